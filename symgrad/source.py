@@ -1,0 +1,83 @@
+"""Places in a text: carried from the first character read to the last message printed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+__all__ = ["Location", "Source", "Span"]
+
+_WIDTH = 100  # longest stretch of a source line that a message shows
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of character offsets."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """Return the smallest span that covers both."""
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text with the name it is known by (a file name or ``<text>``)."""
+
+    text: str
+    name: str = "<text>"
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0] + [i + 1 for i, c in enumerate(self.text) if c == "\n"]
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Return the 1-based line and column of a character offset."""
+        line = bisect_right(self._line_starts, offset) - 1
+        return line + 1, offset - self._line_starts[line] + 1
+
+    def line(self, number: int) -> str:
+        """Return the text of a 1-based line, without its end."""
+        start = self._line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)]
+
+
+@dataclass(frozen=True)
+class Location:
+    """A span of a source: what an error message points at.
+
+    Example:
+        >>> from symgrad.source import Location, Source, Span
+        >>> print(Location(Source("y = x +* 2"), Span(7, 8)).render())
+        <text>, line 1, column 8
+            y = x +* 2
+                   ^
+    """
+
+    source: Source
+    span: Span
+
+    @property
+    def line(self) -> int:
+        """The 1-based line of the first character."""
+        return self.source.line_column(self.span.start)[0]
+
+    @property
+    def column(self) -> int:
+        """The 1-based column of the first character."""
+        return self.source.line_column(self.span.start)[1]
+
+    def render(self) -> str:
+        """Return file, line, column, the line of text and carets under the span."""
+        line, column = self.source.line_column(self.span.start)
+        text = self.source.line(line)
+        # A generated line can hold 100,000 terms: show a window around the place.
+        shift = max(0, column - 1 - _WIDTH // 2)
+        window = text[shift : shift + _WIDTH].replace("\t", " ")
+        width = max(1, min(self.span.end - self.span.start, len(window) - (column - 1 - shift)))
+        caret = " " * (column - 1 - shift) + "^" * width
+        return f"{self.source.name}, line {line}, column {column}\n    {window}\n    {caret}"
