@@ -5,7 +5,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # Two workers by default: what the smallest CI machine has.
 WORKERS ?= 2
 
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint requirements.lock
 LOCKED := pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
@@ -48,7 +48,7 @@ bench: $(VENV)/core.stamp ## run the benchmarks and print their table
 
 lock: ## resolve requirements.lock anew within the bounds of pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)-lock
-	@$(VENV)-lock/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check uv
+	@$(VENV)-lock/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check uv
 	@$(VENV)-lock/$(notdir $(BIN))/uv pip compile --quiet --universal --python-version 3.11 --extra dev --upgrade \
 	    --no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
