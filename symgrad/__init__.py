@@ -1,8 +1,8 @@
-"""Symbolic differentiation and graph rewriting: exact gradients, the reason for every term, native kernels.
+r"""Symbolic differentiation and graph rewriting: exact gradients, the reason for every term, native kernels.
 
 Example:
     >>> import symgrad as sg
-    >>> p = sg.parse("x : real\\ny = sin(x**2)")
+    >>> p = sg.parse("x : real\ny = sin(x**2)")
     >>> print(sg.grad(p["y"], p["x"]).canonical())
     2*x*cos(x**2)
 """

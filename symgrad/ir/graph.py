@@ -1,0 +1,334 @@
+"""The graph: hash-consed equations whose vocabulary is SymPy's.
+
+    Graph    ::= inputs: Symbol*, outputs: Node*         -- the equations are the nodes the outputs reach, in topological order
+    Node     ::= Symbol | Number | Constant | Op(Node*, static parameters)
+    Symbol   ::= Declaration                             -- name, domain, shape, distribution
+    Number   ::= int | Fraction | True | False           -- exact; floats exist only below `lower`
+    Constant ::= pi | E | ...                            -- exact, by name
+
+A node is interned: structurally equal nodes are one object, so identity is equality, and a shared subterm is computed, differentiated
+and compiled once. The table is weak: a graph that nobody holds goes away. Nodes are immutable; `args` come before the node that uses them, so
+there are no cycles and every walk can be iterative (`ir/traverse.py`).
+
+What the user wrote is built by `op(...)`, which evaluates nothing. The operators on Node (`a + b`, `2*a`) are for symgrad's own formulas: they drop
+structural zeros and ones and fold exact numbers; `ops/arith.py` defines them.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from fractions import Fraction
+from typing import Any, Protocol, cast
+from weakref import WeakValueDictionary
+
+from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
+from symgrad.ir.op import OPS, Op
+from symgrad.ir.types import Declaration, Kind, Number, Shape, broadcast_shapes
+
+__all__ = [
+    "CONSTANT",
+    "NUMBER",
+    "SYMBOL",
+    "Algebra",
+    "Node",
+    "Operand",
+    "apply",
+    "as_node",
+    "constant",
+    "number",
+    "set_algebra",
+    "symbol",
+    "truth",
+]
+
+Operand = "Node | int | Fraction"
+
+_SCALAR: Shape = ()
+
+
+def _leaf(name: str, doc: str) -> Op:
+    def never(*_: Any) -> Any:
+        raise InternalError(f"a leaf ({name}) is not applied")
+
+    return Op(
+        name=name,
+        aliases=(),
+        doc=doc,
+        parameters=("value",),
+        takes=(),
+        gives="real",
+        shape=never,
+        cas=None,
+        domain=None,
+        evaluate=never,
+        reference=never,
+        partials=(),
+        kinks=(),
+        lower=never,
+        latex="",
+        precedence=100,
+        facts=frozenset(),
+        samples=(),
+    )
+
+
+SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration")
+NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
+CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
+
+CONSTANTS = ("pi", "E", "EulerGamma", "Catalan", "GoldenRatio")
+
+
+class Node:
+    """One interned equation. Make nodes with `op(...)`, `symbol`, `number`, `constant`; compare them with `is`."""
+
+    __slots__ = ("__weakref__", "_digest", "args", "dtype", "op", "params", "shape")
+
+    op: Op
+    args: tuple[Node, ...]
+    params: tuple[Any, ...]
+    shape: Shape
+    dtype: Kind
+    _digest: bytes | None
+
+    def __init__(self) -> None:
+        raise InternalError("nodes are interned: build them with op(...), symbol, number or constant")
+
+    def __repr__(self) -> str:
+        if self.op is SYMBOL:
+            return f"<{self.params[0]}>"
+        if self.op is NUMBER:
+            return f"<{self.params[1]}>"
+        return f"<{self.op.name} of {len(self.args)}>" if self.args else f"<{self.params[0]}>"
+
+    @property
+    def value(self) -> int | Fraction | bool:
+        """The value of a number node."""
+        if self.op is not NUMBER:
+            raise InternalError(f"{self!r} is not a number")
+        return self.params[1]
+
+    @property
+    def declaration(self) -> Declaration:
+        """The declaration of a symbol node."""
+        if self.op is not SYMBOL:
+            raise InternalError(f"{self!r} is not a symbol")
+        return self.params[0]
+
+    @property
+    def name(self) -> str:
+        """The name of a symbol node."""
+        return self.declaration.name
+
+    def is_number(self, value: int | Fraction | None = None) -> bool:
+        """Tell whether this is a number (not a truth value), and the given one if one is given."""
+        if self.op is not NUMBER or self.dtype == "bool":
+            return False
+        return value is None or self.params[1] == value
+
+    def __reduce__(self) -> tuple[object, ...]:
+        from symgrad.ir.traverse import flatten  # deep graphs pickle as a list, not by recursion
+
+        return (_unpickle, (flatten([self]),))
+
+    def __copy__(self) -> Node:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node:
+        return self
+
+    def __add__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.add(self, as_node(other))
+
+    def __radd__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.add(as_node(other), self)
+
+    def __sub__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.add(self, _algebra.neg(as_node(other)))
+
+    def __rsub__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.add(as_node(other), _algebra.neg(self))
+
+    def __mul__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.mul(self, as_node(other))
+
+    def __rmul__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.mul(as_node(other), self)
+
+    def __truediv__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.div(self, as_node(other))
+
+    def __rtruediv__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.div(as_node(other), self)
+
+    def __pow__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.pow(self, as_node(other))
+
+    def __rpow__(self, other: Node | int | Fraction) -> Node:
+        return _algebra.pow(as_node(other), self)
+
+    def __neg__(self) -> Node:
+        return _algebra.neg(self)
+
+
+def _unpickle(flat: list[tuple[Any, ...]]) -> Node:
+
+    from symgrad.ir.traverse import rebuild
+
+    return rebuild(flat)[-1]
+
+
+class Algebra(Protocol):
+    """The folding arithmetic behind Node's operators."""
+
+    def add(self, a: Node, b: Node) -> Node: ...
+    def mul(self, a: Node, b: Node) -> Node: ...
+    def div(self, a: Node, b: Node) -> Node: ...
+    def pow(self, a: Node, b: Node) -> Node: ...
+    def neg(self, a: Node) -> Node: ...
+
+
+class _NoAlgebra:
+    def __getattr__(self, name: str) -> Any:
+        raise InternalError("symgrad.ops was not imported before node arithmetic")
+
+
+_algebra = cast(Algebra, _NoAlgebra())
+
+
+def set_algebra(algebra: Algebra) -> None:
+    """Install the arithmetic of Node's operators (`ops/arith.py` does, once)."""
+    global _algebra
+    _algebra = algebra
+
+
+_table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def _intern(op: Op, args: tuple[Node, ...], params: tuple[Any, ...], shape: Shape, dtype: Kind) -> Node:
+    key = (op, args, params)
+    node = _table.get(key)
+    if node is not None:
+        return node
+    with _lock:
+        node = _table.get(key)  # another thread may have been first
+        if node is None:
+            node = Node.__new__(Node)
+            node.op = op
+            node.args = args
+            node.params = params
+            node.shape = shape
+            node.dtype = dtype
+            node._digest = None  # pyright: ignore[reportPrivateUsage]
+            _table[key] = node
+    return node
+
+
+def interned() -> int:
+    """Return how many nodes are alive (for tests of memory)."""
+    return len(_table)
+
+
+def symbol(declaration: Declaration) -> Node:
+    """Return the symbol of a declaration."""
+    support = declaration.distribution.support if declaration.distribution else declaration.domain
+    return _intern(SYMBOL, (), (declaration,), declaration.shape, support.kind)
+
+
+def number(value: Number | float) -> Node:
+    """Return an exact number.
+
+    Args:
+        value: an int or Fraction; a float stands for the shortest decimal that reads back as it, so 0.9 is nine tenths, and
+            rounds to the same float in a kernel.
+
+    Raises:
+        UsageError: for an infinity or NaN, which are no numbers of the graph.
+    """
+    if isinstance(value, bool):
+        raise InternalError("truth values are built with truth()")
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise UsageError(
+                f"{value} is not a number", expected="a finite number", cure="use a symbol and give it this value"
+            )
+        if value == 0 and math.copysign(1, value) < 0:
+            return apply(OPS["neg"], (number(0),))
+        value = Fraction(repr(value))
+    if isinstance(value, Fraction) and value.denominator == 1:
+        value = value.numerator
+    kind: Kind = "int" if isinstance(value, int) else "real"
+    return _intern(NUMBER, (), (kind, value), _SCALAR, kind)
+
+
+def truth(value: bool) -> Node:
+    """Return True or False as a node."""
+    return _intern(NUMBER, (), ("bool", bool(value)), _SCALAR, "bool")
+
+
+def constant(name: str) -> Node:
+    """Return an exact constant by name (``pi``, ``E``, ...)."""
+    if name not in CONSTANTS:
+        raise InternalError(f"unknown constant {name}")
+    return _intern(CONSTANT, (), (name,), _SCALAR, "real")
+
+
+def as_node(value: Node | Number | float) -> Node:
+    """Return a node as it is, a Python number as a number node, a Python bool as a truth value."""
+    if isinstance(value, Node):
+        return value
+    return truth(value) if isinstance(value, bool) else number(value)
+
+
+def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
+    """Return the node of an op applied to arguments, exactly as written.
+
+    A truth value where a number is needed counts as ``where(c, 1, 0)``, as in NumPy.
+
+    Raises:
+        UsageError: for a wrong number of arguments or parameters.
+        DomainError: for a number where a truth value is needed.
+        ShapeError: if the shapes do not broadcast.
+    """
+    if len(args) != len(op.takes) or len(params) != len(op.parameters):
+        raise UsageError(
+            f"{op.name} takes {len(op.takes)} arguments, got {len(args)}",
+            cure=f"see the signature: {op.name}({', '.join('xyzw'[: len(op.takes)])})",
+        )
+    shape: Shape | None = _SCALAR
+    integers = True
+    for i, arg in enumerate(args):
+        kind = arg.dtype
+        if op.takes[i] == "bool":
+            if kind != "bool":
+                raise DomainError(
+                    f"argument {i + 1} of {op.name} is a number",
+                    expected="a condition such as x > 0",
+                    cure="compare it with something",
+                )
+        elif kind == "bool":
+            return apply(op, (*args[:i], indicator(arg), *args[i + 1 :]), params)
+        elif kind != "int":
+            integers = False
+        if arg.shape:
+            shape = None
+    if shape is None:
+        try:
+            shape = op.shape(tuple(a.shape for a in args), *params)
+        except ShapeError as error:
+            raise ShapeError(f"{op.name}: {error.what}", expected=error.expected, cure=error.cure) from None
+    gives = op.gives
+    dtype: Kind = ("int" if integers else "real") if gives == "same" else gives
+    return _intern(op, args, params, shape, dtype)
+
+
+def indicator(condition: Node) -> Node:
+    """Return 1 where a condition holds and 0 elsewhere."""
+    return apply(OPS["where"], (condition, number(1), number(0)))
+
+
+def pointwise_shape(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
+    """The shape rule of every pointwise op: NumPy broadcasting."""
+    return broadcast_shapes(shapes)

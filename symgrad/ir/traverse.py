@@ -1,0 +1,140 @@
+"""The one walker: iterative, memoised, deterministic, linear in the number of equations.
+
+Nothing in symgrad recurses over a graph, so a chain of 100,000 equations is as safe as one of ten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from symgrad.errors import RedefinitionError
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, apply, constant, number, symbol, truth
+
+__all__ = ["digest", "flatten", "fold", "rebuild", "substitute", "symbols_of", "topological", "uses"]
+
+T = TypeVar("T")
+
+
+def topological(outputs: Iterable[Node], *, until: Iterable[Node] = ()) -> list[Node]:
+    """Return every node the outputs reach, arguments first, each once.
+
+    The order depends on the graph alone (depth first, arguments left to right).
+
+    Args:
+        outputs: where to start.
+        until: nodes that count as leaves (they are listed, their arguments are not walked).
+    """
+    order: list[Node] = []
+    seen: set[Node] = set()
+    leaves = set(until)
+    for output in outputs:
+        if output in seen:
+            continue
+        stack: list[tuple[Node, int]] = [(output, 0)]
+        seen.add(output)
+        while stack:
+            node, position = stack.pop()
+            args = node.args if node not in leaves else ()
+            while position < len(args):
+                arg = args[position]
+                position += 1
+                if arg not in seen:
+                    seen.add(arg)
+                    stack.append((node, position))
+                    stack.append((arg, 0))
+                    break
+            else:
+                order.append(node)
+    return order
+
+
+def fold(outputs: Iterable[Node], combine: Callable[[Node, list[T]], T]) -> dict[Node, T]:
+    """Compute a value for every node from its arguments' values, bottom up."""
+    values: dict[Node, T] = {}
+    for node in topological(outputs):
+        values[node] = combine(node, [values[a] for a in node.args])
+    return values
+
+
+def substitute(outputs: list[Node], replacements: Mapping[Node, Node]) -> list[Node]:
+    """Replace nodes (symbols or intermediate ones) everywhere, rebuilding as written."""
+    done: dict[Node, Node] = dict(replacements)
+    for node in topological(outputs, until=replacements):
+        if node in done:
+            continue
+        args = tuple(done[a] for a in node.args)
+        done[node] = node if args == node.args else apply(node.op, args, node.params)
+    return [done[o] for o in outputs]
+
+
+def symbols_of(outputs: Iterable[Node]) -> list[Node]:
+    """Return the symbols the outputs read, in order of first appearance.
+
+    Raises:
+        RedefinitionError: if one name stands for two different symbols.
+    """
+    found: dict[str, Node] = {}
+    for node in topological(outputs):
+        if node.op is not SYMBOL:
+            continue
+        other = found.setdefault(node.name, node)
+        if other is not node:
+            raise RedefinitionError(
+                f"'{node.name}' stands for two different symbols: '{other.declaration}' and '{node.declaration}'",
+                cure="declare it once, or rename one of them",
+            )
+    return list(found.values())
+
+
+def uses(outputs: list[Node]) -> dict[Node, int]:
+    """Return how often each reachable node is read as an argument or as an output."""
+    count: dict[Node, int] = dict.fromkeys(topological(outputs), 0)
+    for node in count:
+        for arg in node.args:
+            count[arg] += 1
+    for output in outputs:
+        count[output] += 1
+    return count
+
+
+def digest(node: Node) -> bytes:
+    """Return 16 bytes that depend on the structure alone: equal across processes, platforms and hash seeds."""
+    if node._digest is None:  # pyright: ignore[reportPrivateUsage]
+        for n in topological([node]):
+            if n._digest is None:  # pyright: ignore[reportPrivateUsage]
+                text = f"{n.op.name}|{'|'.join(map(str, n.params))}|".encode()
+                parts = b"".join(a._digest or b"" for a in n.args)  # pyright: ignore[reportPrivateUsage]
+                n._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]
+    return node._digest or b""  # pyright: ignore[reportPrivateUsage]
+
+
+def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:
+    """Write nodes down as a flat list of (op, argument positions, params), outputs last, for pickling."""
+    order = topological(outputs)
+    position = {node: i for i, node in enumerate(order)}
+    flat: list[tuple[Any, ...]] = []
+    for node in order:
+        leaf = node.op.name if node.op in (SYMBOL, NUMBER, CONSTANT) else node.op
+        flat.append((leaf, tuple(position[a] for a in node.args), node.params))
+    if [position[o] for o in outputs] != [len(order) - 1]:
+        flat.append(("outputs", tuple(position[o] for o in outputs), ()))
+    return flat
+
+
+def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
+    """Intern again what `flatten` wrote, and return the outputs."""
+    nodes: list[Node] = []
+    for op, positions, params in flat:
+        if op == "outputs":
+            return [nodes[i] for i in positions]
+        if op == "symbol":
+            nodes.append(symbol(params[0]))
+        elif op == "number":
+            nodes.append(truth(params[1]) if params[0] == "bool" else number(params[1]))
+        elif op == "constant":
+            nodes.append(constant(params[0]))
+        else:
+            nodes.append(apply(op, tuple(nodes[i] for i in positions), params))
+    return [nodes[-1]]

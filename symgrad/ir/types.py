@@ -1,0 +1,272 @@
+"""Shapes, kinds of value, domains and distributions: what is known of a variable before it is computed.
+
+    Shape        ::= (Size*)                 Size ::= int | name         -- a name is bound when a kernel is called
+    Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
+    Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo)
+    Distribution ::= name(parameters)                                    -- parameters as in sympy.stats
+    Declaration  ::= name, Domain, Shape, Distribution | None            -- everything that makes a symbol
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from symgrad.errors import DeclarationError, ShapeError
+
+__all__ = [
+    "BOOL",
+    "DISTRIBUTIONS",
+    "DOMAINS",
+    "INT",
+    "POSITIVE",
+    "REAL",
+    "Declaration",
+    "Distribution",
+    "DistributionFamily",
+    "Domain",
+    "Kind",
+    "Number",
+    "Shape",
+    "Size",
+    "broadcast_shapes",
+    "decimal_text",
+]
+
+Kind: TypeAlias = Literal["real", "int", "bool"]
+Number: TypeAlias = "int | Fraction"
+Size: TypeAlias = "int | str"
+Shape: TypeAlias = tuple[Size, ...]
+
+
+def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
+    """Return the shape that NumPy broadcasting gives, for sizes that may be names.
+
+    Args:
+        shapes: the operands' shapes. A named size matches itself and 1, nothing else.
+
+    Raises:
+        ShapeError: if two sizes differ and neither is 1.
+
+    Example:
+        >>> broadcast_shapes([("n", 1), (5,)])
+        ('n', 5)
+    """
+    result: list[Size] = []
+    for shape in shapes:
+        if len(shape) > len(result):
+            result[:0] = [1] * (len(shape) - len(result))
+        offset = len(result) - len(shape)
+        for i, size in enumerate(shape):
+            present = result[offset + i]
+            if size == present or size == 1:
+                continue
+            if present != 1:
+                raise ShapeError(
+                    f"sizes {present} and {size} do not broadcast",
+                    expected="equal sizes, or one of them 1",
+                    cure="check the declared shapes of the operands",
+                )
+            result[offset + i] = size
+    return tuple(result)
+
+
+def decimal_text(value: Number) -> str | None:
+    """Return the finite decimal spelling of an exact number, or None if it has none.
+
+    Example:
+        >>> decimal_text(Fraction(9, 10)), decimal_text(Fraction(1, 3))
+        ('0.9', None)
+    """
+    digits = 0
+    while (value * 10**digits).denominator != 1:
+        twos_and_fives = value.denominator
+        for prime in (2, 5):
+            while twos_and_fives % prime == 0:
+                twos_and_fives //= prime
+        if twos_and_fives != 1:
+            return None
+        digits += 1
+    if digits == 0:
+        return str(int(value))
+    numerator = int(value * 10**digits)
+    sign, body = ("-" if numerator < 0 else ""), str(abs(numerator)).rjust(digits + 1, "0")
+    return f"{sign}{body[:-digits]}.{body[-digits:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values a symbol may take.
+
+    Args:
+        name: how it is written in a program (``real``, ``positive``, ``int``, ``bool``).
+        kind: the kind of value.
+        low, high: ends of the interval, exact, or None for none.
+        closed: whether the ends belong to it (``real(0, 1)`` is open).
+    """
+
+    name: str
+    kind: Kind
+    low: Number | None = None
+    high: Number | None = None
+    closed: bool = False
+
+    def __str__(self) -> str:
+        if self.name == "real" and (self.low is not None or self.high is not None):
+            ends = ("-oo" if self.low is None else _text(self.low), "oo" if self.high is None else _text(self.high))
+            return f"real({ends[0]}, {ends[1]})"
+        return self.name
+
+
+REAL = Domain("real", "real")
+POSITIVE = Domain("positive", "real", low=0)
+INT = Domain("int", "int")
+BOOL = Domain("bool", "bool")
+DOMAINS = {d.name: d for d in (REAL, POSITIVE, INT, BOOL)}
+
+
+@dataclass(frozen=True, slots=True)
+class DistributionFamily:
+    """One row of the table of distributions: parameters, their conditions and the support.
+
+    Args:
+        parameters: names of the parameters, in the order in which ``sympy.stats`` takes them.
+        valid: tells from the parameters whether they are admissible.
+        requires: that condition in words.
+        support: the Domain of the values, from the parameters.
+        draw: how NumPy's Generator draws from it: method name and arguments from the parameters as floats.
+    """
+
+    parameters: tuple[str, ...]
+    valid: Callable[..., bool]
+    requires: str
+    support: Callable[..., Domain]
+    draw: Callable[..., tuple[str, tuple[float, ...]]]
+
+
+def _interval(low: Number | None, high: Number | None, *, closed: bool = False) -> Domain:
+    return Domain("real", "real", low, high, closed)
+
+
+def _always(*_: Number) -> bool:
+    return True
+
+
+DISTRIBUTIONS: dict[str, DistributionFamily] = {
+    "Uniform": DistributionFamily(
+        ("low", "high"),
+        lambda a, b: a < b,
+        "low < high",
+        lambda a, b: _interval(a, b, closed=True),
+        lambda a, b: ("uniform", (a, b)),
+    ),
+    "Normal": DistributionFamily(
+        ("mean", "sd"), lambda m, s: s > 0, "sd > 0", lambda m, s: REAL, lambda m, s: ("normal", (m, s))
+    ),
+    "LogNormal": DistributionFamily(
+        ("mean", "sd"), lambda m, s: s > 0, "sd > 0", lambda m, s: POSITIVE, lambda m, s: ("lognormal", (m, s))
+    ),
+    "Exponential": DistributionFamily(
+        ("rate",), lambda r: r > 0, "rate > 0", lambda r: POSITIVE, lambda r: ("exponential", (1 / r,))
+    ),
+    "Gamma": DistributionFamily(
+        ("k", "theta"),
+        lambda k, t: k > 0 and t > 0,
+        "k > 0 and theta > 0",
+        lambda k, t: POSITIVE,
+        lambda k, t: ("gamma", (k, t)),
+    ),
+    "Beta": DistributionFamily(
+        ("a", "b"),
+        lambda a, b: a > 0 and b > 0,
+        "a > 0 and b > 0",
+        lambda a, b: _interval(0, 1),
+        lambda a, b: ("beta", (a, b)),
+    ),
+    "Laplace": DistributionFamily(
+        ("mean", "scale"),
+        lambda m, s: s > 0,
+        "scale > 0",
+        lambda m, s: REAL,
+        lambda m, s: ("laplace", (m, s)),
+    ),
+    "Bernoulli": DistributionFamily(
+        ("p",),
+        lambda p: 0 <= p <= 1,
+        "0 <= p <= 1",
+        lambda p: Domain("int", "int", 0, 1, True),
+        lambda p: ("binomial", (1, p)),
+    ),
+    "Poisson": DistributionFamily(
+        ("rate",),
+        lambda r: r > 0,
+        "rate > 0",
+        lambda r: Domain("int", "int", 0, None, True),
+        lambda r: ("poisson", (r,)),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A family with its parameters, all exact.
+
+    Raises:
+        DeclarationError: if the family is unknown or the parameters do not fit it.
+
+    Example:
+        >>> print(Distribution("Uniform", (Fraction(9, 10), Fraction(11, 10))))
+        Uniform(0.9, 1.1)
+    """
+
+    name: str
+    parameters: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        family = DISTRIBUTIONS.get(self.name)
+        if family is None:
+            raise DeclarationError(
+                f"unknown distribution '{self.name}'", expected="one of " + ", ".join(DISTRIBUTIONS)
+            )
+        if len(self.parameters) != len(family.parameters):
+            raise DeclarationError(
+                f"{self.name} got {len(self.parameters)} parameters",
+                expected=f"{self.name}({', '.join(family.parameters)})",
+            )
+        if not family.valid(*self.parameters):
+            raise DeclarationError(f"{self} is not a distribution", expected=family.requires)
+
+    @property
+    def support(self) -> Domain:
+        """The values it takes."""
+        return DISTRIBUTIONS[self.name].support(*self.parameters)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(_text, self.parameters))})"
+
+
+def _text(value: Number) -> str:
+    return decimal_text(value) or str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """Everything that makes a symbol: two symbols are one exactly when these agree.
+
+    Example:
+        >>> print(Declaration("X", REAL, ("n", 5)))
+        X : real[n, 5]
+    """
+
+    name: str
+    domain: Domain = REAL
+    shape: Shape = ()
+    distribution: Distribution | None = None
+
+    def __str__(self) -> str:
+        shape = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
+        if self.distribution is not None:
+            return f"{self.name} ~ {self.distribution}{shape}"
+        return f"{self.name} : {self.domain}{shape}"

@@ -1,0 +1,114 @@
+"""Lane types: what one vector register holds, and how an exact number is rounded to it."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from symgrad.errors import NumberTooLargeError, UsageError
+
+__all__ = ["CONSTANTS", "FLOAT32", "FLOAT64", "FloatType", "float_type"]
+
+CONSTANTS: dict[str, Fraction] = {
+    # 60 digits: enough to round correctly to any binary format up to 128 bits.
+    "pi": Fraction("3.14159265358979323846264338327950288419716939937510582097494"),
+    "E": Fraction("2.71828182845904523536028747135266249775724709369995957496697"),
+    "EulerGamma": Fraction("0.577215664901532860606512090082402431042159335939923598805767"),
+    "Catalan": Fraction("0.915965594177219015054603514932384110774149374281672134266498"),
+    "GoldenRatio": Fraction("1.61803398874989484820458683436563811772030917980576286213545"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType:
+    """A binary floating-point format: its name in LLVM, in NumPy and in C, and its rounding.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> FLOAT32.literal(FLOAT32.round(Fraction(1, 10)))
+        '0x3FB99999A0000000'
+    """
+
+    llvm: str
+    numpy: str
+    c: str
+    bits: int
+    precision: int
+    min_exponent: int
+    libm_suffix: str
+
+    @property
+    def itemsize(self) -> int:
+        return self.bits // 8
+
+    @property
+    def scalar(self) -> type[np.floating]:
+        return np.float64 if self.bits == 64 else np.float32
+
+    def round(self, number: float | Fraction) -> np.floating:
+        """Round an exact number once, to nearest, ties to even.
+
+        Raises:
+            NumberTooLargeError: if a finite number is beyond the largest one of the format.
+        """
+        if isinstance(number, float) and not math.isfinite(number):
+            return self.scalar(number)
+        if number == 0:
+            return self.scalar(number)  # keeps the sign of a float zero
+        exact = Fraction(number)
+        # 2**exponent is the weight of the last bit kept; Python's round(Fraction) is half to even. Going through
+        # float first would round twice for float32.
+        size = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
+        exponent = size - self.precision
+        if abs(exact) >= Fraction(2) ** size:
+            exponent += 1
+        exponent = max(exponent, self.min_exponent)
+        kept = round(exact / Fraction(2) ** exponent)
+        try:
+            value = self.scalar(math.ldexp(kept, exponent))
+        except OverflowError:
+            value = self.scalar(math.inf)
+        if not np.isfinite(value):
+            raise NumberTooLargeError(
+                f"a number of the formula is too large for {self.numpy} (about 10**{_decimal_exponent(exact)})",
+                expected=f"numbers up to {np.finfo(self.scalar).max}",
+                cure='compile with dtype="float64"' if self.bits == 32 else "rescale the formula",
+            )
+        return value
+
+    def literal(self, value: np.floating) -> str:
+        """The value in LLVM's hexadecimal notation (for float too, LLVM writes the bits of the double)."""
+        return f"0x{struct.unpack('<Q', struct.pack('<d', float(value)))[0]:016X}"
+
+
+FLOAT64 = FloatType("double", "float64", "double", 64, 53, -1074, "")
+FLOAT32 = FloatType("float", "float32", "float", 32, 24, -149, "f")
+
+
+def float_type(dtype: object) -> FloatType:
+    """The format for a dtype.
+
+    Raises:
+        UsageError: for any dtype but float64 and float32.
+    """
+    try:
+        name = np.dtype(dtype).name  # type: ignore[arg-type]
+    except TypeError:
+        name = str(dtype)
+    for candidate in (FLOAT64, FLOAT32):
+        if name == candidate.numpy:
+            return candidate
+    raise UsageError(
+        f"kernels cannot compute in {name}",
+        expected='dtype "float64" or "float32"',
+        cure='leave dtype out, which means "float64"',
+    )
+
+
+def _decimal_exponent(exact: Fraction) -> int:
+    bits = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
+    return round(bits * math.log10(2))

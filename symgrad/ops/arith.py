@@ -1,0 +1,266 @@
+"""Arithmetic: + - * / ** and the folding operators of Node.
+
+`a - b` is ``add(a, neg(b))``: in IEEE arithmetic it has the same bits, and over the reals one op fewer is one rule fewer.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import NUMBER, Node, as_node, number, set_algebra
+from symgrad.ir.op import Builder, Kink, Lane
+from symgrad.ops.logic import all_of, any_of, eq, ge, gt, ne, where
+from symgrad.ops.record import ADD, MUL, NEG, POW, facts, pointwise
+
+__all__ = ["add", "div", "fold_power", "mul", "neg", "pow"]
+
+_PAIRS = (("0.5", "1.5"), ("-2", "3.25"), (3, "-0.75"), ("1e-3", "1e3"))
+
+add = pointwise(
+    "add",
+    aliases=(),
+    doc="x + y",
+    gives="same",
+    cas=None,
+    domain=None,
+    evaluate=np.add,
+    reference=lambda mp, x, y: x + y,
+    partials=(lambda out, x, y: as_node(1), lambda out, x, y: as_node(1)),
+    kinks=(),
+    lower=lambda b, node, x, y: b.add(x, y),
+    latex="{0} + {1}",
+    precedence=ADD,
+    facts=facts("commutative", "associative", "linear"),
+    samples=_PAIRS,
+)
+
+neg = pointwise(
+    "neg",
+    aliases=("negative",),
+    doc="-x",
+    gives="same",
+    cas=None,
+    domain=None,
+    evaluate=np.negative,
+    reference=lambda mp, x: -x,
+    partials=(lambda out, x: as_node(-1),),
+    kinks=(),
+    lower=lambda b, node, x: b.neg(x),
+    latex="- {0}",
+    precedence=NEG,
+    facts=facts("linear", "odd", "decreasing"),
+    samples=(("0.5",), ("-2",), (0,)),
+)
+
+mul = pointwise(
+    "mul",
+    aliases=("multiply",),
+    doc="x*y",
+    gives="same",
+    cas=None,
+    domain=None,
+    evaluate=np.multiply,
+    reference=lambda mp, x, y: x * y,
+    partials=(lambda out, x, y: y, lambda out, x, y: x),
+    kinks=(),
+    lower=lambda b, node, x, y: b.mul(x, y),
+    latex="{0} {1}",
+    precedence=MUL,
+    facts=facts("commutative", "associative"),
+    samples=_PAIRS,
+)
+
+div = pointwise(
+    "div",
+    aliases=("divide", "true_divide"),
+    doc="x/y",
+    gives="real",
+    cas=None,
+    domain=lambda x, y: ne(y, as_node(0)),
+    evaluate=np.true_divide,
+    reference=lambda mp, x, y: x / y if y != 0 else mp.nan,
+    # d(x/y)/dy = -x/y**2 = -out/y: reusing the quotient overflows no earlier than the value itself.
+    partials=(lambda out, x, y: 1 / y, lambda out, x, y: -out / y),
+    kinks=(Kink("y = 0", (1, 0), (None, None), "a pole: the value is undefined there"),),
+    lower=lambda b, node, x, y: b.div(x, y),
+    latex=r"\frac{{{0}}}{{{1}}}",
+    precedence=MUL,
+    facts=facts(),
+    samples=_PAIRS,
+)
+
+
+def _power_of_base(out: Node, x: Node, y: Node) -> Node:
+    """d(x**y)/dx = y*x**(y - 1); for y = 0 the function is constant, so its derivative is zero at x = 0 too."""
+    slope = y * x ** (y - 1)
+    if y.op is NUMBER:
+        return slope
+    return where(eq(y, as_node(0)), as_node(0), slope)
+
+
+def _power_of_exponent(out: Node, x: Node, y: Node) -> Node:
+    """d(x**y)/dy = x**y*log(x); 0**y is constant for y > 0, so zero there, although log(0) is not finite."""
+    from symgrad.ops.elementary import log  # elementary functions are written with arithmetic
+
+    slope = out * log(x)
+    if x.is_number() and x.value > 0:
+        return slope
+    return where(all_of(eq(x, as_node(0)), ge(y, as_node(0))), as_node(0), slope)
+
+
+def _power_domain(x: Node, y: Node) -> Node:
+    from symgrad.ops.rounding import floor
+
+    zero = as_node(0)
+    integer = eq(floor(y), y)
+    return any_of(
+        gt(x, zero), all_of(eq(x, zero), ge(y, zero)), all_of(ne(x, zero), integer)
+    )
+
+
+def _power_value(x: Any, y: Any) -> Any:
+    # NumPy refuses integers to negative integer powers; a formula means the real power.
+    with np.errstate(all="ignore"):
+        return np.power(np.asarray(x, dtype=np.result_type(x, np.float32)), y)
+
+
+def _power_reference(mp: Any, x: Any, y: Any) -> Any:
+    if x < 0 and y != mp.floor(y):
+        return mp.nan
+    if x == 0 and y < 0:
+        return mp.nan
+    return mp.mpf(1) if y == 0 else mp.power(x, y)
+
+
+_BY_MULTIPLICATION = 4  # up to this exponent repeated squaring rounds no worse than a good pow
+
+
+def _lower_power(b: Builder, node: Node, x: Lane, y: Lane) -> Lane:
+    exponent = node.args[1]
+    if not exponent.is_number():
+        return b.call("pow", x, y)
+    n = exponent.value
+    if isinstance(n, int) and abs(n) <= _BY_MULTIPLICATION:
+        if n == 0:
+            return b.const(1)
+        square = b.mul(x, x) if abs(n) > 1 else x
+        power = {1: lambda: x, 2: lambda: square, 3: lambda: b.mul(square, x), 4: lambda: b.mul(square, square)}
+        result = power[abs(n)]()
+        return b.div(b.const(1), result) if n < 0 else result
+    if n in (Fraction(1, 2), Fraction(-1, 2)):
+        root = b.sqrt(x)
+        return root if n > 0 else b.div(b.const(1), root)
+    return b.call("pow", x, y)
+
+
+pow = pointwise(
+    "pow",
+    aliases=("power", "Pow"),
+    doc="x**y, the real power: undefined for x < 0 unless y is an integer, and for 0 to a negative power",
+    gives="real",
+    cas=None,
+    domain=_power_domain,
+    evaluate=_power_value,
+    reference=_power_reference,
+    partials=(_power_of_base, _power_of_exponent),
+    kinks=(
+        Kink("x = 0, y < 0", (0, -1), (None, None), "a pole"),
+        Kink("x = 0, y = 0", (0, 0), (0.0, 0.0), "x**0 is constant in x; in y, 0**y is constant for y > 0"),
+        Kink("x = 0, 0 < y < 1", (0, "0.5"), (None, 0.0), "vertical tangent"),
+    ),
+    lower=_lower_power,
+    latex="{0}^{{{1}}}",
+    precedence=POW,
+    facts=facts(),
+    samples=(("0.5", "1.5"), (2, 3), ("-2", 3), ("-1.5", -2), ("0.25", "-0.5"), (3, "0.2")),
+)
+
+_LARGEST_FOLD = 4096  # bits of a folded power: 9**9**9**9 stays as it is written
+
+
+def fold_power(base: Node, exponent: Node) -> Node | None:
+    """Return the exact value of a number to an integer power, or None if it is not rational or too large to write."""
+    if not (base.is_number() and exponent.is_number()):
+        return None
+    x, n = base.value, exponent.value
+    if not isinstance(n, int) or (x == 0 and n < 0):
+        return None
+    bits = max(abs(x.numerator).bit_length(), x.denominator.bit_length())
+    if bits * abs(n) > _LARGEST_FOLD and abs(x) != 1 and x != 0:
+        return None
+    return number(Fraction(x) ** n)
+
+
+class _Folding:
+    """Node's operators: structural zeros and ones vanish, exact numbers are folded and move to the front.
+
+    Each step is an identity of the real numbers wherever both sides are defined; `0*y -> 0` is the strong zero (a structurally zero
+    cotangent stays zero whatever it meets).
+    """
+
+    def add(self, a: Node, b: Node) -> Node:
+        if a.is_number():
+            if a.value == 0 and not a.shape:
+                return b
+            if b.is_number():
+                return number(a.value + b.value)
+        elif b.is_number(0):
+            return a
+        return add(a, b)
+
+    def neg(self, a: Node) -> Node:
+        if a.is_number():
+            return number(-a.value)
+        if a.op is neg:
+            return a.args[0]
+        if a.op is mul and a.args[0].is_number():
+            return self.mul(number(-a.args[0].value), a.args[1])
+        return neg(a)
+
+    def mul(self, a: Node, b: Node) -> Node:
+        if b.is_number() and not a.is_number():
+            a, b = b, a
+        if a.is_number():
+            if a.value == 0:
+                return a
+            if a.value == 1:
+                return b
+            if b.is_number():
+                return number(a.value * b.value)
+            if a.value == -1:
+                return self.neg(b)
+            if b.op is neg:
+                return self.mul(number(-a.value), b.args[0])
+            if b.op is mul and b.args[0].is_number():
+                return self.mul(number(a.value * b.args[0].value), b.args[1])
+            return mul(a, b)
+        if a.op is neg:
+            return self.neg(self.mul(a.args[0], b))
+        if b.op is neg:
+            return self.neg(self.mul(a, b.args[0]))
+        return mul(a, b)
+
+    def div(self, a: Node, b: Node) -> Node:
+        if a.is_number(0) or b.is_number(1):
+            return a
+        if b.is_number() and b.value != 0:
+            return number(Fraction(a.value) / b.value) if a.is_number() else self.mul(number(1 / Fraction(b.value)), a)
+        if a.op is neg:
+            return self.neg(self.div(a.args[0], b))
+        if b.op is neg:
+            return self.neg(self.div(a, b.args[0]))
+        return div(a, b)
+
+    def pow(self, a: Node, b: Node) -> Node:
+        if b.is_number(1):
+            return a
+        if b.is_number(0):
+            return number(1)
+        folded = fold_power(a, b)
+        return folded if folded is not None else pow(a, b)
+
+
+set_algebra(_Folding())

@@ -1,0 +1,152 @@
+"""Comparisons, boolean logic and `where`: values that choose, and so carry no tangent themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.op import Op
+from symgrad.ops.record import AND, COMPARE, NOT, OR, facts, pointwise
+
+__all__ = ["and_", "eq", "ge", "gt", "le", "lt", "ne", "not_", "or_", "where", "xor"]
+
+_POINTS = (("0.5", "1.5"), ("1.5", "0.5"), (2, 2), ("-1", "0"))
+
+
+def _comparison(name: str, aliases: tuple[str, ...], doc: str, cas: str, numpy_name: str, symbol: str) -> Op:
+    return pointwise(
+        name,
+        aliases=aliases,
+        doc=doc,
+        gives="bool",
+        cas=cas,
+        domain=None,
+        evaluate=getattr(np, numpy_name),
+        # A comparison with NaN is False, != True, as in IEEE arithmetic and in mpmath.
+        reference=lambda mp, x, y: {"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y, "eq": x == y, "ne": x != y}[
+            name
+        ],
+        partials=(None, None),
+        kinks=(),
+        lower=lambda b, node, x, y: getattr(b, name)(x, y),
+        latex=f"{{0}} {symbol} {{1}}",
+        precedence=COMPARE,
+        facts=facts("commutative") if name in {"eq", "ne"} else facts(),
+        samples=_POINTS,
+    )
+
+
+lt = _comparison("lt", ("less", "Lt"), "x < y", "StrictLessThan", "less", "<")
+le = _comparison("le", ("less_equal", "Le"), "x <= y", "LessThan", "less_equal", r"\le")
+gt = _comparison("gt", ("greater", "Gt"), "x > y", "StrictGreaterThan", "greater", ">")
+ge = _comparison("ge", ("greater_equal", "Ge"), "x >= y", "GreaterThan", "greater_equal", r"\ge")
+eq = _comparison("eq", ("equal", "Eq"), "x == y", "Equality", "equal", "=")
+ne = _comparison("ne", ("not_equal", "Ne"), "x != y", "Unequality", "not_equal", r"\ne")
+
+
+def _connective(
+    name: str,
+    aliases: tuple[str, ...],
+    doc: str,
+    cas: str,
+    evaluate: Callable[..., Any],
+    reference: Callable[..., Any],
+    symbol: str,
+    precedence: int,
+) -> Op:
+    return pointwise(
+        name,
+        aliases=aliases,
+        doc=doc,
+        takes=("bool", "bool"),
+        gives="bool",
+        cas=cas,
+        domain=None,
+        evaluate=evaluate,
+        reference=reference,
+        partials=(None, None),
+        kinks=(),
+        lower=lambda b, node, x, y: getattr(b, name)(x, y),
+        latex=f"{{0}} {symbol} {{1}}",
+        precedence=precedence,
+        facts=facts("commutative", "associative"),
+        samples=((True, True), (True, False), (False, True), (False, False)),
+    )
+
+
+and_ = _connective(
+    "and_", ("logical_and", "And"), "both", "And", np.logical_and, lambda mp, x, y: x and y, r"\wedge", AND
+)
+or_ = _connective(
+    "or_", ("logical_or", "Or"), "at least one", "Or", np.logical_or, lambda mp, x, y: x or y, r"\vee", OR
+)
+xor = _connective(
+    "xor",
+    ("logical_xor", "Xor"),
+    "exactly one",
+    "Xor",
+    np.logical_xor,
+    lambda mp, x, y: x != y,
+    r"\veebar",
+    OR,
+)
+
+not_ = pointwise(
+    "not_",
+    aliases=("logical_not", "Not"),
+    doc="the opposite truth value",
+    takes=("bool",),
+    gives="bool",
+    cas="Not",
+    domain=None,
+    evaluate=np.logical_not,
+    reference=lambda mp, x: not x,
+    partials=(None,),
+    kinks=(),
+    lower=lambda b, node, x: b.not_(x),
+    latex=r"\neg {0}",
+    precedence=NOT,
+    facts=facts(),
+    samples=((True,), (False,)),
+)
+
+# The partials are choices between one and a structural zero. Linearisation reads such a choice as a guard: the branch that was not
+# taken contributes a strong zero, however infinite its own partials are there.
+where = pointwise(
+    "where",
+    aliases=(),
+    doc="x where the condition holds, y elsewhere",
+    takes=("bool", "number", "number"),
+    gives="same",
+    cas=None,
+    domain=None,
+    evaluate=np.where,
+    reference=lambda mp, c, x, y: x if c else y,
+    partials=(
+        None,
+        lambda out, c, x, y: where(c, as_node(1), as_node(0)),
+        lambda out, c, x, y: where(c, as_node(0), as_node(1)),
+    ),
+    kinks=(),
+    lower=lambda b, node, c, x, y: b.select(c, x, y),
+    latex=r"\begin{{cases}} {1} & \text{{if }} {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
+    facts=facts(),
+    samples=((True, "0.5", "1.5"), (False, "0.5", "1.5")),
+)
+
+
+def all_of(first: Node, *rest: Node) -> Node:
+    """Return the conjunction of conditions."""
+    for condition in rest:
+        first = and_(first, condition)
+    return first
+
+
+def any_of(first: Node, *rest: Node) -> Node:
+    """Return the disjunction of conditions."""
+    for condition in rest:
+        first = or_(first, condition)
+    return first
