@@ -6,7 +6,7 @@ Nothing in symgrad recurses over a graph, so a chain of 100,000 equations is as 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 from symgrad.errors import RedefinitionError
@@ -17,7 +17,7 @@ __all__ = ["digest", "flatten", "fold", "rebuild", "substitute", "symbols_of", "
 T = TypeVar("T")
 
 
-def topological(outputs: Iterable[Node], *, until: Iterable[Node] = ()) -> list[Node]:
+def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> list[Node]:
     """Return every node the outputs reach, arguments first, each once.
 
     The order depends on the graph alone (depth first, arguments left to right).
@@ -28,7 +28,7 @@ def topological(outputs: Iterable[Node], *, until: Iterable[Node] = ()) -> list[
     """
     order: list[Node] = []
     seen: set[Node] = set()
-    leaves = set(until)
+    leaves = until if isinstance(until, (set, dict)) else set(until)
     for output in outputs:
         if output in seen:
             continue

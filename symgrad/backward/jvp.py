@@ -1,0 +1,74 @@
+"""Forward mode: tangents pushed through the linearised program; and all partials to an order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
+
+from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import topological
+
+__all__ = ["Pushforward", "all_partials", "push_forward"]
+
+_ZERO = as_node(0)
+
+
+class Pushforward:
+    """The derivative along one direction, remembered for every node it has met.
+
+    Args:
+        tangents: the direction: a tangent for each node that moves. These nodes count as symbols.
+    """
+
+    def __init__(self, tangents: Mapping[Node, Node]) -> None:
+        # None: does not move. A structurally zero tangent is a strong zero, so it does not move either.
+        self._tangents: dict[Node, Guarded | None] = {
+            n: None if t.is_number(0) else Guarded(None, t) for n, t in tangents.items()
+        }
+
+    def __call__(self, outputs: Sequence[Node]) -> list[Node]:
+        """Return the outputs' tangents."""
+        known = self._tangents
+        for node in topological(outputs, until=known):
+            if node in known:
+                continue
+            known[node] = None
+            if node.dtype != "real" or "stops" in node.op.facts:
+                continue
+            moving = [known[a] is not None for a in node.args]
+            if not any(moving):
+                continue
+            contributions: list[Guarded] = []
+            for term in linearise(node, moving):
+                tangent = known[node.args[term.argument]]
+                assert tangent is not None
+                contributions.append(pass_through(term.coefficient, tangent))
+            if contributions:
+                known[node] = accumulate(contributions)
+        tangents = [known[o] for o in outputs]
+        return [_ZERO if t is None else t.node() for t in tangents]
+
+
+def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node]) -> list[Node]:
+    """Return the tangents of the outputs when the given nodes move with the given tangents."""
+    return Pushforward(tangents)(outputs)
+
+
+def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ...], Node]:
+    """Return all distinct partial derivatives of ``y`` up to an order, in one shared graph.
+
+    The keys are the positions in ``wrt``, ascending; () is ``y`` itself. Every ``wrt`` counts as an independent symbol, so mixed partials commute.
+    One Pushforward a variable remembers the derivative of every node, of derivatives too, so a partial of order k + 1 costs what is
+    new in it.
+    """
+    partials: dict[tuple[int, ...], Node] = {(): y}
+    pushes = [
+        Pushforward({other: as_node(1 if other is node else 0) for other in wrt}) if node.dtype == "real" else None
+        for node in wrt
+    ]
+    for length in range(1, order + 1):
+        for index in combinations_with_replacement(range(len(wrt)), length):
+            push = pushes[index[-1]]
+            partials[index] = _ZERO if push is None else push([partials[index[:-1]]])[0]
+    return partials

@@ -1,0 +1,118 @@
+"""Linearisation: an equation becomes a linear map of its arguments' tangents, with its coefficients as nodes.
+
+    out_dot = sum over arguments i of  guard_i ? coefficient_i * arg_i_dot : 0
+
+A partial of the form ``where(c, v, 0)`` is a choice between v and a *strong zero*. Multiplying it out would let an infinite v of the branch that was not
+taken meet a numeric zero and make NaN (`where(x > 0, sqrt(x), 0)` at 0). So the condition travels along as a guard, every product is formed inside
+it, and the choice is made last: where the guard is false the result is zero, whatever the product was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import NamedTuple
+
+from symgrad.errors import NotDifferentiableError
+from symgrad.ir.graph import NUMBER, Node, as_node
+from symgrad.ops.logic import and_, not_, or_, where
+
+__all__ = ["Guarded", "Linear", "accumulate", "linearise", "pass_through"]
+
+_ZERO = as_node(0)
+
+
+class Guarded(NamedTuple):
+    """A tangent or cotangent: ``value`` where the guard holds (everywhere if it is None), a strong zero elsewhere."""
+
+    guard: Node | None
+    value: Node
+
+    def node(self) -> Node:
+        """Return it as one node, the choice made."""
+        if self.guard is None or self.value.is_number(0):
+            return self.value
+        return where(self.guard, self.value, _ZERO)
+
+
+class Linear(NamedTuple):
+    """One term of a linearised equation: d(node)/d(argument), as a guarded coefficient."""
+
+    argument: int
+    coefficient: Guarded
+
+
+def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
+    """Return the nonzero terms of an equation's linear map, for the wanted arguments.
+
+    Args:
+        node: an equation, not a leaf.
+        wanted: for each argument, whether its tangent matters.
+
+    Raises:
+        NotDifferentiableError: if an op has no derivative by an argument that carries a tangent.
+    """
+    terms: list[Linear] = []
+    for i, partial in enumerate(node.op.partials):
+        if not wanted[i] or partial is None:
+            continue
+        coefficient = partial(node, *node.args)
+        if coefficient is NotImplemented:
+            raise NotDifferentiableError(f"{node.op.name} has no derivative by its argument {i + 1}")
+        guarded = _split(coefficient)
+        if not guarded.value.is_number(0):
+            terms.append(Linear(i, guarded))
+    return terms
+
+
+def _split(coefficient: Node) -> Guarded:
+    """Read ``where(c, v, 0)`` and ``where(c, 0, v)`` as v under a guard."""
+    if coefficient.op is where:
+        condition, yes, no = coefficient.args
+        if no.is_number(0):
+            return Guarded(condition, yes)
+        if yes.is_number(0):
+            return Guarded(_negate(condition), no)
+    return Guarded(None, coefficient)
+
+
+def _negate(condition: Node) -> Node:
+    if condition.op is not_:
+        return condition.args[0]
+    return as_node(not condition.value) if condition.op is NUMBER else not_(condition)
+
+
+def pass_through(term: Guarded, incoming: Guarded) -> Guarded:
+    """Multiply a tangent or cotangent by a coefficient, inside both guards."""
+    if term.guard is None or term.guard is incoming.guard:
+        guard = incoming.guard
+    elif incoming.guard is None:
+        guard = term.guard
+    else:
+        guard = and_(incoming.guard, term.guard)
+    return Guarded(guard, incoming.value * term.value)
+
+
+def accumulate(contributions: Sequence[Guarded]) -> Guarded:
+    """Add contributions; what is guarded alike stays under its guard, so a strong zero stays one."""
+    if len(contributions) == 1:
+        return contributions[0]
+    by_guard: dict[Node | None, Node] = {}
+    for guard, value in contributions:
+        by_guard[guard] = by_guard[guard] + value if guard in by_guard else value
+    if len(by_guard) == 1:
+        return Guarded(*by_guard.popitem())
+    total = by_guard.pop(None, None)
+    everywhere = total is not None
+    guards: list[Node] = []
+    while by_guard:
+        guard = next(iter(by_guard))
+        value = by_guard.pop(guard)
+        assert guard is not None
+        otherwise = by_guard.pop(_negate(guard), None)
+        choice = where(guard, value, _ZERO if otherwise is None else otherwise)
+        total = choice if total is None else total + choice
+        guards.append(guard)
+        everywhere = everywhere or otherwise is not None
+    assert total is not None
+    return Guarded(None if everywhere else reduce(or_, guards), total)

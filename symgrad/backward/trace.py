@@ -1,0 +1,72 @@
+"""The record of a backward pass: which rule made which cotangent from which forward equation, and what it read.
+
+The explanation, the noise verdict and every later check read this one record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+
+__all__ = ["Nothing", "Step", "Trace"]
+
+
+class Nothing(StrEnum):
+    """The kinds of nothing a derivative can be; TensorFlow's ``None`` is all of them."""
+
+    ZERO = "zero"  # a path exists and every derivative along it is structurally zero
+    DISCONNECTED = "disconnected"  # the value does not depend on it
+    STOPPED = "stopped"  # every path passes a stop_gradient
+    NO_TANGENT = "no tangent"  # an integer or truth value: there is no direction to move in
+
+
+class Step(NamedTuple):
+    """One pullback: the contribution of one forward equation to the cotangent of one of its arguments.
+
+    Attributes:
+        node: the forward equation; its op names the rule.
+        argument: the position of the argument that receives the contribution.
+        coefficient: the partial derivative, as a node.
+        cotangent: the cotangent of ``node`` that came in.
+        contribution: what the pullback sends to the argument.
+    """
+
+    node: Node
+    argument: int
+    coefficient: Node
+    cotangent: Node
+    contribution: Node
+
+    @property
+    def target(self) -> Node:
+        """The argument that receives the contribution."""
+        return self.node.args[self.argument]
+
+    @property
+    def residuals(self) -> tuple[Node, ...]:
+        """The forward values that the pullback reads: the node itself or its arguments, in the order they are read."""
+        forward = {self.node, *self.node.args}
+        return tuple(n for n in topological([self.coefficient], until=forward) if n in forward)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A whole backward pass.
+
+    Args:
+        outputs: what was differentiated, with the seeds.
+        wrt: by what.
+        steps: the pullbacks, in the order in which they ran (from the outputs back).
+        gradients: the results, one per ``wrt``.
+        nothing: for each of ``wrt``, the kind of nothing, or None.
+    """
+
+    outputs: tuple[tuple[Node, Node], ...]
+    wrt: tuple[Node, ...]
+    gradients: tuple[Node, ...]
+    nothing: tuple[Nothing | None, ...]
+    steps: tuple[Step, ...] = field(repr=False)

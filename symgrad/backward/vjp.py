@@ -1,0 +1,78 @@
+"""Reverse mode: the transpose of the linearised program, from the outputs back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
+from symgrad.backward.trace import Nothing, Step, Trace
+from symgrad.backward.zeros import classify
+from symgrad.errors import UnsupportedError
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import topological
+
+__all__ = ["pull_back"]
+
+
+def pull_back(
+    outputs: Sequence[Node], seeds: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node] = ()
+) -> Trace:
+    """Pull the outputs' cotangents back to ``wrt`` and record every step.
+
+    Args:
+        outputs: the nodes to differentiate.
+        seeds: their cotangents, of the same shapes.
+        wrt: the nodes to differentiate by: symbols or intermediate ones. Each receives its total derivative.
+        stopped: nodes that count as constants: their own cotangent is formed, nothing flows beyond.
+
+    Returns:
+        The trace, with one gradient per ``wrt`` (a structural zero where there is nothing).
+    """
+    order = topological(outputs)
+    active = _active(order, wrt, stopped)
+    received: dict[Node, list[Guarded]] = {}
+    for output, seed in zip(outputs, seeds, strict=True):
+        received.setdefault(output, []).append(Guarded(None, seed))
+    wanted = set(wrt)
+    arrived: dict[Node, Guarded] = {}
+    steps: list[Step] = []
+    for node in reversed(order):
+        contributions = received.pop(node, None)
+        if contributions is None or node not in active:
+            continue
+        cotangent = accumulate(contributions)
+        if node in wanted:
+            arrived[node] = cotangent
+        if not node.args or node in stopped:
+            continue
+        for term in linearise(node, [a in active for a in node.args]):
+            contribution = pass_through(term.coefficient, cotangent)
+            target = node.args[term.argument]
+            received.setdefault(target, []).append(contribution)
+            steps.append(Step(node, term.argument, term.coefficient.node(), cotangent.value, contribution.value))
+    gradients: list[Node] = []
+    nothing: list[Nothing | None] = []
+    for node in wrt:
+        cotangent = arrived.get(node)
+        gradient = as_node(0) if cotangent is None else cotangent.node()
+        if gradient.shape != node.shape:
+            raise UnsupportedError(
+                f"the gradient by an array of shape {node.shape} needs a sum or broadcast over its axes",
+                cure="declare the symbols as scalars: kernels of scalar programs broadcast over arrays",
+            )
+        gradients.append(gradient)
+        nothing.append(classify(outputs, node, stopped) if cotangent is None else None)
+    return Trace(
+        tuple(zip(outputs, seeds, strict=True)), tuple(wrt), tuple(gradients), tuple(nothing), tuple(steps)
+    )
+
+
+def _active(order: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> set[Node]:
+    """Return the nodes that depend on ``wrt`` along derivative edges."""
+    active: set[Node] = {n for n in wrt if n.dtype == "real"}
+    for node in order:
+        if node in active or not node.args or node in stopped or node.dtype != "real" or "stops" in node.op.facts:
+            continue
+        if any(a in active for a in node.args):
+            active.add(node)
+    return active
