@@ -39,6 +39,7 @@ class FloatType:
     bits: int
     precision: int
     min_exponent: int
+    max_exponent: int
     libm_suffix: str
 
     @property
@@ -68,25 +69,21 @@ class FloatType:
             exponent += 1
         exponent = max(exponent, self.min_exponent)
         kept = round(exact / Fraction(2) ** exponent)
-        try:
-            value = self.scalar(math.ldexp(kept, exponent))
-        except OverflowError:
-            value = self.scalar(math.inf)
-        if not np.isfinite(value):
+        if abs(kept).bit_length() + exponent > self.max_exponent:
             raise NumberTooLargeError(
                 f"a number of the formula is too large for {self.numpy} (about 10**{_decimal_exponent(exact)})",
                 expected=f"numbers up to {np.finfo(self.scalar).max}",
                 cure='compile with dtype="float64"' if self.bits == 32 else "rescale the formula",
             )
-        return value
+        return self.scalar(math.ldexp(kept, exponent))
 
     def literal(self, value: np.floating) -> str:
         """The value in LLVM's hexadecimal notation (for float too, LLVM writes the bits of the double)."""
         return f"0x{struct.unpack('<Q', struct.pack('<d', float(value)))[0]:016X}"
 
 
-FLOAT64 = FloatType("double", "float64", "double", 64, 53, -1074, "")
-FLOAT32 = FloatType("float", "float32", "float", 32, 24, -149, "f")
+FLOAT64 = FloatType("double", "float64", "double", 64, 53, -1074, 1024, "")
+FLOAT32 = FloatType("float", "float32", "float", 32, 24, -149, 128, "f")
 
 
 def float_type(dtype: object) -> FloatType:

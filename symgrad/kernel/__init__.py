@@ -1,0 +1,1 @@
+"""The callable: a NumPy ufunc around machine code, and object files."""

@@ -1,0 +1,1 @@
+"""From a schedule to machine code; the only folder that knows llvmlite."""

@@ -1,0 +1,229 @@
+"""The Builder of lowerings, written as LLVM text: one method call, one instruction on a whole vector.
+
+Text of our own rather than llvmlite.ir, whose objects cost several times what LLVM needs to compile them. Instructions
+on literals are folded here with the arithmetic of the kernel's dtype, so a constant subgraph costs nothing at run time and
+has the bits it would have had. Equal instructions of one function are emitted once.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symgrad.errors import InternalError, NumberTooLargeError
+from symgrad.llvm.jit import call_c
+from symgrad.llvm.types import CONSTANTS, FloatType
+
+__all__ = ["Declarations", "Value", "VectorBuilder"]
+
+
+class Value(NamedTuple):
+    """A vector of numbers or, as ``mask``, of truth values; ``literal`` if all lanes are known now."""
+
+    text: str
+    mask: bool
+    literal: Any  # np.float64 | np.float32 | bool | None
+
+
+class Declarations:
+    """What the functions of one module use from outside it: intrinsics by signature, and libm functions by arity."""
+
+    def __init__(self) -> None:
+        self.intrinsics: dict[str, str] = {}
+        self.libm: dict[str, int] = {}
+
+
+class VectorBuilder:
+    """Builds the straight-line code of one function (implements ``symgrad.ir.op.Builder``).
+
+    Args:
+        real: the kernel's floating-point format.
+        width: lanes in a vector.
+        declarations: shared by all functions of the module.
+    """
+
+    def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
+        self.real = real
+        self.width = width
+        self.declarations = declarations
+        self.lines: list[str] = []
+        self.vector = f"<{width} x {real.llvm}>"
+        self.bits = f"<{width} x i1>"
+        self.bytes = f"<{width} x i8>"
+        self._suffix = f"v{width}f{real.bits}"
+        self._seen: dict[str, Value] = {}
+        self._count = 0
+
+    # instructions
+
+    def emit(self, instruction: str, *, mask: bool = False) -> Value:
+        """Add an instruction without side effects, unless the same one is there."""
+        value = self._seen.get(instruction)
+        if value is None:
+            value = self._seen[instruction] = self.fresh(instruction, mask=mask)
+        return value
+
+    def fresh(self, instruction: str, *, mask: bool = False) -> Value:
+        """Add an instruction that reads memory: never shared."""
+        name = f"%v{self._count}"
+        self._count += 1
+        self.lines.append(f"  {name} = {instruction}")
+        return Value(name, mask, None)
+
+    def _intrinsic(self, name: str, *args: Value) -> Value:
+        full = f"@llvm.{name}.{self._suffix}"
+        self.declarations.intrinsics[full] = f"declare {self.vector} {full}({', '.join([self.vector] * len(args))})"
+        return self.emit(f"call {self.vector} {full}({', '.join(f'{self.vector} {a.text}' for a in args)})")
+
+    def _arith(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
+        if a.literal is not None and b.literal is not None:
+            return self._literal(fold(a.literal, b.literal))
+        return self.emit(f"{code} {self.vector} {a.text}, {b.text}")
+
+    def _unary(self, name: str, fold: Callable[[Any], Any], a: Value) -> Value:
+        if a.literal is not None:
+            return self._literal(fold(a.literal))
+        return self._intrinsic(name, a)
+
+    def _compare(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
+        if a.literal is not None and b.literal is not None:
+            return self.bool_const(bool(fold(a.literal, b.literal)))
+        return self.emit(f"fcmp {code} {self.vector} {a.text}, {b.text}", mask=True)
+
+    def _logic(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
+        if a.literal is not None and b.literal is not None:
+            return self.bool_const(fold(a.literal, b.literal))
+        return self.emit(f"{code} {self.bits} {a.text}, {b.text}", mask=True)
+
+    def _literal(self, value: Any) -> Value:
+        value = self.real.scalar(value)
+        return Value(f"splat ({self.real.llvm} {self.real.literal(value)})", False, value)
+
+    # numbers
+
+    def const(self, value: float | Fraction) -> Value:
+        """A number, rounded once to the kernel's dtype."""
+        return self.bool_const(value) if isinstance(value, bool) else self._literal(self.real.round(value))
+
+    def const_named(self, name: str) -> Value:
+        """An exact constant by name."""
+        if name not in CONSTANTS:
+            raise InternalError(f"the constant '{name}' has no value in symgrad/llvm/types.py")
+        return self._literal(self.real.round(CONSTANTS[name]))
+
+    def bool_const(self, value: bool) -> Value:
+        return Value(f"splat (i1 {'true' if value else 'false'})", True, bool(value))
+
+    # arithmetic
+
+    def add(self, a: Value, b: Value) -> Value:
+        return self._arith("fadd", operator.add, a, b)
+
+    def sub(self, a: Value, b: Value) -> Value:
+        return self._arith("fsub", operator.sub, a, b)
+
+    def mul(self, a: Value, b: Value) -> Value:
+        return self._arith("fmul", operator.mul, a, b)
+
+    def div(self, a: Value, b: Value) -> Value:
+        return self._arith("fdiv", operator.truediv, a, b)
+
+    def neg(self, a: Value) -> Value:
+        return self._literal(-a.literal) if a.literal is not None else self.emit(f"fneg {self.vector} {a.text}")
+
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
+        if None not in (a.literal, b.literal, c.literal):
+            return self._literal(self._fused(a.literal, b.literal, c.literal))
+        return self._intrinsic("fma", a, b, c)
+
+    def _fused(self, a: Any, b: Any, c: Any) -> Any:
+        separate = a * b + c
+        if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+            return separate
+        exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+        if exact == 0:
+            return a * b + c if a * b == 0 else self.real.scalar(0.0)
+        try:
+            return self.real.round(exact)
+        except NumberTooLargeError:
+            return self.real.scalar(np.inf if exact > 0 else -np.inf)
+
+    def sqrt(self, a: Value) -> Value:
+        return self._unary("sqrt", np.sqrt, a)
+
+    def abs(self, a: Value) -> Value:
+        return self._unary("fabs", np.abs, a)
+
+    def floor(self, a: Value) -> Value:
+        return self._unary("floor", np.floor, a)
+
+    def ceil(self, a: Value) -> Value:
+        return self._unary("ceil", np.ceil, a)
+
+    def rint(self, a: Value) -> Value:
+        # llvm.rint, not llvm.roundeven: without a vector instruction the latter becomes a call of C23's roundeven.
+        return self._unary("rint", np.rint, a)
+
+    def copysign(self, a: Value, b: Value) -> Value:
+        if a.literal is not None and b.literal is not None:
+            return self._literal(np.copysign(a.literal, b.literal))
+        return self._intrinsic("copysign", a, b)
+
+    def minimum(self, a: Value, b: Value) -> Value:
+        return self.select(self.or_(self.lt(a, b), self.isnan(a)), a, b)
+
+    def maximum(self, a: Value, b: Value) -> Value:
+        return self.select(self.or_(self.gt(a, b), self.isnan(a)), a, b)
+
+    # comparisons and masks
+
+    def lt(self, a: Value, b: Value) -> Value:
+        return self._compare("olt", operator.lt, a, b)
+
+    def le(self, a: Value, b: Value) -> Value:
+        return self._compare("ole", operator.le, a, b)
+
+    def gt(self, a: Value, b: Value) -> Value:
+        return self._compare("ogt", operator.gt, a, b)
+
+    def ge(self, a: Value, b: Value) -> Value:
+        return self._compare("oge", operator.ge, a, b)
+
+    def eq(self, a: Value, b: Value) -> Value:
+        return self.not_(self.xor(a, b)) if a.mask else self._compare("oeq", operator.eq, a, b)
+
+    def ne(self, a: Value, b: Value) -> Value:
+        return self.xor(a, b) if a.mask else self._compare("une", operator.ne, a, b)
+
+    def isnan(self, a: Value) -> Value:
+        return self._compare("uno", lambda x, _: np.isnan(x), a, a)
+
+    def and_(self, a: Value, b: Value) -> Value:
+        return self._logic("and", operator.and_, a, b)
+
+    def or_(self, a: Value, b: Value) -> Value:
+        return self._logic("or", operator.or_, a, b)
+
+    def xor(self, a: Value, b: Value) -> Value:
+        return self._logic("xor", operator.xor, a, b)
+
+    def not_(self, a: Value) -> Value:
+        return self.xor(a, self.bool_const(True))
+
+    def select(self, mask: Value, a: Value, b: Value) -> Value:
+        if mask.literal is not None:
+            return a if mask.literal else b
+        kind = self.bits if a.mask else self.vector
+        return self.emit(f"select {self.bits} {mask.text}, {kind} {a.text}, {kind} {b.text}", mask=a.mask)
+
+    def call(self, name: str, *args: Value) -> Value:
+        """A libm function by its C99 name for doubles, lane by lane."""
+        symbol = name + self.real.libm_suffix
+        if all(a.literal is not None for a in args):
+            return self._literal(call_c(symbol, tuple(float(a.literal) for a in args), self.real.bits))
+        self.declarations.libm[symbol] = len(args)
+        return self.emit(f"call {self.vector} @lanes.{symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})")

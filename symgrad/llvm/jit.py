@@ -1,0 +1,223 @@
+"""Machine code from LLVM IR text: host target, engine, object code. The only module that imports llvmlite.
+
+MCJIT rather than ORC: `docs/decisions/mcjit.md`. MCJIT ends the process when it meets an unknown symbol, so every
+external symbol is looked up before the engine sees the module.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import sys
+import threading
+import weakref
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, cast
+
+import llvmlite.binding as _llvm
+
+from symgrad.errors import InternalError, KernelError
+
+__all__ = ["Engine", "Host", "call_c", "emit_assembly", "emit_object", "host", "live_engines", "resolve"]
+
+# llvmlite has no type information: everything untyped goes through this one name and stays in this file.
+llvm = cast(Any, _llvm)
+
+_lock = threading.RLock()
+_live: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+Cpu = Literal["host", "baseline"]
+
+# Code generation may call these by itself where the target has no instruction for them (rounding before SSE4.1, fma
+# before FMA3, large copies), so they must be known although no module declares them.
+_IMPLICIT: tuple[str, ...] = ("floor", "ceil", "rint", "fma", "floorf", "ceilf", "rintf", "fmaf", "memcpy", "memset", "memmove")
+if sys.platform == "win32":
+    _IMPLICIT += ("__chkstk",)  # probes the stack of functions with more than a page of locals
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """This machine as LLVM sees it.
+
+    Args:
+        triple: target triple.
+        cpu: LLVM's name of the processor.
+        features: feature string for the code generator.
+        vector_bytes: width of the widest vector register that arithmetic should use.
+    """
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bytes: int
+
+
+@cache
+def _host_once() -> Host:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    flags = cast("dict[str, bool]", dict(llvm.get_host_cpu_features()))
+    vector_bytes = 64 if flags.get("avx512f") else 32 if flags.get("avx") else 16
+    found = Host(
+        triple=str(llvm.get_process_triple()),
+        cpu=str(llvm.get_host_cpu_name()),
+        features=",".join(("+" if on else "-") + name for name, on in sorted(flags.items())),
+        vector_bytes=vector_bytes,
+    )
+    for name in _IMPLICIT:
+        resolve(name)
+    return found
+
+
+def host() -> Host:
+    """Describe this machine; the LLVM target is set up on the first call, once for all threads."""
+    with _lock:
+        return _host_once()
+
+
+@cache
+def _target(triple: str) -> Any:
+    return llvm.Target.from_triple(triple)
+
+
+def _machine(cpu: Cpu, *, jit: bool) -> Any:
+    here = host()
+    return _target(here.triple).create_target_machine(
+        cpu=here.cpu if cpu == "host" else "",
+        features=here.features if cpu == "host" else "",
+        opt=2,
+        reloc="pic",
+        codemodel="jitdefault" if jit else "default",
+        jit=jit,
+    )
+
+
+@cache
+def _libraries() -> tuple[ctypes.CDLL, ...]:
+    names: list[str | None]
+    if sys.platform == "win32":
+        names = ["ucrtbase", "msvcrt", "vcruntime140", "ntdll"]
+    else:
+        names = [None, ctypes.util.find_library("m") or "libm.so.6"]
+    found: list[ctypes.CDLL] = []
+    for name in names:
+        try:
+            found.append(ctypes.CDLL(name))
+        except OSError:
+            continue
+    return tuple(found)
+
+
+@cache
+def resolve(name: str) -> int:
+    """Return the address of a C function and make it known to LLVM.
+
+    Raises:
+        KernelError: if no library of this process has it.
+    """
+    with _lock:
+        for library in _libraries():
+            try:
+                function = getattr(library, name)
+            except AttributeError:
+                continue
+            address = ctypes.cast(function, ctypes.c_void_p).value
+            if address:
+                # Said explicitly on every platform: what a static Python or a Windows C runtime exports by itself differs.
+                llvm.add_symbol(name, address)
+                return address
+        known = llvm.address_of_symbol(name)
+        if known:
+            return int(known)
+    raise KernelError(
+        f"the C library of this system has no function '{name}'",
+        expected="a C99 math library",
+        cure="rewrite the formula with functions that it has",
+    )
+
+
+def call_c(name: str, values: tuple[float, ...], bits: int) -> float:
+    """Call the libm function that a kernel would call, so that a folded constant has the kernel's bits."""
+    kind = ctypes.c_double if bits == 64 else ctypes.c_float
+    function = ctypes.CFUNCTYPE(kind, *[kind] * len(values))(resolve(name))
+    return float(function(*values))
+
+
+def _parse(ir: str) -> Any:
+    """Parse and verify a module in a context of its own.
+
+    LLVM never frees types and constants of a context while it lives; a context a module makes them go with the module.
+    """
+    try:
+        module = llvm.parse_assembly(ir, llvm.create_context())
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError(f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}") from error
+    for function in module.functions:
+        name = str(function.name)
+        if function.is_declaration and not name.startswith("llvm."):
+            resolve(name)
+    return module
+
+
+class Engine:
+    """Owns one compiled module; the code lives exactly as long as the Engine.
+
+    Args:
+        ir: the text of an LLVM module. It is verified, and every function it declares is looked up first.
+
+    Raises:
+        InternalError: if LLVM does not accept the module.
+        KernelError: if the C library lacks a function that it calls.
+    """
+
+    __slots__ = ("__weakref__", "_engine", "_names")
+
+    def __init__(self, ir: str) -> None:
+        host()
+        with _lock:
+            module = _parse(ir)
+            defined = [*module.functions, *module.global_variables]
+            self._names = frozenset(str(value.name) for value in defined if not value.is_declaration)
+            machine = _machine("host", jit=True)
+            self._engine = llvm.create_mcjit_compiler(module, machine)
+            self._engine.finalize_object()
+            _live.add(self)
+
+    def address(self, name: str) -> int:
+        """Return the address of a function or global of the module.
+
+        Raises:
+            InternalError: if the module does not define it.
+        """
+        if name not in self._names:
+            raise InternalError(f"the module does not define '{name}'")
+        with _lock:
+            found = int(self._engine.get_function_address(name) or self._engine.get_global_value_address(name))
+        if not found:
+            raise InternalError(f"LLVM lost '{name}'")
+        return found
+
+    def __del__(self) -> None:
+        engine = getattr(self, "_engine", None)
+        if engine is not None:
+            engine.close()
+
+
+def live_engines() -> int:
+    """Count the engines whose code is in memory."""
+    with _lock:
+        return len(_live)
+
+
+def emit_assembly(ir: str, cpu: Cpu = "host") -> str:
+    """Return the machine code of a module as assembly text."""
+    with _lock:
+        return str(_machine(cpu, jit=False).emit_assembly(_parse(ir)))
+
+
+def emit_object(ir: str, cpu: Cpu = "host") -> bytes:
+    """Return the machine code of a module as a position independent object file."""
+    with _lock:
+        return bytes(_machine(cpu, jit=False).emit_object(_parse(ir)))

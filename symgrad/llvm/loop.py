@@ -1,0 +1,362 @@
+"""The text around the equations: NumPy's inner loop, the loop over vectors, libm lane by lane, the C entry.
+
+The inner loop is the same for every kernel: what differs is in the kernel's ``plan``, a constant that NumPy hands to the loop with
+every call. So it is compiled once in a process, and a kernel compiles its equations only (which takes a quarter of the time).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+from symgrad.llvm.types import FloatType
+
+__all__ = ["LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
+
+LOOP, PLAN = "loop", "plan"
+"""Names of the inner loop (in the driver) and of the plan (in every kernel's module)."""
+
+_BUFFER = 8192
+"""Bytes that all buffers together should have: well inside the first-level cache."""
+
+# One loop for gathering, scattering and filling: element j of the source is element min(j, last), so a short block is padded with
+# copies of its last element and no lane computes on something the user did not pass.
+_COPY = """\
+define internal void @copy(ptr %src, i64 %src.step, ptr %dst, i64 %dst.step, i64 %count, i64 %last, i64 %size) #0 {
+entry:
+  %any = icmp sgt i64 %count, 0
+  br i1 %any, label %pick, label %done
+pick:
+  switch i64 %size, label %doubles [ i64 1, label %bytes
+                                     i64 4, label %floats ]
+doubles:
+  %dj = phi i64 [ 0, %pick ], [ %dj.next, %doubles ]
+  %dinside = icmp slt i64 %dj, %last
+  %dk = select i1 %dinside, i64 %dj, i64 %last
+  %dfrom = mul i64 %dk, %src.step
+  %dto = mul i64 %dj, %dst.step
+  %dp = getelementptr i8, ptr %src, i64 %dfrom
+  %dq = getelementptr i8, ptr %dst, i64 %dto
+  %dv = load i64, ptr %dp, align 1
+  store i64 %dv, ptr %dq, align 1
+  %dj.next = add i64 %dj, 1
+  %dmore = icmp slt i64 %dj.next, %count
+  br i1 %dmore, label %doubles, label %done
+floats:
+  %fj = phi i64 [ 0, %pick ], [ %fj.next, %floats ]
+  %finside = icmp slt i64 %fj, %last
+  %fk = select i1 %finside, i64 %fj, i64 %last
+  %ffrom = mul i64 %fk, %src.step
+  %fto = mul i64 %fj, %dst.step
+  %fp = getelementptr i8, ptr %src, i64 %ffrom
+  %fq = getelementptr i8, ptr %dst, i64 %fto
+  %fv = load i32, ptr %fp, align 1
+  store i32 %fv, ptr %fq, align 1
+  %fj.next = add i64 %fj, 1
+  %fmore = icmp slt i64 %fj.next, %count
+  br i1 %fmore, label %floats, label %done
+bytes:
+  %bj = phi i64 [ 0, %pick ], [ %bj.next, %bytes ]
+  %binside = icmp slt i64 %bj, %last
+  %bk = select i1 %binside, i64 %bj, i64 %last
+  %bfrom = mul i64 %bk, %src.step
+  %bto = mul i64 %bj, %dst.step
+  %bp = getelementptr i8, ptr %src, i64 %bfrom
+  %bq = getelementptr i8, ptr %dst, i64 %bto
+  %bv = load i8, ptr %bp, align 1
+  store i8 %bv, ptr %bq, align 1
+  %bj.next = add i64 %bj, 1
+  %bmore = icmp slt i64 %bj.next, %count
+  br i1 %bmore, label %bytes, label %done
+done:
+  ret void
+}
+"""
+
+# Scratch (tables of addresses, buffers, spilled values) beyond 16 KiB is on the heap: threads have stacks of 512 KiB on macOS. When memory is
+# exhausted no error can be reported from a loop that may run without the GIL, and wrong numbers are worse than an abort.
+#
+# `dependence`: reduce and accumulate of a ufunc of two inputs pass an output element as the first input of the next
+# element. That is the one legal use where elements depend on each other, so they are computed one by one.
+_LOOP = """\
+define {linkage}void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
+entry:
+  %n = load i64, ptr %dimensions
+  %nonempty = icmp sgt i64 %n, 0
+  br i1 %nonempty, label %start, label %done
+start:
+  %nargs = load i64, ptr %plan
+  %nin.at = getelementptr i64, ptr %plan, i64 1
+  %nin = load i64, ptr %nin.at
+  %width.at = getelementptr i64, ptr %plan, i64 2
+  %width = load i64, ptr %width.at
+  %stride.at = getelementptr i64, ptr %plan, i64 3
+  %stride = load i64, ptr %stride.at
+  %block.at = getelementptr i64, ptr %plan, i64 4
+  %block.elements = load i64, ptr %block.at
+  %spill.at = getelementptr i64, ptr %plan, i64 5
+  %spill.size = load i64, ptr %spill.at
+  %sizes.at = getelementptr i64, ptr %plan, i64 6
+  %sizes = load ptr, ptr %sizes.at
+  %body.at = getelementptr i64, ptr %plan, i64 7
+  %body = load ptr, ptr %body.at
+  %width.less.one = sub i64 %width, 1
+  %minus.width = sub i64 0, %width
+  %table = mul i64 %nargs, 8
+  %tables = mul i64 %nargs, 16
+  %tables.up = add i64 %tables, 63
+  %buffers.offset = and i64 %tables.up, -64
+  %buffers.size = mul i64 %nargs, %stride
+  %spill.offset = add i64 %buffers.offset, %buffers.size
+  %scratch.size = add i64 %spill.offset, %spill.size
+  %small = icmp sle i64 %scratch.size, 16384
+  br i1 %small, label %stack, label %allocate
+stack:
+  %on.stack = alloca i8, i64 %scratch.size, align 64
+  br label %ready
+allocate:
+  %heap.size = add i64 %scratch.size, 64
+  %on.heap = call ptr @malloc(i64 %heap.size)
+  %none = icmp eq ptr %on.heap, null
+  br i1 %none, label %exhausted, label %align
+exhausted:
+  call void @abort()
+  unreachable
+align:
+  %address = ptrtoint ptr %on.heap to i64
+  %above = add i64 %address, 63
+  %aligned = and i64 %above, -64
+  %in.heap = inttoptr i64 %aligned to ptr
+  br label %ready
+ready:
+  %heap = phi ptr [ null, %stack ], [ %on.heap, %align ]
+  %bases = phi ptr [ %on.stack, %stack ], [ %in.heap, %align ]
+  %masks = getelementptr i8, ptr %bases, i64 %table
+  %buffers = getelementptr i8, ptr %bases, i64 %buffers.offset
+  %spill = getelementptr i8, ptr %bases, i64 %spill.offset
+  %two.in = icmp eq i64 %nin, 2
+  %one.out = icmp eq i64 %nargs, 3
+  %binary = and i1 %two.in, %one.out
+  br i1 %binary, label %dependence, label %prepared
+dependence:
+  %acc = load ptr, ptr %args
+  %acc.step = load i64, ptr %steps
+  %out.at = getelementptr ptr, ptr %args, i64 2
+  %out = load ptr, ptr %out.at
+  %out.step.at = getelementptr i64, ptr %steps, i64 2
+  %out.step = load i64, ptr %out.step.at
+  %acc.next = getelementptr i8, ptr %acc, i64 %acc.step
+  %same.step = icmp eq i64 %acc.step, %out.step
+  %same.place = icmp eq ptr %acc.next, %out
+  %follows = and i1 %same.step, %same.place
+  br label %prepared
+prepared:
+  %chained = phi i1 [ false, %ready ], [ %follows, %dependence ]
+  %parallel = xor i1 %chained, true
+  %block.size = select i1 %chained, i64 1, i64 %block.elements
+  br label %classify
+
+classify:
+  %k = phi i64 [ 0, %prepared ], [ %k.next, %classified ]
+  %fast = phi i1 [ %parallel, %prepared ], [ %fast.next, %classified ]
+  %arg.at = getelementptr ptr, ptr %args, i64 %k
+  %arg = load ptr, ptr %arg.at
+  %step.at = getelementptr i64, ptr %steps, i64 %k
+  %step = load i64, ptr %step.at
+  %size.at = getelementptr i64, ptr %sizes, i64 %k
+  %size = load i64, ptr %size.at
+  %contiguous = icmp eq i64 %step, %size
+  %input = icmp slt i64 %k, %nin
+  %still = icmp eq i64 %step, 0
+  %repeated = and i1 %input, %still
+  br i1 %repeated, label %repeat, label %classified
+repeat:
+  %lane.offset = mul i64 %k, %stride
+  %lanes = getelementptr i8, ptr %buffers, i64 %lane.offset
+  call void @copy(ptr %arg, i64 0, ptr %lanes, i64 %size, i64 %width, i64 0, i64 %size)
+  br label %classified
+classified:
+  %base = phi ptr [ %arg, %classify ], [ %lanes, %repeat ]
+  %mask = phi i64 [ -1, %classify ], [ 0, %repeat ]
+  %base.at = getelementptr ptr, ptr %bases, i64 %k
+  store ptr %base, ptr %base.at
+  %mask.at = getelementptr i64, ptr %masks, i64 %k
+  store i64 %mask, ptr %mask.at
+  %fits = or i1 %contiguous, %repeated
+  %fast.next = and i1 %fast, %fits
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, %nargs
+  br i1 %k.more, label %classify, label %whole
+
+whole:
+  %whole.n = and i64 %n, %minus.width
+  %some = icmp sgt i64 %whole.n, 0
+  %go = and i1 %some, %fast.next
+  br i1 %go, label %vectors, label %rest
+vectors:
+  call void %body(ptr %bases, ptr %masks, i64 %whole.n, ptr %spill)
+  br label %rest
+
+rest:
+  %first = phi i64 [ 0, %whole ], [ %whole.n, %vectors ]
+  %left = icmp slt i64 %first, %n
+  br i1 %left, label %point, label %finish
+point:
+  %pk = phi i64 [ 0, %rest ], [ %pk.next, %point ]
+  %buffer.offset = mul i64 %pk, %stride
+  %buffer = getelementptr i8, ptr %buffers, i64 %buffer.offset
+  %pbase.at = getelementptr ptr, ptr %bases, i64 %pk
+  store ptr %buffer, ptr %pbase.at
+  %pmask.at = getelementptr i64, ptr %masks, i64 %pk
+  store i64 -1, ptr %pmask.at
+  %pk.next = add i64 %pk, 1
+  %pk.more = icmp slt i64 %pk.next, %nargs
+  br i1 %pk.more, label %point, label %block
+
+block:
+  %i = phi i64 [ %first, %point ], [ %i.next, %blocked ]
+  %remaining = sub i64 %n, %i
+  %short = icmp slt i64 %remaining, %block.size
+  %count = select i1 %short, i64 %remaining, i64 %block.size
+  %last = sub i64 %count, 1
+  %up = add i64 %count, %width.less.one
+  %padded = and i64 %up, %minus.width
+  br label %gather.test
+gather.test:
+  %gk = phi i64 [ 0, %block ], [ %gk.next, %gather ]
+  %g.more = icmp slt i64 %gk, %nin
+  br i1 %g.more, label %gather, label %compute
+gather:
+  %garg.at = getelementptr ptr, ptr %args, i64 %gk
+  %garg = load ptr, ptr %garg.at
+  %gstep.at = getelementptr i64, ptr %steps, i64 %gk
+  %gstep = load i64, ptr %gstep.at
+  %gsize.at = getelementptr i64, ptr %sizes, i64 %gk
+  %gsize = load i64, ptr %gsize.at
+  %gbuf.offset = mul i64 %gk, %stride
+  %gbuf = getelementptr i8, ptr %buffers, i64 %gbuf.offset
+  %gfrom = mul i64 %i, %gstep
+  %gsrc = getelementptr i8, ptr %garg, i64 %gfrom
+  call void @copy(ptr %gsrc, i64 %gstep, ptr %gbuf, i64 %gsize, i64 %padded, i64 %last, i64 %gsize)
+  %gk.next = add i64 %gk, 1
+  br label %gather.test
+compute:
+  call void %body(ptr %bases, ptr %masks, i64 %padded, ptr %spill)
+  br label %scatter
+scatter:
+  %sk = phi i64 [ %nin, %compute ], [ %sk.next, %scatter ]
+  %sarg.at = getelementptr ptr, ptr %args, i64 %sk
+  %sarg = load ptr, ptr %sarg.at
+  %sstep.at = getelementptr i64, ptr %steps, i64 %sk
+  %sstep = load i64, ptr %sstep.at
+  %ssize.at = getelementptr i64, ptr %sizes, i64 %sk
+  %ssize = load i64, ptr %ssize.at
+  %sbuf.offset = mul i64 %sk, %stride
+  %sbuf = getelementptr i8, ptr %buffers, i64 %sbuf.offset
+  %sto = mul i64 %i, %sstep
+  %sdst = getelementptr i8, ptr %sarg, i64 %sto
+  call void @copy(ptr %sbuf, i64 %ssize, ptr %sdst, i64 %sstep, i64 %count, i64 %last, i64 %ssize)
+  %sk.next = add i64 %sk, 1
+  %s.more = icmp slt i64 %sk.next, %nargs
+  br i1 %s.more, label %scatter, label %blocked
+blocked:
+  %i.next = add i64 %i, %count
+  %i.more = icmp slt i64 %i.next, %n
+  br i1 %i.more, label %block, label %finish
+finish:
+  call void @free(ptr %heap)
+  br label %done
+done:
+  ret void
+}
+
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare void @abort()
+"""
+
+
+def driver(*, internal: bool = False) -> str:
+    """The inner loop; ``internal`` for use inside a kernel's own module."""
+    return _LOOP.replace("{linkage}", "internal " if internal else "") + _COPY
+
+
+def plan(itemsizes: Sequence[int], nin: int, width: int, real: FloatType, spill_bytes: int) -> str:
+    """The constants by which the inner loop runs ``body``, in the order in which it reads them."""
+    n = len(itemsizes)
+    vector = width * real.itemsize
+    stride = max(vector, min(_BUFFER // n, 64 * vector) // vector * vector)
+    numbers = (n, nin, width, stride, stride // real.itemsize, spill_bytes)
+    return (
+        f"@sizes = internal constant [{n} x i64] [{', '.join(f'i64 {s}' for s in itemsizes)}]\n"
+        f"@{PLAN} = constant {{ {'i64, ' * len(numbers)}ptr, ptr }} "
+        f"{{ {', '.join(f'i64 {x}' for x in numbers)}, ptr @sizes, ptr @body }}"
+    )
+
+
+def body(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
+    """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
+    return "\n".join(
+        [
+            "define internal void @body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #0 {",
+            "entry:",
+            *prologue,
+            "  br label %lanes",
+            "lanes:",
+            "  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]",
+            *lines,
+            f"  %i.next = add i64 %i, {width}",
+            "  %more = icmp slt i64 %i.next, %count",
+            "  br i1 %more, label %lanes, label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> str:
+    """The libm function ``name`` on vectors; through memory, because code for extract and insert is many times as long."""
+    vector, scalar = f"<{width} x {real.llvm}>", real.llvm
+    names = [f"%x{k}" for k in range(arity)]
+    lines = [f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #0 {{", "entry:"]
+    for x in names:
+        lines.append(f"  {x}.at = alloca {vector}")
+        lines.append(f"  store {vector} {x}, ptr {x}.at")
+    lines += ["  %y.at = alloca " + vector, "  br label %lane", "lane:"]
+    lines.append("  %j = phi i64 [ 0, %entry ], [ %j.next, %lane ]")
+    for x in names:
+        lines.append(f"  {x}.p = getelementptr {scalar}, ptr {x}.at, i64 %j")
+        lines.append(f"  {x}.v = load {scalar}, ptr {x}.p")
+    lines += [
+        f"  %y.v = call {scalar} @{name}({', '.join(f'{scalar} {x}.v' for x in names)})",
+        f"  %y.p = getelementptr {scalar}, ptr %y.at, i64 %j",
+        f"  store {scalar} %y.v, ptr %y.p",
+        "  %j.next = add i64 %j, 1",
+        f"  %more = icmp slt i64 %j.next, {width}",
+        "  br i1 %more, label %lane, label %done",
+        "done:",
+        f"  %y = load {vector}, ptr %y.at",
+        f"  ret {vector} %y",
+        "}",
+        f"declare {scalar} @{name}({', '.join([scalar] * arity)}) #0",
+    ]
+    return "\n".join(lines)
+
+
+def c_entry(name: str, n: int, nin: int) -> str:
+    """The C function ``name(in..., long n, out...)`` on contiguous arrays, which calls the inner loop."""
+    long = f"i{8 * ctypes.sizeof(ctypes.c_long)}"
+    params = [f"ptr %a{k}" for k in range(nin)] + [f"{long} %n"] + [f"ptr %a{k}" for k in range(nin, n)]
+    lines = [
+        f"define void @{name}({', '.join(params)}) #0 {{",
+        f"  %args = alloca [{n} x ptr]",
+        "  %dimensions = alloca i64",
+        "  %n.wide = add i64 0, %n" if long == "i64" else f"  %n.wide = sext {long} %n to i64",
+        "  store i64 %n.wide, ptr %dimensions",
+    ]
+    for k in range(n):
+        lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")
+        lines.append(f"  store ptr %a{k}, ptr %p{k}")
+    lines += [f"  call void @{LOOP}(ptr %args, ptr %dimensions, ptr @sizes, ptr @{PLAN})", "  ret void", "}"]
+    return "\n".join(lines)
