@@ -10,13 +10,17 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
 
 from symgrad.errors import InternalError
 
-__all__ = ["max_args", "ufunc_from_loop"]
+__all__ = ["MAX_ARGS", "ufunc_from_loop"]
+
+MAX_ARGS = 64
+"""The largest number of arguments of a ufunc (NPY_MAXARGS of NumPy 2)."""
 
 _BOOL, _FLOAT32, _FLOAT64 = (np.dtype(t).num for t in (np.bool_, np.float32, np.float64))
 _NO_IDENTITY = -1  # PyUFunc_None
@@ -53,18 +57,9 @@ class _Owner:
         self.buffers = buffers
 
 
-def max_args() -> int:
-    """The largest number of arguments of a ufunc (NPY_MAXARGS)."""
-    return 64 if int(np.__version__.split(".")[0]) >= 2 else 32
-
-
 @cache
 def _constructor() -> Any:
-    try:
-        from numpy._core import _multiarray_umath as core  # NumPy 2
-    except ImportError:
-        from numpy.core import _multiarray_umath as core  # type: ignore[no-redef]
-    capsule = cast(Any, core)._UFUNC_API
+    capsule = cast(Any, import_module("numpy._core._multiarray_umath"))._UFUNC_API
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))

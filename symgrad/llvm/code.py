@@ -1,0 +1,37 @@
+"""Compiled code of a schedule, in memory: what the kernel calls."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from symgrad.llvm import loop
+from symgrad.llvm.emit import Module, emit
+from symgrad.llvm.jit import Engine, host
+from symgrad.llvm.types import FloatType
+from symgrad.lower.schedule import Schedule
+
+__all__ = ["Code"]
+
+
+@cache
+def _driver() -> Engine:
+    """The inner loop that all kernels share; it lives as long as the process."""
+    return Engine(loop.driver())
+
+
+class Code:
+    """Machine code for a schedule; it is in memory as long as this object lives.
+
+    Attributes:
+        module: the LLVM module it was made from.
+        loop: address of the inner loop.
+        plan: address of what the loop must be passed as its last argument.
+    """
+
+    __slots__ = ("__weakref__", "_engine", "loop", "module", "plan")
+
+    def __init__(self, plan: Schedule, real: FloatType) -> None:
+        self.module: Module = emit(plan, real, host().vector_bytes)
+        self._engine = Engine(self.module.ir)
+        self.loop = _driver().address(loop.LOOP)
+        self.plan = self._engine.address(loop.PLAN)
