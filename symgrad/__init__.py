@@ -19,20 +19,80 @@ __version__ = "0.1.0"
 # The whole public surface: name -> the module that has it, imported when the name is first asked for. Add a line here
 # and the same name under TYPE_CHECKING below; a test holds the two together.
 _PUBLIC: dict[str, str] = {
-    "Expr": "symgrad.ir.expr",
-    "Program": "symgrad.ir.program",
-    "compile": "symgrad.api",
-    "derivatives": "symgrad.backward.api",
-    "explain": "symgrad.explain",
-    "from_sympy": "symgrad.ir.expr",
-    "grad": "symgrad.backward.api",
-    "gradients": "symgrad.backward.api",
-    "jvp": "symgrad.backward.api",
-    "parse": "symgrad.frontend.text",
-    "stop_gradient": "symgrad.ops.functions",
-    "symbols": "symgrad.ir.expr",
-    "value_and_grad": "symgrad.backward.api",
-    "vjp": "symgrad.backward.api",
+    "Derivatives": "symgrad.api.differentiate",
+    "Expr": "symgrad.api.expr",
+    "Kernel": "symgrad.kernel.kernel",
+    "Program": "symgrad.api.program",
+    "abs": "symgrad.api.functions",
+    "acos": "symgrad.api.functions",
+    "acosh": "symgrad.api.functions",
+    "acot": "symgrad.api.functions",
+    "acoth": "symgrad.api.functions",
+    "acsc": "symgrad.api.functions",
+    "acsch": "symgrad.api.functions",
+    "asec": "symgrad.api.functions",
+    "asech": "symgrad.api.functions",
+    "asin": "symgrad.api.functions",
+    "asinh": "symgrad.api.functions",
+    "atan": "symgrad.api.functions",
+    "atan2": "symgrad.api.functions",
+    "atanh": "symgrad.api.functions",
+    "cbrt": "symgrad.api.functions",
+    "ceil": "symgrad.api.functions",
+    "clip": "symgrad.api.functions",
+    "compile": "symgrad.api.compile",
+    "cos": "symgrad.api.functions",
+    "cosh": "symgrad.api.functions",
+    "cot": "symgrad.api.functions",
+    "coth": "symgrad.api.functions",
+    "csc": "symgrad.api.functions",
+    "csch": "symgrad.api.functions",
+    "derivatives": "symgrad.api.differentiate",
+    "digamma": "symgrad.api.functions",
+    "erf": "symgrad.api.functions",
+    "erfc": "symgrad.api.functions",
+    "exp": "symgrad.api.functions",
+    "exp2": "symgrad.api.functions",
+    "explain": "symgrad.api.explain",
+    "expm1": "symgrad.api.functions",
+    "floor": "symgrad.api.functions",
+    "from_sympy": "symgrad.api.expr",
+    "gamma": "symgrad.api.functions",
+    "grad": "symgrad.api.differentiate",
+    "gradients": "symgrad.api.differentiate",
+    "hypot": "symgrad.api.functions",
+    "jvp": "symgrad.api.differentiate",
+    "lgamma": "symgrad.api.functions",
+    "log": "symgrad.api.functions",
+    "log10": "symgrad.api.functions",
+    "log1p": "symgrad.api.functions",
+    "log2": "symgrad.api.functions",
+    "logical_and": "symgrad.api.functions",
+    "logical_not": "symgrad.api.functions",
+    "logical_or": "symgrad.api.functions",
+    "logical_xor": "symgrad.api.functions",
+    "maximum": "symgrad.api.functions",
+    "minimum": "symgrad.api.functions",
+    "parse": "symgrad.api.program",
+    "pi": "symgrad.api.functions",
+    "polygamma": "symgrad.api.functions",
+    "relu": "symgrad.api.functions",
+    "round": "symgrad.api.functions",
+    "sec": "symgrad.api.functions",
+    "sech": "symgrad.api.functions",
+    "sigmoid": "symgrad.api.functions",
+    "sign": "symgrad.api.functions",
+    "sin": "symgrad.api.functions",
+    "sinh": "symgrad.api.functions",
+    "softplus": "symgrad.api.functions",
+    "sqrt": "symgrad.api.functions",
+    "stop_gradient": "symgrad.api.differentiate",
+    "symbols": "symgrad.api.expr",
+    "tan": "symgrad.api.functions",
+    "tanh": "symgrad.api.functions",
+    "value_and_grad": "symgrad.api.differentiate",
+    "vjp": "symgrad.api.differentiate",
+    "where": "symgrad.api.functions",
 }
 
 # Modules that are public as a whole.
@@ -40,20 +100,80 @@ _MODULES = ("errors",)
 
 if TYPE_CHECKING:
     from symgrad import errors as errors
-    from symgrad.api import compile as compile
-    from symgrad.backward.api import derivatives as derivatives
-    from symgrad.backward.api import grad as grad
-    from symgrad.backward.api import gradients as gradients
-    from symgrad.backward.api import jvp as jvp
-    from symgrad.backward.api import value_and_grad as value_and_grad
-    from symgrad.backward.api import vjp as vjp
-    from symgrad.explain import explain as explain
-    from symgrad.frontend.text import parse as parse
-    from symgrad.ir.expr import Expr as Expr
-    from symgrad.ir.expr import from_sympy as from_sympy
-    from symgrad.ir.expr import symbols as symbols
-    from symgrad.ir.program import Program as Program
-    from symgrad.ops.functions import stop_gradient as stop_gradient
+    from symgrad.api.compile import compile as compile
+    from symgrad.api.differentiate import Derivatives as Derivatives
+    from symgrad.api.differentiate import derivatives as derivatives
+    from symgrad.api.differentiate import grad as grad
+    from symgrad.api.differentiate import gradients as gradients
+    from symgrad.api.differentiate import jvp as jvp
+    from symgrad.api.differentiate import stop_gradient as stop_gradient
+    from symgrad.api.differentiate import value_and_grad as value_and_grad
+    from symgrad.api.differentiate import vjp as vjp
+    from symgrad.api.explain import explain as explain
+    from symgrad.api.expr import Expr as Expr
+    from symgrad.api.expr import from_sympy as from_sympy
+    from symgrad.api.expr import symbols as symbols
+    from symgrad.api.functions import abs as abs
+    from symgrad.api.functions import acos as acos
+    from symgrad.api.functions import acosh as acosh
+    from symgrad.api.functions import acot as acot
+    from symgrad.api.functions import acoth as acoth
+    from symgrad.api.functions import acsc as acsc
+    from symgrad.api.functions import acsch as acsch
+    from symgrad.api.functions import asec as asec
+    from symgrad.api.functions import asech as asech
+    from symgrad.api.functions import asin as asin
+    from symgrad.api.functions import asinh as asinh
+    from symgrad.api.functions import atan as atan
+    from symgrad.api.functions import atan2 as atan2
+    from symgrad.api.functions import atanh as atanh
+    from symgrad.api.functions import cbrt as cbrt
+    from symgrad.api.functions import ceil as ceil
+    from symgrad.api.functions import clip as clip
+    from symgrad.api.functions import cos as cos
+    from symgrad.api.functions import cosh as cosh
+    from symgrad.api.functions import cot as cot
+    from symgrad.api.functions import coth as coth
+    from symgrad.api.functions import csc as csc
+    from symgrad.api.functions import csch as csch
+    from symgrad.api.functions import digamma as digamma
+    from symgrad.api.functions import erf as erf
+    from symgrad.api.functions import erfc as erfc
+    from symgrad.api.functions import exp as exp
+    from symgrad.api.functions import exp2 as exp2
+    from symgrad.api.functions import expm1 as expm1
+    from symgrad.api.functions import floor as floor
+    from symgrad.api.functions import gamma as gamma
+    from symgrad.api.functions import hypot as hypot
+    from symgrad.api.functions import lgamma as lgamma
+    from symgrad.api.functions import log as log
+    from symgrad.api.functions import log10 as log10
+    from symgrad.api.functions import log1p as log1p
+    from symgrad.api.functions import log2 as log2
+    from symgrad.api.functions import logical_and as logical_and
+    from symgrad.api.functions import logical_not as logical_not
+    from symgrad.api.functions import logical_or as logical_or
+    from symgrad.api.functions import logical_xor as logical_xor
+    from symgrad.api.functions import maximum as maximum
+    from symgrad.api.functions import minimum as minimum
+    from symgrad.api.functions import pi as pi
+    from symgrad.api.functions import polygamma as polygamma
+    from symgrad.api.functions import relu as relu
+    from symgrad.api.functions import round as round
+    from symgrad.api.functions import sec as sec
+    from symgrad.api.functions import sech as sech
+    from symgrad.api.functions import sigmoid as sigmoid
+    from symgrad.api.functions import sign as sign
+    from symgrad.api.functions import sin as sin
+    from symgrad.api.functions import sinh as sinh
+    from symgrad.api.functions import softplus as softplus
+    from symgrad.api.functions import sqrt as sqrt
+    from symgrad.api.functions import tan as tan
+    from symgrad.api.functions import tanh as tanh
+    from symgrad.api.functions import where as where
+    from symgrad.api.program import Program as Program
+    from symgrad.api.program import parse as parse
+    from symgrad.kernel.kernel import Kernel as Kernel
 
 
 def __getattr__(name: str) -> object:

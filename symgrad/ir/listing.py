@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.errors import NotInProgramError
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.traverse import flatten, rebuild
 from symgrad.source import Location, Source, Span
 
 __all__ = ["Listing", "suggest"]
@@ -39,6 +41,17 @@ class Listing:
     source: Source | None = None
     spans: Mapping[Node, Span] = field(default_factory=dict[Node, Span])
     name_spans: Mapping[str, Span] = field(default_factory=dict[str, Span])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # One flat list for all nodes: shared equations are written once, deep ones without recursion.
+        spans = list(self.spans.items())
+        nodes = [*self.symbols.values(), *self.assignments.values(), *(n for n, _ in spans)]
+        result = () if self.result is None else (self.result,)
+        names = (tuple(self.symbols), tuple(self.assignments))
+        return (
+            _unpickle,
+            (flatten([*nodes, *result]), names, [s for _, s in spans], bool(result), self.source, dict(self.name_spans)),
+        )
 
     def __getitem__(self, name: str) -> Node:
         """Return the node of a declared or assigned name.
@@ -78,3 +91,19 @@ class Listing:
         """Return where the text first writes a node."""
         span = self.spans.get(node)
         return Location(self.source, span) if self.source is not None and span is not None else None
+
+
+def _unpickle(
+    flat: list[tuple[Any, ...]],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+    spans: list[Span],
+    has_result: bool,
+    source: Source | None,
+    name_spans: Mapping[str, Span],
+) -> Listing:
+    nodes = iter(rebuild(flat) if names[0] or names[1] or spans or has_result else [])
+    symbols = {name: next(nodes) for name in names[0]}
+    assignments = {name: next(nodes) for name in names[1]}
+    placed = {next(nodes): span for span in spans}
+    result = next(nodes) if has_result else None
+    return Listing(symbols, assignments, result, source, placed, name_spans)

@@ -1,0 +1,86 @@
+"""From expressions to a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from symgrad.api.expr import Expr, handle, node_of, ordered_symbols
+from symgrad.errors import UnsupportedError, UsageError
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.kernel.compile import compile_nodes
+from symgrad.kernel.kernel import Kernel
+
+__all__ = ["compile"]
+
+# Up to this many equations a derivative is brought to canonical form before it is compiled; beyond, the shared raw graph is as fast and
+# rewriting would dominate the time to compile.
+_CANONICAL_UP_TO = 400
+
+
+def compile(
+    outputs: Expr | Sequence[Expr],
+    inputs: Sequence[Expr] | None = None,
+    *,
+    dtype: Any = "float64",
+    threads: int = 1,
+    accuracy: str = "high",
+    name: str = "kernel",
+) -> Kernel:
+    """Compile expressions to native code: all outputs in one pass over the inputs.
+
+    What you wrote is computed operation by operation as written, with the bits of NumPy for ``+ - * /`` and sqrt; derivatives, whose
+    arrangement is symgrad's own, are brought to canonical form first.
+
+    Args:
+        outputs: one expression or several.
+        inputs: the symbols in the order of the kernel's arguments; by default the order of the program's declarations.
+        dtype: ``float64`` or ``float32``.
+        threads: 1.
+        accuracy: ``high``.
+        name: the name of the kernel and of the symbols in its object file.
+
+    Returns:
+        A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple. ``.ufunc`` is the NumPy ufunc,
+        ``.llvm_ir`` and ``.asm`` the code.
+
+    Raises:
+        MissingInputError: if an expression reads a symbol that is not among the inputs.
+        NumberTooLargeError: if a constant does not fit the dtype.
+        UsageError, UnsupportedError: for arguments that do not fit.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> p = sg.parse("x : real\\nu ~ Uniform(0.9, 1.1)\\nz = sqrt(x**2*u)")
+        >>> k = sg.compile([p["z"], sg.grad(p["z"], p["x"])])
+        >>> z, dz = k(np.array([-2.0, 3.0]), 1.0)
+        >>> z, dz
+        (array([2., 3.]), array([-1.,  1.]))
+    """
+    if threads != 1:
+        raise UnsupportedError(f"threads={threads}", expected="threads=1", cure="split the arrays among your threads")
+    if accuracy != "high":
+        raise UnsupportedError(f"accuracy={accuracy!r}", expected="accuracy='high'")
+    given = list(cast("Sequence[Any]", outputs)) if isinstance(outputs, list | tuple) else [outputs]
+    exprs = [e if isinstance(e, Expr) else handle(node_of(e)) for e in given]
+    if not exprs:
+        raise UsageError("there is nothing to compile", expected="at least one expression")
+    if inputs is None:
+        symbols = ordered_symbols(exprs)
+    else:
+        symbols = [node_of(i) for i in inputs]
+    return compile_nodes(arranged(exprs), symbols, dtype=dtype, name=name)
+
+
+def arranged(exprs: Sequence[Expr]) -> list[Node]:
+    """Return the nodes to compile: as written for the user's own, canonical for derivatives of moderate size."""
+    nodes = [e.node for e in exprs]
+    derived = [e.node for e in exprs if e.derived]
+    if not derived or len(topological(derived)) > _CANONICAL_UP_TO:
+        return nodes
+    from symgrad.rules.pipeline import canonical
+
+    # A kernel computes values, and the value of stop_gradient(e) is e.
+    rewritten = dict(zip(derived, canonical(derived, drop_stops=True).nodes, strict=True))
+    return [rewritten[e.node] if e.derived else e.node for e in exprs]

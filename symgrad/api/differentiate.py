@@ -1,0 +1,333 @@
+"""The derivative verbs on expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from symgrad.api.expr import Expr, handle, node_of
+from symgrad.backward.jvp import all_partials, push_forward
+from symgrad.backward.trace import Trace
+from symgrad.backward.vjp import pull_back
+from symgrad.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import topological
+
+__all__ = ["Derivatives", "derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
+
+Wrt: TypeAlias = "Expr | str"
+
+
+def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
+    """Return the gradient of a scalar expression.
+
+    Args:
+        y: a scalar.
+        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them. Each result is the total derivative.
+
+    Returns:
+        An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero, disconnected, stopped and no tangent apart.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotInProgramError: if ``wrt`` does not occur in the program of ``y``.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, u = sg.symbols("x u")
+        >>> g = sg.grad(sg.sin(x)*u, x)
+        >>> print(g)
+        u*cos(x)
+        >>> sg.grad(sg.stop_gradient(x)*u, x).nothing
+        'stopped'
+    """
+    expr = _expr(y)
+    if expr.shape:
+        raise NotScalarError(
+            f"grad needs a scalar, got shape {expr.shape}",
+            cure="gradients(ys, xs) sums over it; jacobian(y, x) keeps it; vjp(y, xs, cotangent) weighs it",
+        )
+    return _gradients([expr], wrt, [as_node(1)], ())
+
+
+def gradients(
+    ys: Expr | Sequence[Expr],
+    xs: Wrt | Sequence[Wrt],
+    grad_ys: Any = None,
+    stop_gradients: Wrt | Sequence[Wrt] | None = None,
+) -> list[Expr]:
+    """Return the sum over all ys of their gradients, with TensorFlow's meaning of ``tf.gradients``.
+
+    Args:
+        ys: one or more expressions; what they hold is summed.
+        xs: inputs or intermediate expressions.
+        grad_ys: a cotangent for each of ys (an Expr or number; None for one).
+        stop_gradients: expressions to hold constant in every derivative. They receive their own gradient, nothing flows beyond.
+
+    Returns:
+        One Expr for each of xs, zero where TensorFlow says None; `Expr.nothing` says why.
+
+    Raises:
+        NotInProgramError: if one of xs does not occur in the program of ys.
+        UsageError: if grad_ys and ys differ in length.
+
+    Example:
+        >>> import symgrad as sg
+        >>> a = sg.symbols("a"); b = 2*a
+        >>> [str(g) for g in sg.gradients(a + b, [a, b])]
+        ['3', '1']
+        >>> [str(g) for g in sg.gradients(a + b, [a, b], stop_gradients=[a, b])]
+        ['1', '1']
+    """
+    outputs = [_expr(y) for y in _many(ys)]
+    if grad_ys is None:
+        seeds = [as_node(1)] * len(outputs)
+    else:
+        given = list(cast("Sequence[Any]", grad_ys)) if isinstance(grad_ys, list | tuple) else [grad_ys]
+        if len(given) != len(outputs):
+            raise UsageError(f"{len(given)} grad_ys for {len(outputs)} ys", expected="one for each, or None")
+        seeds = [as_node(1) if g is None else node_of(g) for g in given]
+    stopped = _targets(outputs, [] if stop_gradients is None else _many(stop_gradients))
+    return _gradients(outputs, list(_many(xs)), seeds, stopped)
+
+
+def value_and_grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> tuple[Expr, Any]:
+    """Return an expression and its gradient, as one shared graph.
+
+    Args:
+        y: a scalar expression.
+        wrt: as for `grad`.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> value, slope = sg.value_and_grad(sg.exp(2*x), x)
+        >>> print(value, slope)
+        exp(2*x) 2*exp(2*x)
+    """
+    return _expr(y), grad(y, wrt)
+
+
+def vjp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], cotangent: Any) -> Any:
+    """Return a cotangent pulled back: the vector-Jacobian product.
+
+    Args:
+        y: an expression, or a list of them.
+        xs: inputs or intermediate expressions; one or a list.
+        cotangent: an Expr or number for each of y.
+
+    Returns:
+        An Expr for each of xs (one if xs is one).
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, v = sg.symbols("x v")
+        >>> print(sg.vjp(x**3, x, v))
+        3*v*x**2
+    """
+    result = gradients(y, xs, grad_ys=cotangent)
+    return result if isinstance(xs, list | tuple) else result[0]
+
+
+def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any:
+    """Return tangents pushed forward: the Jacobian-vector product.
+
+    Args:
+        y: an expression, or a list of them.
+        xs: the inputs or intermediate expressions that move; these count as symbols.
+        tangents: an Expr or number for each of xs.
+
+    Returns:
+        The tangent of y (a list for a list).
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, y, dx = sg.symbols("x y dx")
+        >>> print(sg.jvp(x*y, [x, y], [dx, 0]))
+        dx*y
+    """
+    outputs = [_expr(e) for e in _many(y)]
+    targets = _targets(outputs, _many(xs))
+    given = list(cast("Sequence[Any]", tangents)) if isinstance(tangents, list | tuple) else [tangents]
+    if len(given) != len(targets):
+        raise UsageError(f"{len(given)} tangents for {len(targets)} xs", expected="one for each")
+    directions = {t: node_of(v) for t, v in zip(targets, given, strict=True) if t.dtype == "real"}
+    for target, direction in directions.items():
+        if target.shape != direction.shape and not direction.is_number():
+            raise ShapeError(f"a tangent of shape {direction.shape} for an input of shape {target.shape}")
+    nodes = push_forward([e.node for e in outputs], directions)
+    made = [Expr(n, listings=_listings(outputs), derived=True) for n in nodes]
+    return made if isinstance(y, list | tuple) else made[0]
+
+
+class Derivatives(Mapping[tuple[Any, ...], Expr]):
+    """All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
+
+    ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``. Iteration gives each distinct one once.
+    """
+
+    def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
+        self._wrt = tuple(wrt)
+        self._partials = dict(partials)
+        self._position: dict[Any, int] = {}
+        for i, e in enumerate(self._wrt):
+            self._position[e.node] = i
+            if e.name is not None:
+                self._position.setdefault(e.name, i)
+
+    def __getitem__(self, key: Any) -> Expr:
+        parts = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+        try:
+            index = tuple(sorted(self._position[p.node if isinstance(p, Expr) else p] for p in parts))
+            return self._partials[index]
+        except (KeyError, TypeError, AttributeError):
+            names = ", ".join(e.name or "..." for e in self._wrt)
+            order = max(map(len, self._partials))
+            raise KeyError(f"no partial {key}: it holds those by {names} up to order {order}") from None
+
+    def __iter__(self) -> Iterator[tuple[Expr, ...]]:
+        for index in self._partials:
+            yield tuple(self._wrt[i] for i in index)
+
+    def __len__(self) -> int:
+        return len(self._partials)
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        return f"Derivatives({len(self)} by {', '.join(e.name or '...' for e in self._wrt)})"
+
+
+def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivatives:
+    """Return all distinct partial derivatives up to an order, in one shared graph.
+
+    Args:
+        y: a scalar expression.
+        wrt: inputs or intermediate expressions; they count as independent symbols, so mixed partials commute.
+        order: the highest order, at least 0.
+
+    Returns:
+        A mapping: ``()`` to y, ``(a,)`` to dy/da, ``(a, b)`` to the mixed second partial, and so on.
+
+    Example:
+        >>> import symgrad as sg
+        >>> a, b = sg.symbols("a b")
+        >>> ds = sg.derivatives(a**2*b, [a, b], order=2)
+        >>> len(ds), str(ds[a, b]), str(ds[b, a])
+        (6, '2*a', '2*a')
+    """
+    expr = _expr(y)
+    if expr.shape:
+        raise NotScalarError(f"derivatives needs a scalar, got shape {expr.shape}")
+    if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"order {order!r}", expected="a whole number, at least 0")
+    exprs = [_resolve(expr, w) for w in _many(wrt)]
+    targets = _targets([expr], exprs)
+    if len(set(targets)) != len(targets):
+        raise UsageError("wrt names one input twice", cure="name each once: the orders are counted by symgrad")
+    made = {
+        index: expr if not index else Expr(node, listings=expr.listings, derived=True)
+        for index, node in all_partials(expr.node, targets, order).items()
+    }
+    return Derivatives(exprs, made)
+
+
+def stop_gradient(x: Any) -> Expr:
+    """Return x as a value that differentiation takes for a constant, at every order.
+
+    Args:
+        x: an expression or number.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> print(sg.grad(sg.stop_gradient(x)*x, x))
+        stop_gradient(x)
+    """
+    from symgrad.api.expr import apply_op
+
+    return apply_op("stop_gradient", x)
+
+
+def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped: Sequence[Node]) -> Any:
+    targets = _targets(outputs, _many(wrt))
+    for output, seed in zip(outputs, seeds, strict=True):
+        if seed.shape != output.shape and not seed.is_number():
+            raise ShapeError(f"a cotangent of shape {seed.shape} for a value of shape {output.shape}")
+    trace = pull_back([e.node for e in outputs], seeds, targets, stopped)
+    listings = _listings(outputs)
+    made = [
+        Expr(g, listings=listings, traces=(trace,), nothing=None if n is None else str(n), derived=True)
+        for g, n in zip(trace.gradients, trace.nothing, strict=True)
+    ]
+    return made if isinstance(wrt, list | tuple) else made[0]
+
+
+def trace_of(y: Expr, wrt: Sequence[Wrt]) -> Trace:
+    """Return the record of the backward pass of a scalar (for explanations)."""
+    return pull_back([y.node], [as_node(1)], _targets([y], wrt))
+
+
+def _expr(value: Any) -> Expr:
+    return value if isinstance(value, Expr) else handle(node_of(value))
+
+
+def _many(value: Any) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
+
+
+def _listings(exprs: Sequence[Expr]) -> tuple[Listing, ...]:
+    found: list[Listing] = []
+    for listing in (x for e in exprs for x in e.listings):
+        if all(listing is not f for f in found):
+            found.append(listing)
+    return tuple(found)
+
+
+def _resolve(y: Expr, wrt: Any) -> Expr:
+    """Return what one differentiates by, from an Expr or a name in the program of ``y``."""
+    if isinstance(wrt, Expr):
+        return wrt
+    if isinstance(wrt, str):
+        for listing in y.listings:
+            if wrt in listing:
+                return Expr(listing[wrt], listings=y.listings)
+        for known in y.inputs:
+            if known.name == wrt:
+                return known
+        raise NotInProgramError(
+            f"'{wrt}' is not in the program",
+            expected="one of " + ", ".join([n for known in y.listings for n in known.names] or [str(i) for i in y.inputs]),
+        )
+    raise UsageError(f"cannot differentiate by a {type(wrt).__name__}", expected="an Expr or a name")
+
+
+def _targets(outputs: Sequence[Expr], wrt: Sequence[Any]) -> list[Node]:
+    """Return the nodes to differentiate by, checked against the programs the outputs come from."""
+    targets: list[Node] = []
+    for item in wrt:
+        expr = _resolve(outputs[0], item)
+        node = expr.node
+        if node.is_number() or node.op.name == "constant" or node.dtype == "bool" and node.args:
+            raise UsageError(f"cannot differentiate by '{expr}'", expected="an input or an intermediate value")
+        targets.append(node)
+    programs = [listing for e in outputs for listing in e.listings]
+    if programs:
+        roots = [e.node for e in outputs]
+        for listing in programs:
+            roots += [*listing.symbols.values(), *listing.assignments.values()]
+        known = set(topological(roots))
+        for node in targets:
+            if node not in known:
+                raise NotInProgramError(
+                    f"'{handle(node)}' does not occur in the program",
+                    expected="one of " + ", ".join(dict.fromkeys(n for p in programs for n in p.names)),
+                    cure="pass the program's own expression, p[name]",
+                )
+    return targets
