@@ -31,9 +31,10 @@ lint: $(VENV)/dev.stamp ## format and lint rules
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 
-types: $(VENV)/dev.stamp ## pyright: strict for symgrad/
+types: $(VENV)/dev.stamp ## pyright: strict for the package, basic for the rest
 	@echo "== types"
 	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@$(BIN)/pyright --pythonpath $(BIN)/python --project tests
 
 layers: $(VENV)/dev.stamp ## who may import whom
 	@echo "== layers"

@@ -31,9 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """A function (name, text) that compares text with tests/golden/<name>, or rewrites it under --update-golden."""
-    return lambda name, text: compare_golden(
-        GOLDEN / name, text, update=request.config.getoption("--update-golden")
-    )
+    update = bool(request.config.getoption("--update-golden"))
+    return lambda name, text: compare_golden(GOLDEN / name, text, update=update)
 
 
 def compare_golden(path: Path, text: str, *, update: bool) -> None:
