@@ -1,6 +1,6 @@
 """Arithmetic: + - * / ** and the folding operators of Node.
 
-`a - b` is ``add(a, neg(b))``: in IEEE arithmetic it has the same bits, and over the reals one op fewer is one rule fewer.
+`a - b` is ``add(a, neg(b))``: in IEEE arithmetic it has the same bits, and one op fewer is one rule fewer.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import numpy as np
 
 from symgrad.ir.graph import NUMBER, Node, as_node, number, set_algebra
 from symgrad.ir.op import Builder, Kink, Lane
+from symgrad.ops.elementary import log
 from symgrad.ops.logic import all_of, any_of, eq, ge, gt, ne, where
-from symgrad.ops.record import ADD, MUL, NEG, POW, facts, pointwise
+from symgrad.ops.record import ADD, MUL, NEG, POW, binary, facts, unary
+from symgrad.ops.rounding import floor
 
 __all__ = ["add", "div", "fold_power", "mul", "neg", "pow"]
 
 _PAIRS = (("0.5", "1.5"), ("-2", "3.25"), (3, "-0.75"), ("1e-3", "1e3"))
 
-add = pointwise(
+add = binary(
     "add",
     aliases=(),
     doc="x + y",
@@ -37,7 +39,7 @@ add = pointwise(
     samples=_PAIRS,
 )
 
-neg = pointwise(
+neg = unary(
     "neg",
     aliases=("negative",),
     doc="-x",
@@ -55,7 +57,7 @@ neg = pointwise(
     samples=(("0.5",), ("-2",), (0,)),
 )
 
-mul = pointwise(
+mul = binary(
     "mul",
     aliases=("multiply",),
     doc="x*y",
@@ -73,7 +75,7 @@ mul = pointwise(
     samples=_PAIRS,
 )
 
-div = pointwise(
+div = binary(
     "div",
     aliases=("divide", "true_divide"),
     doc="x/y",
@@ -93,7 +95,7 @@ div = pointwise(
 )
 
 
-def _power_of_base(out: Node, x: Node, y: Node) -> Node:
+def _power_of_base(_out: Node, x: Node, y: Node) -> Node:
     """d(x**y)/dx = y*x**(y - 1); for y = 0 the function is constant, so its derivative is zero at x = 0 too."""
     slope = y * x ** (y - 1)
     if y.op is NUMBER:
@@ -103,8 +105,6 @@ def _power_of_base(out: Node, x: Node, y: Node) -> Node:
 
 def _power_of_exponent(out: Node, x: Node, y: Node) -> Node:
     """d(x**y)/dy = x**y*log(x); 0**y is constant for y > 0, so zero there, although log(0) is not finite."""
-    from symgrad.ops.elementary import log  # elementary functions are written with arithmetic
-
     slope = out * log(x)
     if x.is_number() and x.value > 0:
         return slope
@@ -112,13 +112,9 @@ def _power_of_exponent(out: Node, x: Node, y: Node) -> Node:
 
 
 def _power_domain(x: Node, y: Node) -> Node:
-    from symgrad.ops.rounding import floor
-
     zero = as_node(0)
     integer = eq(floor(y), y)
-    return any_of(
-        gt(x, zero), all_of(eq(x, zero), ge(y, zero)), all_of(ne(x, zero), integer)
-    )
+    return any_of(gt(x, zero), all_of(eq(x, zero), ge(y, zero)), all_of(ne(x, zero), integer))
 
 
 def _power_value(x: Any, y: Any) -> Any:
@@ -147,7 +143,12 @@ def _lower_power(b: Builder, node: Node, x: Lane, y: Lane) -> Lane:
         if n == 0:
             return b.const(1)
         square = b.mul(x, x) if abs(n) > 1 else x
-        power = {1: lambda: x, 2: lambda: square, 3: lambda: b.mul(square, x), 4: lambda: b.mul(square, square)}
+        power = {
+            1: lambda: x,
+            2: lambda: square,
+            3: lambda: b.mul(square, x),
+            4: lambda: b.mul(square, square),
+        }
         result = power[abs(n)]()
         return b.div(b.const(1), result) if n < 0 else result
     if n in (Fraction(1, 2), Fraction(-1, 2)):
@@ -156,7 +157,7 @@ def _lower_power(b: Builder, node: Node, x: Lane, y: Lane) -> Lane:
     return b.call("pow", x, y)
 
 
-pow = pointwise(
+pow = binary(
     "pow",
     aliases=("power", "Pow"),
     doc="x**y, the real power: undefined for x < 0 unless y is an integer, and for 0 to a negative power",
@@ -197,8 +198,8 @@ def fold_power(base: Node, exponent: Node) -> Node | None:
 class _Folding:
     """Node's operators: structural zeros and ones vanish, exact numbers are folded and move to the front.
 
-    Each step is an identity of the real numbers wherever both sides are defined; `0*y -> 0` is the strong zero (a structurally zero
-    cotangent stays zero whatever it meets).
+    Each step is an identity of the real numbers wherever both sides are defined; `0*y -> 0` is the strong zero (a
+    structurally zero cotangent stays zero whatever it meets).
     """
 
     def add(self, a: Node, b: Node) -> Node:
@@ -247,7 +248,11 @@ class _Folding:
         if a.is_number(0) or b.is_number(1):
             return a
         if b.is_number() and b.value != 0:
-            return number(Fraction(a.value) / b.value) if a.is_number() else self.mul(number(1 / Fraction(b.value)), a)
+            return (
+                number(Fraction(a.value) / b.value)
+                if a.is_number()
+                else self.mul(number(1 / Fraction(b.value)), a)
+            )
         if a.op is neg:
             return self.neg(self.div(a.args[0], b))
         if b.op is neg:

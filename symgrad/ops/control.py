@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from symgrad.ir.graph import as_node
-from symgrad.ops.record import facts, pointwise
+from symgrad.ops.record import facts, unary
 
 __all__ = ["stop_gradient"]
 
-# The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is replaced by a frozen twin
-# (`backward/frozen.py`), so the partial is zero at every order.
-stop_gradient = pointwise(
+# The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is
+# replaced by a frozen twin (`backward/frozen.py`), so the partial is zero at every order.
+stop_gradient = unary(
     "stop_gradient",
     aliases=(),
     doc="x as a value, a constant to differentiation",

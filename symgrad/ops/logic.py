@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import Op
-from symgrad.ops.record import AND, COMPARE, NOT, OR, facts, pointwise
+from symgrad.ir.op import Builder, Lane, Op
+from symgrad.ops.record import AND, COMPARE, NOT, OR, binary, facts, ternary, unary
 
 __all__ = ["and_", "eq", "ge", "gt", "le", "lt", "ne", "not_", "or_", "where", "xor"]
 
 _POINTS = (("0.5", "1.5"), ("1.5", "0.5"), (2, 2), ("-1", "0"))
 
 
-def _comparison(name: str, aliases: tuple[str, ...], doc: str, cas: str, numpy_name: str, symbol: str) -> Op:
-    return pointwise(
+def _comparison(
+    name: str, aliases: tuple[str, ...], cas: str, compare: Callable[[Any, Any], Any], text: str, symbol: str
+) -> Op:
+    def lower(builder: Builder, _node: Node, x: Lane, y: Lane) -> Lane:
+        return getattr(builder, name)(x, y)
+
+    return binary(
         name,
         aliases=aliases,
-        doc=doc,
+        doc=f"x {text} y",
         gives="bool",
         cas=cas,
         domain=None,
-        evaluate=getattr(np, numpy_name),
-        # A comparison with NaN is False, != True, as in IEEE arithmetic and in mpmath.
-        reference=lambda mp, x, y: {"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y, "eq": x == y, "ne": x != y}[
-            name
-        ],
+        # On arrays as on mpmath's numbers, a comparison with NaN is False, except !=, as in IEEE arithmetic.
+        evaluate=compare,
+        reference=lambda mp, x, y: compare(x, y),
         partials=(None, None),
         kinks=(),
-        lower=lambda b, node, x, y: getattr(b, name)(x, y),
+        lower=lower,
         latex=f"{{0}} {symbol} {{1}}",
         precedence=COMPARE,
         facts=facts("commutative") if name in {"eq", "ne"} else facts(),
@@ -39,12 +43,12 @@ def _comparison(name: str, aliases: tuple[str, ...], doc: str, cas: str, numpy_n
     )
 
 
-lt = _comparison("lt", ("less", "Lt"), "x < y", "StrictLessThan", "less", "<")
-le = _comparison("le", ("less_equal", "Le"), "x <= y", "LessThan", "less_equal", r"\le")
-gt = _comparison("gt", ("greater", "Gt"), "x > y", "StrictGreaterThan", "greater", ">")
-ge = _comparison("ge", ("greater_equal", "Ge"), "x >= y", "GreaterThan", "greater_equal", r"\ge")
-eq = _comparison("eq", ("equal", "Eq"), "x == y", "Equality", "equal", "=")
-ne = _comparison("ne", ("not_equal", "Ne"), "x != y", "Unequality", "not_equal", r"\ne")
+lt = _comparison("lt", ("less", "Lt"), "StrictLessThan", operator.lt, "<", "<")
+le = _comparison("le", ("less_equal", "Le"), "LessThan", operator.le, "<=", r"\le")
+gt = _comparison("gt", ("greater", "Gt"), "StrictGreaterThan", operator.gt, ">", ">")
+ge = _comparison("ge", ("greater_equal", "Ge"), "GreaterThan", operator.ge, ">=", r"\ge")
+eq = _comparison("eq", ("equal", "Eq"), "Equality", operator.eq, "==", "=")
+ne = _comparison("ne", ("not_equal", "Ne"), "Unequality", operator.ne, "!=", r"\ne")
 
 
 def _connective(
@@ -52,12 +56,15 @@ def _connective(
     aliases: tuple[str, ...],
     doc: str,
     cas: str,
-    evaluate: Callable[..., Any],
-    reference: Callable[..., Any],
+    evaluate: Callable[[Any, Any], Any],
+    reference: Callable[[Any, Any, Any], Any],
     symbol: str,
     precedence: int,
 ) -> Op:
-    return pointwise(
+    def lower(builder: Builder, _node: Node, x: Lane, y: Lane) -> Lane:
+        return getattr(builder, name)(x, y)
+
+    return binary(
         name,
         aliases=aliases,
         doc=doc,
@@ -69,7 +76,7 @@ def _connective(
         reference=reference,
         partials=(None, None),
         kinks=(),
-        lower=lambda b, node, x, y: getattr(b, name)(x, y),
+        lower=lower,
         latex=f"{{0}} {symbol} {{1}}",
         precedence=precedence,
         facts=facts("commutative", "associative"),
@@ -94,7 +101,7 @@ xor = _connective(
     OR,
 )
 
-not_ = pointwise(
+not_ = unary(
     "not_",
     aliases=("logical_not", "Not"),
     doc="the opposite truth value",
@@ -113,9 +120,9 @@ not_ = pointwise(
     samples=((True,), (False,)),
 )
 
-# The partials are choices between one and a structural zero. Linearisation reads such a choice as a guard: the branch that was not
-# taken contributes a strong zero, however infinite its own partials are there.
-where = pointwise(
+# The partials are choices between one and a structural zero. Linearisation reads such a choice as a guard: the branch
+# that was not taken contributes a strong zero, however infinite its own partials are there.
+where: Op = ternary(
     "where",
     aliases=(),
     doc="x where the condition holds, y elsewhere",

@@ -1,15 +1,36 @@
-"""Spelling helpers for records: what all pointwise ops share is said once, everything else must be given."""
+"""Spelling helpers for records: what all pointwise ops share is said once, everything else must be given.
+
+`unary`, `binary` and `ternary` take the same fields as `pointwise`, with the types that one, two and three arguments
+give them, so that the type checker reads into the lambdas of a record.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 from symgrad.ir.graph import Node, pointwise_shape
-from symgrad.ir.op import Fact, Kink, Lane, Op, Partial, register
+from symgrad.ir.op import Builder, Fact, Kink, Lane, Op, Partial, register
 from symgrad.ir.types import Kind
 
-__all__ = ["ADD", "AND", "ATOM", "COMPARE", "MUL", "NEG", "NOT", "OR", "POW", "facts", "pointwise"]
+__all__ = [
+    "ADD",
+    "AND",
+    "ATOM",
+    "COMPARE",
+    "MUL",
+    "NEG",
+    "NOT",
+    "OR",
+    "POW",
+    "Takes",
+    "binary",
+    "facts",
+    "libm",
+    "pointwise",
+    "ternary",
+    "unary",
+]
 
 # Precedence of printed forms, loosest first: those of Python.
 OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(1, 10)
@@ -18,6 +39,74 @@ OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(1, 10)
 def facts(*names: Fact) -> frozenset[Fact]:
     """Return a set of facts, spell-checked by the type checker."""
     return frozenset(names)
+
+
+def libm(name: str) -> Callable[..., Lane]:
+    """Return the lowering that is one call of a C99 function."""
+
+    def lower(builder: Builder, _node: Node, *lanes: Lane) -> Lane:
+        return builder.call(name, *lanes)
+
+    return lower
+
+
+Takes: TypeAlias = "tuple[Literal['number', 'bool'], ...]"
+
+
+class _Shared(TypedDict):
+    aliases: tuple[str, ...]
+    doc: str
+    gives: Kind | Literal["same"]
+    cas: str | None
+    kinks: tuple[Kink, ...]
+    latex: str
+    facts: frozenset[Fact]
+    samples: tuple[tuple[Any, ...], ...]
+    takes: NotRequired[Takes]
+    precedence: NotRequired[int]
+
+
+class _Unary(_Shared):
+    domain: Callable[[Node], Node] | None
+    evaluate: Callable[[Any], Any]
+    reference: Callable[[Any, Any], Any]
+    partials: tuple[Callable[[Node, Node], Node] | None]
+    lower: Callable[[Builder, Node, Lane], Lane]
+
+
+class _Binary(_Shared):
+    domain: Callable[[Node, Node], Node] | None
+    evaluate: Callable[[Any, Any], Any]
+    reference: Callable[[Any, Any, Any], Any]
+    partials: tuple[Callable[[Node, Node, Node], Node] | None, Callable[[Node, Node, Node], Node] | None]
+    lower: Callable[[Builder, Node, Lane, Lane], Lane]
+
+
+class _Ternary(_Shared):
+    domain: Callable[[Node, Node, Node], Node] | None
+    evaluate: Callable[[Any, Any, Any], Any]
+    reference: Callable[[Any, Any, Any, Any], Any]
+    partials: tuple[
+        Callable[[Node, Node, Node, Node], Node] | None,
+        Callable[[Node, Node, Node, Node], Node] | None,
+        Callable[[Node, Node, Node, Node], Node] | None,
+    ]
+    lower: Callable[[Builder, Node, Lane, Lane, Lane], Lane]
+
+
+def unary(name: str, **fields: Unpack[_Unary]) -> Op:
+    """Register an elementwise op of one argument."""
+    return pointwise(name, **fields)
+
+
+def binary(name: str, **fields: Unpack[_Binary]) -> Op:
+    """Register an elementwise op of two arguments."""
+    return pointwise(name, **fields)
+
+
+def ternary(name: str, **fields: Unpack[_Ternary]) -> Op:
+    """Register an elementwise op of three arguments."""
+    return pointwise(name, **fields)
 
 
 def pointwise(
@@ -36,7 +125,7 @@ def pointwise(
     latex: str,
     facts: frozenset[Fact],
     samples: tuple[tuple[Any, ...], ...],
-    takes: tuple[Literal["number", "bool"], ...] | None = None,
+    takes: Takes | None = None,
     parameters: tuple[str, ...] = (),
     precedence: int = ATOM,
 ) -> Op:
