@@ -1,0 +1,1 @@
+"""Front ends: each turns what the user wrote into a Listing, nodes with their places."""

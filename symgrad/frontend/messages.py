@@ -1,0 +1,226 @@
+"""What a token in the wrong place means: from the parser's state to a message with one cure."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from lark import Token
+
+from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
+from symgrad.frontend.lexer import Lexer
+from symgrad.frontend.reader import ends
+
+__all__ = ["misplaced"]
+
+_ENDS_OPERAND = frozenset({"NAME", "NUMBER", "RPAR", "TRUE", "FALSE"})
+_BEGINS_OPERAND = frozenset({"NAME", "NUMBER", "LPAR", "TRUE", "FALSE"})
+
+
+def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> SymgradError:
+    """Return the error for a token that the grammar has no place for.
+
+    Args:
+        lexer: the lexer that gave the token last.
+        token: the token.
+        expected: the terminals that the grammar takes there.
+    """
+    text = lexer.source.text
+    start, end = ends(token)
+    value = str(token)
+    previous = (
+        lexer.before_last if lexer.before_last is not None and lexer.before_last.type != "_NEWLINE" else None
+    )
+    before = str(previous) if previous is not None else None
+    line_start = text.rfind("\n", 0, start) + 1
+
+    def error(
+        what: str, *, expected: str | None = None, cure: str, cls: type[SymgradError] = ProgramSyntaxError
+    ) -> SymgradError:
+        return lexer.error(cls, what, start, end, expected=expected, cure=cure)
+
+    # A bracket that stays open joins the next line to this one, and the fault shows only there.
+    opened = lexer.brackets[:-1] if value in "([" and lexer.brackets else lexer.brackets
+    if opened and opened[-1] < line_start and not text[line_start:start].strip():
+        bracket = text[opened[-1]]
+        return lexer.error(
+            ProgramSyntaxError,
+            f"this '{bracket}' is never closed",
+            opened[-1],
+            cure=f"add the missing '{')' if bracket == '(' else ']'}'",
+        )
+
+    if token.type == "_NEWLINE":
+        if "ELSE" in expected and _chooses(text, line_start, start):
+            return error("the line ends before 'else'", expected="a if condition else b", cure="add: else b")
+        if before == "=":
+            return error(
+                "the line ends where a value is expected",
+                expected="an expression",
+                cure="write the value, or continue the line inside ( and )",
+            )
+        if "NUMBER" in expected and "NAME" in expected:
+            return error(
+                f"the line ends after '{before}', where a value is expected",
+                expected="an expression",
+                cure=f"write the value, or remove '{before}'",
+            )
+        if expected >= {"COLON"} and "NUMBER" not in expected:
+            return error(
+                "the names of a declaration end without a domain", expected="x, y : real", cure="add: : real"
+            )
+        return error("the line ends too early", expected=_in_words(expected), cure="complete the line")
+
+    if value == "[":
+        if previous is not None and previous.type in _ENDS_OPERAND:
+            return error(
+                "subscripts are not part of formulas",
+                cls=ForbiddenSyntaxError,
+                cure=f"use one name for each entry, such as {before}_0"
+                if previous.type == "NAME"
+                else "remove it",
+            )
+        return error(
+            "lists are not part of formulas", cls=ForbiddenSyntaxError, cure="write one value, or ( and )"
+        )
+
+    wants_operand = "NUMBER" in expected and "LPAR" in expected
+    if value == "=":
+        return _equals(error, lexer, line_start, start)
+    if (
+        not wants_operand
+        and token.type in _BEGINS_OPERAND
+        and previous is not None
+        and previous.type in _ENDS_OPERAND
+    ):
+        left, right = before, "(...)" if value == "(" else value
+        if before == ")":
+            left = "(...)"
+        return error(
+            f"'{value}' follows '{before}' without an operator",
+            expected="an operator such as + or *",
+            cure=f"write {left}*{right} for a product",
+        )
+    if value == ",":
+        if not lexer.brackets:
+            return error(
+                "a comma outside brackets: one value is expected",
+                expected="one expression",
+                cure="write one line for each value",
+            )
+        if not wants_operand:
+            return error(
+                "a pair in parentheses is not a value",
+                expected="one expression",
+                cure="write a function before the parenthesis, or remove the comma",
+            )
+    if value == ":":
+        return error(
+            "':' stands only in declarations, after names",
+            expected="x, y : real",
+            cure="write a if c else b to choose",
+        )
+    if value == "if" and wants_operand:
+        return error(
+            "'if' stands after the value it chooses",
+            expected="a if condition else b",
+            cure="write y = a if condition else b",
+        )
+    if value == "else":
+        return error(
+            "'else' without 'if'", expected="a if condition else b", cure="write a if condition else b"
+        )
+    if wants_operand:
+        if value == "|" or value == "&":
+            cure = "write abs(x) for an absolute value" if value == "|" else "write the condition on its left"
+        elif before == "(" and value == ")":
+            cure = "write a value between the parentheses"
+        elif before is not None and value in ("*", "/", "**", "<", ">", "<=", ">=", "==", "!=", "and", "or"):
+            cure = f"write a value before '{value}', or remove one operator"
+        else:
+            cure = f"write a value before '{value}'"
+        after = f" after '{before}'" if before is not None else ""
+        return error(
+            f"'{value}' stands where a value is expected{after}",
+            expected="a number, a name, a call or (",
+            cure=cure,
+        )
+    if value == "not" and previous is not None and previous.type in _ENDS_OPERAND:
+        return error(
+            "'not' stands between two values", expected="an operator such as and", cure="write x and not y"
+        )
+    if value == "~" and previous is not None:
+        return error(
+            "'~' stands only after the names of random inputs",
+            expected="u ~ Uniform(0, 1)",
+            cure="write - or remove it",
+        )
+    return error(
+        f"'{value}' has no place here",
+        expected=_in_words(expected),
+        cure="remove it, or complete what stands before it",
+    )
+
+
+def _chooses(text: str, start: int, end: int) -> bool:
+    words = text[start:end].replace("(", " ").split()
+    return words.count("if") > words.count("else")
+
+
+def _equals(error: object, lexer: Lexer, line_start: int, start: int) -> SymgradError:
+    assert callable(error)
+    head = lexer.source.text[line_start:start]
+    if lexer.brackets:
+        return error(  # type: ignore[no-any-return]
+            "'=' inside brackets does not compare", expected="==, <, <=, > or >=", cure="write == to compare"
+        )
+    if "=" in head.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", ""):
+        return error(
+            "a line has two '='",
+            expected="name = expression",
+            cure="write == to compare, or one line for each name",
+        )  # type: ignore[no-any-return]
+    name = head.strip()
+    if name in ("True", "False"):
+        return error(f"'{name}' is a constant", expected="a name before '='", cure="choose another name")  # type: ignore[no-any-return]
+    if "," in head:
+        return error(
+            "one name at a time is assigned",
+            expected="name = expression",
+            cure="write one line for each name",
+        )  # type: ignore[no-any-return]
+    if ":" in head:
+        return error(
+            "a declaration has no value", expected="x : real", cure="write either a domain or a value"
+        )  # type: ignore[no-any-return]
+    return error(
+        "only a name can be assigned",
+        expected="name = expression",
+        cure="write name = ... , or == to compare",
+    )  # type: ignore[no-any-return]
+
+
+_WORDS = {
+    "_NEWLINE": "the end of the line",
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "COMPARE": "a comparison",
+    "COLON": "':'",
+    "TILDE": "'~'",
+    "COMMA": "','",
+    "RPAR": "')'",
+    "LPAR": "'('",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "IF": "'if'",
+    "ELSE": "'else'",
+    "EQUAL": "'='",
+}
+
+
+def _in_words(expected: AbstractSet[str]) -> str:
+    words = [w for t, w in _WORDS.items() if t in expected]
+    if "PLUS" in expected:
+        words.append("an operator")
+    return (
+        ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + words[-1] if words else "an expression"
+    )

@@ -1,0 +1,185 @@
+r"""The program notation: text in, a Listing of nodes with their places out. Nothing is evaluated.
+
+    Text        ::= (Line (newline | ";"))*
+    Line        ::= Names ":" Domain Shape?            -- x, y : positive;  p : real(0, 1);  X : real[n, 5]
+                  | Names "~" Distribution Shape?      -- u ~ Uniform(0.9, 1.1)
+                  | Name "=" Expression
+                  | Expression                         -- the last line alone: the result
+                  | "#" comment
+
+Expressions are Python's, with numbers kept exact (1e-3 is one thousandth, 1/3 one third). The grammar is `program.lark`; lines continue inside
+brackets and after a backslash. A text that is one expression declares its names as real symbols; in any other text each name
+is defined above its use.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import lark
+from lark.lexer import Lexer as LarkLexer
+
+from symgrad.errors import ProgramSyntaxError, UsageError
+from symgrad.frontend.lexer import KEYWORDS, Lexer, terminal_names
+from symgrad.frontend.messages import misplaced
+from symgrad.frontend.reader import Reader
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing
+from symgrad.source import Location, Source, Span
+
+__all__ = ["SIZE", "parse_expression", "parse_program"]
+
+SIZE = 2**26  # characters of one text
+
+
+def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] | None = None) -> Listing:
+    r"""Read a program.
+
+    Args:
+        text: declarations, assignments and at most one bare expression, the last line. A text that is a bare expression
+            alone declares its names as real symbols, unless ``symbols`` is given.
+        name: what messages call the text (a file name).
+        symbols: names that are known before the first line.
+
+    Returns:
+        The symbols, the assigned nodes, the result, and the place of each.
+
+    Raises:
+        SymgradError: what is wrong with the text, with the place. Faults of syntax come before faults of meaning.
+
+    Example:
+        >>> listing = parse_program("x : real\ny = x**2 + 1/3")
+        >>> listing.names
+        ('x', 'y')
+        >>> listing["y"]
+        <add of 2>
+    """
+    return _read(text, name, symbols or {}, strict=symbols is not None)
+
+
+def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>") -> Node:
+    """Read one expression over known names.
+
+    Args:
+        text: the expression.
+        symbols: every name that it may use, with its node.
+        name: what messages call the text.
+
+    Raises:
+        SymgradError: as `parse_program`; also if the text is more than an expression.
+
+    Example:
+        >>> x = parse_program("x : real")["x"]
+        >>> parse_expression("sqrt(x)/2", {"x": x})
+        <div of 2>
+    """
+    listing = _read(text, name, symbols, strict=True)
+    if listing.result is None or len(listing.names) > 0:
+        place = min((s.start for s in listing.name_spans.values()), default=0)
+        raise ProgramSyntaxError(
+            "one expression is expected, and this text defines names",
+            at=Location(Source(text, name), Span(place, place + 1)),
+            expected="an expression such as 2*x",
+            cure="write the right-hand side alone",
+        )
+    return listing.result
+
+
+def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> Listing:
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            f"a program is a text (str), not {type(text).__name__}",
+            cure="decode bytes with .decode(), read a file with Path(...).read_text()",
+        )
+    if len(text) > SIZE:
+        raise ProgramSyntaxError(
+            f"the text has {len(text):,} characters",
+            expected=f"at most {SIZE:,}",
+            cure="split it into several programs",
+        )
+    source = Source(text, name)
+    reader = Reader(source, known, strict)
+    parser, names = _parser()
+    lexer = Lexer(source, names)
+    _active.reader, _active.lexer = reader, lexer
+    try:
+        parser.parse(text)
+    except lark.UnexpectedToken as unexpected:
+        raise misplaced(lexer, cast(lark.Token, unexpected.token), unexpected.expected) from None
+    finally:
+        del _active.reader, _active.lexer
+    listing = reader.listing()
+    if not listing.names and listing.result is None:
+        raise ProgramSyntaxError(
+            "the text is empty",
+            at=Location(source, Span(0, 0)),
+            expected="declarations, assignments or an expression",
+            cure="write a formula, such as x**2",
+        )
+    return listing
+
+
+# One parser is built per process; a reading has its own state, found here by the thread that reads.
+class _Active(threading.local):
+    reader: Reader
+    lexer: Lexer
+
+
+_active = _Active()
+
+
+class _Tokens(LarkLexer):
+    """What lark asks for tokens: the lexer of the text being read."""
+
+    def __init__(self, lexer_conf: Any) -> None:
+        global _names
+        _names = terminal_names(lexer_conf.terminals)
+
+    def lex(self, text: str) -> Iterator[lark.Token]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        del text
+        return _active.lexer.tokens()
+
+
+class _Actions:
+    """What lark calls for each rule: the method of that name of the reader at work."""
+
+    def __getattr__(self, rule: str) -> Callable[[list[Any]], Any]:
+        method = getattr(Reader, rule)
+
+        def act(children: list[Any]) -> Any:
+            return method(_active.reader, *children)
+
+        return act
+
+
+_names: dict[str, str] = {}
+
+
+@cache
+def _parser() -> tuple[lark.Lark, dict[str, str]]:
+    grammar = (Path(__file__).parent / "program.lark").read_text(encoding="utf-8")
+    parser = lark.Lark(
+        grammar, parser="lalr", lexer=_Tokens, transformer=cast(Any, _Actions()), propagate_positions=False
+    )
+    return parser, _names
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text can name a symbol in a program.
+
+    Example:
+        >>> is_name("x_1"), is_name("pi"), is_name("lambda")
+        (True, False, False)
+    """
+    if text in KEYWORDS or text == "pi":
+        return False
+    lexer = Lexer(Source(text), {})
+    try:
+        tokens = list(lexer.tokens())
+    except (ProgramSyntaxError, KeyError):
+        return False
+    return [t.type for t in tokens] == ["NAME", "_NEWLINE"] and str(tokens[0]) == text
