@@ -27,7 +27,8 @@ def compile_nodes(
 
     Args:
         outputs: what to compute, at least one node.
-        inputs: the symbols in the order of the kernel's arguments; None for all that occur, in order of appearance.
+        inputs: the symbols in the order of the kernel's arguments; None for all that occur, in order of
+            appearance.
         dtype: float64 or float32, for every number. Booleans stay booleans.
         name: the kernel's name.
 
@@ -35,7 +36,8 @@ def compile_nodes(
         MissingInputError: if the outputs read a symbol that is not among the inputs.
         NumberTooLargeError: if a constant is too large for the dtype.
         UnsupportedError: if an operation has no native code, or the outputs' shapes differ.
-        UsageError: if there is no output, an input is not a symbol or is listed twice, or the dtype is another one.
+        UsageError: if there is no output, an input is not a symbol or is listed twice, or the dtype is
+            another one.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -59,7 +61,9 @@ def compile_nodes(
 def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
     for node in inputs:
         if node.op is not SYMBOL:
-            raise UsageError(f"the input {node!r} is not a symbol", cure="pass the declared symbols that it is made of")
+            raise UsageError(
+                f"the input {node!r} is not a symbol", cure="pass the declared symbols that it is made of"
+            )
     names = [node.name for node in inputs]
     for node in inputs:
         if names.count(node.name) > 1:

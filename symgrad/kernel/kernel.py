@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,12 +31,15 @@ _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 class Kernel:
     """Machine code for some outputs, called with arrays; made by ``compile_nodes``.
 
-    Broadcasting, ``out=``, ``where=`` and strides are NumPy's own, because the kernel is a NumPy ufunc (``.ufunc``). Calling the
-    Kernel checks the inputs first and says what is wrong in the words of the formula.
+    Broadcasting, ``out=``, ``where=`` and strides are NumPy's own, because the kernel is a NumPy ufunc
+    (``.ufunc``). Calling the Kernel checks the inputs first and says what is wrong in the words of the
+    formula.
 
     Attributes:
         inputs: names of the inputs, in order.
         outputs: the nodes that it computes.
+        symbols: the nodes of the inputs.
+        kinds: NumPy dtype of every argument, inputs then outputs.
         dtype: NumPy dtype of all numbers.
         name: the kernel's name.
 
@@ -56,15 +59,15 @@ class Kernel:
         "__weakref__",
         "_call",
         "_code",
-        "_kinds",
         "_rebuild",
         "_shaped",
-        "_symbols",
         "_ufunc",
         "dtype",
         "inputs",
+        "kinds",
         "name",
         "outputs",
+        "symbols",
     )
 
     def __init__(
@@ -81,16 +84,16 @@ class Kernel:
         self.inputs = tuple(node.name for node in inputs)
         self.outputs = tuple(outputs)
         self.dtype = np.dtype(module.real.numpy)
-        self._symbols = tuple(inputs)
+        self.symbols = tuple(inputs)
         self._shaped = any(node.shape for node in inputs)
-        self._kinds = tuple(np.dtype(np.bool_) if b else self.dtype for b in module.bools)
+        self.kinds = tuple(np.dtype(np.bool_) if b else self.dtype for b in module.bools)
         self._code = code
         self._rebuild = rebuild
         self._ufunc: np.ufunc | None = None
         self._call: Callable[..., Any] = self._call_plainly
         # NumPy makes no ufunc without inputs, and none with more than MAX_ARGS arguments.
-        if inputs and len(self._kinds) <= MAX_ARGS:
-            kinds = [kind.name for kind in self._kinds]
+        if inputs and len(self.kinds) <= MAX_ARGS:
+            kinds = [kind.name for kind in self.kinds]
             doc = f"{name}({', '.join(self.inputs)})"
             self._ufunc = ufunc_from_loop(
                 code.loop, code.plan, kinds, len(inputs), name=name, doc=doc, code=code
@@ -106,7 +109,8 @@ class Kernel:
         """
         if self._ufunc is None:
             raise KernelError(
-                f"kernel '{self.name}' has {len(self.inputs)} inputs and {len(self.outputs)} outputs and so is not a ufunc",
+                f"kernel '{self.name}' has {len(self.inputs)} inputs and {len(self.outputs)} outputs, "
+                "and so is not a ufunc",
                 expected=f"at least one input, and at most {MAX_ARGS} arguments together (NumPy's limit)",
                 cure="call the kernel itself, which takes any number, or compile fewer outputs",
             )
@@ -128,7 +132,8 @@ class Kernel:
         Args:
             arrays: the inputs in order: numbers, arrays, or what NumPy makes an array of. They broadcast.
             out: an array for the only output, or a tuple with an array or None for each; may be an input.
-            where: boolean array: compute only there. Elsewhere ``out`` keeps its values; new arrays have NaN (False) there.
+            where: boolean array: compute only there. Elsewhere ``out`` keeps its values, and new arrays have
+                NaN (or False).
             by_name: inputs by their names.
 
         Returns:
@@ -143,7 +148,7 @@ class Kernel:
         """
         if by_name or len(arrays) != len(self.inputs):
             arrays = self._in_order(arrays, by_name)
-        for array, kind in zip(arrays, self._kinds, strict=False):
+        for array, kind in zip(arrays, self.kinds, strict=False):
             found = array.dtype if type(array) is np.ndarray else self.dtype if type(array) is float else None
             if found is not kind:
                 arrays = tuple(self._admit(k, a) for k, a in enumerate(arrays))
@@ -151,7 +156,8 @@ class Kernel:
         if self._shaped:
             self._check_declared_shapes(arrays)
         try:
-            # Code without branches computes both sides of a `where`, so floating-point flags say nothing about the result.
+            # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
+            # would report say nothing about the result.
             with np.errstate(all="ignore"):
                 if out is None and where is True:
                     return self._call(*arrays)
@@ -168,11 +174,14 @@ class Kernel:
         signature = f"{self.name}({', '.join(self.inputs)})"
         if len(arrays) > len(self.inputs):
             raise MissingInputError(
-                f"kernel '{self.name}' got {len(arrays)} arrays for {len(self.inputs)} inputs", expected=signature
+                f"kernel '{self.name}' got {len(arrays)} arrays for {len(self.inputs)} inputs",
+                expected=signature,
             )
         for given in by_name:
             if given not in self.inputs:
-                raise MissingInputError(f"'{given}' is not an input of kernel '{self.name}'", expected=signature)
+                raise MissingInputError(
+                    f"'{given}' is not an input of kernel '{self.name}'", expected=signature
+                )
             if given in self.inputs[: len(arrays)]:
                 raise MissingInputError(f"the input '{given}' is given twice", expected=signature)
         rest = self.inputs[len(arrays) :]
@@ -185,8 +194,10 @@ class Kernel:
 
     def _admit(self, k: int, value: Any) -> Any:
         """Return input k as something the ufunc takes without loss, or raise."""
-        name, kind = self.inputs[k], self._kinds[k]
-        if not isinstance(value, np.ndarray) and hasattr(type(value), "__array_ufunc__") and not np.isscalar(value):
+        name, kind = self.inputs[k], self.kinds[k]
+        given = cast("type[Any]", type(value))
+        is_array = issubclass(given, np.ndarray)
+        if hasattr(given, "__array_ufunc__") and not is_array and not issubclass(given, np.generic):
             return value  # another array type; NumPy hands the call over to it
         try:
             array = np.asarray(value)
@@ -199,7 +210,7 @@ class Kernel:
                 expected=f"a {kind} array",
                 cure=f"pass {name}.real, or separate symbols for the real and the imaginary part",
             )
-        if isinstance(value, int) and not isinstance(value, bool) and kind.kind == "f":
+        if given is int and kind.kind == "f":
             try:
                 return float(value)
             except OverflowError as error:
@@ -210,7 +221,7 @@ class Kernel:
                 expected=f"a {kind} array",
                 cure=f"convert it: np.asarray({name}, dtype=np.{kind})",
             )
-        if type(value) is float:
+        if given is float:
             # A bare Python float takes the kernel's precision, as everywhere in NumPy 2.
             found = kind if kind.kind == "f" else found
         if not np.can_cast(found, kind, "safe"):
@@ -224,11 +235,11 @@ class Kernel:
                 expected=f"a {kind} array",
                 cure=cure,
             )
-        return value if isinstance(value, np.ndarray) else array if array.ndim else value
+        return array if array.ndim and not is_array else value
 
     def _check_declared_shapes(self, arrays: tuple[Any, ...]) -> None:
         sizes: dict[str, tuple[int, str]] = {}
-        for node, array in zip(self._symbols, arrays, strict=True):
+        for node, array in zip(self.symbols, arrays, strict=True):
             if not node.shape:
                 continue
             shape = np.shape(array)
@@ -248,15 +259,17 @@ class Kernel:
 
     def _explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
-        outs = out if isinstance(out, tuple) else (out,)
+        outs = _as_tuple(out)
         named = list(zip(self.inputs, arrays, strict=True))
         named += [("out", array) for array in outs if array is not None]
         text = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
         if isinstance(error, ValueError):
             return ShapeError(
-                f"the shapes do not broadcast: {text}", expected="shapes that broadcast as in NumPy", cure=str(error)
+                f"the shapes do not broadcast: {text}",
+                expected="shapes that broadcast as in NumPy",
+                cure=str(error),
             )
-        kinds = ", ".join(str(kind) for kind in self._kinds[len(self.inputs) :])
+        kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
         return ArrayTypeError(
             f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
         )
@@ -265,16 +278,17 @@ class Kernel:
 
     def _fresh_outputs(self, arrays: tuple[Any, ...], where: Any) -> tuple[np.ndarray, ...]:
         shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))
-        kinds = self._kinds[len(self.inputs) :]
+        kinds = self.kinds[len(self.inputs) :]
         return tuple(np.full(shape, np.nan if kind.kind == "f" else False, kind) for kind in kinds)
 
     def _call_plainly(self, *arrays: Any, out: Any = None, where: Any = True) -> Any:
         """Do what the ufunc would do, with any number of arguments: on contiguous copies, into new arrays."""
-        given = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, self._kinds, strict=False)]
+        given = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, self.kinds, strict=False)]
         shape = np.broadcast_shapes(*(a.shape for a in given))
-        # Arguments of one element are read again and again (step 0); all others are brought to the common shape.
+        # Arguments of one element are read again and again (step 0); all others are brought to the common
+        # shape.
         given = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in given]
-        results = [np.empty(shape, kind) for kind in self._kinds[len(given) :]]
+        results = [np.empty(shape, kind) for kind in self.kinds[len(given) :]]
         everything = given + results
         count = len(everything)
         steps = [0 if a.size == 1 else a.itemsize for a in given] + [a.itemsize for a in results]
@@ -284,7 +298,7 @@ class Kernel:
             (ctypes.c_ssize_t * count)(*steps),
             self._code.plan,
         )
-        outs = (None,) * len(results) if out is None else out if isinstance(out, tuple) else (out,)
+        outs = (None,) * len(results) if out is None else _as_tuple(out)
         if len(outs) != len(results):
             raise TypeError(f"out has {len(outs)} arrays for {len(results)} outputs")
         for k, target in enumerate(outs):
@@ -303,12 +317,16 @@ class Kernel:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        graph = flatten([*self.outputs, *self._symbols])
+        graph = flatten([*self.outputs, *self.symbols])
         return (_load, (self._rebuild, graph, len(self.outputs), self.dtype.name, self.name))
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
         return f"<Kernel {self.name}({', '.join(self.inputs)}) -> {outputs}, {self.dtype}>"
+
+
+def _as_tuple(out: Any) -> tuple[Any, ...]:
+    return cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
 
 
 def _load(

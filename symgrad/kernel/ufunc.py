@@ -1,8 +1,9 @@
 """A NumPy ufunc around machine code, made through NumPy's C API with ctypes, so that no compiler is needed.
 
-``PyUFunc_FromFuncAndData`` is slot 1 of the table in the capsule ``_UFUNC_API``; slot 0 is the type ``numpy.ufunc`` itself,
-which tells us that we read the right table. The ufunc borrows its buffers and the machine code, so it is given a reference to their owner in
-its field ``obj``, which NumPy releases with the ufunc.
+``PyUFunc_FromFuncAndData`` is slot 1 of the table in the capsule ``_UFUNC_API``; slot 0 is the type
+``numpy.ufunc`` itself, which tells us that we read the right table. The ufunc borrows its buffers and the
+machine code, so it is given a reference to their owner in its field ``obj``, which NumPy releases with the
+ufunc.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """The Builder of lowerings, written as LLVM text: one method call, one instruction on a whole vector.
 
-Text of our own rather than llvmlite.ir, whose objects cost several times what LLVM needs to compile them. Instructions
-on literals are folded here with the arithmetic of the kernel's dtype, so a constant subgraph costs nothing at run time and
-has the bits it would have had. Equal instructions of one function are emitted once.
+Text of our own rather than llvmlite.ir, whose objects cost several times what LLVM needs to compile them.
+Instructions on literals are folded here with the arithmetic of the kernel's dtype, so a constant subgraph
+costs nothing at run time and has the bits it would have had. Equal instructions of one function are emitted
+once.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -76,7 +76,9 @@ class VectorBuilder:
 
     def _intrinsic(self, name: str, *args: Value) -> Value:
         full = f"@llvm.{name}.{self._suffix}"
-        self.declarations.intrinsics[full] = f"declare {self.vector} {full}({', '.join([self.vector] * len(args))})"
+        self.declarations.intrinsics[full] = (
+            f"declare {self.vector} {full}({', '.join([self.vector] * len(args))})"
+        )
         return self.emit(f"call {self.vector} {full}({', '.join(f'{self.vector} {a.text}' for a in args)})")
 
     def _arith(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
@@ -96,7 +98,7 @@ class VectorBuilder:
 
     def _logic(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
-            return self.bool_const(fold(a.literal, b.literal))
+            return self.bool_const(bool(fold(a.literal, b.literal)))
         return self.emit(f"{code} {self.bits} {a.text}, {b.text}", mask=True)
 
     def _literal(self, value: Any) -> Value:
@@ -121,19 +123,21 @@ class VectorBuilder:
     # arithmetic
 
     def add(self, a: Value, b: Value) -> Value:
-        return self._arith("fadd", operator.add, a, b)
+        return self._arith("fadd", np.add, a, b)
 
     def sub(self, a: Value, b: Value) -> Value:
-        return self._arith("fsub", operator.sub, a, b)
+        return self._arith("fsub", np.subtract, a, b)
 
     def mul(self, a: Value, b: Value) -> Value:
-        return self._arith("fmul", operator.mul, a, b)
+        return self._arith("fmul", np.multiply, a, b)
 
     def div(self, a: Value, b: Value) -> Value:
-        return self._arith("fdiv", operator.truediv, a, b)
+        return self._arith("fdiv", np.true_divide, a, b)
 
     def neg(self, a: Value) -> Value:
-        return self._literal(-a.literal) if a.literal is not None else self.emit(f"fneg {self.vector} {a.text}")
+        return (
+            self._literal(-a.literal) if a.literal is not None else self.emit(f"fneg {self.vector} {a.text}")
+        )
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         if None not in (a.literal, b.literal, c.literal):
@@ -165,7 +169,8 @@ class VectorBuilder:
         return self._unary("ceil", np.ceil, a)
 
     def rint(self, a: Value) -> Value:
-        # llvm.rint, not llvm.roundeven: without a vector instruction the latter becomes a call of C23's roundeven.
+        # llvm.rint, not llvm.roundeven: without a vector instruction the latter becomes a call of C23's
+        # roundeven.
         return self._unary("rint", np.rint, a)
 
     def copysign(self, a: Value, b: Value) -> Value:
@@ -182,34 +187,34 @@ class VectorBuilder:
     # comparisons and masks
 
     def lt(self, a: Value, b: Value) -> Value:
-        return self._compare("olt", operator.lt, a, b)
+        return self._compare("olt", np.less, a, b)
 
     def le(self, a: Value, b: Value) -> Value:
-        return self._compare("ole", operator.le, a, b)
+        return self._compare("ole", np.less_equal, a, b)
 
     def gt(self, a: Value, b: Value) -> Value:
-        return self._compare("ogt", operator.gt, a, b)
+        return self._compare("ogt", np.greater, a, b)
 
     def ge(self, a: Value, b: Value) -> Value:
-        return self._compare("oge", operator.ge, a, b)
+        return self._compare("oge", np.greater_equal, a, b)
 
     def eq(self, a: Value, b: Value) -> Value:
-        return self.not_(self.xor(a, b)) if a.mask else self._compare("oeq", operator.eq, a, b)
+        return self.not_(self.xor(a, b)) if a.mask else self._compare("oeq", np.equal, a, b)
 
     def ne(self, a: Value, b: Value) -> Value:
-        return self.xor(a, b) if a.mask else self._compare("une", operator.ne, a, b)
+        return self.xor(a, b) if a.mask else self._compare("une", np.not_equal, a, b)
 
     def isnan(self, a: Value) -> Value:
         return self._compare("uno", lambda x, _: np.isnan(x), a, a)
 
     def and_(self, a: Value, b: Value) -> Value:
-        return self._logic("and", operator.and_, a, b)
+        return self._logic("and", np.logical_and, a, b)
 
     def or_(self, a: Value, b: Value) -> Value:
-        return self._logic("or", operator.or_, a, b)
+        return self._logic("or", np.logical_or, a, b)
 
     def xor(self, a: Value, b: Value) -> Value:
-        return self._logic("xor", operator.xor, a, b)
+        return self._logic("xor", np.logical_xor, a, b)
 
     def not_(self, a: Value) -> Value:
         return self.xor(a, self.bool_const(True))
@@ -226,4 +231,6 @@ class VectorBuilder:
         if all(a.literal is not None for a in args):
             return self._literal(call_c(symbol, tuple(float(a.literal) for a in args), self.real.bits))
         self.declarations.libm[symbol] = len(args)
-        return self.emit(f"call {self.vector} @lanes.{symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})")
+        return self.emit(
+            f"call {self.vector} @lanes.{symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
+        )

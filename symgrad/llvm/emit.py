@@ -1,17 +1,18 @@
-"""A schedule as one LLVM module: the equations over vectors of lanes, and the plan by which NumPy's loop runs them.
+"""A schedule as one LLVM module: the equations over vectors of lanes, and the plan by which NumPy's loop runs it.
 
-    plan      constants for the inner loop (`loop.py`): number and sizes of the arguments, vector width, address of body
-    body      the equations on W lanes at a time; arguments contiguous, or one vector that is read again and again
-    chunk.K   the body's equations in pieces, where there are many
-    lanes.F   the libm function F, lane by lane
+    ufunc.plan   constants for the inner loop (`loop.py`): arguments, vector width, address of ufunc.body
+    ufunc.body   the equations on W lanes at a time; an argument is contiguous, or one vector for all
+    chunk.K      the body's equations in pieces, where there are many
+    lanes.F      the libm function F, lane by lane
 
-There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is copied to
-small buffers and computed there by the same code, so a value has the same bits at every length, position and stride.
+There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is
+copied to small buffers and computed there by the same code, so a value has the same bits at every length,
+position and stride.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,13 +46,14 @@ class Module:
     width: int
 
 
-def emit(plan: Schedule, real: FloatType, vector_bytes: int) -> Module:
+def emit(plan: Schedule, real: FloatType, vector_bytes: int, *, entry: str | None = None) -> Module:
     """Write a schedule as an LLVM module.
 
     Args:
         plan: what to compute.
         real: the floating-point format of all numbers.
         vector_bytes: width of a vector register.
+        entry: also define the C function of this name, and with it everything that it needs but libm.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
@@ -64,14 +66,17 @@ def emit(plan: Schedule, real: FloatType, vector_bytes: int) -> Module:
         text = _body(plan, real, width, declarations, constants)
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
     itemsizes = tuple(1 if b else real.itemsize for b in bools)
+    nin = len(plan.inputs)
+    alone = entry is not None
     parts = [
-        loop.plan(itemsizes, len(plan.inputs), width, real, plan.slots * vector_bytes),
+        loop.plan(itemsizes, nin, width, real, plan.slots * vector_bytes, internal=alone),
         *text,
         *(loop.lane_by_lane(name, arity, width, real) for name, arity in declarations.libm.items()),
         *declarations.intrinsics.values(),
-        "attributes #0 = { nounwind }",
     ]
-    return Module("\n".join(parts) + "\n", itemsizes, bools, real, width)
+    if entry is not None:
+        parts += [loop.driver(internal=True), loop.c_entry(entry, len(bools), nin)]
+    return Module("\n".join([*parts, loop.ATTRIBUTES]), itemsizes, bools, real, width)
 
 
 def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
@@ -85,8 +90,9 @@ def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]
         # An infinity is an overflow unless an argument sits on a pole: x/0, log(0), atanh(1).
         pole = any(a == 0 for a in args) or (len(args) == 1 and abs(args[0]) == 1)
         if not value.mask and np.isinf(value.literal) and not pole and np.all(np.isfinite(args)):
+            written = f"{node.op.name}({', '.join(f'{float(a):.6g}' for a in args)})"
             raise NumberTooLargeError(
-                f"the constant {node.op.name}({', '.join(f'{float(a):.6g}' for a in args)}) is too large for {builder.real.numpy}",
+                f"the constant {written} is too large for {builder.real.numpy}",
                 expected=f"constants up to {np.finfo(builder.real.scalar).max:.6g}",
                 cure="rewrite the formula with logarithms, or remove the constant",
             )
@@ -105,6 +111,8 @@ def _lower(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Value:
             expected="pointwise operations",
             cure="evaluate it with NumPy and pass its value as an input",
         )
+    if value.mask != (node.dtype == "bool"):
+        raise InternalError(f"the lowering of '{node.op.name}' gave {'a mask' if value.mask else 'numbers'}")
     return value
 
 
@@ -116,17 +124,21 @@ def _body(
     asked: dict[Node, list[int]] = {}
     for i, node in enumerate(plan.outputs):
         asked.setdefault(node, []).append(len(plan.inputs) + i)
-    chunks = plan.chunks or (Chunk((), (), ()),)
+    chunks = plan.chunks or (Chunk((), {}, {}),)
     writers: list[_ChunkWriter] = []
     for index, chunk in enumerate(chunks):
-        writer = _ChunkWriter(VectorBuilder(real, width, declarations), dict(constants), position)
-        if index == 0:
-            writer.store({node: asked[node] for node in plan.constants if node in asked})
+        writer = _ChunkWriter(VectorBuilder(real, width, declarations), constants, position)
         writer.run(chunk, asked)
+        if index == len(chunks) - 1:
+            for node in plan.outputs:
+                if node in constants or node.op is SYMBOL:
+                    writer.store(node, chunk, asked.pop(node, ()))
         writers.append(writer)
     if len(writers) == 1:
         return [loop.body(writers[0].prologue, writers[0].builder.lines, width)]
-    calls = [f"  call void @chunk.{i}(ptr %bases, ptr %masks, i64 %i, ptr %spill)" for i in range(len(writers))]
+    calls = [
+        f"  call void @chunk.{i}(ptr %bases, ptr %masks, i64 %i, ptr %spill)" for i in range(len(writers))
+    ]
     functions = [
         "\n".join(
             [
@@ -145,29 +157,40 @@ def _body(
 class _ChunkWriter:
     """Writes the code of one chunk: what it loads, computes and stores."""
 
-    def __init__(self, builder: VectorBuilder, values: dict[Node, Value], position: dict[Node, int]) -> None:
+    def __init__(
+        self, builder: VectorBuilder, constants: dict[Node, Value], position: dict[Node, int]
+    ) -> None:
         self.builder = builder
-        self.values = values
+        self.constants = constants
+        self.values: dict[Node, Value] = {}
         self.position = position
         self.prologue: list[str] = []  # the addresses of arguments: outside the loop where there is one
 
     def run(self, chunk: Chunk, asked: dict[Node, list[int]]) -> None:
-        for node, slot in chunk.reads:
-            self.values[node] = self._load(self._slot(slot), node.dtype == "bool")
         for node in chunk.nodes:
             if node.op is SYMBOL:
                 self.values[node] = self._read(self.position[node], node.dtype == "bool")
             else:
-                self.values[node] = _lower(node, self.builder, [self.values[a] for a in node.args])
-        for node, slot in chunk.writes:
-            self._write(self.values[node], self._slot(slot))
-        self.store({node: asked[node] for node in chunk.nodes if node in asked})
+                self.values[node] = _lower(node, self.builder, [self._value(a, chunk) for a in node.args])
+            # Stored at once: values that wait for the end of the chunk would fill the registers.
+            if node in chunk.writes:
+                self._write(self.values[node], self._slot(chunk.writes[node]))
+            if node.op is not SYMBOL:
+                self.store(node, chunk, asked.get(node, ()))
 
-    def store(self, outputs: dict[Node, list[int]]) -> None:
-        for node, places in outputs.items():
-            for k in places:
-                self._base(k)
-                self._write(self.values[node], self._element(k, "%i", self.values[node].mask))
+    def store(self, node: Node, chunk: Chunk, places: Iterable[int]) -> None:
+        for k in places:
+            value = self._value(node, chunk)
+            self._base(k)
+            self._write(value, self._element(k, "%i", value.mask))
+
+    def _value(self, node: Node, chunk: Chunk) -> Value:
+        if node in self.constants:
+            return self.constants[node]
+        # A spilled value is loaded where it is first used, which keeps few of them in registers.
+        if node not in self.values:
+            self.values[node] = self._load(self._slot(chunk.reads[node]), node.dtype == "bool")
+        return self.values[node]
 
     def _base(self, k: int) -> None:
         self.prologue.append(f"  %ap{k} = getelementptr ptr, ptr %bases, i64 {k}")

@@ -1,7 +1,7 @@
 """Machine code from LLVM IR text: host target, engine, object code. The only module that imports llvmlite.
 
-MCJIT rather than ORC: `docs/decisions/mcjit.md`. MCJIT ends the process when it meets an unknown symbol, so every
-external symbol is looked up before the engine sees the module.
+MCJIT rather than ORC: `docs/decisions/mcjit.md`. MCJIT ends the process when it meets an unknown symbol, so
+every external symbol is looked up before the engine sees the module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,17 @@ import llvmlite.binding as _llvm
 
 from symgrad.errors import InternalError, KernelError
 
-__all__ = ["Engine", "Host", "call_c", "emit_assembly", "emit_object", "host", "live_engines", "resolve"]
+__all__ = [
+    "Engine",
+    "Host",
+    "call_c",
+    "emit_assembly",
+    "emit_object",
+    "host",
+    "live_engines",
+    "resolve",
+    "target_lines",
+]
 
 # llvmlite has no type information: everything untyped goes through this one name and stays in this file.
 llvm = cast(Any, _llvm)
@@ -29,9 +39,21 @@ _live: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 Cpu = Literal["host", "baseline"]
 
-# Code generation may call these by itself where the target has no instruction for them (rounding before SSE4.1, fma
-# before FMA3, large copies), so they must be known although no module declares them.
-_IMPLICIT: tuple[str, ...] = ("floor", "ceil", "rint", "fma", "floorf", "ceilf", "rintf", "fmaf", "memcpy", "memset", "memmove")
+# Code generation may call these by itself where the target has no instruction for them (rounding before
+# SSE4.1, fma before FMA3, large copies), so they must be known although no module declares them.
+_IMPLICIT: tuple[str, ...] = (
+    "floor",
+    "ceil",
+    "rint",
+    "fma",
+    "floorf",
+    "ceilf",
+    "rintf",
+    "fmaf",
+    "memcpy",
+    "memset",
+    "memmove",
+)
 if sys.platform == "win32":
     _IMPLICIT += ("__chkstk",)  # probes the stack of functions with more than a page of locals
 
@@ -51,6 +73,10 @@ class Host:
     cpu: str
     features: str
     vector_bytes: int
+
+    def vector_bytes_of(self, cpu: Cpu) -> int:
+        """Width of the widest vector register of this machine, or of any machine of its kind."""
+        return self.vector_bytes if cpu == "host" else 16
 
 
 @cache
@@ -124,7 +150,8 @@ def resolve(name: str) -> int:
                 continue
             address = ctypes.cast(function, ctypes.c_void_p).value
             if address:
-                # Said explicitly on every platform: what a static Python or a Windows C runtime exports by itself differs.
+                # Said explicitly on every platform: what a static Python or the C runtime of Windows exports
+                # by itself differs.
                 llvm.add_symbol(name, address)
                 return address
         known = llvm.address_of_symbol(name)
@@ -147,13 +174,16 @@ def call_c(name: str, values: tuple[float, ...], bits: int) -> float:
 def _parse(ir: str) -> Any:
     """Parse and verify a module in a context of its own.
 
-    LLVM never frees types and constants of a context while it lives; a context a module makes them go with the module.
+    LLVM never frees types and constants of a context while it lives; a context a module makes them go with
+    the module.
     """
     try:
         module = llvm.parse_assembly(ir, llvm.create_context())
         module.verify()
     except RuntimeError as error:
-        raise InternalError(f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}") from error
+        raise InternalError(
+            f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}"
+        ) from error
     for function in module.functions:
         name = str(function.name)
         if function.is_declaration and not name.startswith("llvm."):
@@ -194,7 +224,9 @@ class Engine:
         if name not in self._names:
             raise InternalError(f"the module does not define '{name}'")
         with _lock:
-            found = int(self._engine.get_function_address(name) or self._engine.get_global_value_address(name))
+            found = int(
+                self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
+            )
         if not found:
             raise InternalError(f"LLVM lost '{name}'")
         return found
@@ -209,6 +241,13 @@ def live_engines() -> int:
     """Count the engines whose code is in memory."""
     with _lock:
         return len(_live)
+
+
+def target_lines(cpu: Cpu = "host") -> str:
+    """The lines that tie a module to this platform: object files need them (names have an underscore on macOS)."""
+    with _lock:
+        layout = str(_machine(cpu, jit=False).target_data)
+    return f'target datalayout = "{layout}"\ntarget triple = "{host().triple}"\n'
 
 
 def emit_assembly(ir: str, cpu: Cpu = "host") -> str:

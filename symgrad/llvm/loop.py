@@ -1,7 +1,8 @@
 """The text around the equations: NumPy's inner loop, the loop over vectors, libm lane by lane, the C entry.
 
-The inner loop is the same for every kernel: what differs is in the kernel's ``plan``, a constant that NumPy hands to the loop with
-every call. So it is compiled once in a process, and a kernel compiles its equations only (which takes a quarter of the time).
+The inner loop is the same for every kernel: what differs is in the kernel's ``plan``, a constant that NumPy
+hands to the loop with every call. So it is compiled once in a process, and a kernel compiles its equations
+only (which takes a quarter of the time).
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from collections.abc import Sequence
 
 from symgrad.llvm.types import FloatType
 
-__all__ = ["LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
+__all__ = ["ATTRIBUTES", "LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
 
-LOOP, PLAN = "loop", "plan"
-"""Names of the inner loop (in the driver) and of the plan (in every kernel's module)."""
+LOOP, PLAN = "ufunc.loop", "ufunc.plan"
+"""Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
+of ours: no C function and no name of the user's has one."""
+
+ATTRIBUTES = "attributes #0 = { nounwind }\n"
 
 _BUFFER = 8192
 """Bytes that all buffers together should have: well inside the first-level cache."""
 
-# One loop for gathering, scattering and filling: element j of the source is element min(j, last), so a short block is padded with
-# copies of its last element and no lane computes on something the user did not pass.
+# One loop for gathering, scattering and filling: element j of the source is element min(j, last), so a short
+# block is padded with copies of its last element and no lane computes on something the user did not pass.
 _COPY = """\
-define internal void @copy(ptr %src, i64 %src.step, ptr %dst, i64 %dst.step, i64 %count, i64 %last, i64 %size) #0 {
-entry:
+define internal void @ufunc.copy(ptr %src, i64 %src.step, ptr %dst, i64 %dst.step, i64 %count, i64 %last, i64 %size)
+#0 { entry:
   %any = icmp sgt i64 %count, 0
   br i1 %any, label %pick, label %done
 pick:
@@ -73,13 +77,15 @@ done:
 }
 """
 
-# Scratch (tables of addresses, buffers, spilled values) beyond 16 KiB is on the heap: threads have stacks of 512 KiB on macOS. When memory is
-# exhausted no error can be reported from a loop that may run without the GIL, and wrong numbers are worse than an abort.
+# Scratch (tables of addresses, buffers, spilled values) beyond 16 KiB is on the heap: threads have stacks of
+# 512 KiB on macOS. When memory is exhausted no error can be reported from a loop that may run without the
+# GIL, and wrong numbers are worse than an abort.
 #
-# `dependence`: reduce and accumulate of a ufunc of two inputs pass an output element as the first input of the next
-# element. That is the one legal use where elements depend on each other, so they are computed one by one.
+# `dependence`: reduce and accumulate of a ufunc of two inputs pass an output element as the first input of
+# the next element. That is the one legal use where elements depend on each other, so they are computed one by
+# one.
 _LOOP = """\
-define {linkage}void @loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
+define {linkage}void @ufunc.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
 entry:
   %n = load i64, ptr %dimensions
   %nonempty = icmp sgt i64 %n, 0
@@ -173,7 +179,7 @@ classify:
 repeat:
   %lane.offset = mul i64 %k, %stride
   %lanes = getelementptr i8, ptr %buffers, i64 %lane.offset
-  call void @copy(ptr %arg, i64 0, ptr %lanes, i64 %size, i64 %width, i64 0, i64 %size)
+  call void @ufunc.copy(ptr %arg, i64 0, ptr %lanes, i64 %size, i64 %width, i64 0, i64 %size)
   br label %classified
 classified:
   %base = phi ptr [ %arg, %classify ], [ %lanes, %repeat ]
@@ -237,7 +243,7 @@ gather:
   %gbuf = getelementptr i8, ptr %buffers, i64 %gbuf.offset
   %gfrom = mul i64 %i, %gstep
   %gsrc = getelementptr i8, ptr %garg, i64 %gfrom
-  call void @copy(ptr %gsrc, i64 %gstep, ptr %gbuf, i64 %gsize, i64 %padded, i64 %last, i64 %gsize)
+  call void @ufunc.copy(ptr %gsrc, i64 %gstep, ptr %gbuf, i64 %gsize, i64 %padded, i64 %last, i64 %gsize)
   %gk.next = add i64 %gk, 1
   br label %gather.test
 compute:
@@ -255,7 +261,7 @@ scatter:
   %sbuf = getelementptr i8, ptr %buffers, i64 %sbuf.offset
   %sto = mul i64 %i, %sstep
   %sdst = getelementptr i8, ptr %sarg, i64 %sto
-  call void @copy(ptr %sbuf, i64 %ssize, ptr %sdst, i64 %sstep, i64 %count, i64 %last, i64 %ssize)
+  call void @ufunc.copy(ptr %sbuf, i64 %ssize, ptr %sdst, i64 %sstep, i64 %count, i64 %last, i64 %ssize)
   %sk.next = add i64 %sk, 1
   %s.more = icmp slt i64 %sk.next, %nargs
   br i1 %s.more, label %scatter, label %blocked
@@ -278,19 +284,28 @@ declare void @abort()
 
 def driver(*, internal: bool = False) -> str:
     """The inner loop; ``internal`` for use inside a kernel's own module."""
-    return _LOOP.replace("{linkage}", "internal " if internal else "") + _COPY
+    text = _LOOP.replace("{linkage}", "internal " if internal else "") + _COPY
+    return text if internal else text + ATTRIBUTES
 
 
-def plan(itemsizes: Sequence[int], nin: int, width: int, real: FloatType, spill_bytes: int) -> str:
+def plan(
+    itemsizes: Sequence[int],
+    nin: int,
+    width: int,
+    real: FloatType,
+    spill_bytes: int,
+    *,
+    internal: bool = False,
+) -> str:
     """The constants by which the inner loop runs ``body``, in the order in which it reads them."""
     n = len(itemsizes)
     vector = width * real.itemsize
     stride = max(vector, min(_BUFFER // n, 64 * vector) // vector * vector)
     numbers = (n, nin, width, stride, stride // real.itemsize, spill_bytes)
     return (
-        f"@sizes = internal constant [{n} x i64] [{', '.join(f'i64 {s}' for s in itemsizes)}]\n"
-        f"@{PLAN} = constant {{ {'i64, ' * len(numbers)}ptr, ptr }} "
-        f"{{ {', '.join(f'i64 {x}' for x in numbers)}, ptr @sizes, ptr @body }}"
+        f"@ufunc.sizes = internal constant [{n} x i64] [{', '.join(f'i64 {s}' for s in itemsizes)}]\n"
+        f"@{PLAN} = {'internal ' if internal else ''}constant {{ {'i64, ' * len(numbers)}ptr, ptr }} "
+        f"{{ {', '.join(f'i64 {x}' for x in numbers)}, ptr @ufunc.sizes, ptr @ufunc.body }}"
     )
 
 
@@ -298,7 +313,7 @@ def body(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
     """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
     return "\n".join(
         [
-            "define internal void @body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #0 {",
+            "define internal void @ufunc.body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #0 {",
             "entry:",
             *prologue,
             "  br label %lanes",
@@ -316,10 +331,13 @@ def body(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
 
 
 def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> str:
-    """The libm function ``name`` on vectors; through memory, because code for extract and insert is many times as long."""
+    """The libm function ``name`` on vectors, through memory: extracting and inserting takes many times the code."""
     vector, scalar = f"<{width} x {real.llvm}>", real.llvm
     names = [f"%x{k}" for k in range(arity)]
-    lines = [f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #0 {{", "entry:"]
+    lines = [
+        f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #0 {{",
+        "entry:",
+    ]
     for x in names:
         lines.append(f"  {x}.at = alloca {vector}")
         lines.append(f"  store {vector} {x}, ptr {x}.at")
@@ -358,5 +376,9 @@ def c_entry(name: str, n: int, nin: int) -> str:
     for k in range(n):
         lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")
         lines.append(f"  store ptr %a{k}, ptr %p{k}")
-    lines += [f"  call void @{LOOP}(ptr %args, ptr %dimensions, ptr @sizes, ptr @{PLAN})", "  ret void", "}"]
+    lines += [
+        f"  call void @{LOOP}(ptr %args, ptr %dimensions, ptr @ufunc.sizes, ptr @{PLAN})",
+        "  ret void",
+        "}",
+    ]
     return "\n".join(lines)

@@ -61,8 +61,8 @@ class FloatType:
         if number == 0:
             return self.scalar(number)  # keeps the sign of a float zero
         exact = Fraction(number)
-        # 2**exponent is the weight of the last bit kept; Python's round(Fraction) is half to even. Going through
-        # float first would round twice for float32.
+        # 2**exponent is the weight of the last bit kept; Python's round(Fraction) is half to even. Going
+        # through float first would round twice for float32.
         size = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
         exponent = size - self.precision
         if abs(exact) >= Fraction(2) ** size:

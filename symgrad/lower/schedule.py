@@ -1,24 +1,30 @@
 """The order of computation: constants first, then inputs, then equations, in chunks of bounded size.
 
-A code generator is superlinear in the size of one function, so a large graph is cut into chunks, one function each. A value
-that a later chunk reads goes through a slot of a spill area; a slot is used again once its last reader has run.
+A code generator is superlinear in the size of one function, so a large graph is cut into chunks, one function
+each. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
+reader has run.
 
-Inputs come first of all: nothing is stored to an output before every input has been read, so an output array may be
-an input array.
+Inputs are read first of all, and outputs that are inputs are stored last of all (by the last chunk): nothing
+is stored to an output before every input has been read, so an output array may be an input array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["CHUNK", "Chunk", "Schedule", "schedule"]
+__all__ = ["CHUNK", "WHOLE", "Chunk", "Schedule", "schedule"]
 
-CHUNK = 512
-"""Equations in one function: measured, the code generator's time per equation is flat up to about here."""
+WHOLE = 3000
+"""Up to so many equations are one function."""
+
+CHUNK = 128
+"""Equations of a chunk where there are more. Measured (`docs/decisions/mcjit.md`): between 64 and 256 the
+compile time per equation does not depend on how many values are alive; with long chunks it grows with their
+loads and stores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +33,13 @@ class Chunk:
 
     Args:
         nodes: what it computes, in order.
-        reads: (node, slot) of values of earlier chunks that it uses.
-        writes: (node, slot) of its values that later chunks use.
+        reads: the slots of values of earlier chunks that it uses.
+        writes: the slots of its own values that later chunks use.
     """
 
     nodes: tuple[Node, ...]
-    reads: tuple[tuple[Node, int], ...]
-    writes: tuple[tuple[Node, int], ...]
+    reads: Mapping[Node, int]
+    writes: Mapping[Node, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +61,28 @@ class Schedule:
     slots: int
 
 
-def schedule(outputs: Sequence[Node], inputs: Sequence[Node], *, chunk: int = CHUNK) -> Schedule:
-    """Order the graph of the outputs and cut it into chunks of at most ``chunk`` equations."""
+def schedule(outputs: Sequence[Node], inputs: Sequence[Node], *, chunk: int | None = None) -> Schedule:
+    """Order the graph of the outputs, and cut it into chunks if it is large.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        chunk: cut into chunks of so many equations, whatever the size.
+    """
     order = topological(outputs)
     constant: set[Node] = set()
     for node in order:
-        if node.op is NUMBER or node.op is CONSTANT or (node.op is not SYMBOL and constant.issuperset(node.args)):
+        if (
+            node.op is NUMBER
+            or node.op is CONSTANT
+            or (node.op is not SYMBOL and constant.issuperset(node.args))
+        ):
             constant.add(node)
     symbols = [node for node in order if node.op is SYMBOL]
     equations = [node for node in order if node.op is not SYMBOL and node not in constant]
     varying = symbols + equations
-    runs = [varying[i : i + chunk] for i in range(0, len(varying), chunk)]
+    size = chunk or (max(len(varying), 1) if len(varying) <= WHOLE else CHUNK)
+    runs = [varying[i : i + size] for i in range(0, len(varying), size)]
 
     home: dict[Node, int] = {}
     last: dict[Node, int] = {}
@@ -75,6 +92,8 @@ def schedule(outputs: Sequence[Node], inputs: Sequence[Node], *, chunk: int = CH
             for arg in node.args:
                 if arg not in constant:
                     last[arg] = index
+    copied = [node for node in outputs if node.op is SYMBOL]
+    last.update(dict.fromkeys(copied, len(runs) - 1))
 
     slot: dict[Node, int] = {}
     free: list[int] = []
@@ -83,13 +102,11 @@ def schedule(outputs: Sequence[Node], inputs: Sequence[Node], *, chunk: int = CH
     chunks: list[Chunk] = []
     for index, run in enumerate(runs):
         reads: dict[Node, int] = {}
-        for node in run:
-            for arg in node.args:
+        for node in [*run, *copied] if index == len(runs) - 1 else run:
+            for arg in (node, *node.args):
                 if arg in slot and home[arg] < index:
                     reads[arg] = slot[arg]
-        # A slot that this chunk reads for the last time is free for its own results: it has loaded all it reads by then.
-        free.extend(expiring[index])
-        writes: list[tuple[Node, int]] = []
+        writes: dict[Node, int] = {}
         for node in run:
             if last.get(node, index) > index:
                 if free:
@@ -98,8 +115,10 @@ def schedule(outputs: Sequence[Node], inputs: Sequence[Node], *, chunk: int = CH
                     slot[node] = slots
                     slots += 1
                 expiring[last[node]].append(slot[node])
-                writes.append((node, slot[node]))
-        chunks.append(Chunk(tuple(run), tuple(reads.items()), tuple(writes)))
+                writes[node] = slot[node]
+        chunks.append(Chunk(tuple(run), reads, writes))
+        # Free only for later chunks: this one may store a result before it has loaded everything it reads.
+        free.extend(expiring[index])
     return Schedule(
         inputs=tuple(inputs),
         outputs=tuple(outputs),

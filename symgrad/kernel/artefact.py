@@ -1,0 +1,161 @@
+"""A kernel as files: LLVM text, assembly, object and C header."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from symgrad.errors import KernelError, UsageError
+from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.emit import emit
+from symgrad.llvm.jit import Cpu, emit_assembly, emit_object, host, target_lines
+from symgrad.llvm.types import float_type
+from symgrad.lower.schedule import schedule
+
+__all__ = ["c_identifier", "c_prototype", "write_artefacts", "write_atomically"]
+
+_SUFFIXES = (".ll", ".s", ".o", ".h")
+
+_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true
+    false class new delete this template namespace private public protected operator try catch throw
+    main malloc free abort n
+"""
+_RESERVED = frozenset(_WORDS.split())  # in C, in C++ and in our own prototypes
+
+
+def c_identifier(name: str) -> str:
+    """Turn a name into a C identifier that is no keyword and no function that the code calls.
+
+    Example:
+        >>> c_identifier("loss"), c_identifier("a-b"), c_identifier("double"), c_identifier("2x")
+        ('loss', 'a_b', 'double_', '_2x')
+    """
+    ascii_name = (
+        re.sub(r"[^A-Za-z0-9_]", lambda m: "_" if m[0].isascii() else f"_u{ord(m[0]):04X}", name) or "_"
+    )
+    if ascii_name[0].isdigit():
+        ascii_name = "_" + ascii_name
+    return ascii_name + "_" if ascii_name in _RESERVED else ascii_name
+
+
+def c_prototype(kernel: Kernel, outputs: Sequence[str] | None = None) -> str:
+    """The C declaration of a kernel's function.
+
+    Args:
+        kernel: the kernel.
+        outputs: names for its outputs; by default ``out`` or ``out0``, ``out1``, ...
+
+    Raises:
+        UsageError: if there are more or fewer names than outputs.
+    """
+    count = len(kernel.outputs)
+    if outputs is None:
+        outputs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
+    if len(outputs) != count:
+        raise UsageError(f"{len(outputs)} names for {count} outputs")
+    kinds = ["unsigned char" if kind.kind == "b" else float_type(kind).c for kind in kernel.kinds]
+    names: list[str] = []
+    for name in (*kernel.inputs, *outputs):
+        identifier = c_identifier(name)
+        while identifier in names:
+            identifier += "_"
+        names.append(identifier)
+    params = [f"{kind} *{name}" for kind, name in zip(kinds, names, strict=True)]
+    nin = len(kernel.inputs)
+    return f"void {_function(kernel)}({', '.join([*(f'const {p}' for p in params[:nin]), 'long n', *params[nin:]])})"
+
+
+def write_artefacts(
+    kernel: Kernel, path: str | Path, *, cpu: Cpu = "host", outputs: Sequence[str] | None = None
+) -> tuple[Path, ...]:
+    """Write a kernel as ``path.ll``, ``path.s``, ``path.o`` and ``path.h``.
+
+    The object is position independent, needs nothing but libm, and defines one function, which the header declares.
+    A file is there in full or not at all.
+
+    Args:
+        kernel: the kernel.
+        path: where, with or without one of the four suffixes.
+        cpu: ``host`` for this machine's processor, ``baseline`` for every processor of its kind.
+        outputs: names for the outputs in the header.
+
+    Returns:
+        The four paths.
+
+    Raises:
+        KernelError: if a file cannot be written.
+        UsageError: for another cpu, or if outputs has the wrong length.
+    """
+    if cpu not in ("host", "baseline"):
+        raise UsageError(f"unknown cpu '{cpu}'", expected='"host" or "baseline"')
+    stem = Path(path)
+    if stem.suffix in _SUFFIXES:
+        stem = stem.with_suffix("")
+    name = _function(kernel)
+    plan = schedule(kernel.outputs, kernel.symbols)
+    module = emit(plan, float_type(kernel.dtype), host().vector_bytes_of(cpu), entry=name)
+    ir = target_lines(cpu) + module.ir
+    contents = (
+        ir.encode(),
+        emit_assembly(ir, cpu).encode(),
+        emit_object(ir, cpu),
+        _header(kernel, name, outputs).encode(),
+    )
+    paths = tuple(stem.with_name(stem.name + suffix) for suffix in _SUFFIXES)
+    for target, content in zip(paths, contents, strict=True):
+        write_atomically(target, content)
+    return paths
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name in the same folder, then put it in place.
+
+    Raises:
+        KernelError: if the folder or the file cannot be written.
+    """
+    temporary = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise KernelError(
+            f"cannot write {path}: {error.strerror or error}",
+            cure="choose a folder that exists and is writable",
+        ) from error
+
+
+def _function(kernel: Kernel) -> str:
+    name = c_identifier(kernel.name)
+    called = {
+        line.split("@", 1)[1].split("(")[0]
+        for line in kernel.llvm_ir.splitlines()
+        if line.startswith("declare")
+    }
+    return name + "_" if name in called else name
+
+
+def _header(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> str:
+    guard = f"SYMGRAD_{name.upper()}_H"
+    return f"""\
+/* {kernel.name}({", ".join(kernel.inputs)}): {len(kernel.outputs)} output(s), n points each. Arrays are contiguous; an
+   output may be an input array. Link with the C mathematics library (-lm). */
+#ifndef {guard}
+#define {guard}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+{c_prototype(kernel, outputs)};
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
