@@ -14,8 +14,8 @@ from symgrad.kernel.kernel import Kernel
 
 __all__ = ["compile"]
 
-# Up to this many equations a derivative is brought to canonical form before it is compiled; beyond, the shared raw graph is as fast and
-# rewriting would dominate the time to compile.
+# Up to this many equations a derivative is brought to canonical form before it is compiled; beyond, the
+# shared raw graph is as fast and rewriting would dominate the time to compile.
 _CANONICAL_UP_TO = 400
 
 
@@ -28,21 +28,23 @@ def compile(
     accuracy: str = "high",
     name: str = "kernel",
 ) -> Kernel:
-    """Compile expressions to native code: all outputs in one pass over the inputs.
+    r"""Compile expressions to native code: all outputs in one pass over the inputs.
 
-    What you wrote is computed operation by operation as written, with the bits of NumPy for ``+ - * /`` and sqrt; derivatives, whose
-    arrangement is symgrad's own, are brought to canonical form first.
+    What you wrote is computed operation by operation as written, with the bits of NumPy for ``+ - * /`` and
+    sqrt; derivatives, whose arrangement is symgrad's own, are brought to canonical form first.
 
     Args:
         outputs: one expression or several.
-        inputs: the symbols in the order of the kernel's arguments; by default the order of the program's declarations.
+        inputs: the symbols in the order of the kernel's arguments; by default the order of the program's
+            declarations.
         dtype: ``float64`` or ``float32``.
         threads: 1.
         accuracy: ``high``.
         name: the name of the kernel and of the symbols in its object file.
 
     Returns:
-        A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple. ``.ufunc`` is the NumPy ufunc,
+        A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple.
+            ``.ufunc`` is the NumPy ufunc,
         ``.llvm_ir`` and ``.asm`` the code.
 
     Raises:
@@ -52,24 +54,23 @@ def compile(
 
     Example:
         >>> import numpy as np, symgrad as sg
-        >>> p = sg.parse("x : real\\nu ~ Uniform(0.9, 1.1)\\nz = sqrt(x**2*u)")
+        >>> p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
         >>> k = sg.compile([p["z"], sg.grad(p["z"], p["x"])])
         >>> z, dz = k(np.array([-2.0, 3.0]), 1.0)
         >>> z, dz
         (array([2., 3.]), array([-1.,  1.]))
     """
     if threads != 1:
-        raise UnsupportedError(f"threads={threads}", expected="threads=1", cure="split the arrays among your threads")
+        raise UnsupportedError(
+            f"threads={threads}", expected="threads=1", cure="split the arrays among your threads"
+        )
     if accuracy != "high":
         raise UnsupportedError(f"accuracy={accuracy!r}", expected="accuracy='high'")
     given = list(cast("Sequence[Any]", outputs)) if isinstance(outputs, list | tuple) else [outputs]
     exprs = [e if isinstance(e, Expr) else handle(node_of(e)) for e in given]
     if not exprs:
         raise UsageError("there is nothing to compile", expected="at least one expression")
-    if inputs is None:
-        symbols = ordered_symbols(exprs)
-    else:
-        symbols = [node_of(i) for i in inputs]
+    symbols = ordered_symbols(exprs) if inputs is None else [node_of(i) for i in inputs]
     return compile_nodes(arranged(exprs), symbols, dtype=dtype, name=name)
 
 

@@ -24,10 +24,12 @@ def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
 
     Args:
         y: a scalar.
-        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them. Each result is the total derivative.
+        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them.
+            Each result is the total derivative.
 
     Returns:
-        An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero, disconnected, stopped and no tangent apart.
+        An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero,
+        disconnected, stopped and no tangent apart.
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
@@ -63,7 +65,8 @@ def gradients(
         ys: one or more expressions; what they hold is summed.
         xs: inputs or intermediate expressions.
         grad_ys: a cotangent for each of ys (an Expr or number; None for one).
-        stop_gradients: expressions to hold constant in every derivative. They receive their own gradient, nothing flows beyond.
+        stop_gradients: expressions to hold constant in every derivative. They receive their own gradient,
+            nothing flows beyond.
 
     Returns:
         One Expr for each of xs, zero where TensorFlow says None; `Expr.nothing` says why.
@@ -156,15 +159,17 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
     for target, direction in directions.items():
         if target.shape != direction.shape and not direction.is_number():
             raise ShapeError(f"a tangent of shape {direction.shape} for an input of shape {target.shape}")
-    nodes = push_forward([e.node for e in outputs], directions)
-    made = [Expr(n, listings=_listings(outputs), derived=True) for n in nodes]
+    origins = tuple(e.node for e in outputs)
+    nodes = push_forward(origins, directions)
+    made = [Expr(n, listings=_listings(outputs), origins=origins) for n in nodes]
     return made if isinstance(y, list | tuple) else made[0]
 
 
 class Derivatives(Mapping[tuple[Any, ...], Expr]):
     """All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
 
-    ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``. Iteration gives each distinct one once.
+    ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``.
+    Iteration gives each distinct one once.
     """
 
     def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
@@ -230,9 +235,11 @@ def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivative
     exprs = [_resolve(expr, w) for w in _many(wrt)]
     targets = _targets([expr], exprs)
     if len(set(targets)) != len(targets):
-        raise UsageError("wrt names one input twice", cure="name each once: the orders are counted by symgrad")
+        raise UsageError(
+            "wrt names one input twice", cure="name each once: the orders are counted by symgrad"
+        )
     made = {
-        index: expr if not index else Expr(node, listings=expr.listings, derived=True)
+        index: expr if not index else Expr(node, listings=expr.listings, origins=(expr.node,))
         for index, node in all_partials(expr.node, targets, order).items()
     }
     return Derivatives(exprs, made)
@@ -260,10 +267,11 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
             raise ShapeError(f"a cotangent of shape {seed.shape} for a value of shape {output.shape}")
-    trace = pull_back([e.node for e in outputs], seeds, targets, stopped)
+    origins = tuple(e.node for e in outputs)
+    trace = pull_back(origins, seeds, targets, stopped)
     listings = _listings(outputs)
     made = [
-        Expr(g, listings=listings, traces=(trace,), nothing=None if n is None else str(n), derived=True)
+        Expr(g, listings=listings, traces=(trace,), nothing=None if n is None else str(n), origins=origins)
         for g, n in zip(trace.gradients, trace.nothing, strict=True)
     ]
     return made if isinstance(wrt, list | tuple) else made[0]
@@ -303,7 +311,8 @@ def _resolve(y: Expr, wrt: Any) -> Expr:
                 return known
         raise NotInProgramError(
             f"'{wrt}' is not in the program",
-            expected="one of " + ", ".join([n for known in y.listings for n in known.names] or [str(i) for i in y.inputs]),
+            expected="one of "
+            + ", ".join([n for known in y.listings for n in known.names] or [str(i) for i in y.inputs]),
         )
     raise UsageError(f"cannot differentiate by a {type(wrt).__name__}", expected="an Expr or a name")
 
@@ -314,8 +323,10 @@ def _targets(outputs: Sequence[Expr], wrt: Sequence[Any]) -> list[Node]:
     for item in wrt:
         expr = _resolve(outputs[0], item)
         node = expr.node
-        if node.is_number() or node.op.name == "constant" or node.dtype == "bool" and node.args:
-            raise UsageError(f"cannot differentiate by '{expr}'", expected="an input or an intermediate value")
+        if node.is_number() or node.op.name == "constant" or (node.dtype == "bool" and node.args):
+            raise UsageError(
+                f"cannot differentiate by '{expr}'", expected="an input or an intermediate value"
+            )
         targets.append(node)
     programs = [listing for e in outputs for listing in e.listings]
     if programs:

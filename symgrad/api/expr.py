@@ -59,10 +59,12 @@ class Equation:
 class Expr:
     """A formula: an immutable handle on one node of the graph.
 
-    Build one with `symgrad.symbols`, `symgrad.parse`, `symgrad.from_sympy`, and with operators, NumPy functions and the functions of
-    `symgrad`. Nothing is evaluated: what you write is what it holds, operation by operation.
+    Build one with `symgrad.symbols`, `symgrad.parse`, `symgrad.from_sympy`, and with operators, NumPy
+    functions and the functions of `symgrad`. Nothing is evaluated: what you write is what it holds,
+    operation by operation.
 
-    ``==``, ``<`` and the like give elementwise conditions, whose Python truth value is an error; compare structure with `same`.
+    ``==``, ``<`` and the like give elementwise conditions, whose Python truth value is an error; compare
+    structure with `same`.
 
     Example:
         >>> import symgrad as sg
@@ -74,7 +76,7 @@ class Expr:
         6.0
     """
 
-    __slots__ = ("__weakref__", "_derived", "_listings", "_node", "_nothing", "_traces")
+    __slots__ = ("__weakref__", "_listings", "_node", "_nothing", "_origins", "_traces")
     __array_priority__ = 1000
 
     def __init__(
@@ -84,15 +86,15 @@ class Expr:
         listings: tuple[Listing, ...] = (),
         traces: tuple[Trace, ...] = (),
         nothing: str | None = None,
-        derived: bool = False,
+        origins: tuple[Node, ...] = (),
     ) -> None:
         self._node = node
         self._listings = listings
         self._traces = traces
         self._nothing = nothing
-        self._derived = derived
+        self._origins = origins
 
-    # -- what it is ---------------------------------------------------------------------------------------------------
+    # -- what it is ------------------------------------------------------------------------------------------
 
     @property
     def node(self) -> Node:
@@ -129,7 +131,12 @@ class Expr:
     @property
     def derived(self) -> bool:
         """Whether it is a derivative that symgrad made, whose arrangement is symgrad's own."""
-        return self._derived
+        return bool(self._origins)
+
+    @property
+    def origins(self) -> tuple[Node, ...]:
+        """What it is a derivative of (internal)."""
+        return self._origins
 
     @property
     def listings(self) -> tuple[Listing, ...]:
@@ -173,26 +180,26 @@ class Expr:
         """
         return self._node is node_of(other)
 
-    # -- other forms --------------------------------------------------------------------------------------------------
+    # -- other forms -----------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
         from symgrad.ir.printer import str_text
 
-        return str_text(self.canonical()._node if self._derived else self._node)
+        return str_text(self._readable())
 
     def __repr__(self) -> str:
         text = str(self)
         return f"Expr({text if len(text) <= 200 else text[:197] + '...'})"
 
     def canonical(self) -> Expr:
-        """Return it as a person would write it: collected, cancelled, ordered.
+        r"""Return it as a person would write it: collected, cancelled, ordered.
 
-        Every rule keeps the value wherever the original is defined; `domain_notes` tells where one is defined at more points.
-        stop_gradient stays, so the result may be differentiated again.
+        Every rule keeps the value wherever the original is defined; `domain_notes` tells where one is
+        defined at more points. stop_gradient stays, so the result may be differentiated again.
 
         Example:
             >>> import symgrad as sg
-            >>> p = sg.parse("x : real\\nu ~ Uniform(0.9, 1.1)\\nz = sqrt(x**2*u)")
+            >>> p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
             >>> print(sg.grad(p["z"], p["x"]).canonical())
             sqrt(u)*sign(x)
         """
@@ -200,7 +207,7 @@ class Expr:
 
         node = canonical([self._node]).nodes[0]
         return Expr(
-            node, listings=self._listings, traces=self._traces, nothing=self._nothing, derived=self._derived
+            node, listings=self._listings, traces=self._traces, nothing=self._nothing, origins=self._origins
         )
 
     @property
@@ -224,13 +231,13 @@ class Expr:
         return to_sympy([self._readable()])[0]
 
     def latex(self) -> str:
-        """Return it as LaTeX.
+        r"""Return it as LaTeX.
 
         Example:
             >>> import symgrad as sg
             >>> x = sg.symbols("x")
             >>> print((x / 2).latex())
-            \\frac{x}{2}
+            \frac{x}{2}
         """
         from symgrad.render.latex import latex
 
@@ -247,9 +254,9 @@ class Expr:
         return numpy_source([self._readable()], name=name)
 
     def _readable(self) -> Node:
-        return self.canonical()._node if self._derived else self._node
+        return self.canonical()._node if self._origins else self._node
 
-    # -- values -------------------------------------------------------------------------------------------------------
+    # -- values ----------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **values: Any) -> Any:
         """Evaluate without compiling, in NumPy float64.
@@ -263,10 +270,16 @@ class Expr:
 
         Raises:
             MissingInputError: if an input has no value or a name is not an input.
-            ArrayTypeError, ComplexInputError, ShapeError: for values that are not real arrays of the declared shapes.
+            ArrayTypeError, ComplexInputError, ShapeError: for values that are not real arrays of the
+                declared shapes.
             NumberTooLargeError: if a constant does not fit a float.
         """
         inputs = ordered_symbols([self])
+        read = {s.name for s in inputs}
+        if not values.keys() <= read:
+            # A gradient may have lost an input that its program has; giving it a value is no mistake.
+            known = self._known_names()
+            values = {name: value for name, value in values.items() if name in read or name not in known}
         return evaluate([self._node], bind(inputs, args, values))[0]
 
     def __float__(self) -> float:
@@ -309,7 +322,7 @@ class Expr:
             table[target] = node_of(value)
         return self._with(substitute([self._node], table)[0])
 
-    # -- operators: as written, nothing is evaluated --------------------------------------------------------------------
+    # -- operators: as written, nothing is evaluated ---------------------------------------------------------
 
     def __add__(self, other: Any) -> Expr:
         return apply_op("add", self, other)
@@ -412,7 +425,7 @@ class Expr:
     def __iter__(self) -> Any:
         raise TypeError("a scalar expression is not iterable")
 
-    # -- NumPy --------------------------------------------------------------------------------------------------------
+    # -- NumPy -----------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Expr:
         """Build the op of a NumPy (or SciPy) ufunc called on expressions."""
@@ -435,10 +448,10 @@ class Expr:
             cure="call it with values, e(x=...), or put expressions in a list",
         )
 
-    # -- plumbing -----------------------------------------------------------------------------------------------------
+    # -- plumbing --------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self._node, self._listings, self._nothing, self._derived))
+        return (_rebuild, (self._node, self._listings, self._nothing, self._origins))
 
     def __copy__(self) -> Expr:
         return self
@@ -449,6 +462,11 @@ class Expr:
     def _with(self, node: Node) -> Expr:
         """Return another node of the same origin."""
         return Expr(node, listings=self._listings, traces=self._traces) if self._listings else handle(node)
+
+    def _known_names(self) -> set[str]:
+        """Return the names of the inputs of all it comes from."""
+        known = {name for listing in self._listings for name in listing.symbols}
+        return known | {s.name for s in symbols_of(self._origins)}
 
     def _names(self) -> list[dict[Node, str]]:
         return [listing.name_of() for listing in self._listings]
@@ -477,13 +495,15 @@ def _numpy_function(name: str, args: Iterable[Any]) -> Expr:
     return apply_op(name, *args)
 
 
-def _rebuild(node: Node, listings: tuple[Listing, ...], nothing: str | None, derived: bool) -> Expr:
-    return Expr(node, listings=listings, nothing=nothing, derived=derived)
+def _rebuild(
+    node: Node, listings: tuple[Listing, ...], nothing: str | None, origins: tuple[Node, ...]
+) -> Expr:
+    return Expr(node, listings=listings, nothing=nothing, origins=origins)
 
 
 def _minus(value: Any) -> Any:
-    # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation. x - 0 is x + (-0.0),
-    # which keeps the sign of a zero x, so the sign of zero stays an operation.
+    # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation.
+    # x - 0 is x + (-0.0), which keeps the sign of a zero x, so the sign of zero stays an operation.
     if isinstance(value, Expr):
         return -value
     node = node_of(value)

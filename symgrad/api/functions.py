@@ -78,7 +78,11 @@ def _function(name: str) -> Callable[..., Expr]:
     def apply(*args: Any) -> Expr:
         return apply_op(name, *args)
 
-    signature = ", ".join("xyzw"[: op.arity]) if op.takes[0] == "number" else "condition, x, y"[: 11 + 3 * (op.arity - 1)]
+    signature = (
+        ", ".join("xyzw"[: op.arity])
+        if op.takes[0] == "number"
+        else "condition, x, y"[: 11 + 3 * (op.arity - 1)]
+    )
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"{op.name}({signature}): {op.doc}."
     return apply

@@ -111,8 +111,9 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
     """Read a program in symgrad's notation; nothing in it is evaluated or run.
 
     Args:
-        text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y = x**2``), comments, and at most one bare
-            expression as the last line. A text that is one bare expression declares its names as real symbols.
+        text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y =
+            x**2``), comments, and at most one bare expression as the last line. A text that is one bare
+            expression declares its names as real symbols.
         name: what messages call the text: a file name, say.
         symbols: names known beforehand, with their Exprs.
 
@@ -120,8 +121,8 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
         A Program.
 
     Raises:
-        ProgramSyntaxError: with line, column and caret, or one of its kinds; UnknownNameError, RedefinitionError, CycleError,
-            DeclarationError, DomainError and ShapeError likewise.
+        ProgramSyntaxError: with line, column and caret, or one of its kinds; UnknownNameError,
+            RedefinitionError, CycleError, DeclarationError, DomainError and ShapeError likewise.
 
     Example:
         >>> import symgrad as sg

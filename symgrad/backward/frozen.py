@@ -1,8 +1,8 @@
 """The meaning of stop_gradient, as plain algebra: the frozen copy.
 
-``stop_gradient(e)`` is ``e`` with every differentiable symbol x replaced by a frozen twin. A program is then an ordinary function F(x, twin), its
-value F(x, x), and its k-th derivative the k-th partial of F by x alone, taken at twin = x. The backward pass does not use this; tests and
-verdicts hold the two together.
+``stop_gradient(e)`` is ``e`` with every differentiable symbol x replaced by a frozen twin. A program is then
+an ordinary function F(x, twin), its value F(x, x), and its k-th derivative the k-th partial of F by x alone,
+taken at twin = x. The backward pass does not use this; tests and verdicts hold the two together.
 """
 
 from __future__ import annotations

@@ -58,13 +58,15 @@ def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node]) -> list
 def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ...], Node]:
     """Return all distinct partial derivatives of ``y`` up to an order, in one shared graph.
 
-    The keys are the positions in ``wrt``, ascending; () is ``y`` itself. Every ``wrt`` counts as an independent symbol, so mixed partials commute.
-    One Pushforward a variable remembers the derivative of every node, of derivatives too, so a partial of order k + 1 costs what is
-    new in it.
+    The keys are the positions in ``wrt``, ascending; () is ``y`` itself. Every ``wrt`` counts as an
+    independent symbol, so mixed partials commute. One Pushforward a variable remembers the derivative of
+    every node, of derivatives too, so a partial of order k + 1 costs what is new in it.
     """
     partials: dict[tuple[int, ...], Node] = {(): y}
     pushes = [
-        Pushforward({other: as_node(1 if other is node else 0) for other in wrt}) if node.dtype == "real" else None
+        Pushforward({other: as_node(1 if other is node else 0) for other in wrt})
+        if node.dtype == "real"
+        else None
         for node in wrt
     ]
     for length in range(1, order + 1):

@@ -2,9 +2,10 @@
 
     out_dot = sum over arguments i of  guard_i ? coefficient_i * arg_i_dot : 0
 
-A partial of the form ``where(c, v, 0)`` is a choice between v and a *strong zero*. Multiplying it out would let an infinite v of the branch that was not
-taken meet a numeric zero and make NaN (`where(x > 0, sqrt(x), 0)` at 0). So the condition travels along as a guard, every product is formed inside
-it, and the choice is made last: where the guard is false the result is zero, whatever the product was.
+A partial of the form ``where(c, v, 0)`` is a choice between v and a *strong zero*. Multiplying it out would
+let an infinite v of the branch that was not taken meet a numeric zero and make NaN (`where(x > 0, sqrt(x),
+0)` at 0). So the condition travels along as a guard, every product is formed inside it, and the choice is
+made last: where the guard is false the result is zero, whatever the product was.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The record of a backward pass: which rule made which cotangent from which forward equation, and what it read.
+"""The record of a backward pass.
 
-The explanation, the noise verdict and every later check read this one record.
+Which rule made which cotangent from which forward equation, and what it read: the explanation, the noise verdict
+and every later check read this one record.
 """
 
 from __future__ import annotations

@@ -49,7 +49,9 @@ def pull_back(
             contribution = pass_through(term.coefficient, cotangent)
             target = node.args[term.argument]
             received.setdefault(target, []).append(contribution)
-            steps.append(Step(node, term.argument, term.coefficient.node(), cotangent.value, contribution.value))
+            steps.append(
+                Step(node, term.argument, term.coefficient.node(), cotangent.value, contribution.value)
+            )
     gradients: list[Node] = []
     nothing: list[Nothing | None] = []
     for node in wrt:
@@ -71,7 +73,13 @@ def _active(order: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node
     """Return the nodes that depend on ``wrt`` along derivative edges."""
     active: set[Node] = {n for n in wrt if n.dtype == "real"}
     for node in order:
-        if node in active or not node.args or node in stopped or node.dtype != "real" or "stops" in node.op.facts:
+        if (
+            node in active
+            or not node.args
+            or node in stopped
+            or node.dtype != "real"
+            or "stops" in node.op.facts
+        ):
             continue
         if any(a in active for a in node.args):
             active.add(node)

@@ -34,7 +34,8 @@ def evaluate(outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
         values: a number or array for every symbol (or intermediate node) that they read; these broadcast.
 
     Returns:
-        One array or NumPy scalar per output. Outside an op's domain the value is NaN or an infinity, without a warning.
+        One array or NumPy scalar per output. Outside an op's domain the value is NaN or an infinity, without
+        a warning.
 
     Raises:
         MissingInputError: if a symbol has no value.
@@ -91,7 +92,8 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
     """Evaluate nodes with mpmath at the precision of the given context.
 
     Args:
-        mp: an mpmath context (``mpmath.mp`` or a private ``mpmath.MPContext()``), its precision set by the caller.
+        mp: an mpmath context (``mpmath.mp`` or a private ``mpmath.MPContext()``), its precision set by the
+            caller.
         outputs: the nodes wanted.
         values: an mpf, int, Fraction-free number or bool for every symbol that they read.
     """
@@ -105,7 +107,9 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
         elif node.op is CONSTANT:
             results[node] = +getattr(mp, _MP_CONSTANTS[node.params[0]])
         elif node.op is SYMBOL:
-            raise MissingInputError(f"'{node.name}' has no value", cure=f"pass a value for {node.declaration}")
+            raise MissingInputError(
+                f"'{node.name}' has no value", cure=f"pass a value for {node.declaration}"
+            )
         else:
             results[node] = node.op.reference(mp, *node.params, *(results[a] for a in node.args))
     return [results[o] for o in outputs]

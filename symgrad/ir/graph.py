@@ -1,17 +1,19 @@
 """The graph: hash-consed equations whose vocabulary is SymPy's.
 
-    Graph    ::= inputs: Symbol*, outputs: Node*         -- the equations are the nodes the outputs reach, in topological order
+    Graph    ::= outputs: Node*                          -- its equations: what they reach, arguments first
     Node     ::= Symbol | Number | Constant | Op(Node*, static parameters)
     Symbol   ::= Declaration                             -- name, domain, shape, distribution
     Number   ::= int | Fraction | True | False           -- exact; floats exist only below `lower`
     Constant ::= pi | E | ...                            -- exact, by name
 
-A node is interned: structurally equal nodes are one object, so identity is equality, and a shared subterm is computed, differentiated
-and compiled once. The table is weak: a graph that nobody holds goes away. Nodes are immutable; `args` come before the node that uses them, so
-there are no cycles and every walk can be iterative (`ir/traverse.py`).
+A node is interned: structurally equal nodes are one object, so identity is equality, and a shared subterm is
+computed, differentiated and compiled once. The table is weak: a graph that nobody holds goes away. Nodes are
+immutable; `args` come before the node that uses them, so there are no cycles and every walk can be iterative
+(`ir/traverse.py`).
 
-What the user wrote is built by `op(...)`, which evaluates nothing. The operators on Node (`a + b`, `2*a`) are for symgrad's own formulas: they drop
-structural zeros and ones and fold exact numbers; `ops/arith.py` defines them.
+What the user wrote is built by `op(...)`, which evaluates nothing. The operators on Node (`a + b`, `2*a`)
+are for symgrad's own formulas: they drop structural zeros and ones and fold exact numbers; `ops/arith.py`
+defines them.
 """
 
 from __future__ import annotations
@@ -241,8 +243,8 @@ def number(value: Number | float) -> Node:
     """Return an exact number.
 
     Args:
-        value: an int or Fraction; a float stands for the shortest decimal that reads back as it, so 0.9 is nine tenths, and
-            rounds to the same float in a kernel.
+        value: an int or Fraction; a float stands for the shortest decimal that reads back as it, so 0.9 is
+            nine tenths, and rounds to the same float in a kernel.
 
     Raises:
         UsageError: for an infinity or NaN, which are no numbers of the graph.
@@ -252,7 +254,9 @@ def number(value: Number | float) -> Node:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise UsageError(
-                f"{value} is not a number", expected="a finite number", cure="use a symbol and give it this value"
+                f"{value} is not a number",
+                expected="a finite number",
+                cure="use a symbol and give it this value",
             )
         if value == 0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))

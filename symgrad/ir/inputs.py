@@ -29,7 +29,9 @@ def bind(symbols: Sequence[Node], args: Sequence[Any], by_name: Mapping[str, Any
     given: dict[str, Any] = dict(zip(names, args, strict=False))
     for name, value in by_name.items():
         if name not in names:
-            raise MissingInputError(f"'{name}' is not an input", expected=signature, cure=suggest(name, names))
+            raise MissingInputError(
+                f"'{name}' is not an input", expected=signature, cure=suggest(name, names)
+            )
         if name in given:
             raise MissingInputError(f"'{name}' was given by position and by name", expected=signature)
         given[name] = value
@@ -52,7 +54,7 @@ def check_array(symbol: Node, value: Any) -> Any:
         value = float(value)
     try:
         array = np.asarray(value)
-    except Exception as error:  # whatever an object's conversion to an array may raise
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArrayTypeError(
             f"input '{symbol.name}' cannot be read as an array: {error}", expected="a real number or array"
         ) from None

@@ -50,7 +50,14 @@ class Listing:
         names = (tuple(self.symbols), tuple(self.assignments))
         return (
             _unpickle,
-            (flatten([*nodes, *result]), names, [s for _, s in spans], bool(result), self.source, dict(self.name_spans)),
+            (
+                flatten([*nodes, *result]),
+                names,
+                [s for _, s in spans],
+                bool(result),
+                self.source,
+                dict(self.name_spans),
+            ),
         )
 
     def __getitem__(self, name: str) -> Node:

@@ -1,7 +1,8 @@
 """The op record: everything symgrad knows about one operation, and the registry that holds the records.
 
 This file has no instances: they are in ``symgrad/ops``, one record each, every field given. Both modes of
-differentiation follow from ``partials``; printing, SymPy, NumPy, mpmath and native code each read their own field.
+differentiation follow from ``partials``; printing, SymPy, NumPy, mpmath and native code each read their own
+field.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ Fact: TypeAlias = Literal[
 class Builder(Protocol):
     """What a lowering may say: arithmetic on lanes, never llvmlite.
 
-    Comparisons give masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 libm function of doubles; the builder
-    picks the variant for the kernel's dtype and applies it lane by lane. Nothing here is fused or reordered.
+    Comparisons give masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 libm function of
+    doubles; the builder picks the variant for the kernel's dtype and applies it lane by lane. Nothing here
+    is fused or reordered.
     """
 
     def const(self, value: float | Fraction) -> Lane: ...
@@ -110,15 +112,19 @@ class Op:
         takes: kind of each argument, ``"number"`` or ``"bool"``; its length is the arity.
         gives: kind of the result; ``"same"`` is int when all arguments are int, else real.
         shape: result shape from the argument shapes and params; ``broadcast_shapes`` for pointwise ops.
-        cas: how SymPy writes it: a name in ``sympy`` or ``sympy.codegen.cfunctions`` applied unevaluated, or None where
-            ``ir/cas.py`` has a spelling of its own for the head (add, mul, pow, where, ...).
-        domain: from the argument Nodes, the condition (a bool Node) under which the value is a real number; None for everywhere.
+        cas: how SymPy writes it: a name in ``sympy`` or ``sympy.codegen.cfunctions`` applied unevaluated, or
+            None where ``ir/cas.py`` has a spelling of its own for the head (add, mul, pow, where, ...).
+        domain: from the argument Nodes, the condition (a bool Node) under which the value is a real number;
+            None for everywhere.
         evaluate: NumPy evaluation of whole arrays: ``evaluate(*params, *arrays)``.
-        reference: mpmath evaluation at any precision: ``reference(mp, *params, *args)``; NaN outside the domain.
-        partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes, where ``out`` is the
-            node itself; None for an argument that carries no tangent. Inside, Node operators fold constants.
+        reference: mpmath evaluation at any precision: ``reference(mp, *params, *args)``; NaN outside the
+            domain.
+        partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes,
+            where ``out`` is the node itself; None for an argument that carries no tangent. Inside, Node
+            operators fold constants.
         kinks: every place where a partial jumps or is infinite inside the closure of the domain.
-        lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric arguments.
+        lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric
+            arguments.
         latex: LaTeX template with ``{0}``, ``{1}`` for the arguments; function style ones get bare arguments.
         precedence: of the printed form, for parentheses: see ``ir/printer.py``.
         facts: algebraic facts that generic rules read.
@@ -146,7 +152,9 @@ class Op:
 
     def __call__(self, *args: Node, params: tuple[Any, ...] = ()) -> Node:
         """Apply the op as written: nothing is evaluated or simplified."""
-        from symgrad.ir.graph import apply  # a record can be built without a graph, a graph not without records
+        from symgrad.ir.graph import (
+            apply,  # a record can be built without a graph, a graph not without records
+        )
 
         return apply(self, args, params)
 

@@ -1,10 +1,10 @@
 """Shapes, kinds of value, domains and distributions: what is known of a variable before it is computed.
 
-    Shape        ::= (Size*)                 Size ::= int | name         -- a name is bound when a kernel is called
-    Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
-    Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo)
-    Distribution ::= name(parameters)                                    -- parameters as in sympy.stats
-    Declaration  ::= name, Domain, Shape, Distribution | None            -- everything that makes a symbol
+Shape        ::= (Size*)                 Size ::= int | name         -- a name is bound when a kernel is called
+Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
+Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo)
+Distribution ::= name(parameters)                                    -- parameters as in sympy.stats
+Declaration  ::= name, Domain, Shape, Distribution | None            -- everything that makes a symbol
 """
 
 from __future__ import annotations
@@ -115,7 +115,10 @@ class Domain:
 
     def __str__(self) -> str:
         if self.name == "real" and (self.low is not None or self.high is not None):
-            ends = ("-oo" if self.low is None else _text(self.low), "oo" if self.high is None else _text(self.high))
+            ends = (
+                "-oo" if self.low is None else _text(self.low),
+                "oo" if self.high is None else _text(self.high),
+            )
             return f"real({ends[0]}, {ends[1]})"
         return self.name
 
@@ -166,7 +169,11 @@ DISTRIBUTIONS: dict[str, DistributionFamily] = {
         ("mean", "sd"), lambda m, s: s > 0, "sd > 0", lambda m, s: REAL, lambda m, s: ("normal", (m, s))
     ),
     "LogNormal": DistributionFamily(
-        ("mean", "sd"), lambda m, s: s > 0, "sd > 0", lambda m, s: POSITIVE, lambda m, s: ("lognormal", (m, s))
+        ("mean", "sd"),
+        lambda m, s: s > 0,
+        "sd > 0",
+        lambda m, s: POSITIVE,
+        lambda m, s: ("lognormal", (m, s)),
     ),
     "Exponential": DistributionFamily(
         ("rate",), lambda r: r > 0, "rate > 0", lambda r: POSITIVE, lambda r: ("exponential", (1 / r,))

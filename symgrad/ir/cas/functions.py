@@ -1,0 +1,185 @@
+"""Which SymPy class writes an op, and SymPy functions of ours for the ops that SymPy lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import mpmath
+import sympy as typed_sympy
+import sympy.codegen.cfunctions as typed_cfunctions
+
+from symgrad.errors import InternalError
+from symgrad.ir.graph import symbol
+from symgrad.ir.op import OPS, Op
+from symgrad.ir.types import BOOL, REAL, Declaration
+
+__all__ = ["S", "Static", "class_of", "head_of", "heads", "sympy"]
+
+sympy: Any = (
+    typed_sympy  # its annotations are partial: nothing could be checked, everything would be reported
+)
+S: Any = sympy.S
+_cfunctions: Any = typed_cfunctions
+_ArgumentIndexError: Any = sympy.core.function.ArgumentIndexError
+
+
+class Static(sympy.Atom):
+    """The static parameters of an op, as the first argument of its head."""
+
+    __slots__ = ("params",)
+
+    def __new__(cls, params: tuple[Any, ...]) -> Static:
+        new = super().__new__(cls)
+        new.params = params
+        return new
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.params,)
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return self.params
+
+    def _sympystr(self, _printer: Any) -> str:
+        return str(self.params)
+
+
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "cbrt": lambda x: sympy.sign(x) * sympy.Abs(x) ** sympy.Rational(1, 3),
+    "clip": lambda x, low, high: sympy.Min(sympy.Max(x, low), high),
+    "lgamma": lambda x: sympy.log(sympy.Abs(sympy.gamma(x))),
+    "relu": lambda x: sympy.Max(x, 0),
+    "sigmoid": lambda x: 1 / (1 + sympy.exp(-x)),
+    "softplus": lambda x: sympy.log(1 + sympy.exp(x)),
+    "xor": sympy.Xor,
+}
+"""What a head is in SymPy's own words, evaluated: what ``doit`` and ``rewrite`` give."""
+
+
+class _Head:
+    """What the SymPy classes of our ops share: derivative, numbers and facts from the op's record."""
+
+    op: Op
+    args: tuple[Any, ...]
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The arguments without the static parameters."""
+        return self.args[1:] if self.op.parameters else self.args
+
+    @property
+    def params(self) -> tuple[Any, ...]:
+        """The static parameters."""
+        return self.args[0].params if self.op.parameters else ()
+
+    def doit(self, *, deep: bool = True, **hints: Any) -> Any:
+        args = [a.doit(deep=deep, **hints) for a in self.args] if deep else self.args
+        return _PLAIN.get(self.op.name, type(self))(*args)
+
+    def _eval_rewrite(self, _rule: Any, args: Sequence[Any], **_hints: Any) -> Any:
+        plain = _PLAIN.get(self.op.name)
+        return plain(*args) if plain else None
+
+
+class _FunctionHead(_Head, sympy.Function):
+    def fdiff(self, argindex: int = 1) -> Any:
+        position = argindex - 1 - bool(self.op.parameters)
+        if not 0 <= position < self.op.arity:
+            raise _ArgumentIndexError(self, argindex)
+        partial, names = _partial(self.op, position, self.params)
+        return partial.xreplace(dict(zip(names, self.operands, strict=True)))
+
+    def _eval_mpmath(self) -> Any:
+        op, params = self.op, self.params
+        return (lambda *args: op.reference(mpmath.mp, *params, *args)), self.operands
+
+    def _eval_evalf(self, prec: int) -> Any:
+        try:
+            return super()._eval_evalf(prec)
+        except TypeError:  # a complex argument: the op has no value there
+            return None
+
+    def _eval_is_real(self) -> bool | None:
+        return True if self.op.domain is None and all(a.is_real for a in self.operands) else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.op.facts & {"nonnegative", "positive"} and self.is_real else None
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if "positive" in self.op.facts and self.is_real else None
+
+
+class _BooleanHead(_Head, sympy.logic.boolalg.BooleanFunction):
+    pass
+
+
+@cache
+def _partial(op: Op, position: int, params: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return a partial derivative of an op in SymPy, and the symbols in it that stand for the arguments."""
+    arguments = tuple(
+        symbol(Declaration(f"argument_{i}", BOOL if t == "bool" else REAL)) for i, t in enumerate(op.takes)
+    )
+    rule = op.partials[position]
+    if rule is None:
+        raise _ArgumentIndexError(op.name, position + 1)
+    from symgrad.ir.cas.write import to_sympy  # which writes with the classes of this file
+
+    return to_sympy([rule(op(*arguments, params=params), *arguments)])[0], tuple(to_sympy(arguments))
+
+
+@cache
+def head_of(op: Op) -> Any:
+    """Return our SymPy class for an op."""
+
+    def numeric(*args: Any) -> Any:  # what sympy.lambdify calls, in NumPy or mpmath
+        static, operands = (args[0].params, args[1:]) if op.parameters else ((), args)
+        if any(isinstance(a, mpmath.mpf) for a in operands):
+            return op.reference(mpmath.mp, *static, *operands)
+        return op.evaluate(*static, *operands)
+
+    base: Any = _BooleanHead if op.gives == "bool" else _FunctionHead
+    body: dict[str, Any] = {
+        "op": op,
+        "nargs": op.arity + bool(op.parameters),
+        "_imp_": staticmethod(numeric),
+        "__doc__": op.doc,
+        "__module__": __name__,
+        "__qualname__": f"heads.{op.name}",
+    }
+    return type(base)(op.name, (base,), body)
+
+
+class _Heads:
+    """SymPy classes for the ops that SymPy lacks, by the name of the op: ``heads.sigmoid(x)``.
+
+    They differentiate, evaluate, print and lambdify like SymPy's own functions, and pickle. ``doit`` and ``rewrite``
+    put SymPy's words for them where there are any.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        op = OPS.get(name)
+        if op is None and not name.startswith("_"):
+            import symgrad.ops  # noqa: F401  (unpickling in a fresh process: the records register on import)
+
+            op = OPS.get(name)
+        if op is None or op.name != name:
+            raise AttributeError(name)
+        return head_of(op)
+
+
+heads = _Heads()
+
+
+_SPELLED = {"add": sympy.Add, "maximum": sympy.Max, "minimum": sympy.Min, "polygamma": sympy.polygamma}
+
+
+@cache
+def class_of(op: Op) -> Any:
+    """Return the SymPy class that writes an op (but for products, powers, choices: those have more than one form)."""
+    if op.cas is None:
+        return _SPELLED.get(op.name) or head_of(op)
+    found = getattr(sympy, op.cas, None) or getattr(_cfunctions, op.cas, None)
+    if not isinstance(found, type):
+        raise InternalError(f"op {op.name}: SymPy has no class {op.cas}")
+    return found

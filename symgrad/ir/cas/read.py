@@ -1,0 +1,284 @@
+"""SymPy expressions to nodes: what stands there, in its order, nothing evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+from mpmath import libmp as typed_libmp
+
+from symgrad.errors import DeclarationError, NumberTooLargeError, UnsupportedError, UsageError
+from symgrad.ir.cas.functions import S, Static, class_of, head_of, sympy
+from symgrad.ir.cas.write import is_reciprocal
+from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
+from symgrad.ir.op import OPS
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain
+
+__all__ = ["from_sympy"]
+
+_libmp: Any = typed_libmp
+_AppliedUndef: Any = sympy.core.function.AppliedUndef
+_BooleanFunction: Any = sympy.logic.boolalg.BooleanFunction
+
+
+def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration | str]) -> Node:
+    name: str = e.name
+    if not name.isidentifier():
+        raise DeclarationError(
+            f"the symbol name {name!r} is not a name", expected="letters, digits, _", cure="rename the symbol"
+        )
+    domain = domains.get(name)
+    if isinstance(domain, str):
+        if domain not in DOMAINS:
+            raise DeclarationError(
+                f"unknown domain '{domain}' for {name}", expected="one of " + ", ".join(DOMAINS)
+            )
+        domain = DOMAINS[domain]
+    if domain is None:
+        known = e.assumptions0
+        if e.is_real is False or e.is_commutative is False or (known.get("complex") and e.is_real is None):
+            raise DeclarationError(
+                f"the symbol {name} is not real",
+                expected="real symbols",
+                cure=f"make it Symbol('{name}', real=True)",
+            )
+        if boolean:
+            domain = BOOL
+        elif e.is_integer:
+            domain = INT
+        else:
+            domain = POSITIVE if e.is_positive else REAL
+    return symbol(domain if isinstance(domain, Declaration) else Declaration(name, domain))
+
+
+def _exact(value: Any) -> Fraction:
+    """Return the shortest decimal that reads back as a Float of its precision."""
+    mpf, precision = value._mpf_, value._prec
+    if abs(mpf[2]) > _LARGEST_EXPONENT:
+        raise NumberTooLargeError(
+            f"the float {value} has an exponent too large to write out", cure="keep it symbolic"
+        )
+    digits: int = _libmp.prec_to_dps(precision)
+    text: str = _libmp.to_str(mpf, digits)
+    while _libmp.from_str(text, precision, "n") != mpf:
+        digits += 1
+        text = _libmp.to_str(mpf, digits)
+    return Fraction(text)
+
+
+_LARGEST_EXPONENT = 20_000  # of two; doubles end at 1024, quadruple precision at 16384
+
+
+def _chained(op: str) -> Callable[[Any, list[Node]], Node]:
+    return lambda e, args: reduce(lambda a, b: OPS[op](a, b), args)
+
+
+def _read_product(e: Any, args: list[Node]) -> Node:
+    factors = e.args
+    start = 1 if factors[0] is S.NegativeOne and len(factors) > 1 else 0
+    result = args[start]
+    for factor, arg in zip(factors[start + 1 :], args[start + 1 :], strict=True):
+        # A reciprocal was read as 1/b.
+        result = OPS["div"](result, arg.args[1]) if is_reciprocal(factor) else OPS["mul"](result, arg)
+    return OPS["neg"](result) if start else result
+
+
+def _read_power(e: Any, args: list[Node]) -> Node:
+    base, exponent = args
+    if e.args[1] is S.NegativeOne:
+        return OPS["div"](number(1), base)
+    return OPS["sqrt"](base) if e.args[1] is S.Half else OPS["pow"](base, exponent)
+
+
+def _read_piecewise(e: Any, args: list[Node]) -> Node:
+    values, conditions = args[0::2], args[1::2]
+    if e.args[-1].args[1] is not S.true:
+        raise UnsupportedError(
+            "a Piecewise has no value where none of its conditions holds",
+            expected="True as its last condition",
+            cure="end it with the value elsewhere: Piecewise(..., (value, True))",
+        )
+    result = values[-1]
+    for value, condition in zip(reversed(values[:-1]), reversed(conditions[:-1]), strict=True):
+        result = OPS["where"](condition, value, result)
+    return result
+
+
+def _read_polygamma(_e: Any, args: list[Node]) -> Node:
+    if not (args[0].is_number() and isinstance(args[0].value, int) and args[0].value >= 0):
+        raise UnsupportedError(
+            "polygamma has no order known to be 0, 1, 2, ...", cure="give its first argument as a number"
+        )
+    return OPS["polygamma"](args[1], params=(args[0].value,))
+
+
+def _not(node: Node) -> Node:
+    return OPS["not_"](node)
+
+
+def _either(condition: Node, a: Node, b: Node) -> Node:
+    return OPS["or_"](OPS["and_"](condition, a), OPS["and_"](_not(condition), b))
+
+
+_READ: dict[Any, Callable[[Any, list[Node]], Node]] = {
+    sympy.Add: _chained("add"),
+    sympy.Mul: _read_product,
+    sympy.Pow: _read_power,
+    sympy.Piecewise: _read_piecewise,
+    sympy.UnevaluatedExpr: lambda e, args: args[0],
+    sympy.Max: _chained("maximum"),
+    sympy.Min: _chained("minimum"),
+    sympy.And: _chained("and_"),
+    sympy.Or: _chained("or_"),
+    sympy.Xor: _chained("xor"),
+    sympy.ITE: lambda e, args: _either(*args),
+    sympy.Implies: lambda e, args: OPS["or_"](_not(args[0]), args[1]),
+    sympy.Equivalent: lambda e, args: reduce(OPS["and_"], [_not(OPS["xor"](args[0], a)) for a in args[1:]]),
+    sympy.polygamma: _read_polygamma,
+    sympy.loggamma: lambda e, args: OPS["lgamma"](args[0]),
+}
+"""Heads that have more than one form, or any number of arguments, or no op of their own."""
+
+_CURES: list[tuple[tuple[str, ...], str]] = [
+    (("Integral", "Derivative", "Sum", "Product", "Limit", "Subs"), "evaluate it first: .doit()"),
+    (
+        ("ImaginaryUnit", "re", "im", "conjugate", "arg"),
+        "symgrad's expressions are real: write out real and imaginary parts",
+    ),
+    (("NaN", "Infinity", "NegativeInfinity", "ComplexInfinity"), "leave out what is not finite"),
+    (("Heaviside", "DiracDelta", "SingularityFunction"), "rewrite it as choices: .rewrite(Piecewise)"),
+]
+
+
+def _unsupported(e: Any) -> UnsupportedError:
+    name = type(e).__name__
+    if isinstance(e, _AppliedUndef):
+        return UnsupportedError(
+            f"{name} is a function without a definition", cure="substitute an expression for it"
+        )
+    if getattr(e, "is_Matrix", False):
+        return UnsupportedError(
+            f"a matrix ({name}) is not a scalar expression", cure="convert its entries one by one"
+        )
+    for names, cure in _CURES:
+        if name in names:
+            return UnsupportedError(f"SymPy's {name} has no op", cure=cure)
+    return UnsupportedError(
+        f"SymPy's {name} has no op", cure="rewrite it in other functions (.rewrite), or register an op for it"
+    )
+
+
+class _Reader:
+    """Reads SymPy expressions as nodes, arguments first, each object once."""
+
+    def __init__(self, domains: Mapping[str, Domain | Declaration | str]) -> None:
+        self.domains = domains
+        self.done: dict[int, Node] = {}  # by id: comparing expressions would walk them
+        self.op_of = {class_of(op): op for op in set(OPS.values()) if op.name not in _UNWRITTEN}
+        self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # of equal arguments
+
+    def children(self, e: Any) -> tuple[Any, ...]:
+        cls: Any = type(e)
+        if cls is sympy.Piecewise:
+            return tuple(part for pair in e.args for part in pair.args)
+        if cls is sympy.Xor:
+            return e._args  # .args sorts a set
+        if cls in _READ or cls in self.op_of:
+            return tuple(a for a in e.args if type(a) is not Static)
+        if not isinstance(e, (sympy.Rational, sympy.Float, sympy.NumberSymbol, sympy.Symbol)) and e not in (
+            S.true,
+            S.false,
+        ):
+            raise _unsupported(e)
+        return ()
+
+    def read(self, outputs: list[Any]) -> list[Node]:
+        order: list[Any] = []
+        seen: set[int] = set()
+        truths: set[int] = set()
+        for output in outputs:
+            stack = [(output, False)]
+            while stack:
+                e, ready = stack.pop()
+                if ready:
+                    order.append(e)
+                elif id(e) not in seen:
+                    seen.add(id(e))
+                    children = self.children(e)
+                    truths |= self.truths(e, children)
+                    stack.append((e, True))
+                    stack.extend((child, False) for child in reversed(children))
+        for e in order:
+            self.done[id(e)] = self.node(e, id(e) in truths)
+        return [self.done[id(output)] for output in outputs]
+
+    def truths(self, e: Any, children: tuple[Any, ...]) -> set[int]:
+        """Return which children must be truth values, so that symbols among them are."""
+        op = self.op_of.get(type(e))
+        if type(e) is sympy.Piecewise:
+            return {id(c) for c in children[1::2]}
+        if op is not None:
+            return {id(c) for c, takes in zip(children, op.takes, strict=False) if takes == "bool"}
+        return {id(c) for c in children} if isinstance(e, _BooleanFunction) else set()
+
+    def node(self, e: Any, boolean: bool) -> Node:
+        cls: Any = type(e)
+        args = [self.done[id(c)] for c in self.children(e)]
+        if cls in _READ:
+            return _READ[cls](e, args)
+        if cls in self.op_of:
+            return self.op_of[cls](*args, params=e.params if self.op_of[cls].parameters else ())
+        if isinstance(e, sympy.Symbol):
+            return _declared(e, boolean, self.domains)
+        if isinstance(e, sympy.Rational):
+            return number(Fraction(int(e.p), int(e.q)))
+        if isinstance(e, sympy.Float):
+            return number(_exact(e))
+        if e is S.true or e is S.false:
+            return truth(e is S.true)
+        if str(e) in CONSTANTS:
+            return constant(str(e))
+        raise _unsupported(e)
+
+
+_UNWRITTEN = {"mul", "div", "neg", "pow", "sqrt", "where"}  # ops whose SymPy class is shared
+
+
+def from_sympy(
+    exprs: Sequence[Any], domains: Mapping[str, Domain | Declaration | str] | None = None
+) -> list[Node]:
+    """Read SymPy expressions as nodes: what stands there, in its order, nothing evaluated.
+
+    Args:
+        exprs: SymPy expressions or Python numbers.
+        domains: by symbol name, its domain (or the domain's name) or whole declaration. Without an entry the symbol's
+            assumptions decide: a positive symbol is ``positive``, an integer one ``int``, one used as a condition
+            ``bool``, any other ``real``.
+
+    Returns:
+        One node per expression.
+
+    Raises:
+        UnsupportedError: for a head without an op, such as an integral; the message names it.
+        DeclarationError: for a symbol that is not real, or an unknown domain.
+        RedefinitionError: if two symbols of one name differ.
+
+    Example:
+        >>> import symgrad.ops
+        >>> a = sympy.Symbol("a", positive=True)
+        >>> from_sympy([a + 0.9])[0].args
+        (<a : positive>, <9/10>)
+    """
+    read: list[Any] = []
+    for e in exprs:
+        if not isinstance(e, (sympy.Basic, int, float, Fraction)):
+            raise UsageError(
+                f"{type(e).__name__} is not a SymPy expression", cure="pass text to parse() instead"
+            )
+        read.append(sympy.sympify(e))
+    nodes = _Reader(domains or {}).read(read)
+    symbols_of(nodes)
+    return nodes
