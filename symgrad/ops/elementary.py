@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import as_node
 from symgrad.ir.op import Builder, Kink, Lane, Op
+from symgrad.ops.arrays import ARRAYS
 from symgrad.ops.logic import ge, gt
 from symgrad.ops.record import POW, binary, facts, libm, unary
 
@@ -207,12 +206,7 @@ log1p = unary(
 )
 
 
-def _sigmoid_value(x: Any) -> Any:
-    e = np.exp(-np.abs(x))
-    return np.where(np.less(x, 0), e, 1) / (1 + e)
-
-
-def _lower_sigmoid(b: Builder, _node: Node, x: Lane) -> Lane:
+def _sigmoid(b: Builder, x: Lane) -> Lane:
     """1/(1 + exp(-x)) for x >= 0, exp(x)/(1 + exp(x)) for x < 0: exp(-|x|) <= 1 cannot overflow and nothing cancels."""
     e = b.call("exp", b.neg(b.abs(x)))
     return b.div(b.select(b.lt(x, b.const(0)), e, b.const(1)), b.add(b.const(1), e))
@@ -226,18 +220,18 @@ sigmoid: Op = unary(
     gives="real",
     cas=None,
     domain=None,
-    evaluate=_sigmoid_value,
+    evaluate=lambda x: _sigmoid(ARRAYS, x),
     reference=lambda mp, x: 1 / (1 + mp.exp(-x)),
     partials=(lambda out, x: out * sigmoid(-x),),
     kinks=(),
-    lower=_lower_sigmoid,
+    lower=lambda b, node, x: _sigmoid(b, x),
     latex=r"\sigma\left({0}\right)",
     facts=facts("increasing", "positive", "bounded-by-one"),
     samples=_SIGNED,
 )
 
 
-def _lower_softplus(b: Builder, _node: Node, x: Lane) -> Lane:
+def _softplus(b: Builder, x: Lane) -> Lane:
     """log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)): both terms are positive, neither overflows."""
     return b.add(b.maximum(x, b.const(0)), b.call("log1p", b.call("exp", b.neg(b.abs(x)))))
 
@@ -249,11 +243,11 @@ softplus = unary(
     gives="real",
     cas=None,
     domain=None,
-    evaluate=lambda x: np.logaddexp(0, x),
+    evaluate=lambda x: _softplus(ARRAYS, x),
     reference=lambda mp, x: mp.log1p(mp.exp(x)),
     partials=(lambda out, x: sigmoid(x),),
     kinks=(),
-    lower=_lower_softplus,
+    lower=lambda b, node, x: _softplus(b, x),
     latex=r"\operatorname{{softplus}}\left({0}\right)",
     facts=facts("increasing", "positive"),
     samples=_SIGNED,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import Builder, Kink, Lane, Op
+from symgrad.ops.arrays import ARRAYS
 from symgrad.ops.elementary import hypot, sqrt
 from symgrad.ops.logic import all_of, any_of, ge, gt, le, lt, ne
 from symgrad.ops.record import facts, libm, unary
@@ -95,12 +93,7 @@ tanh: Op = unary(
 )
 
 
-def _sech_value(x: Any) -> Any:
-    e = np.exp(-np.abs(x))
-    return 2 * e / (1 + e * e)
-
-
-def _lower_sech(b: Builder, _node: Node, x: Lane) -> Lane:
+def _sech(b: Builder, x: Lane) -> Lane:
     """2/(exp(x) + exp(-x)) = 2*e/(1 + e**2) with e = exp(-|x|) <= 1: nothing overflows or cancels."""
     e = b.call("exp", b.neg(b.abs(x)))
     return b.div(b.add(e, e), b.add(b.const(1), b.mul(e, e)))
@@ -113,18 +106,18 @@ sech: Op = unary(
     gives="real",
     cas="sech",
     domain=None,
-    evaluate=_sech_value,
+    evaluate=lambda x: _sech(ARRAYS, x),
     reference=lambda mp, x: mp.sech(x),
     partials=(lambda out, x: -out * tanh(x),),
     kinks=(),
-    lower=_lower_sech,
+    lower=lambda b, node, x: _sech(b, x),
     latex=r"\operatorname{{sech}}\left({0}\right)",
     facts=facts("even", "positive", "bounded-by-one"),
     samples=_REALS,
 )
 
 
-def _lower_csch(b: Builder, _node: Node, x: Lane) -> Lane:
+def _csch(b: Builder, x: Lane) -> Lane:
     """2*exp(-|x|)/(1 - exp(-2*|x|)) with the sign of x: 1/sinh(x) would vanish early, where sinh overflows."""
     size = b.abs(x)
     e = b.call("exp", b.neg(size))
@@ -139,11 +132,11 @@ csch: Op = unary(
     gives="real",
     cas="csch",
     domain=_nonzero,
-    evaluate=lambda x: np.copysign(2 * np.exp(-np.abs(x)) / -np.expm1(-2 * np.abs(x)), x),
+    evaluate=lambda x: _csch(ARRAYS, x),
     reference=lambda mp, x: mp.csch(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -out * coth(x),),
     kinks=_poles(0),
-    lower=_lower_csch,
+    lower=lambda b, node, x: _csch(b, x),
     latex=r"\operatorname{{csch}}\left({0}\right)",
     facts=facts("odd"),
     samples=_REALS,
@@ -222,7 +215,7 @@ atanh = unary(
 )
 
 
-def _lower_asech(b: Builder, _node: Node, x: Lane) -> Lane:
+def _asech(b: Builder, x: Lane) -> Lane:
     """acosh(1/x) = log((1 + s)/x) = log1p(s) - log(x) with s = sqrt(1 - x**2): both terms are positive on (0, 1].
 
     1/x would lose half the digits near 1 and overflow near 0.
@@ -239,11 +232,11 @@ asech = unary(
     gives="real",
     cas="asech",
     domain=lambda x: all_of(gt(x, as_node(0)), le(x, as_node(1))),
-    evaluate=lambda x: np.log1p(np.sqrt((1 - x) * (1 + x))) - np.log(x),
+    evaluate=lambda x: _asech(ARRAYS, x),
     reference=lambda mp, x: mp.acosh(1 / x) if 0 < x <= 1 else mp.nan,
     partials=(lambda out, x: -1 / (x * sqrt((1 - x) * (1 + x))),),
     kinks=(*_poles(0), Kink("x = 1", (1,), (None,), "a vertical tangent: no finite slope")),
-    lower=_lower_asech,
+    lower=lambda b, node, x: _asech(b, x),
     latex=r"\operatorname{{asech}}\left({0}\right)",
     facts=facts("decreasing", "nonnegative"),
     samples=(("1e-12",), ("0.001",), ("0.25",), ("0.5",), ("0.9375",), ("0.999",)),
@@ -252,13 +245,7 @@ asech = unary(
 _TINY = 2.0**-60  # below it asinh(1/x) = log(2/x) + x**2/4 + ... is log(2/x) to the last bit
 
 
-def _acsch_value(x: Any) -> Any:
-    size = np.abs(x)
-    value: Any = np.where(np.less(size, _TINY), math.log(2) - np.log(size), np.arcsinh(1 / size))
-    return np.copysign(value, x)
-
-
-def _lower_acsch(b: Builder, _node: Node, x: Lane) -> Lane:
+def _acsch(b: Builder, x: Lane) -> Lane:
     """asinh(1/|x|) with the sign of x, and log(2) - log(|x|) where 1/|x| is so large that it could overflow."""
     size = b.abs(x)
     near = b.sub(b.call("log", b.const(2)), b.call("log", size))
@@ -273,18 +260,18 @@ acsch = unary(
     gives="real",
     cas="acsch",
     domain=_nonzero,
-    evaluate=_acsch_value,
+    evaluate=lambda x: _acsch(ARRAYS, x),
     reference=lambda mp, x: mp.asinh(1 / x) if x != 0 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * hypot(as_node(1), x)),),
     kinks=_poles(0),
-    lower=_lower_acsch,
+    lower=lambda b, node, x: _acsch(b, x),
     latex=r"\operatorname{{acsch}}\left({0}\right)",
     facts=facts("odd"),
     samples=_WIDE,
 )
 
 
-def _lower_acoth(b: Builder, _node: Node, x: Lane) -> Lane:
+def _acoth(b: Builder, x: Lane) -> Lane:
     """atanh(1/|x|) = log((|x| + 1)/(|x| - 1))/2 = log1p(2/(|x| - 1))/2 with the sign of x.
 
     |x| - 1 is exact near 1, where 1/x would lose half the digits; for |x| < 1 the argument is below -1: NaN.
@@ -300,11 +287,11 @@ acoth = unary(
     gives="real",
     cas="acoth",
     domain=lambda x: any_of(lt(x, as_node(-1)), gt(x, as_node(1))),
-    evaluate=lambda x: np.copysign(0.5 * np.log1p(2 / (np.abs(x) - 1)), x),
+    evaluate=lambda x: _acoth(ARRAYS, x),
     reference=lambda mp, x: mp.atanh(1 / x) if x < -1 or x > 1 else mp.nan,
     partials=(lambda out, x: 1 / ((1 - x) * (1 + x)),),
     kinks=_poles(-1, 1),
-    lower=_lower_acoth,
+    lower=lambda b, node, x: _acoth(b, x),
     latex=r"\operatorname{{acoth}}\left({0}\right)",
     facts=facts("odd"),
     samples=(("-1e5",), ("-2.5",), ("-1.0625",), ("1.001",), ("1.5",), (3,), ("1e6",)),

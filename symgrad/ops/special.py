@@ -13,9 +13,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import Node, as_node, constant
 from symgrad.ir.op import Builder, Kink, Lane, Op
+from symgrad.ops.arrays import ARRAYS
 from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.logic import any_of, gt, ne
 from symgrad.ops.record import facts, libm, pointwise, unary
@@ -55,6 +58,20 @@ def _scipy(name: str) -> Callable[..., Any]:
     return evaluate
 
 
+def _erfc_reference(mp: Any, x: Any) -> Any:
+    # mpmath overflows for |x| > 1e154; beyond 1e100 the first term of the asymptotic series has 200 correct digits.
+    if mp.fabs(x) < mp.mpf(10) ** 100 or mp.isnan(x):
+        return mp.erfc(x)
+    return mp.exp(-x * x) / (x * mp.sqrt(mp.pi)) if x > 0 else mp.mpf(2)
+
+
+def _lgamma_value(x: Any) -> Any:
+    # gammaln loses all digits near its zeros 1 and 2, where loggamma, which is complex, has a series.
+    near: Any = _scipy("loggamma")(np.add(x, 0j)).real
+    far: Any = _scipy("gammaln")(x)
+    return ARRAYS.select(np.abs(np.subtract(x, 1.5)) < 1, near, far)
+
+
 erf = unary(
     "erf",
     aliases=(),
@@ -80,7 +97,7 @@ erfc = unary(
     cas="erfc",
     domain=None,
     evaluate=_scipy("erfc"),
-    reference=lambda mp, x: mp.erfc(x),
+    reference=_erfc_reference,
     partials=(lambda out, x: -_gaussian(x),),
     kinks=(),
     lower=libm("erfc"),
@@ -113,7 +130,7 @@ lgamma = unary(
     gives="real",
     cas=None,
     domain=_off_the_poles,
-    evaluate=_scipy("gammaln"),
+    evaluate=_lgamma_value,
     reference=lambda mp, x: mp.nan if _is_pole(mp, x) else mp.re(mp.loggamma(x)),
     partials=(lambda out, x: digamma(x),),
     kinks=_POLES,
@@ -189,7 +206,7 @@ def _integer_power(b: Builder, x: Lane, n: int) -> Lane:
     return power
 
 
-def _lower_positive(b: Builder, n: int, x: Lane) -> Lane:
+def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
     """|polygamma(n, x)| for n > 0 and digamma(x) for n = 0, at x > 0."""
     one = b.const(1)
     climbed = None
@@ -210,16 +227,15 @@ def _lower_positive(b: Builder, n: int, x: Lane) -> Lane:
     return b.fma(b.const(math.factorial(n)), climbed, b.mul(leading, bracket))
 
 
-def _lower_polygamma(b: Builder, node: Node, x: Lane) -> Lane:
+def _polygamma(b: Builder, n: int, x: Lane) -> Lane:
     """DLMF 5.15.6: (-1)**n*polygamma(n, 1 - x) - polygamma(n, x) = pi * (d/dx)**n cot(pi*x)."""
-    n: int = node.params[0] if node.params else 0
     if n > _LARGEST_ORDER:
         raise UnsupportedError(
             f"polygamma of order {n} has no native code", expected=f"an order of at most {_LARGEST_ORDER}"
         )
     zero, one = b.const(0), b.const(1)
     negative = b.lt(x, zero)
-    positive = _lower_positive(b, n, b.select(negative, b.sub(one, x), x))
+    positive = _polygamma_of_positive(b, n, b.select(negative, b.sub(one, x), x))
     sign = 1 if n % 2 else -1  # of polygamma(n, x) at x > 0, n > 0
     direct = positive if n == 0 or sign > 0 else b.neg(positive)
     mirrored = direct if n % 2 == 0 else b.neg(direct)
@@ -248,15 +264,23 @@ digamma: Op = unary(
     gives="real",
     cas="digamma",
     domain=_off_the_poles,
-    evaluate=_scipy("psi"),
+    evaluate=lambda x: _polygamma(ARRAYS, 0, x),
     reference=lambda mp, x: _polygamma_reference(mp, 0, x),
     partials=(lambda out, x: polygamma(x, params=(1,)),),
     kinks=_POLES,
-    lower=_lower_polygamma,
+    lower=lambda b, node, x: _polygamma(b, 0, x),
     latex=r"\psi\left({0}\right)",
     facts=facts(),
     samples=_NO_POLES,
 )
+
+
+def _polygamma_value(n: int, x: Any) -> Any:
+    return _polygamma(ARRAYS, n, x)
+
+
+def _lower_polygamma(b: Builder, node: Node, x: Lane) -> Lane:
+    return _polygamma(b, node.params[0], x)
 
 
 def _next_polygamma(out: Node, x: Node) -> Node:
@@ -271,7 +295,7 @@ polygamma: Op = pointwise(
     gives="real",
     cas=None,
     domain=_off_the_poles,
-    evaluate=_scipy("polygamma"),
+    evaluate=_polygamma_value,
     reference=_polygamma_reference,
     partials=(_next_polygamma,),
     kinks=_POLES,

@@ -5,12 +5,11 @@ Reciprocals and their inverses have no libm call: their lowerings compose one, a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import Builder, Kink, Lane, Op
+from symgrad.ops.arrays import ARRAYS
 from symgrad.ops.elementary import hypot, sqrt
 from symgrad.ops.logic import all_of, any_of, ge, le, ne
 from symgrad.ops.record import binary, facts, libm, unary
@@ -240,24 +239,20 @@ atan2 = binary(
 )
 
 
-def _lower_asec(b: Builder, _node: Node, x: Lane) -> Lane:
+def _asec(b: Builder, x: Lane) -> Lane:
     """acos(1/x) as the angle of (+-1, sqrt(x**2 - 1)): 1/x would lose half the digits near |x| = 1."""
-    return b.call("atan2", _lower_leg(b, x), b.copysign(b.const(1), x))
+    return b.call("atan2", _leg(b, x), b.copysign(b.const(1), x))
 
 
-def _lower_acsc(b: Builder, _node: Node, x: Lane) -> Lane:
+def _acsc(b: Builder, x: Lane) -> Lane:
     """asin(1/x) as the angle of (sqrt(x**2 - 1), +-1), for the same reason as asec."""
-    return b.copysign(b.call("atan2", b.const(1), _lower_leg(b, x)), x)
+    return b.copysign(b.call("atan2", b.const(1), _leg(b, x)), x)
 
 
-def _lower_leg(b: Builder, x: Lane) -> Lane:
+def _leg(b: Builder, x: Lane) -> Lane:
     """sqrt(x**2 - 1), NaN for |x| < 1; the two roots do not overflow."""
     size, one = b.abs(x), b.const(1)
     return b.mul(b.sqrt(b.sub(size, one)), b.sqrt(b.add(size, one)))
-
-
-def _leg(x: Any) -> Any:
-    return np.sqrt(np.abs(x) - 1) * np.sqrt(np.abs(x) + 1)
 
 
 asec = unary(
@@ -267,11 +262,11 @@ asec = unary(
     gives="real",
     cas="asec",
     domain=_beyond_one,
-    evaluate=lambda x: np.arctan2(_leg(x), np.copysign(1, x)),
+    evaluate=lambda x: _asec(ARRAYS, x),
     reference=lambda mp, x: mp.asec(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: 1 / (abs(x) * _tangent_of_asec(x)),),
     kinks=_vertical(-1, 1),
-    lower=_lower_asec,
+    lower=lambda b, node, x: _asec(b, x),
     latex=r"\operatorname{{asec}}\left({0}\right)",
     facts=facts("nonnegative"),
     samples=_BEYOND_ONE,
@@ -284,11 +279,11 @@ acsc = unary(
     gives="real",
     cas="acsc",
     domain=_beyond_one,
-    evaluate=lambda x: np.copysign(np.arctan2(1, _leg(x)), x),
+    evaluate=lambda x: _acsc(ARRAYS, x),
     reference=lambda mp, x: mp.acsc(x) if x <= -1 or x >= 1 else mp.nan,
     partials=(lambda out, x: -1 / (abs(x) * _tangent_of_asec(x)),),
     kinks=_vertical(-1, 1),
-    lower=_lower_acsc,
+    lower=lambda b, node, x: _acsc(b, x),
     latex=r"\operatorname{{acsc}}\left({0}\right)",
     facts=facts("odd"),
     samples=_BEYOND_ONE,

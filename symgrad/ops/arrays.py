@@ -1,0 +1,72 @@
+"""NumPy as a Builder: a formula that is written for native code evaluates arrays too."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.ir.op import Builder
+
+__all__ = ["ARRAYS"]
+
+_CONSTANTS = {"pi": math.pi, "E": math.e}
+
+_C_NAMES = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "atanh": np.arctanh,
+    "pow": np.power,
+}
+
+
+class _ArrayBuilder:
+    """The Builder protocol on arrays: Python numbers as constants, so that arrays keep their dtype."""
+
+    add = staticmethod(np.add)
+    sub = staticmethod(np.subtract)
+    mul = staticmethod(np.multiply)
+    div = staticmethod(np.true_divide)
+    neg = staticmethod(np.negative)
+    sqrt = staticmethod(np.sqrt)
+    abs = staticmethod(np.abs)
+    floor = staticmethod(np.floor)
+    ceil = staticmethod(np.ceil)
+    rint = staticmethod(np.rint)
+    copysign = staticmethod(np.copysign)
+    minimum = staticmethod(np.minimum)
+    maximum = staticmethod(np.maximum)
+    lt = staticmethod(np.less)
+    le = staticmethod(np.less_equal)
+    gt = staticmethod(np.greater)
+    ge = staticmethod(np.greater_equal)
+    eq = staticmethod(np.equal)
+    ne = staticmethod(np.not_equal)
+    and_ = staticmethod(np.logical_and)
+    or_ = staticmethod(np.logical_or)
+    xor = staticmethod(np.logical_xor)
+    not_ = staticmethod(np.logical_not)
+    select = staticmethod(np.where)
+    isnan = staticmethod(np.isnan)
+    bool_const = staticmethod(np.bool_)
+
+    def const(self, value: float | Fraction) -> float:
+        return float(value)
+
+    def const_named(self, name: str) -> float:
+        return _CONSTANTS[name]
+
+    def fma(self, a: Any, b: Any, c: Any) -> Any:
+        return a * b + c  # rounded twice: NumPy has no fused one
+
+    def call(self, name: str, *args: Any) -> Any:
+        return (_C_NAMES.get(name) or getattr(np, name))(*args)
+
+
+ARRAYS = cast(Builder, _ArrayBuilder())
