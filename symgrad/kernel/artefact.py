@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from symgrad.errors import KernelError, UsageError
@@ -71,7 +71,12 @@ def c_prototype(kernel: Kernel, outputs: Sequence[str] | None = None) -> str:
 
 
 def write_artefacts(
-    kernel: Kernel, path: str | Path, *, cpu: Cpu = "host", outputs: Sequence[str] | None = None
+    kernel: Kernel,
+    path: str | Path,
+    *,
+    cpu: Cpu = "host",
+    outputs: Sequence[str] | None = None,
+    suffixes: Sequence[str] = (".ll", ".s", ".o", ".h"),
 ) -> tuple[Path, ...]:
     """Write a kernel as ``path.ll``, ``path.s``, ``path.o`` and ``path.h``.
 
@@ -83,9 +88,10 @@ def write_artefacts(
         path: where, with or without one of the four suffixes.
         cpu: ``host`` for this machine's processor, ``baseline`` for every processor of its kind.
         outputs: names for the outputs in the header.
+        suffixes: which of the four to write.
 
     Returns:
-        The four paths.
+        The paths written.
 
     Raises:
         KernelError: if a file cannot be written.
@@ -100,16 +106,16 @@ def write_artefacts(
     plan = schedule(kernel.outputs, kernel.symbols)
     module = emit(plan, float_type(kernel.dtype), host().vector_bytes_of(cpu), entry=name)
     ir = target_lines(cpu) + module.ir
-    contents = (
-        ir.encode(),
-        emit_assembly(ir, cpu).encode(),
-        emit_object(ir, cpu),
-        _header(kernel, name, outputs).encode(),
-    )
-    paths = tuple(stem.with_name(stem.name + suffix) for suffix in _SUFFIXES)
-    for target, content in zip(paths, contents, strict=True):
-        write_atomically(target, content)
-    return paths
+    content: dict[str, Callable[[], bytes]] = {
+        ".ll": ir.encode,
+        ".s": lambda: emit_assembly(ir, cpu).encode(),
+        ".o": lambda: emit_object(ir, cpu),
+        ".h": lambda: _header(kernel, name, outputs).encode(),
+    }
+    ready = [(stem.with_name(stem.name + suffix), content[suffix]()) for suffix in suffixes]
+    for target, written in ready:
+        write_atomically(target, written)
+    return tuple(target for target, _ in ready)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -25,6 +25,7 @@ from symgrad.llvm.jit import emit_assembly
 
 __all__ = ["Kernel"]
 
+_FLOAT64 = np.dtype(np.float64)
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 
@@ -144,12 +145,13 @@ class Kernel:
             ArrayTypeError: if an input is not numeric, or would lose precision.
             ComplexInputError: if an input is complex.
             MissingInputError: if an input is missing or there is one too many.
+            NumberTooLargeError: if a bare number is too large for the kernel's dtype.
             ShapeError: if shapes do not broadcast or are not the declared ones.
         """
         if by_name or len(arrays) != len(self.inputs):
             arrays = self._in_order(arrays, by_name)
         for array, kind in zip(arrays, self.kinds, strict=False):
-            found = array.dtype if type(array) is np.ndarray else self.dtype if type(array) is float else None
+            found = array.dtype if type(array) is np.ndarray else _FLOAT64 if type(array) is float else None
             if found is not kind:
                 arrays = tuple(self._admit(k, a) for k, a in enumerate(arrays))
                 break
@@ -210,20 +212,14 @@ class Kernel:
                 expected=f"a {kind} array",
                 cure=f"pass {name}.real, or separate symbols for the real and the imaginary part",
             )
-        if given is int and kind.kind == "f":
-            try:
-                return float(value)
-            except OverflowError as error:
-                raise ArrayTypeError(f"input '{name}' is too large for {kind}") from error
+        if given in (int, float) and kind.kind == "f":
+            return self._code.module.real.round(value)  # a bare number takes the kernel's precision
         if found.kind not in "buif":
             raise ArrayTypeError(
                 f"input '{name}' is not numeric: its dtype is {found}",
                 expected=f"a {kind} array",
                 cure=f"convert it: np.asarray({name}, dtype=np.{kind})",
             )
-        if given is float:
-            # A bare Python float takes the kernel's precision, as everywhere in NumPy 2.
-            found = kind if kind.kind == "f" else found
         if not np.can_cast(found, kind, "safe"):
             cure = f"pass {name}.astype(np.{kind})"
             if found == np.float64 and kind == np.float32:

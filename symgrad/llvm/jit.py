@@ -1,6 +1,6 @@
 """Machine code from LLVM IR text: host target, engine, object code. The only module that imports llvmlite.
 
-MCJIT rather than ORC: `docs/decisions/mcjit.md`. MCJIT ends the process when it meets an unknown symbol, so
+MCJIT rather than ORC: `docs/decisions/0002-native-code.md`. MCJIT ends the process when it meets an unknown symbol, so
 every external symbol is looked up before the engine sees the module.
 """
 

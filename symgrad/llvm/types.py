@@ -71,9 +71,9 @@ class FloatType:
         kept = round(exact / Fraction(2) ** exponent)
         if abs(kept).bit_length() + exponent > self.max_exponent:
             raise NumberTooLargeError(
-                f"a number of the formula is too large for {self.numpy} (about 10**{_decimal_exponent(exact)})",
+                f"a number is too large for {self.numpy} (about 10**{_decimal_exponent(exact)})",
                 expected=f"numbers up to {np.finfo(self.scalar).max}",
-                cure='compile with dtype="float64"' if self.bits == 32 else "rescale the formula",
+                cure='compile with dtype="float64"' if self.bits == 32 else "rescale it",
             )
         return self.scalar(math.ldexp(kept, exponent))
 

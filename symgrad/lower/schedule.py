@@ -22,7 +22,7 @@ WHOLE = 3000
 """Up to so many equations are one function."""
 
 CHUNK = 128
-"""Equations of a chunk where there are more. Measured (`docs/decisions/mcjit.md`): between 64 and 256 the
+"""Equations of a chunk where there are more. Measured (`docs/decisions/0002-native-code.md`): between 64 and 256 the
 compile time per equation does not depend on how many values are alive; with long chunks it grows with their
 loads and stores."""
 
