@@ -8,7 +8,6 @@ from typing import Any
 import symgrad.ops  # noqa: F401
 from symgrad.api.expr import Expr, node_of
 from symgrad.errors import NotInProgramError, UsageError
-from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 
 __all__ = ["Program", "parse"]
@@ -133,5 +132,5 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
 
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"a program is text, got {type(text).__name__}")
-    known: dict[str, Node] = {n: node_of(e) for n, e in (symbols or {}).items()}
+    known = None if symbols is None else {n: node_of(e) for n, e in symbols.items()}
     return Program(parse_program(text, name, known))
