@@ -1,0 +1,108 @@
+"""Engines, symbols, and modules that LLVM must not accept."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from symgrad.errors import InternalError, KernelError
+from symgrad.llvm import loop
+from symgrad.llvm.jit import Engine, call_c, emit_assembly, emit_object, host, resolve
+
+ADD = "define double @f(double %x) {\n  %y = fadd double %x, CONST\n  ret double %y\n}\n"
+
+
+def module(value: float = 1.0) -> str:
+    return ADD.replace("CONST", f"{value:e}")
+
+
+def call(engine: Engine, value: float) -> float:
+    return ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(engine.address("f"))(value)
+
+
+def test_engine_runs_and_names_are_checked():
+    engine = Engine(module(2.0))
+    assert call(engine, 3.0) == 5.0
+    with pytest.raises(InternalError, match="does not define 'g'"):
+        engine.address("g")
+
+
+def test_engines_with_the_same_names_are_apart():
+    engines = [Engine(module(float(i))) for i in range(5)]
+    assert [call(e, 0.5) for e in engines] == [i + 0.5 for i in range(5)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "define double @f(double %x) { ret double %y }",
+        "nonsense",
+        # Parses, but is not verified: a value is used before it is defined.
+        "define double @f() {\n  %a = fadd double %b, 1.0\n  %b = fadd double 1.0, 1.0\n  ret double %a\n}",
+    ],
+)
+def test_bad_modules_are_refused(text):
+    with pytest.raises(InternalError, match="LLVM does not accept"):
+        Engine(text)
+    with pytest.raises(InternalError):
+        emit_object(text)
+
+
+def test_an_unknown_function_is_an_error_and_not_the_end_of_the_process():
+    text = "declare double @no_such_function(double)\n" + (
+        "define double @f(double %x) {\n  %y = call double @no_such_function(double %x)\n  ret double %y\n}"
+    )
+    with pytest.raises(KernelError, match="no function 'no_such_function'"):
+        Engine(text)
+
+
+@pytest.mark.parametrize("suffix", ["", "f"])
+def test_the_c_library_has_what_lowerings_call(suffix):
+    names = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p "
+    for name in (names + "pow cbrt hypot erf erfc tgamma lgamma fmod").split():
+        assert resolve(name + suffix) > 0
+    bits = 32 if suffix else 64
+    assert call_c("sqrt" + suffix, (4.0,), bits) == 2.0
+    assert call_c("pow" + suffix, (2.0, 10.0), bits) == 1024.0
+
+
+def test_set_up_and_compile_in_many_threads_from_the_start():
+    """In a fresh process, so that the very first use is concurrent."""
+    code = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from symgrad.llvm.jit import Engine, host
+sys.setswitchinterval(1e-5)
+text = "define double @f(double %x) {{\\n  %y = fadd double %x, {}.0\\n  ret double %y\\n}}"
+with ThreadPoolExecutor(8) as pool:
+    hosts = set(pool.map(lambda _: id(host()), range(32)))
+    list(pool.map(lambda i: Engine(text.format(i)).address("f"), range(64)))
+print(len(hosts))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+
+
+def test_importing_symgrad_does_not_load_llvm():
+    code = "import sys, symgrad, symgrad.ir.graph, symgrad.lower.schedule; print('llvmlite' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_assembly_and_object_of_the_driver():
+    text = loop.driver()
+    assert "ufunc.loop" in emit_assembly(text)
+    assert emit_object(text, "baseline")[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe", emit_object(text)[:4])
+    assert host().vector_bytes in (16, 32, 64)
+    assert host().vector_bytes_of("baseline") == 16
+
+
+def test_collection_in_threads():
+    def churn(i: int) -> float:
+        return call(Engine(module(float(i))), 1.0)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(churn, range(50))) == [i + 1.0 for i in range(50)]
