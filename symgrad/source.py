@@ -77,7 +77,7 @@ class Location:
         text = self.source.line(line)
         # A generated line can hold 100,000 terms: show a window around the place.
         shift = max(0, column - 1 - _WIDTH // 2)
-        window = text[shift : shift + _WIDTH].replace("\t", " ")
+        window = "".join(c if c.isprintable() else " " for c in text[shift : shift + _WIDTH])
         width = max(1, min(self.span.end - self.span.start, len(window) - (column - 1 - shift)))
         caret = " " * (column - 1 - shift) + "^" * width
         return f"{self.source.name}, line {line}, column {column}\n    {window}\n    {caret}"

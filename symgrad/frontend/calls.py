@@ -15,9 +15,14 @@ from symgrad.ir.op import OPS, Op
 
 __all__ = ["ARRAY_FUNCTIONS", "call"]
 
-ARRAY_FUNCTIONS = frozenset(
-    ["all", "any", "argmax", "argmin", "broadcast_to", "cholesky", "concat", "concatenate", "cumprod", "cumsum", "det", "diag", "diagonal", "dot", "einsum", "empty", "eye", "flip", "full", "gather", "identity", "inner", "inv", "linspace", "logdet", "logsumexp", "matmul", "max", "mean", "median", "min", "multi_dot", "norm", "ones", "ones_like", "outer", "pinv", "prod", "product", "reshape", "roll", "slogdet", "softmax", "solve", "sort", "stack", "std", "sum", "swapaxes", "tensordot", "tile", "trace", "transpose", "tril", "triu", "var", "vdot", "zeros", "zeros_like", "Matrix", "Sum", "Product", "Trace", "Determinant", "Inverse", "Transpose"]
-)
+_ARRAY_WORDS = """
+    all any argmax argmin broadcast_to cholesky concat concatenate cumprod cumsum det diag diagonal dot
+    einsum empty eye flip full gather identity inner inv linspace logdet logsumexp matmul max mean median
+    min multi_dot norm ones ones_like outer pinv prod product reshape roll slogdet softmax solve sort
+    stack std sum swapaxes tensordot tile trace transpose tril triu var vdot zeros zeros_like Matrix Sum
+    Product Trace Determinant Inverse Transpose
+"""
+ARRAY_FUNCTIONS = frozenset(_ARRAY_WORDS.split())
 
 _INSTEAD = {
     "max": "write maximum(x, y)",

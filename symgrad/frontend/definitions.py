@@ -1,4 +1,4 @@
-"""What a text defines, found without reading formulas: only ever needed for the message about a name that is not known yet."""
+"""What a text defines, found without reading formulas: for the message about a name that is not known yet."""
 
 from __future__ import annotations
 
@@ -51,22 +51,36 @@ def _statements(text: str) -> list[tuple[int, int]]:
 
 
 def find_cycle(known: Mapping[str, Definition], name: str, target: str | None) -> tuple[str, ...] | None:
-    """Return the names by which a definition leads back to itself, if the one of `target`, which uses `name`, does."""
-    if target is None:
-        return None
-    came_from: dict[str, str] = {name: target}
-    stack = [name]
+    """Return the names by which a definition leads back to itself, each using the next, or None.
+
+    Args:
+        known: the definitions.
+        name: a name that is used.
+        target: the name whose definition uses it, or None; a cycle through it is preferred.
+    """
+    if target is not None:
+        back = _path(known, name, target)
+        if back is not None:
+            return (target, *back[:-1])
+    back = next((p for n in known[name].uses if (p := _path(known, n, name)) is not None), None)
+    return (name, *back[:-1]) if back is not None else None
+
+
+def _path(known: Mapping[str, Definition], start: str, goal: str) -> list[str] | None:
+    """Return names from start to goal, each using the next."""
+    came_from: dict[str, str | None] = {start: None}
+    stack = [start]
     while stack:
         here = stack.pop()
-        if here == target:
-            path = [here]
-            while came_from[path[-1]] != target:
-                path.append(came_from[path[-1]])
-            path.reverse()
-            return (target, *path[:-1])
-        if here in known:
-            for used in known[here].uses:
-                if used not in came_from and used in known:
-                    came_from[used] = here
-                    stack.append(used)
+        if here == goal:
+            path: list[str] = []
+            step: str | None = here
+            while step is not None:
+                path.append(step)
+                step = came_from[step]
+            return path[::-1]
+        for used in known[here].uses if here in known else ():
+            if used not in came_from and used in known:
+                came_from[used] = here
+                stack.append(used)
     return None

@@ -1,4 +1,4 @@
-"""Tokens of the program notation: one regular expression, brackets that join lines, and everything that is refused at sight."""
+"""Tokens of the program notation: one regular expression, brackets that join lines, what is refused at sight."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from symgrad.source import Location, Source, Span
 
 __all__ = ["DIGITS", "KEYWORDS", "NESTING", "Lexer", "literal_digits"]
 
-NESTING = 1_000  # open brackets, or right-nested operators (powers, signs, `not`, `else`), at one place
+NESTING = 1_000  # open brackets, or powers of powers, signs, `not`, at one place
 DIGITS = 4_000  # of a number written out in full; Python's own conversions stop at 4,300
 
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False"})
 
+_OTHER_WORDS = "as assert async await break class continue del elif except finally global nonlocal pass raise try with yield"
 _FORBIDDEN = {
     "lambda": "as a name write lam; a function is written where it is used",
     "import": "all functions are known without importing them",
@@ -37,11 +38,11 @@ _FORBIDDEN = {
     "in": "write a comparison such as 0 < x",
     "is": "write == to compare",
     "None": "leave it out",
+    **dict.fromkeys(
+        _OTHER_WORDS.split(),
+        "choose another name",
+    ),
 }
-_FORBIDDEN |= dict.fromkeys(
-    ["as", "assert", "async", "await", "break", "class", "continue", "del", "elif", "except", "finally", "global", "nonlocal", "pass", "raise", "try", "with", "yield"],
-    "choose another name",
-)
 
 _SYMBOLS = {
     "×": "write * for multiplication",
@@ -158,10 +159,7 @@ class Lexer:
                 if value in KEYWORDS:
                     name = names[value]
                     operand = value in ("True", "False")
-                    if value in ("and", "or"):
-                        chain = 0
-                    elif value in ("not", "else"):
-                        chain += 1
+                    chain = chain + 1 if value == "not" else 0
                 else:
                     operand = True
                     if value in _FORBIDDEN or not value.isascii() or value.startswith("__"):
@@ -189,10 +187,8 @@ class Lexer:
                     chain = chains.pop()
                     operand = True
                 else:
-                    if value == "**" or (not operand and value in "+-~"):
-                        chain += 1
-                    elif value in "*/+-,:=":
-                        chain = 0
+                    nests = value == "**" or (not operand and value in "+-~")
+                    chain = chain + 1 if nests else 0
                     operand = False
             elif kind in ("newline", "semicolon"):
                 if kind == "semicolon" and brackets:
@@ -220,7 +216,7 @@ class Lexer:
             NestingError,
             f"nested deeper than {NESTING:,} levels",
             start,
-            expected=f"at most {NESTING:,} open brackets, powers of powers, signs or conditions at one place",
+            expected=f"at most {NESTING:,} open brackets, powers of powers or signs at one place",
             cure="give an inner part a name: t = ..., on a line of its own",
         )
 
@@ -281,7 +277,9 @@ class Lexer:
                 f"the name {value!r} has characters that look like others",
                 start,
                 end,
-                cure=f"write {plain}" if plain.isidentifier() else "use letters, digits and _",
+                cure=f"write {plain}"
+                if plain.isidentifier()
+                else _SYMBOLS.get(value) or "use letters, digits and _",
             )
 
     def _superscript(self, start: int) -> SymgradError:
@@ -342,7 +340,7 @@ class Lexer:
         if value in "'\"`":
             return self.error(
                 ForbiddenSyntaxError,
-                "texts in quotes are not part of formulas",
+                "texts in quotes (and f-strings) are not part of formulas",
                 start,
                 cure="write the formula itself",
             )
@@ -397,10 +395,7 @@ class Lexer:
                 end,
                 cure="assign on a line of its own: name = ...",
             )
-        if value in _WRONG_OPERATORS:
-            cure = _WRONG_OPERATORS[value]
-        else:
-            cure = f"write a new name: y = x {value[:-1]} ..."
+        cure = _WRONG_OPERATORS.get(value, f"write a new name: y = x {value[:-1]} ...")
         return self.error(
             ProgramSyntaxError, f"'{value}' is not an operator of the notation", start, end, cure=cure
         )
@@ -440,6 +435,6 @@ def literal_digits(value: str) -> int:
 
 def terminal_names(terminals: list[TerminalDef]) -> dict[str, str]:
     """Return the terminal of every operator and keyword that the grammar spells out."""
-    names = dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), "COMPARE")
+    names: dict[str, str] = dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), "COMPARE")
     names.update((t.pattern.value, t.name) for t in terminals if isinstance(t.pattern, PatternStr))
     return names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set as AbstractSet
 
 from lark import Token
@@ -9,6 +10,7 @@ from lark import Token
 from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.lexer import Lexer
 from symgrad.frontend.reader import ends
+from symgrad.ir.types import DOMAINS
 
 __all__ = ["misplaced"]
 
@@ -83,15 +85,18 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
             "lists are not part of formulas", cls=ForbiddenSyntaxError, cure="write one value, or ( and )"
         )
 
+    between = "STAR" in expected  # an operand has just ended
     wants_operand = "NUMBER" in expected and "LPAR" in expected
     if value == "=":
-        return _equals(error, lexer, line_start, start)
-    if (
-        not wants_operand
-        and token.type in _BEGINS_OPERAND
-        and previous is not None
-        and previous.type in _ENDS_OPERAND
-    ):
+        what, instead, cure = _equals(lexer, text[line_start:start])
+        return error(what, expected=instead, cure=cure)
+    if between and token.type in _BEGINS_OPERAND and previous is not None:
+        if value in DOMAINS and previous.type == "NAME" and not text[line_start : ends(previous)[0]].strip():
+            return error(
+                f"':' is missing before the domain '{value}'",
+                expected="x : real",
+                cure=f"write {before} : {value}",
+            )
         left, right = before, "(...)" if value == "(" else value
         if before == ")":
             left = "(...)"
@@ -166,37 +171,20 @@ def _chooses(text: str, start: int, end: int) -> bool:
     return words.count("if") > words.count("else")
 
 
-def _equals(error: object, lexer: Lexer, line_start: int, start: int) -> SymgradError:
-    assert callable(error)
-    head = lexer.source.text[line_start:start]
+def _equals(lexer: Lexer, head: str) -> tuple[str, str, str]:
+    """Return what an '=' means after the head of its line: the fault, what was expected, the cure."""
+    assign = "name = expression"
     if lexer.brackets:
-        return error(  # type: ignore[no-any-return]
-            "'=' inside brackets does not compare", expected="==, <, <=, > or >=", cure="write == to compare"
-        )
-    if "=" in head.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", ""):
-        return error(
-            "a line has two '='",
-            expected="name = expression",
-            cure="write == to compare, or one line for each name",
-        )  # type: ignore[no-any-return]
-    name = head.strip()
-    if name in ("True", "False"):
-        return error(f"'{name}' is a constant", expected="a name before '='", cure="choose another name")  # type: ignore[no-any-return]
+        return "'=' inside brackets does not compare", "==, <, <=, > or >=", "write == to compare"
+    if re.search(r"(?<![=<>!])=(?!=)", head):
+        return "a line has two '='", assign, "write == to compare, or one line for each name"
+    if head.strip() in ("True", "False"):
+        return f"'{head.strip()}' is a constant", "a name before '='", "choose another name"
     if "," in head:
-        return error(
-            "one name at a time is assigned",
-            expected="name = expression",
-            cure="write one line for each name",
-        )  # type: ignore[no-any-return]
-    if ":" in head:
-        return error(
-            "a declaration has no value", expected="x : real", cure="write either a domain or a value"
-        )  # type: ignore[no-any-return]
-    return error(
-        "only a name can be assigned",
-        expected="name = expression",
-        cure="write name = ... , or == to compare",
-    )  # type: ignore[no-any-return]
+        return "one name at a time is assigned", assign, "write one line for each name"
+    if ":" in head or "~" in head:
+        return "a declaration has no value", "x : real", "write either a domain or a value"
+    return "only a name can be assigned", assign, "write name = ..., or == to compare"
 
 
 _WORDS = {

@@ -25,7 +25,7 @@ from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.ir.graph import Node, apply, constant, number, symbol, truth
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS, Op
-from symgrad.ir.types import DOMAINS, Declaration, Distribution, Domain, Number, Shape
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape
 from symgrad.source import Location, Source, Span
 
 __all__ = ["Keyword", "Pair", "Reader", "Term"]
@@ -71,8 +71,8 @@ _INFINITIES = ("oo", "inf", "infinity", "Infinity")
 class Reader:
     """The state of one reading.
 
-    An error of meaning (an unknown name, a wrong operand) is kept and the reading goes on, because a wrong syntax further on is the
-    more basic fault and is reported first; the first error of meaning is raised at the end.
+    An error of meaning (an unknown name, a wrong operand) is kept and the reading goes on, because a wrong syntax
+    further on is the more basic fault and is reported first; the first error of meaning is raised at the end.
 
     Args:
         source: the text.
@@ -313,17 +313,17 @@ class Reader:
         if value == infinite:
             return None
         if isinstance(value, str):
-            self._not_exact(value, token)
+            self._not_exact(value, token, "write the end as a decimal or a fraction, such as 22/7")
             return 0
         return value
 
-    def _not_exact(self, value: str, token: Token) -> None:
+    def _not_exact(self, value: str, token: Token, cure: str) -> None:
         self._wrong_token(
             DeclarationError,
             f"'{value}' stands where an exact number is needed",
             token,
             expected="a number such as 2, 0.5 or 1/3; oo or -oo as the end of an interval",
-            cure="for parameters that vary, scale a standard input: u ~ Normal(0, 1), then m + s*u",
+            cure=cure,
         )
 
     def draw(
@@ -332,7 +332,9 @@ class Reader:
         parameters: list[Number] = []
         for value, token in bounds or ():
             if isinstance(value, str):
-                self._not_exact(value, token)
+                self._not_exact(
+                    value, token, "scale a standard input instead: u ~ Normal(0, 1), then m + s*u"
+                )
             else:
                 parameters.append(value)
         for name in names:
@@ -343,11 +345,14 @@ class Reader:
             distribution = Distribution(str(family), tuple(parameters))
         except DeclarationError as error:
             start, end = ends(family)
-            cure = error.cure or suggest(str(family), _families()) or f"correct the parameters of {family}"
+            if str(family) in DISTRIBUTIONS:
+                cure = f"correct the parameters of {family}"
+            else:
+                cure = suggest(str(family), DISTRIBUTIONS) or "write Uniform(low, high) or Normal(mean, sd)"
             self.wrong(DeclarationError, error.what, start, end, expected=error.expected, cure=cure)
             return
         for name in names:
-            self._symbol(name, Declaration(str(name), distribution.support, shape or (), distribution))
+            self._symbol(name, Declaration(str(name), shape=shape or (), distribution=distribution))
 
     def bounds(self, *bounds: Bound | None) -> tuple[Bound, ...]:
         return tuple(b for b in bounds if b is not None)
@@ -436,7 +441,7 @@ class Reader:
         if later is not None:
             cycle = find_cycle(self._definitions, name, self.target_name)
             if cycle is not None:
-                what = f"'{name}' is defined by itself"
+                what = f"'{cycle[0]}' is defined by itself"
                 if len(cycle) > 1:
                     what += ": " + " -> ".join((*cycle, cycle[0]))
                 return self._wrong_token(
@@ -444,8 +449,7 @@ class Reader:
                     what,
                     token,
                     expected="definitions that do not lead back to themselves",
-                    cure="use a new name on the left, or declare one of them as an input: "
-                    + f"{name} : real",
+                    cure=f"use a new name on the left, or declare an input: {name} : real",
                 )
             line, _ = self.source.line_column(later.start)
             return self._wrong_token(
@@ -490,7 +494,8 @@ class Reader:
         if a.literal and b.literal:
             p, q = a.node.value, b.node.value
             if isinstance(p, int) and isinstance(q, int) and q != 0:
-                return self.term(number(Fraction(p, q)), a.start, b.end, True)
+                node = number(Fraction(p, q))
+                return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 folds once
         return self.make(self._div, (a, b), a.start, b.end)
 
     def raise_to(self, a: Term, b: Term) -> Term:
@@ -604,12 +609,6 @@ _DOMAIN_SPELLINGS = {
     "nonnegative": "real, or real(0, oo) for the open interval",
     "negative": "real(-oo, 0)",
 }
-
-
-def _families() -> list[str]:
-    from symgrad.ir.types import DISTRIBUTIONS
-
-    return list(DISTRIBUTIONS)
 
 
 def _known(scope: Mapping[str, Node]) -> str | None:

@@ -7,9 +7,9 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
                   | Expression                         -- the last line alone: the result
                   | "#" comment
 
-Expressions are Python's, with numbers kept exact (1e-3 is one thousandth, 1/3 one third). The grammar is `program.lark`; lines continue inside
-brackets and after a backslash. A text that is one expression declares its names as real symbols; in any other text each name
-is defined above its use.
+Expressions are Python's, with numbers kept exact (1e-3 is one thousandth, 1/3 one third). The grammar is
+`program.lark`; lines continue inside brackets and after a backslash. A text that is one expression declares its names
+as real symbols; in any other text each name is defined above its use.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
     lexer = Lexer(source, names)
     _active.reader, _active.lexer = reader, lexer
     try:
-        parser.parse(text)
+        cast(Any, parser).parse(text)
     except lark.UnexpectedToken as unexpected:
         raise misplaced(lexer, cast(lark.Token, unexpected.token), unexpected.expected) from None
     finally:
@@ -162,9 +162,7 @@ _names: dict[str, str] = {}
 @cache
 def _parser() -> tuple[lark.Lark, dict[str, str]]:
     grammar = (Path(__file__).parent / "program.lark").read_text(encoding="utf-8")
-    parser = lark.Lark(
-        grammar, parser="lalr", lexer=_Tokens, transformer=cast(Any, _Actions()), propagate_positions=False
-    )
+    parser = lark.Lark(grammar, parser="lalr", lexer=_Tokens, transformer=cast(Any, _Actions()))
     return parser, _names
 
 

@@ -1,0 +1,313 @@
+"""Graphs as program notation: what is printed reads back as the same nodes.
+
+Parentheses are the fewest that Python's precedence allows, with one convention of the reader: a literal without
+parentheses takes a sign, or a division by a literal, into itself (-2 and 1/3 are numbers), so the negation of two is
+written -(2).
+Nothing here recurses, and nothing is expanded that is shared and long: `str_text` and `program_text` name such parts
+t1, t2, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from symgrad.errors import RedefinitionError
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.op import Op
+from symgrad.ir.traverse import symbols_of, topological, uses
+from symgrad.ir.types import Number
+
+__all__ = ["ONE_LINE", "expression_text", "number_text", "program_text", "str_text"]
+
+ONE_LINE = 1_000  # characters of an expression that is shown whole
+_DEPTH = 200  # nesting of one definition, well below what the reader takes
+_SMALL = 12  # characters of a shared expression that is repeated rather than named
+
+# Python's precedence, loosest first. A comparison takes no comparison as an operand: a < b < c is a chain.
+_ANY, _OR, _AND, _NOT, _COMPARE, _ADD, _MUL, _NEG, _POW, _ATOM = range(10)
+
+# symbol, own precedence, what the left and the right operand need to stand without parentheses
+_INFIX: dict[str, tuple[str, int, int, int]] = {
+    "add": (" + ", _ADD, _ADD, _MUL),
+    "mul": ("*", _MUL, _MUL, _NEG),
+    "div": ("/", _MUL, _MUL, _NEG),
+    "pow": ("**", _POW, _ATOM, _NEG),
+    "lt": (" < ", _COMPARE, _ADD, _ADD),
+    "le": (" <= ", _COMPARE, _ADD, _ADD),
+    "gt": (" > ", _COMPARE, _ADD, _ADD),
+    "ge": (" >= ", _COMPARE, _ADD, _ADD),
+    "eq": (" == ", _COMPARE, _ADD, _ADD),
+    "ne": (" != ", _COMPARE, _ADD, _ADD),
+    "and_": (" and ", _AND, _AND, _NOT),
+    "or_": (" or ", _OR, _OR, _AND),
+}
+_PREFIX = {"neg": ("-", _NEG, _NEG), "not_": ("not ", _NOT, _NOT)}
+
+# An operand: the node, the precedence it needs, and whether a literal number needs parentheses all the same.
+_Operand: TypeAlias = tuple[Node, int, bool]
+_Part: TypeAlias = "str | _Operand"
+
+
+def number_text(value: Number) -> str:
+    """Return the shortest exact spelling of a number that the reader takes.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> [number_text(v) for v in (2, Fraction(1, 3), Fraction(9, 10), Fraction(31091, 10**6), 10**30)]
+        ['2', '1/3', '0.9', '0.031091', '1e30']
+    """
+    if value < 0:
+        return "-" + number_text(-value)
+    if isinstance(value, int):
+        digits = _digits(value)
+        mantissa = digits.rstrip("0")
+        zeros = len(digits) - len(mantissa)
+        return digits if zeros < 7 else f"{mantissa}e{zeros}"
+    places = _decimal_places(value.denominator)
+    if places is None or (value.denominator <= 12 and value.denominator != 10):
+        return f"{_digits(value.numerator)}/{_digits(value.denominator)}"
+    digits = _digits(value.numerator * 10**places // value.denominator)
+    if places - len(digits) < 6:
+        digits = digits.rjust(places + 1, "0")
+        return f"{digits[:-places]}.{digits[-places:]}"
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{digits[0]}{fraction}e-{places - len(digits) + 1}"
+
+
+_CHUNK_DIGITS = 4_000  # Python refuses to write integers beyond 4,300 digits at once
+_CHUNK = 10**_CHUNK_DIGITS
+
+
+def _digits(value: int) -> str:
+    chunks: list[str] = []
+    while value >= _CHUNK:
+        value, low = divmod(value, _CHUNK)
+        chunks.append(str(low).rjust(_CHUNK_DIGITS, "0"))
+    return "".join((str(value), *reversed(chunks)))
+
+
+def _decimal_places(denominator: int) -> int | None:
+    """Return how many decimals 1/denominator has, None if it has no end."""
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
+
+
+def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expand: bool = False) -> str:
+    """Return a node as one expression.
+
+    The text is as long as the expression tree: a graph with much sharing wants `str_text` or `program_text`.
+
+    Args:
+        node: the node.
+        names: nodes to be written as a name.
+        expand: whether to write out the node itself even if it has a name.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> expression_text(parse_program("-(a - b)**2/(1/3*c) + -(2)").result)
+        '-(a - b)**2/(1/3*c) + -(2)'
+    """
+    names = names or {}
+    out: list[str] = []
+    stack: list[_Part] = [(node, _ANY, False)]
+    first = expand
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            out.append(part)
+            continue
+        inner, needed, bare = part
+        name = None if first else names.get(inner)
+        first = False
+        if name is not None:
+            out.append(name)
+            continue
+        parts, precedence = _parts(inner, names)
+        if precedence < needed or (bare and _is_literal(inner)):
+            out.append("(")
+            stack.append(")")
+        stack.extend(reversed(parts))
+    return "".join(out)
+
+
+def _is_literal(node: Node) -> bool:
+    return node.op is NUMBER and node.dtype != "bool" and node.value != 0
+
+
+def _parts(node: Node, names: Mapping[Node, str]) -> tuple[list[_Part], int]:
+    """Return what a node is written with, and the precedence of the whole."""
+    op, args = node.op, node.args
+    if op is NUMBER:
+        return [_number(node)[0]], _number(node)[1]
+    if op is SYMBOL:
+        return [node.name], _ATOM
+    if op is CONSTANT:
+        # pi alone is reserved; the other constants leave their names free and are written as calls.
+        return ["pi" if node.params[0] == "pi" else f"{node.params[0]}()"], _ATOM
+    if op.name in _PREFIX:
+        sign, own, needed = _PREFIX[op.name]
+        return [sign, (args[0], needed, op.name == "neg")], own
+    if op.name not in _INFIX:
+        parts: list[_Part] = [f"{op.name}("]
+        # Static parameters come before the arguments, as in polygamma(n, x).
+        for i, argument in enumerate((*map(str, node.params), *args)):
+            if i:
+                parts.append(", ")
+            parts.append(argument if isinstance(argument, str) else (argument, _ANY, False))
+        return [*parts, ")"], _ATOM
+    sign, own, left, right = _INFIX[op.name]
+    second = args[1]
+    if op.name == "add" and second not in names:
+        if second.op.name == "neg":
+            return [(args[0], left, False), " - ", (second.args[0], right, True)], own
+        if second.is_number() and second.value < 0:
+            return [(args[0], left, False), " - ", number_text(-second.value)], own
+    divides = op.name == "div" and _is_integer(args[0]) and _is_integer(second) and second.value != 0
+    return [(args[0], left, False), sign, (second, right, divides)], own
+
+
+def _is_integer(node: Node) -> bool:
+    return node.op is NUMBER and node.dtype == "int"
+
+
+def _number(node: Node) -> tuple[str, int]:
+    value = node.value
+    if isinstance(value, bool):
+        return str(value), _ATOM
+    text = number_text(value)
+    if "/" in text:
+        return text, _MUL
+    return text, _NEG if value < 0 else _ATOM
+
+
+# ------------------------------------------------------------------------------------------------------------ programs
+
+
+def _length(node: Node, lengths: Mapping[Node, int]) -> int:
+    """An estimate of the expanded length, capped: what is long is long."""
+    if node.op is NUMBER:
+        return len(_number(node)[0])
+    if node.op is SYMBOL:
+        return len(node.name)
+    own = 3 if node.op.name in _INFIX or node.op.name in _PREFIX else len(node.op.name) + 2
+    return min(own + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE)
+
+
+def _lengths(order: Iterable[Node]) -> dict[Node, int]:
+    lengths: dict[Node, int] = {}
+    for node in order:
+        lengths[node] = _length(node, lengths)
+    return lengths
+
+
+def str_text(node: Node) -> str:
+    r"""Return what ``str`` shows of an expression: one line if it is short, else a program that ends with it.
+
+    Both read back as the same node, apart from what a single expression cannot say: the domains of its symbols.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> str_text(parse_program("sqrt(u)*sign(x) - 2*x").result)
+        'sqrt(u)*sign(x) - 2*x'
+    """
+    if _lengths(topological([node]))[node] <= ONE_LINE:
+        return expression_text(node)
+    return program_text({}, result=node)
+
+
+def program_text(
+    outputs: Mapping[str, Node], names: Mapping[Node, str] | None = None, *, result: Node | None = None
+) -> str:
+    r"""Return a whole program: declarations, temporaries, outputs, and the result as a bare expression.
+
+    Args:
+        outputs: what is assigned, in this order as far as the graph allows.
+        names: names for intermediate nodes.
+        result: the expression of the last line.
+
+    Raises:
+        RedefinitionError: if a name stands for two different things.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : positive\ny = sin(x)*exp(cos(x**2))\nz = y + sqrt(y)")
+        >>> print(program_text({"z": p["z"]}))
+        x : positive
+        t1 = sin(x)*exp(cos(x**2))
+        z = t1 + sqrt(t1)
+    """
+    roots = [*outputs.values(), *([result] if result is not None else [])]
+    symbols = symbols_of(roots)
+    known: dict[str, Node] = {s.name: s for s in symbols}
+    named: dict[Node, list[str]] = {}
+    order = topological(roots)
+    wanted = [(name, node) for name, node in outputs.items()]
+    reached = set(order)
+    wanted += [(name, node) for node, name in (names or {}).items() if node in reached]
+    for name, node in wanted:
+        if known.setdefault(name, node) is not node:
+            raise RedefinitionError(
+                f"'{name}' stands for two different things", cure="give one of them another name"
+            )
+        spelled = named.setdefault(node, [])
+        if name not in spelled and not (node.op is SYMBOL and node.name == name):
+            spelled.append(name)
+    first = {node: spelled[0] for node, spelled in named.items() if spelled and node.op is not SYMBOL}
+    temporaries = _temporaries(roots, order, first, set(known))
+    lines = [str(s.declaration) for s in symbols]
+    spellings = {**first, **temporaries}
+    for node in order:
+        if node in temporaries:
+            lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
+        for i, name in enumerate(named.get(node, ())):
+            lines.append(f"{name} = {expression_text(node, spellings, expand=i == 0)}")
+    if result is not None:
+        lines.append(expression_text(result, spellings))
+    return "\n".join(lines)
+
+
+def _temporaries(
+    roots: list[Node], order: list[Node], named: Mapping[Node, str], taken: set[str]
+) -> dict[Node, str]:
+    """Choose the nodes to be named t1, t2, ...: the shared ones that are long, and where nesting gets deep."""
+    count = uses(roots)
+    lengths: dict[Node, int] = {}
+    depths: dict[Node, int] = {}
+    chosen: dict[Node, str] = {}
+    counter = 0
+    for node in order:
+        if not node.args:
+            lengths[node], depths[node] = _length(node, lengths), 0
+            continue
+        length, depth = _length(node, lengths), _depth(node, depths)
+        shared = count[node] > 1 and length > _SMALL
+        if node not in named and (shared or depth > _DEPTH):
+            counter += 1
+            while f"t{counter}" in taken:
+                counter += 1
+            chosen[node] = f"t{counter}"
+        if node in named or node in chosen:
+            length, depth = len(chosen.get(node) or named[node]), 0
+        lengths[node], depths[node] = length, depth
+    return chosen
+
+
+def _depth(node: Node, depths: Mapping[Node, int]) -> int:
+    """How deep a node nests when written: the left side of a flat sum or product costs nothing."""
+    inner = 1 + max(depths[a] for a in node.args)
+    if node.op.name not in _INFIX:
+        return inner
+    _, _, needed, _ = _INFIX[node.op.name]
+    left, rest = node.args[0], node.args[1:]
+    flat = needed <= _own(left.op) and node.op.name != "pow"
+    return max(depths[left] + (0 if flat else 1), 1 + max(depths[a] for a in rest))
+
+
+def _own(op: Op) -> int:
+    if op.name in _INFIX:
+        return _INFIX[op.name][1]
+    return _PREFIX[op.name][1] if op.name in _PREFIX else _ATOM
