@@ -1,0 +1,225 @@
+"""The engine: rewrites a graph bottom up to a fixpoint, bounded, deterministic, recording every step.
+
+A round visits each node once, arguments first, with the normal forms of its arguments in place; what a rule returns is visited in turn. Rounds repeat
+until one changes nothing. Sharing is kept: a node has one normal form, found once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.pattern import Bindings, View, instantiate, match
+from symgrad.rewrite.rule import Rule, RuleSet
+from symgrad.rewrite.trace import Note, Soundness, Step, Trace
+
+__all__ = ["Normaliser", "Round", "apply_rule", "applicable", "rewrite"]
+
+
+class Normaliser(View, Protocol):
+    """What the rules bring besides rows: a normal form for associative, commutative ops."""
+
+    def inner(self, child: Node, parent: Node) -> bool:
+        """Tell whether a child that only this parent uses is flattened into it, and so has no normal form of its own."""
+        ...
+
+    def step(self, node: Node) -> Step | None:
+        """Return the step that brings a node with normal arguments nearer to the normal form, or None."""
+        ...
+
+
+class NormaliserFor(Protocol):
+    """Makes the normaliser of one round."""
+
+    def __call__(self, current: Round) -> Normaliser: ...
+
+
+@dataclass(slots=True)
+class Round:
+    """One pass over the graph.
+
+    Args:
+        rules: the matched rules.
+        known: facts about nodes, shared by all rounds.
+        budget: how many steps may still be taken, over all rounds.
+        done: the normal form of every node visited.
+        raw: nodes that are flattened into their only user, and so were left as they are.
+        settled: results known to be in normal form, which need no visit in this round.
+    """
+
+    rules: RuleSet
+    known: Conditions
+    budget: int
+    done: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    raw: set[Node] = field(default_factory=set[Node])
+    settled: set[Node] = field(default_factory=set[Node])
+    steps: list[Step] = field(default_factory=list[Step])
+
+
+def rewrite(
+    outputs: Sequence[Node],
+    rules: RuleSet,
+    normaliser_for: NormaliserFor,
+    *,
+    known: Conditions | None = None,
+    steps_per_node: int = 30,
+    rounds: int = 12,
+) -> tuple[list[Node], Trace]:
+    """Rewrite outputs to a common fixpoint.
+
+    Args:
+        outputs: the nodes to rewrite; what they share stays shared.
+        rules: the rules.
+        normaliser_for: makes the normal form of sums and products for a round.
+        known: facts about nodes, if some were computed before.
+        steps_per_node: bound on the number of steps, per node of the outputs.
+        rounds: bound on the number of passes.
+
+    Returns:
+        The rewritten outputs and the trace.
+    """
+    trace = Trace()
+    known = known or Conditions()
+    current = list(outputs)
+    budget = 1000 + steps_per_node * len(topological(current))
+    seen: set[tuple[Node, ...]] = set()
+    while True:
+        seen.add(tuple(current))
+        this = Round(rules, known, budget)
+        after = _one_round(current, this, normaliser_for(this))
+        trace.steps += this.steps
+        trace.rounds += 1
+        budget = this.budget
+        if after == current:
+            return current, trace
+        current = after
+        if budget <= 0 or trace.rounds >= rounds or tuple(current) in seen:
+            trace.stopped = "budget"
+            return current, trace
+
+
+def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list[Node]:
+    flattened = _flattened(outputs, normaliser)
+    becomes: dict[Node, Node] = {}
+    made: set[Node] = set()  # nodes that this round made; what they flatten is not known beforehand
+    for output in outputs:
+        stack = [output]
+        while stack:
+            node = stack[-1]
+            if node in this.done:
+                stack.pop()
+                continue
+            target = becomes.get(node)
+            if target is not None:
+                stack.pop()
+                # A rule that wraps its own left side would never end: the node stays.
+                this.done[node] = this.done.get(target, node)
+                continue
+            missing = [a for a in node.args if a not in this.done]
+            if missing:
+                if node in made:
+                    flattened.update(a for a in missing if normaliser.inner(a, node))
+                    made.update(missing)
+                stack.extend(reversed(missing))
+                continue
+            args = tuple(this.done[a] for a in node.args)
+            rebuilt = node if args == node.args else apply(node.op, args, node.params)
+            if node in flattened:
+                this.raw.add(rebuilt)
+                this.done[node] = rebuilt
+                stack.pop()
+                continue
+            if rebuilt is not node:
+                target = rebuilt
+            else:
+                step = _step(node, this, normaliser) if this.budget > 0 else None
+                # A step back to a node in progress would be a loop of rules; the node stays, the next round tells.
+                if step is None or (step.after in becomes and step.after not in this.done):
+                    this.done[node] = node
+                    stack.pop()
+                    continue
+                this.steps.append(step)
+                this.budget -= 1
+                target = step.after
+            if target in this.settled:
+                this.done.setdefault(target, target)
+            if target in this.done:
+                this.done[node] = this.done[target]
+                stack.pop()
+            elif target in becomes:
+                this.done[node] = rebuilt
+                stack.pop()
+            else:
+                becomes[node] = target
+                made.add(target)
+                stack.append(target)
+    return [this.done[o] for o in outputs]
+
+
+def _flattened(outputs: list[Node], normaliser: Normaliser) -> set[Node]:
+    """Find the nodes that have one user, which absorbs them."""
+    order = topological(outputs)
+    users: dict[Node, int] = dict.fromkeys(order, 0)
+    for output in outputs:
+        users[output] += 2
+    for node in order:
+        for arg in node.args:
+            users[arg] += 1
+    return {
+        arg
+        for node in order
+        for arg in node.args
+        if users[arg] == 1 and arg.args and normaliser.inner(arg, node)
+    }
+
+
+def _step(node: Node, this: Round, normaliser: Normaliser) -> Step | None:
+    step = normaliser.step(node)
+    if step is not None and _same_type(step.before, step.after):
+        return step
+    if normaliser.sees(node.op.name):
+        return None
+    for rule in this.rules.headed(node.op.name):
+        for bindings in match(rule.pattern, node, {}, normaliser):
+            if applicable(rule, bindings, this.known):
+                step = apply_rule(rule, node, instantiate(rule.replacement, bindings), bindings, this.known)
+                if step.after is not node and _same_type(node, step.after):
+                    return step
+    return None
+
+
+def _same_type(before: Node, after: Node) -> bool:
+    """A replacement has the same shape, and an integer stays one (a real that turns out to be an integer is welcome)."""
+    if before.shape != after.shape:
+        return False
+    return before.dtype == after.dtype or (before.dtype == "real" and after.dtype == "int")
+
+
+def applicable(rule: Rule, bindings: Bindings, known: Conditions) -> bool:
+    """Tell whether the condition of a rule is known to hold."""
+    return rule.condition is None or known.holds(instantiate(rule.condition, bindings)) == "yes"
+
+
+def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known: Conditions) -> Step:
+    """Return the step of a rule, with its soundness here: facts may make it exact, a dropped operand may make it widen."""
+    notes: list[Note] = []
+    soundness: Soundness = "exact"
+    exact = rule.exact_when is not None and known.holds(instantiate(rule.exact_when, bindings)) == "yes"
+    if rule.soundness != "exact" and not exact and rule.note is not None:
+        soundness = rule.soundness
+        name = rule.note[rule.note.index("{") + 1 : rule.note.index("}")]
+        about = next(v for v in bindings if v.name == name)
+        notes.append(Note(rule.note.replace(f"{{{name}}}", "{}"), bindings[about]))
+    for gone in undefined_somewhere((bindings[v] for v in rule.dropped), known):
+        soundness = "widens" if soundness == "exact" else soundness
+        notes.append(gone)
+    return Step(rule.name, before, after, soundness, tuple(notes))
+
+
+def undefined_somewhere(dropped: Iterable[Node], known: Conditions) -> list[Note]:
+    """Return a note for every operand that vanishes and may be undefined somewhere."""
+    return [Note("also defined where {} is not", node) for node in dropped if known.defined(node) != "yes"]

@@ -1,0 +1,332 @@
+"""What ties the normal forms together for one round: the views under which rules match, and the rules that act inside sums and products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symgrad.errors import UsageError
+from symgrad.ir.graph import SYMBOL, Node, number, truth
+from symgrad.rewrite.engine import Round, applicable, apply_rule
+from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
+from symgrad.rewrite.rule import Rule, RuleSet
+from symgrad.rewrite.trace import Note, Step
+from symgrad.rules.order import Order
+from symgrad.rules.products import Exponent, Form, Gathering, Products, short
+from symgrad.rules.sums import Sum, Sums
+
+__all__ = ["NormalForms"]
+
+_FLATTENED = frozenset(
+    [("add", "add"), ("neg", "add")]
+    + [(child, parent) for child in ("mul", "div", "neg") for parent in ("mul", "div")]
+)
+_PRODUCT_OPS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
+_SEEN = frozenset({"mul", "neg", "pow", "add", "div"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Factors:
+    """The left side of a rule for products: bases with exponents, first one that names an op (the anchor)."""
+
+    rule: Rule
+    anchor: tuple[Node, Node]
+    others: tuple[tuple[Node, Node], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The left side of a rule for sums: coefficients with factors, the anchor's term first."""
+
+    rule: Rule
+    anchor: tuple[Exponent, _Factors]
+    others: tuple[tuple[Exponent, tuple[tuple[Node, Node], ...]], ...]
+
+
+class RulesForProducts:
+    """The rules whose left side is a product or power, matched against any part of a product."""
+
+    def __init__(self, rules: RuleSet, forms: NormalForms) -> None:
+        self._forms = forms
+        self._by_anchor: dict[str, list[_Factors]] = {}
+        for head in ("mul", "div", "pow"):
+            for rule in rules.headed(head):
+                compiled = _factors(rule, rule.pattern)
+                self._by_anchor.setdefault(compiled.anchor[0].op.name, []).append(compiled)
+
+    def apply(self, gathering: Gathering) -> bool:
+        """Apply the first rule that matches."""
+        for base, e in gathering.factors.items():
+            for row in self._by_anchor.get(base.op.name, ()):
+                for bindings in match(row.anchor[0], base, {}, self._forms):
+                    found = _bind_exponent(row.anchor[1], e, bindings)
+                    if found is not None and self._use(row, base, found, gathering):
+                        return True
+        return False
+
+    def _use(self, row: _Factors, base: Node, bindings: Bindings, gathering: Gathering) -> bool:
+        used: dict[Node, Exponent] = {base: _value(row.anchor[1], bindings)}
+        for pattern, exponent in row.others:
+            other = instantiate(pattern, bindings)
+            e, wanted = gathering.factors.get(other, 0), _value(exponent, bindings)
+            if other in used or e == 0 or (e > 0) != (wanted > 0) or abs(e) < abs(wanted):
+                return False
+            used[other] = wanted
+        if row.rule.whole and any(gathering.factors[b] != w for b, w in used.items()):
+            return False
+        rule = row.rule
+        if not applicable(rule, bindings, self._forms.known):
+            return False
+        after = instantiate(rule.replacement, bindings)
+        step = apply_rule(rule, base, after, bindings, self._forms.known)
+        for b, wanted in used.items():
+            left = short(Fraction(gathering.factors.pop(b) - wanted))
+            if left != 0:
+                gathering.factors[b] = left
+        gathering.walk_new(after)
+        gathering.laws[rule.name] = None
+        gathering.notes.update(dict.fromkeys(step.notes))
+        return True
+
+
+class RulesForSums:
+    """The rules whose left side is a sum, matched against terms that share a further factor."""
+
+    def __init__(self, rules: RuleSet, forms: NormalForms) -> None:
+        self._forms = forms
+        self._by_anchor: dict[str, list[_Terms]] = {}
+        for rule in rules.headed("add"):
+            compiled = _terms(rule)
+            self._by_anchor.setdefault(compiled.anchor[1].anchor[0].op.name, []).append(compiled)
+
+    def apply(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
+        """Apply rules for sums until none matches, and tell whether one did."""
+        fired = False
+        for _ in range(200):
+            if not self._apply_one(total, laws, notes):
+                return fired
+            fired = True
+        return fired
+
+    def _apply_one(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
+        for term, c in total.terms.items():
+            form = self._forms.products.form_of_factor(term)
+            for base, e in form.factors.items():
+                for row in self._by_anchor.get(base.op.name, ()):
+                    wanted_c, factors = row.anchor
+                    for bindings in match(factors.anchor[0], base, {}, self._forms):
+                        wanted = _value(factors.anchor[1], bindings)
+                        if e != wanted:
+                            continue
+                        rest = Form(1, {b: k for b, k in form.factors.items() if b is not base}, form.powers)
+                        scale = short(Fraction(c) / wanted_c)
+                        if self._use(row, term, scale, rest, bindings, total, laws, notes):
+                            return True
+        return False
+
+    def _use(
+        self,
+        row: _Terms,
+        term: Node,
+        scale: Exponent,
+        rest: Form,
+        bindings: Bindings,
+        total: Sum,
+        laws: dict[str, None],
+        notes: dict[Note, None],
+    ) -> bool:
+        rule = row.rule
+        used: list[Node | None] = [term]
+        for coefficient, factors in row.others:
+            part = Gathering(self._forms)
+            part.raise_to(rest, 1)
+            for pattern, exponent in factors:
+                part.include(instantiate(pattern, bindings), _value(exponent, bindings))
+            bare = not part.factors and not part.powers
+            other = None if bare else self._forms.products.write(part.form())
+            present = total.constant if other is None else total.terms.get(other, 0)
+            if other in used or present != coefficient * scale:
+                return False
+            used.append(other)
+        if not applicable(rule, bindings, self._forms.known):
+            return False
+        after = instantiate(rule.replacement, bindings)
+        notes.update(dict.fromkeys(apply_rule(rule, term, after, bindings, self._forms.known).notes))
+        laws[rule.name] = None
+        for gone in used:
+            if gone is None:
+                total.constant = 0
+            else:
+                del total.terms[gone]
+        product = Gathering(self._forms)
+        product.raise_to(rest, 1)
+        product.coefficient = scale
+        product.walk_new(after)
+        product.settle()
+        form = product.form()
+        if not form.factors and not form.powers:
+            total.constant = short(Fraction(total.constant + form.coefficient))
+            return True
+        monic = self._forms.products.write(Form(1, form.factors, form.powers))
+        c = short(Fraction(total.terms.pop(monic, 0) + form.coefficient))
+        if c != 0:
+            total.terms[monic] = c
+        return True
+
+
+class NormalForms:
+    """The normaliser of one round: normal forms of sums and products, with their memos.
+
+    Args:
+        current: the round.
+    """
+
+    def __init__(self, current: Round) -> None:
+        self.known = current.known
+        self.settled = current.settled
+        self._raw = current.raw
+        self.order = Order()
+        self.products = Products(self)
+        self.sums = Sums(self)
+        self.rules_for_products = RulesForProducts(current.rules, self)
+        self.rules_for_sums = RulesForSums(current.rules, self)
+
+    def opens(self, node: Node, root: Node) -> bool:
+        """Tell whether a sum or product is taken apart inside a larger one."""
+        if node is root or node in self._raw:
+            return True
+        return self.sums.small(node) if node.op.name == "add" else self.products.small(node)
+
+    def inner(self, child: Node, parent: Node) -> bool:
+        return (child.op.name, parent.op.name) in _FLATTENED
+
+    def step(self, node: Node) -> Step | None:
+        if not node.args:
+            return None
+        value = self._known_value(node)
+        if value is not None:
+            return Step("known-value", node, value, "exact")
+        name = node.op.name
+        if name == "add":
+            return self.sums.collect(node)
+        return self.products.collect(node) if name in _PRODUCT_OPS else None
+
+    def _known_value(self, node: Node) -> Node | None:
+        """A node that has one possible value, everywhere, is that number."""
+        point = self.known.facts(node).point
+        if point is None or self.known.defined(node) != "yes":
+            return None
+        return truth(point == 1) if node.dtype == "bool" else number(point)
+
+    def sees(self, op_name: str) -> bool:
+        return op_name in _SEEN
+
+    def arguments(self, op_name: str, node: Node) -> tuple[Node, ...] | None:
+        """See -x in -2*x = -(2*x), a*b in any product, a**n in sqrt(a) and 1/a."""
+        if op_name == "neg":
+            return (self.negated(node),) if self.reads_negative(node) else None
+        if node.op.name not in _PRODUCT_OPS or not self.products.small(node):
+            return None
+        form = self.products.form_of_factor(node)
+        if op_name == "pow":
+            if len(form.factors) == 1 and not form.powers and form.coefficient == 1:
+                ((base, e),) = form.factors.items()
+                return (base, number(e)) if e != 1 else None
+            return None
+        if op_name == "mul":
+            return self._head_and_rest(form)
+        return None
+
+    def _head_and_rest(self, form: Form) -> tuple[Node, Node] | None:
+        if form.coefficient != 1:
+            rest = Form(1, form.factors, form.powers)
+            return (
+                (number(form.coefficient), self.products.write(rest)) if form.factors or form.powers else None
+            )
+        if len(form.factors) + len(form.powers) < 2:
+            return None
+        head = self.products.sorted([*form.factors, *form.powers])[0]
+        first = Form(
+            1,
+            {head: form.factors[head]} if head in form.factors else {},
+            {head: form.powers[head]} if head in form.powers else {},
+        )
+        rest = Form(
+            1,
+            {b: e for b, e in form.factors.items() if b is not head},
+            {b: e for b, e in form.powers.items() if b is not head},
+        )
+        if not rest.factors and not rest.powers:
+            return None
+        return (self.products.write(first), self.products.write(rest))
+
+    def reads_negative(self, node: Node) -> bool:
+        """Tell whether a node in normal form is written with a minus sign in front, or a sum with more minus than plus signs."""
+        if node.is_number():
+            return node.value < 0
+        if node.op.name == "neg":
+            return True
+        return node.op.name == "add" and self.sums.small(node) and self.sums.mostly_negative(node)
+
+    def negated(self, node: Node) -> Node:
+        """Return the negation of a node that reads negative."""
+        if node.op.name == "neg":
+            return node.args[0]
+        return self.sums.write(self.sums.of(node).scaled(-1)) if node.op.name == "add" else -node
+
+
+def _factors(rule: Rule, pattern: Node) -> _Factors:
+    found = _flat(pattern)
+    anchors = [i for i, (base, _) in enumerate(found) if base.op is not SYMBOL]
+    if not anchors:
+        raise UsageError(f"rule {rule.name}: one factor must name an op")
+    anchor = found.pop(anchors[0])
+    bound = set(metavariables(anchor[0])) | set(metavariables(anchor[1]))
+    if any(v not in bound for base, e in found for v in (*metavariables(base), *metavariables(e))):
+        raise UsageError(f"rule {rule.name}: the first factor with an op must bind every variable")
+    return _Factors(rule, anchor, tuple(found))
+
+
+def _flat(pattern: Node) -> list[tuple[Node, Node]]:
+    """The factors of a pattern: bases with exponents (numbers or literal metavariables)."""
+    name = pattern.op.name
+    if name == "mul":
+        return _flat(pattern.args[0]) + _flat(pattern.args[1])
+    if name == "div":
+        return _flat(pattern.args[0]) + [(b, number(-e.value)) for b, e in _flat(pattern.args[1])]
+    if name == "pow" and (pattern.args[1].is_number() or is_literal(pattern.args[1])):
+        return [(pattern.args[0], pattern.args[1])]
+    return [] if pattern.is_number(1) else [(pattern, number(1))]
+
+
+def _terms(rule: Rule) -> _Terms:
+    parts: list[tuple[Exponent, Node]] = []
+    pending: list[tuple[Node, int]] = [(rule.pattern, 1)]
+    while pending:
+        node, sign = pending.pop()
+        if node.op.name == "add":
+            pending += [(node.args[1], sign), (node.args[0], sign)]
+        elif node.op.name == "neg":
+            pending.append((node.args[0], -sign))
+        elif node.is_number():
+            parts.append((node.value * sign, number(1)))
+        else:
+            parts.append((sign, node))
+    first = next(i for i, (_, part) in enumerate(parts) if not part.is_number())
+    c, part = parts.pop(first)
+    anchor = _factors(rule, part)
+    if anchor.others:
+        raise UsageError(f"rule {rule.name}: the first term must be a single power")
+    return _Terms(rule, (c, anchor), tuple((k, tuple(_flat(p))) for k, p in parts))
+
+
+def _bind_exponent(pattern: Node, e: Exponent, bindings: Bindings) -> Bindings | None:
+    if not is_literal(pattern):
+        wanted = pattern.value
+        return bindings if (e > 0) == (wanted > 0) and abs(e) >= abs(wanted) else None
+    return {**bindings, pattern: number(e)} if bindings.get(pattern, number(e)) is number(e) else None
+
+
+def _value(exponent: Node, bindings: Bindings) -> Exponent:
+    node = bindings[exponent] if is_literal(exponent) else exponent
+    return node.value

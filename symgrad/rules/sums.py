@@ -1,0 +1,275 @@
+"""The normal form of sums: a rational constant plus rational multiples of distinct products with coefficient one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING
+
+from symgrad.ir.graph import NUMBER, Node, number
+from symgrad.ops.arith import add, neg
+from symgrad.rewrite.engine import undefined_somewhere
+from symgrad.rewrite.trace import Note, Step
+from symgrad.rules.order import TermKey
+from symgrad.rules.products import Exponent, Form, short
+
+if TYPE_CHECKING:
+    from symgrad.rules.normal import NormalForms
+
+__all__ = ["Sum", "Sums"]
+
+_FEW = 8  # terms: a longer sum stays one term where it is used several times
+
+
+@dataclass(slots=True)
+class Sum:
+    """A sum: constant and coefficients of monic terms."""
+
+    constant: Exponent
+    terms: dict[Node, Exponent]
+
+    def __len__(self) -> int:
+        return len(self.terms) + (self.constant != 0)
+
+    def scaled(self, c: Exponent) -> Sum:
+        return Sum(
+            short(Fraction(self.constant * c)), {t: short(Fraction(k * c)) for t, k in self.terms.items()}
+        )
+
+
+class Sums:
+    """Sums of nodes, and nodes of sums."""
+
+    def __init__(self, forms: NormalForms) -> None:
+        self._forms = forms
+        self._sums: dict[Node, Sum] = {}
+        self._split: dict[Node, tuple[Exponent, Node]] = {}
+        self._keys: dict[Node, TermKey] = {}
+        self._primitive: dict[Node, tuple[Exponent, Node]] = {}
+
+    def split(self, node: Node) -> tuple[Exponent, Node]:
+        """Write a node in normal form as a coefficient times a term with coefficient one."""
+        found = self._split.get(node)
+        if found is None:
+            if node.op.name in {"mul", "div", "neg"} and self._forms.products.small(node):
+                form = self._forms.products.form(node)
+                term = self._forms.products.write(Form(1, form.factors, form.powers))
+                found = (form.coefficient, term)
+            elif node.op is neg:
+                found = (-1, node.args[0])
+            else:
+                found = (1, node)
+            self._split[node] = found
+        return found
+
+    def small(self, node: Node) -> bool:
+        """Tell whether a sum has few enough terms to be copied into another."""
+        count = 1
+        pending = [node]
+        while pending and count <= _FEW:
+            top = pending.pop()
+            if top.op is add:
+                pending.extend(top.args)
+                count += 1
+        return count <= _FEW
+
+    def gather(self, root: Node, laws: dict[str, None]) -> tuple[Sum, dict[Node, None]]:
+        """Collect the terms of a sum as written, whose terms are in normal form.
+
+        Returns:
+            The sum, zero coefficients included, and the terms that cancelled.
+        """
+        total: Fraction = Fraction(0)
+        terms: dict[Node, Exponent] = {}
+        whole: list[tuple[Exponent, Node]] = []
+        pending: list[tuple[Node, Exponent]] = [(root, 1)]
+        while pending:
+            node, scale = pending.pop()
+            if node.op is NUMBER:
+                total += Fraction(node.value) * scale
+            elif node.op is add and self._forms.opens(node, root):
+                pending += [(node.args[1], scale), (node.args[0], scale)]
+            elif node.op is neg and self._forms.opens(node, root):
+                pending.append((node.args[0], -scale))
+            else:
+                c, term = self.split(node)
+                if term.op is not add or not self.small(term):
+                    self._include(terms, term, c * scale, laws)
+                elif abs(c * scale) == 1:
+                    pending.append((term, c * scale))
+                else:
+                    whole.append((short(Fraction(c * scale)), term))
+        total = self._distribute(whole, terms, total, laws)
+        gone = dict.fromkeys(t for t, k in terms.items() if k == 0)
+        return Sum(short(total), {t: k for t, k in terms.items() if k != 0}), gone
+
+    def _include(self, terms: dict[Node, Exponent], term: Node, c: Exponent, laws: dict[str, None]) -> None:
+        old = terms.get(term)
+        if old is not None:
+            laws["like-terms"] = None
+        terms[term] = short(Fraction(c if old is None else old + c))
+
+    def _distribute(
+        self,
+        whole: list[tuple[Exponent, Node]],
+        terms: dict[Node, Exponent],
+        total: Fraction,
+        laws: dict[str, None],
+    ) -> Fraction:
+        """c*(a + b) is opened where one of its terms meets a like term, and stays as it is elsewhere."""
+        waiting = list(whole)
+        while waiting:
+            for i, (c, inner) in enumerate(waiting):
+                opened = self.of(inner)
+                others = [n for j, (_, other) in enumerate(waiting) if j != i for n in self.of(other).terms]
+                meets = any(t in terms or t in others for t in opened.terms)
+                if meets or (opened.constant != 0 and total != 0):
+                    laws["distribute-a-number"] = None
+                    for term, k in opened.terms.items():
+                        self._include(terms, term, c * k, laws)
+                    total += Fraction(opened.constant) * c
+                    del waiting[i]
+                    break
+            else:
+                for c, inner in waiting:
+                    self._include(terms, inner, c, laws)
+                break
+        return total
+
+    def of(self, node: Node) -> Sum:
+        """Return the sum of a node in normal form."""
+        found = self._sums.get(node)
+        if found is None:
+            total: Fraction = Fraction(0)
+            terms: dict[Node, Exponent] = {}
+            pending = [node]
+            while pending:
+                top = pending.pop()
+                if top.op is NUMBER:
+                    total += Fraction(top.value)
+                elif top.op is add:
+                    pending += [top.args[1], top.args[0]]
+                else:
+                    c, term = self.split(top)
+                    terms[term] = short(Fraction(terms.get(term, 0) + c))
+            found = self._sums[node] = Sum(short(total), terms)
+        return found
+
+    def collect(self, node: Node) -> Step | None:
+        """Return the step that collects a sum whose terms are in normal form."""
+        laws: dict[str, None] = {}
+        found, gone = self.gather(node, laws)
+        notes: dict[Note, None] = dict.fromkeys(undefined_somewhere(gone, self._forms.known))
+        fired = self._forms.rules_for_sums.apply(found, laws, notes)
+        after = self.write(found)
+        if after is node:
+            return None
+        if not fired:
+            self._forms.settled.add(after)
+        return Step("collect-terms", node, after, "widens" if notes else "exact", tuple(notes), tuple(laws))
+
+    def key(self, term: Node) -> TermKey:
+        """Return the sort key of a term."""
+        key = self._keys.get(term)
+        if key is None:
+            form = self._forms.products.form_of_factor(term)
+            order = self._forms.products.sorted([*form.factors, *form.powers])
+            key = self._forms.order.term([(b, form.factors.get(b, 0)) for b in order])
+            self._keys[term] = key
+        return key
+
+    def ordered(self, found: Sum) -> list[tuple[Node | None, Exponent]]:
+        """Return the terms in the order in which they are written; None stands for the constant."""
+        order: list[tuple[Node | None, Exponent]] = []
+        order += sorted(found.terms.items(), key=lambda item: self.key(item[0]))
+        if found.constant != 0:
+            no_degree = all(self.key(t)[0] >= 0 for t in found.terms)
+            order.insert(0 if no_degree else len(order), (None, found.constant))
+        first = next((i for i, (_, c) in enumerate(order) if c > 0), 0)
+        return [order[first], *order[:first], *order[first + 1 :]]
+
+    def write(self, found: Sum) -> Node:
+        """Write a sum down, a common numeric factor in front if that saves a multiplication."""
+        if not found.terms:
+            return number(found.constant)
+        if len(found) == 1:
+            ((term, c),) = found.terms.items()
+            return self._term(term, c)
+        content = _content(found)
+        if content != 1 and self._shorter(found, content):
+            inner = self._write_terms(found.scaled(1 / Fraction(content)))
+            return self._forms.products.write(Form(content, {inner: 1}, {}))
+        return self._write_terms(found)
+
+    @staticmethod
+    def _shorter(found: Sum, content: Exponent) -> bool:
+        distributed = sum(abs(c) != 1 for c in found.terms.values())
+        factored = 1 + sum(abs(c) != content for c in found.terms.values())
+        return factored < distributed
+
+    def _write_terms(self, found: Sum) -> Node:
+        result: Node | None = None
+        for term, c in self.ordered(found):
+            part = number(c) if term is None else self._term(term, c)
+            if result is None:
+                result = part
+            elif part.op is NUMBER and c < 0:
+                result = add(result, neg(number(-c)))
+            else:
+                result = add(result, part)
+        return result if result is not None else number(0)
+
+    def _term(self, term: Node, c: Exponent) -> Node:
+        if c == 1:
+            return term
+        form = self._forms.products.form_of_factor(term)
+        scale = short(Fraction(form.coefficient * c))
+        return self._forms.products.write_signed(Form(scale, form.factors, form.powers))
+
+    def scaled(self, node: Node, c: Exponent) -> Node | None:
+        """Write a number times a sum, or None for a sum that is too long to be written anew."""
+        return self.write(self.of(node).scaled(c)) if self.small(node) else None
+
+    def primitive(self, node: Node) -> tuple[Exponent, Node]:
+        """Write a sum as its content times a sum with coprime integer coefficients and an agreed sign."""
+        found = self._primitive.get(node)
+        if found is None:
+            found = (1, node)
+            if self.small(node):
+                terms = self.of(node)
+                content = _content(terms) * self._sign(terms)
+                if content != 1:
+                    found = (content, self._write_terms(terms.scaled(1 / Fraction(content))))
+            self._primitive[node] = found
+        return found
+
+    def mostly_negative(self, node: Node) -> bool:
+        """Tell whether a sum has more minus signs than plus signs."""
+        return _balance(self.of(node)) < 0
+
+    def flipped(self, node: Node) -> Node | None:
+        """Return the negation of a sum that has as many minus signs as plus signs, for which it reads as well; else None."""
+        if not self.small(node):
+            return None
+        found = self.of(node)
+        return self._write_terms(found.scaled(-1)) if _balance(found) == 0 else None
+
+    def _sign(self, found: Sum) -> int:
+        """More plus signs than minus signs; at a tie, the first term by degree is positive."""
+        balance = _balance(found)
+        if balance == 0:
+            first = min(found.terms, key=self.key)
+            return 1 if found.terms[first] > 0 else -1
+        return 1 if balance > 0 else -1
+
+
+def _balance(found: Sum) -> int:
+    signs = [*found.terms.values(), found.constant]
+    return sum(c > 0 for c in signs) - sum(c < 0 for c in signs)
+
+
+def _content(found: Sum) -> Exponent:
+    """The largest positive rational that leaves coprime integer coefficients."""
+    values = [Fraction(c) for c in (*found.terms.values(), found.constant) if c != 0]
+    return short(Fraction(gcd(*(v.numerator for v in values)), lcm(*(v.denominator for v in values))))
