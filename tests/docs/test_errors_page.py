@@ -12,7 +12,7 @@ from tests.docs.markdown import ROOT, blocks
 PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 SECTIONS = {part.partition("\n")[0].strip(): part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
 # A base is raised through its subclasses alone, and nobody can write a program that breaks symgrad's own promises.
-BASES = {"SymgradError", "InternalError"}
+BASES = {"SymgradError", "EvaluationError", "InternalError"}
 
 
 def test_every_class_has_a_section() -> None:
