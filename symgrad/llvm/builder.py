@@ -145,9 +145,10 @@ class VectorBuilder:
         return self._intrinsic("fma", a, b, c)
 
     def _fused(self, a: Any, b: Any, c: Any) -> Any:
-        separate = a * b + c
-        if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
-            return separate
+        if not (np.isfinite(a) and np.isfinite(b)):
+            return a * b + c
+        if not np.isfinite(c):
+            return c  # a*b + c would be NaN where a*b overflows
         exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
         if exact == 0:
             return a * b + c if a * b == 0 else self.real.scalar(0.0)

@@ -75,7 +75,7 @@ class FloatType:
                 expected=f"numbers up to {np.finfo(self.scalar).max}",
                 cure='compile with dtype="float64"' if self.bits == 32 else "rescale it",
             )
-        return self.scalar(math.ldexp(kept, exponent))
+        return self.scalar(math.copysign(math.ldexp(kept, exponent), exact))
 
     def literal(self, value: np.floating) -> str:
         """The value in LLVM's hexadecimal notation (for float too, LLVM writes the bits of the double)."""

@@ -19,8 +19,8 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.jit import emit_object
 from tests.kernel.formulas import op, same_bits, sub, u, x
 
-CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-needs_cc = pytest.mark.skipif(CC is None or sys.platform == "win32", reason="no C compiler")
+CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or ""
+needs_cc = pytest.mark.skipif(not CC or sys.platform == "win32", reason="no C compiler")
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,7 +134,7 @@ def test_more_arguments_than_a_ufunc_takes():
     with pytest.raises(KernelError, match="70 inputs and 70 outputs"):
         _ = k.ufunc
     rng = np.random.default_rng(1)
-    arrays = [rng.normal(size=(4, 9)) for _ in many]
+    arrays: list[Any] = [rng.normal(size=(4, 9)) for _ in many]
     arrays[3], arrays[5], arrays[6] = arrays[3][:, :1], np.float64(2.0), np.arange(9)
     found = k(*arrays)
     expected = np.cumsum([np.broadcast_to(a, (4, 9)) for a in arrays], axis=0)

@@ -49,6 +49,7 @@ def test_floats_stay_and_literals_hold_their_bits(number):
 
 def test_edges():
     assert FLOAT64.round(Fraction(1, 10**324)) == 0
+    assert math.copysign(1, FLOAT32.round(Fraction(-1, 10**324))) == -1
     assert FLOAT32.round(Fraction(3, 4) * Fraction(1, 2**149)) == np.float32(1e-45)
     largest = (2**24 - 1) * 2**104
     assert FLOAT32.round(largest) == np.finfo(np.float32).max
