@@ -9,6 +9,7 @@ import symgrad.ops  # noqa: F401
 from symgrad.api.expr import Expr, node_of
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import topological
 
 __all__ = ["Program", "parse"]
 
@@ -95,9 +96,13 @@ class Program:
         return self._exprs[next(reversed(list(self._listing.assignments)))]
 
     def __str__(self) -> str:
-        from symgrad.ir.printer import listing_text
+        from symgrad.ir.printer import program_text
 
-        return listing_text(self._listing)
+        listing = self._listing
+        results = [] if listing.result is None else [listing.result]
+        read = set(topological([*listing.assignments.values(), *results]))
+        unread = [str(s.declaration) for s in listing.symbols.values() if s not in read]
+        return "\n".join([*unread, program_text(listing.assignments, result=listing.result)])
 
     def __repr__(self) -> str:
         return f"Program({', '.join(self.names)})"

@@ -1,0 +1,258 @@
+"""Commands: thin wrappers that read the arguments, call the public functions and print."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import symgrad
+from symgrad.cli.files import read_source, write_text
+from symgrad.errors import InternalError, SymgradError, UsageError
+
+__all__ = ["main"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_EXIT = """
+\b
+Exit codes: 0 done; 1 the program or a value is wrong; 2 the command line is wrong;
+3 a file cannot be read or written; 4 a fault in symgrad.
+"""
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_EXIT,
+)
+@click.version_option(symgrad.__version__, prog_name="symgrad")
+def main() -> None:
+    """Exact gradients as formulas, the reason for every term, and a native kernel for them.
+
+    SOURCE is a program file, an expression such as 'sqrt(x**2*u)', or - for standard input.
+    """
+
+
+def _guarded(command: F) -> F:
+    """Turn exceptions into a message on standard error and the documented exit code."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except SymgradError as error:
+            click.echo(f"symgrad: {error}", err=True)
+            sys.exit(1)
+        except OSError as error:
+            click.echo(f"symgrad: {error.filename or 'a file'}: {error.strerror or error}", err=True)
+            sys.exit(3)
+        except (InternalError, AssertionError, RecursionError, LookupError, TypeError, ValueError, AttributeError):
+            click.echo(traceback.format_exc(), err=True)
+            click.echo("symgrad: this is a fault in symgrad; please report it with the program", err=True)
+            sys.exit(4)
+
+    return run  # type: ignore[return-value]
+
+
+def _program_options(command: F) -> F:
+    for decorate in (
+        click.argument("source"),
+        click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line."),
+    ):
+        command = decorate(command)
+    return command
+
+
+_WRT = click.option(
+    "--wrt", metavar="NAME[,NAME]", help="What to differentiate by; by default every real input that is not random."
+)
+_OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
+_DTYPE = click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True)
+
+
+def _format(*choices: str) -> Callable[[F], F]:
+    return click.option("--format", "form", type=click.Choice(choices), default="text", show_default=True)
+
+
+@main.command()
+@_program_options
+@_WRT
+@click.option("--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order.")
+@_format("text", "latex", "json")
+@_OUTPUT
+@_guarded
+def derive(source: str, of: str | None, wrt: str | None, order: int, form: str, output: Path | None) -> None:
+    """Print the gradient as a formula."""
+    from symgrad.cli.report import derive_report
+
+    program = read_source(source)
+    y = chosen(program, of)
+    _emit(derive_report(y, targets(program, y, wrt), order, form), output)
+
+
+@main.command()
+@_program_options
+@_WRT
+@_format("text", "latex", "html", "json")
+@click.option("--picture", type=click.Path(path_type=Path), help="Also draw the graph into this .svg file.")
+@_OUTPUT
+@_guarded
+def explain(
+    source: str, of: str | None, wrt: str | None, form: str, picture: Path | None, output: Path | None
+) -> None:
+    """Derive step by step, and tell for every random input whether it enters the gradient, and how."""
+    from symgrad.cli.report import explain_report
+
+    program = read_source(source)
+    y = chosen(program, of)
+    derivation = symgrad.explain(y, targets(program, y, wrt))
+    if picture is not None:
+        if picture.suffix != ".svg":
+            raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
+        write_text(picture, derivation.svg())
+    _emit(explain_report(derivation, form), output)
+
+
+@main.command("compile")
+@_program_options
+@_WRT
+@click.option("--no-gradient", is_flag=True, help="Compile the values alone.")
+@_DTYPE
+@click.option("--name", default="kernel", show_default=True, help="Name of the C function.")
+@click.option(
+    "--cpu",
+    type=click.Choice(["host", "baseline"]),
+    default="host",
+    show_default=True,
+    help="This machine's instructions, or those every machine of its kind has.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="k.ll (LLVM IR), k.s (assembly) or k.o (object; its header k.h comes beside it).",
+)
+@_guarded
+def compile_(
+    source: str,
+    of: str | None,
+    wrt: str | None,
+    no_gradient: bool,
+    dtype: str,
+    name: str,
+    cpu: str,
+    output: Path,
+) -> None:
+    """Compile values and gradients to native code in a file."""
+    from symgrad.kernel.artefact import write_artefacts
+
+    written = {".ll": (".ll",), ".s": (".s",), ".o": (".o", ".h")}
+    if output.suffix not in written:
+        raise UsageError(f"cannot write '{output.name}'", expected="a name that ends in .ll, .s or .o")
+    program = read_source(source)
+    y = chosen(program, of)
+    by = [] if no_gradient else targets(program, y, wrt)
+    kernel = kernel_of(program, y, by, dtype, name)
+    names = [of or y.name or "value", *(f"d_{w.name or k}" for k, w in enumerate(by))]
+    for path in write_artefacts(kernel, output, cpu=cpu, outputs=names, suffixes=written[output.suffix]):
+        click.echo(f"wrote {path}")
+
+
+@main.command()
+@_program_options
+@_WRT
+@click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option("--no-gradient", is_flag=True, help="Compute the values alone.")
+@_DTYPE
+@_format("text", "json")
+@_OUTPUT
+@_guarded
+def run(
+    source: str,
+    of: str | None,
+    wrt: str | None,
+    values: tuple[str, ...],
+    no_gradient: bool,
+    dtype: str,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Compute values and gradients with the compiled kernel.
+
+    A VALUE is a number, numbers separated by commas, a .npy file, or a column of a .csv file: x=2, x=-2,-1,1,
+    x=points.npy, x=table.csv:height. With -o, results go to a .npy (one array), .npz or .csv file.
+    """
+    from symgrad.cli.files import read_values, write_arrays
+    from symgrad.cli.report import run_report
+
+    program = read_source(source)
+    y = chosen(program, of)
+    by = [] if no_gradient else targets(program, y, wrt)
+    kernel = kernel_of(program, y, by, dtype, "kernel")
+    inputs = read_values(values, [i.name or "" for i in program.inputs])
+    known = {name: value for name, value in inputs.items() if name in kernel.inputs}
+    results = kernel(**known)
+    names = [of or y.name or "value", *(f"d{of or y.name or 'value'}_d{w.name or 'value'}" for w in by)]
+    arrays = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+    if output is not None:
+        write_arrays(output, arrays)
+        click.echo(f"wrote {output}")
+        return
+    click.echo(run_report(known, arrays, form))
+
+
+@main.command()
+@click.option(
+    "--directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("symgrad-demo"),
+    show_default=True,
+    help="Where the picture goes.",
+)
+@click.option("--seed", type=int, default=2, show_default=True, help="Of the draws of the noise.")
+@_guarded
+def demo(directory: Path, seed: int) -> None:
+    """Answer the question symgrad was made for, from formula to kernel to picture."""
+    from symgrad.cli.demo import run_demo
+
+    run_demo(directory, seed)
+
+
+def chosen(program: symgrad.Program, of: str | None) -> symgrad.Expr:
+    """Return what a command works on."""
+    return program.last if of is None else program[of]
+
+
+def targets(program: symgrad.Program, y: symgrad.Expr, wrt: str | None) -> list[symgrad.Expr]:
+    """Return what to differentiate by: the names asked for, else every real input that is not random."""
+    if wrt is not None:
+        names = [name.strip() for name in wrt.split(",") if name.strip()]
+        return [program[name] for name in names]
+    found = [i for i in y.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
+    if not found:
+        raise UsageError("the program has no real input to differentiate by", cure="name one with --wrt")
+    return found
+
+
+def kernel_of(
+    program: symgrad.Program, y: symgrad.Expr, by: list[symgrad.Expr], dtype: str, name: str
+) -> symgrad.Kernel:
+    """Return the kernel of a value and its gradient."""
+    outputs = [y, *(symgrad.grad(y, by) if by else [])]
+    read = {s.name for s in y.inputs}
+    inputs = [i for i in program.inputs if i.name in read]
+    return symgrad.compile(outputs, inputs, dtype=dtype, name=name)
+
+
+def _emit(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text)
+    else:
+        write_text(output, text if text.endswith("\n") else text + "\n")
+        click.echo(f"wrote {output}")

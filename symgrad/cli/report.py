@@ -1,0 +1,104 @@
+"""What the commands print: formulas, derivations and tables, as text, LaTeX or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import symgrad
+from symgrad.api.explain import Derivation
+
+__all__ = ["derive_report", "explain_report", "run_report"]
+
+_ROWS = 20  # longer columns are cut in the middle: files are for the rest
+
+
+def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form: str) -> str:
+    """Return the partial derivatives up to an order."""
+    if order == 1:
+        found = {(w,): g for w, g in zip(wrt, symgrad.grad(y, list(wrt)), strict=True)}
+    else:
+        found = {k: v for k, v in symgrad.derivatives(y, list(wrt), order).items() if k}
+    name = y.name or "y"
+    if form == "json":
+        rows = [
+            {
+                "of": name,
+                "wrt": [w.name or str(w) for w in key],
+                "derivative": str(g),
+                "latex": g.latex(),
+                "nothing": g.nothing,
+                "domain_notes": list(g.domain_notes),
+            }
+            for key, g in found.items()
+        ]
+        return json.dumps(rows, indent=2, ensure_ascii=False)
+    lines: list[str] = []
+    for key, g in found.items():
+        if form == "latex":
+            lines.append(f"{_leibniz(y, key)} = {g.latex()}")
+            continue
+        left = f"d{name}/d{_short(key[0])}" if len(key) == 1 else f"d{len(key)}{name}/" + " ".join(f"d{_short(w)}" for w in key)
+        text = str(g).replace("\n", "\n    ")
+        lines.append(f"{left} = {text}" if "\n" not in text else f"{left}:\n    {text}")
+        if g.nothing is not None:
+            lines[-1] += f"    # {g.nothing}"
+        lines += [f"    # {note}" for note in g.domain_notes]
+    return "\n".join(lines)
+
+
+def _short(w: symgrad.Expr) -> str:
+    return w.name or f"({w})"
+
+
+def _leibniz(y: symgrad.Expr, key: Sequence[symgrad.Expr]) -> str:
+    power = f"^{{{len(key)}}}" if len(key) > 1 else ""
+    by = r" \, ".join(r"\partial " + symgrad.symbols(w.name).latex() if w.name else r"\partial \left(" + w.latex() + r"\right)" for w in key)
+    top = symgrad.symbols(y.name).latex() if y.name else "f"
+    return rf"\frac{{\partial{power} {top}}}{{{by}}}"
+
+
+def explain_report(derivation: Derivation, form: str) -> str:
+    """Return a derivation in one of its forms."""
+    if form == "latex":
+        return derivation.latex()
+    if form == "html":
+        return derivation.html()
+    if form == "json":
+        return json.dumps(derivation.json(), indent=2, ensure_ascii=False)
+    return str(derivation)
+
+
+def run_report(inputs: Mapping[str, Any], outputs: Mapping[str, Any], form: str) -> str:
+    """Return inputs and outputs as a table with a row a point, or as JSON."""
+    if form == "json":
+        # JSON has no NaN or infinity: null says that there is no finite number.
+        return json.dumps({k: _plain(v) for k, v in outputs.items()}, indent=2, allow_nan=False)
+    columns = np.broadcast_arrays(*(np.asarray(v) for v in (*inputs.values(), *outputs.values())))
+    flat = [c.reshape(-1) for c in columns]
+    names = [*inputs, *outputs]
+    count = flat[0].size
+    shown = range(count) if count <= _ROWS else [*range(_ROWS // 2), *range(count - _ROWS // 2, count)]
+    rows = [[_number(c[i]) for c in flat] for i in shown]
+    widths = [max(len(n), *(len(r[k]) for r in rows)) if rows else len(n) for k, n in enumerate(names)]
+    lines = ["  ".join(n.rjust(w) for n, w in zip(names, widths, strict=True))]
+    lines += ["  ".join(v.rjust(w) for v, w in zip(r, widths, strict=True)) for r in rows]
+    if count > _ROWS:
+        lines.insert(1 + _ROWS // 2, f"... {count - _ROWS} more rows (-o FILE writes them all) ...")
+    return "\n".join(lines)
+
+
+def _number(value: Any) -> str:
+    return str(bool(value)) if value.dtype.kind == "b" else repr(value.item())
+
+
+def _plain(value: Any) -> Any:
+    array = np.asarray(value)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        listed = array.astype(object)
+        listed[~np.isfinite(array)] = None
+        return listed.tolist()
+    return array.tolist()
