@@ -27,7 +27,7 @@ from pathlib import Path
 __all__ = ["Block", "SnippetError", "blocks", "run_page"]
 
 ROOT = Path(__file__).parents[2]
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FLAGS = doctest.ELLIPSIS
 TIMEOUT = 120  # seconds for one command
 
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<words>.*)")
