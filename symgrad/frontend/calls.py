@@ -8,7 +8,7 @@ from fractions import Fraction
 from lark import Token
 
 from symgrad.errors import DomainError, ProgramSyntaxError, UnknownFunctionError, UnsupportedError
-from symgrad.frontend.reader import Argument, Keyword, Pair, Reader, Term, ends
+from symgrad.frontend.scope import Argument, Keyword, Pair, Scope, Term, ends
 from symgrad.ir.graph import CONSTANTS, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS, Op
@@ -36,25 +36,25 @@ _INSTEAD = {
 }
 
 
-def call(reader: Reader, name: Token, arguments: Sequence[Argument], end: int) -> Term:
-    """Return the term of a call, or keep an error in the reader."""
+def call(scope: Scope, name: Token, arguments: Sequence[Argument], end: int) -> Term:
+    """Return the term of a call, or keep an error in the scope."""
     spelled = str(name)
     start, name_end = ends(name)
     special = _SPECIAL.get(spelled)
     op = OPS.get(spelled)
     if special is None and op is None:
-        return _unknown(reader, spelled, arguments, start, name_end, end)
+        return _unknown(scope, spelled, arguments, start, name_end, end)
     terms: list[Term] = []
     keywords: dict[str, Keyword] = {}
     for argument in arguments:
         if isinstance(argument, Keyword):
             key = str(argument.name)
             if op is None or key not in op.parameters or key in keywords:
-                return _wrong_keyword(reader, spelled, op, argument)
+                return _wrong_keyword(scope, spelled, op, argument)
             keywords[key] = argument
         elif isinstance(argument, Pair):
             if spelled != "Piecewise":
-                return reader.wrong(
+                return scope.wrong(
                     ProgramSyntaxError,
                     "a pair (a, b) is a value only in Piecewise",
                     argument.start,
@@ -63,7 +63,7 @@ def call(reader: Reader, name: Token, arguments: Sequence[Argument], end: int) -
                     cure="remove the parentheses around the two",
                 )
         elif keywords:
-            return reader.wrong(
+            return scope.wrong(
                 ProgramSyntaxError,
                 "a positional argument follows a keyword argument",
                 argument.start,
@@ -73,11 +73,11 @@ def call(reader: Reader, name: Token, arguments: Sequence[Argument], end: int) -
         else:
             terms.append(argument)
     if special is not None:
-        result = special(reader, arguments, start, end)
+        result = special(scope, arguments, start, end)
         if result is not None:
             return result
         if op is None:
-            return reader.wrong(
+            return scope.wrong(
                 ProgramSyntaxError,
                 f"wrong arguments for {spelled}",
                 start,
@@ -86,11 +86,11 @@ def call(reader: Reader, name: Token, arguments: Sequence[Argument], end: int) -
                 cure=f"write {_SIGNATURES[spelled]}",
             )
     assert op is not None
-    return _apply(reader, spelled, op, terms, keywords, start, end)
+    return _apply(scope, spelled, op, terms, keywords, start, end)
 
 
 def _apply(
-    reader: Reader,
+    scope: Scope,
     spelled: str,
     op: Op,
     terms: list[Term],
@@ -108,7 +108,7 @@ def _apply(
             break
         value = term.node.value if term.literal else None
         if not isinstance(value, int):
-            return reader.wrong(
+            return scope.wrong(
                 DomainError,
                 f"the parameter {parameter} of {spelled} is not a literal integer",
                 term.start,
@@ -124,7 +124,7 @@ def _apply(
         given = len(terms) + len(params)
         wanted = op.arity + len(op.parameters)
         more = " or more" if variadic else ""
-        return reader.wrong(
+        return scope.wrong(
             ProgramSyntaxError,
             f"{spelled} takes {wanted}{more} argument{'s' if wanted != 1 else ''}, got {given}",
             start,
@@ -132,9 +132,9 @@ def _apply(
             expected=signature(op, spelled),
             cure="add the missing argument" if given < wanted else "remove an argument",
         )
-    result = reader.make(op, terms[: op.arity], start, end, tuple(params))
+    result = scope.make(op, terms[: op.arity], start, end, tuple(params))
     for term in terms[op.arity :]:
-        result = reader.make(op, (result, term), start, end)
+        result = scope.make(op, (result, term), start, end)
     return result
 
 
@@ -144,17 +144,17 @@ def signature(op: Op, spelled: str) -> str:
     return f"{spelled}({', '.join((*op.parameters, *letters[: op.arity]))})"
 
 
-def _wrong_keyword(reader: Reader, spelled: str, op: Op | None, argument: Keyword) -> Term:
+def _wrong_keyword(scope: Scope, spelled: str, op: Op | None, argument: Keyword) -> Term:
     start, end = ends(argument.name)
     if str(argument.name) in ("axis", "keepdims", "axes", "dim", "keepdim", "out", "dtype"):
-        return reader.wrong(
+        return scope.wrong(
             UnsupportedError,
             f"the argument {argument.name}= belongs to array functions: array functions are not in this version",
             start,
             end,
             cure="leave it out",
         )
-    return reader.wrong(
+    return scope.wrong(
         ProgramSyntaxError,
         f"{spelled} takes no argument named '{argument.name}'",
         start,
@@ -165,20 +165,20 @@ def _wrong_keyword(reader: Reader, spelled: str, op: Op | None, argument: Keywor
 
 
 def _unknown(
-    reader: Reader, spelled: str, arguments: Sequence[Argument], start: int, name_end: int, end: int
+    scope: Scope, spelled: str, arguments: Sequence[Argument], start: int, name_end: int, end: int
 ) -> Term:
     if spelled in CONSTANTS and not arguments:
-        return reader.term(constant(spelled), start, end)
+        return scope.term(constant(spelled), start, end)
     if spelled in ARRAY_FUNCTIONS:
-        return reader.wrong(
+        return scope.wrong(
             UnsupportedError,
             f"'{spelled}' is an array function: array functions are not in this version",
             start,
             name_end,
             cure=_INSTEAD.get(spelled, "write the formula entry by entry"),
         )
-    if spelled in reader.scope or spelled == "pi":
-        return reader.wrong(
+    if spelled in scope.defined or spelled == "pi":
+        return scope.wrong(
             UnknownFunctionError,
             f"'{spelled}' is not a function",
             start,
@@ -187,7 +187,7 @@ def _unknown(
             cure=f"write {spelled}*(...) for a product",
         )
     known = [s for s in (*OPS, *_SPECIAL) if s.isalpha() or not s.endswith("_")]
-    return reader.wrong(
+    return scope.wrong(
         UnknownFunctionError,
         f"unknown function '{spelled}'",
         start,
@@ -197,25 +197,25 @@ def _unknown(
     )
 
 
-def _log(reader: Reader, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
+def _log(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
     """log(x, b) is log(x)/log(b), as in SymPy."""
     if len(arguments) != 2 or not all(isinstance(a, Term) for a in arguments):
         return None
-    logs = [reader.make(OPS["log"], (a,), start, end) for a in arguments if isinstance(a, Term)]
-    return reader.make(OPS["div"], logs, start, end)
+    logs = [scope.make(OPS["log"], (a,), start, end) for a in arguments if isinstance(a, Term)]
+    return scope.make(OPS["div"], logs, start, end)
 
 
-def _rational(reader: Reader, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
+def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
     """Rational(1, 3) is the number 1/3."""
     values = [a.node.value for a in arguments if isinstance(a, Term) and a.literal]
     if len(values) != len(arguments) or not 1 <= len(values) <= 2 or (len(values) == 2 and values[1] == 0):
         return None
     divisor = Fraction(values[1]) if len(values) == 2 else Fraction(1)
     node = number(Fraction(values[0]) / divisor)
-    return reader.term(node, start, end)
+    return scope.term(node, start, end)
 
 
-def _piecewise(reader: Reader, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
+def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
     """Piecewise((a, c), (b, True)) is where(c, a, b)."""
     pairs = [a for a in arguments if isinstance(a, Pair)]
     if len(pairs) != len(arguments) or not pairs:
@@ -223,7 +223,7 @@ def _piecewise(reader: Reader, arguments: Sequence[Argument], start: int, end: i
     last = pairs[-1]
     condition = last.condition.node
     if not (condition.args == () and condition.dtype == "bool" and condition.params[-1] is True):
-        return reader.wrong(
+        return scope.wrong(
             ProgramSyntaxError,
             "this Piecewise has no last piece for all other values",
             last.condition.start,
@@ -233,11 +233,11 @@ def _piecewise(reader: Reader, arguments: Sequence[Argument], start: int, end: i
         )
     result = last.value
     for piece in reversed(pairs[:-1]):
-        result = reader.make(OPS["where"], (piece.condition, piece.value, result), start, end)
+        result = scope.make(OPS["where"], (piece.condition, piece.value, result), start, end)
     return Term(result.node, start, end)
 
 
-_SPECIAL: dict[str, Callable[[Reader, Sequence[Argument], int, int], Term | None]] = {
+_SPECIAL: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None]] = {
     "Piecewise": _piecewise,
     "Rational": _rational,
     "log": _log,

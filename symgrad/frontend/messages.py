@@ -9,7 +9,8 @@ from lark import Token
 
 from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.lexer import Lexer
-from symgrad.frontend.reader import ends
+from symgrad.frontend.scope import ends
+from symgrad.ir.op import OPS
 from symgrad.ir.types import DOMAINS
 
 __all__ = ["misplaced"]
@@ -51,9 +52,13 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
             cure=f"add the missing '{')' if bracket == '(' else ']'}'",
         )
 
+    if "ELSE" in expected and "NUMBER" not in expected and _chooses(text, line_start, start):
+        place = "the end of the line" if token.type == "_NEWLINE" else f"'{value}'"
+        return error(
+            f"'else' is missing before {place}", expected="a if condition else b", cure="add: else b"
+        )
+
     if token.type == "_NEWLINE":
-        if "ELSE" in expected and _chooses(text, line_start, start):
-            return error("the line ends before 'else'", expected="a if condition else b", cure="add: else b")
         if before == "=":
             return error(
                 "the line ends where a value is expected",
@@ -97,7 +102,14 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
                 expected="x : real",
                 cure=f"write {before} : {value}",
             )
-        left, right = before, "(...)" if value == "(" else value
+        right = "(...)" if value == "(" else value + ("(...)" if text.startswith("(", end) else "")
+        if before in OPS and previous.type == "NAME":
+            return error(
+                f"the argument of '{before}' is not in parentheses",
+                expected=f"{before}(x)",
+                cure=f"write {before}({right})",
+            )
+        left = before
         if before == ")":
             left = "(...)"
         return error(
@@ -167,7 +179,7 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
 
 
 def _chooses(text: str, start: int, end: int) -> bool:
-    words = text[start:end].replace("(", " ").split()
+    words = re.findall(r"\w+", text[start:end])
     return words.count("if") > words.count("else")
 
 

@@ -109,7 +109,7 @@ def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expa
     Example:
         >>> from symgrad.frontend.text import parse_program
         >>> expression_text(parse_program("-(a - b)**2/(1/3*c) + -(2)").result)
-        '-(a - b)**2/(1/3*c) + -(2)'
+        '-(a - b)**2/(1/3*c) - (2)'
     """
     names = names or {}
     out: list[str] = []

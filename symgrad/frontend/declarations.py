@@ -1,0 +1,259 @@
+"""What the lines of a program define: declarations, random inputs, assignments, the result."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+from lark import Token
+
+from symgrad.errors import DeclarationError, ProgramSyntaxError, RedefinitionError, UnsupportedError
+from symgrad.frontend.scope import INFINITIES, Scope, Term, ends, literal_value
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import suggest
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape
+from symgrad.source import Span
+
+__all__ = ["Declarations"]
+
+Bound: TypeAlias = "tuple[Number | str, Token]"
+
+
+class Declarations(Scope):
+    """The rules of lines."""
+
+    def start(self, *_: object) -> None:
+        """The text as a whole: every line has done its work already."""
+
+    def names(self, *names: Token) -> tuple[Token, ...]:
+        self._begin()
+        return names
+
+    def target(self, name: Token) -> Token:
+        self._begin()
+        self._claim(name)
+        self.target_name = str(name)
+        return name
+
+    def _begin(self) -> None:
+        """A definition begins, so the text is a program: a name it used without declaring it is unknown after all."""
+        self._only_last()
+        self.strict = True
+        for token in self.free.values():
+            self.unknown(token)
+
+    def _only_last(self) -> None:
+        if self.result is not None:
+            self.wrong(
+                ProgramSyntaxError,
+                "an expression without a name stands before the last line",
+                self.result.start,
+                self.result.end,
+                expected="at most one, as the last line: the result",
+                cure="give it a name: y = ...",
+            )
+
+    def _claim(self, name: Token) -> None:
+        """Refuse a name that is taken."""
+        spelled = str(name)
+        if spelled == "pi":
+            self.wrong_token(
+                RedefinitionError, "'pi' is the constant 3.14159...", name, cure="choose another name"
+            )
+        elif spelled in self.name_spans:
+            line, column = self.source.line_column(self.name_spans[spelled].start)
+            how = "declared" if spelled in self.symbols else "assigned"
+            self.wrong_token(
+                RedefinitionError,
+                f"'{spelled}' is already {how} in line {line}, column {column}",
+                name,
+                expected="each name defined once",
+                cure=f"choose another name, such as {spelled}2",
+            )
+        elif spelled in self.given:
+            self.wrong_token(
+                RedefinitionError,
+                f"'{spelled}' is already defined before this text",
+                name,
+                expected="each name defined once",
+                cure=f"choose another name, such as {spelled}2",
+            )
+
+    def _define(self, name: Token, node: Node) -> None:
+        spelled = str(name)
+        self.defined[spelled] = node
+        self.name_spans[spelled] = Span(*ends(name))
+
+    def assign(self, name: Token, value: Term) -> None:
+        self.target_name = None
+        if self.error is None:
+            self.assignments[str(name)] = value.node
+            self._define(name, value.node)
+
+    def bare(self, value: Term) -> None:
+        self._only_last()
+        self.result = value
+
+    def declare(
+        self, names: tuple[Token, ...], domain: Token, bounds: tuple[Bound, ...] | None, shape: Shape | None
+    ) -> None:
+        found = self._domain(domain, bounds)
+        for name in names:
+            self._claim(name)
+            if self.error is None:
+                self._symbol(name, Declaration(str(name), found, shape or ()))
+
+    def _symbol(self, name: Token, declaration: Declaration) -> None:
+        node = symbol(declaration)
+        self.symbols[str(name)] = node
+        self._define(name, node)
+        self.spans.setdefault(node, self.name_spans[str(name)])
+
+    def _domain(self, name: Token, bounds: tuple[Bound, ...] | None) -> Domain:
+        domain = DOMAINS.get(str(name))
+        known = ", ".join((*DOMAINS, "real(0, 1)"))
+        if domain is None:
+            if str(name) == "complex":
+                self.wrong_token(
+                    UnsupportedError,
+                    "complex symbols are not in this version",
+                    name,
+                    cure="declare the real and the imaginary part: a, b : real",
+                )
+            else:
+                other = _DOMAIN_SPELLINGS.get(str(name).lower())
+                self.wrong_token(
+                    DeclarationError,
+                    f"unknown domain '{name}'",
+                    name,
+                    expected=f"one of {known}, or u ~ Uniform(0, 1) for a random input",
+                    cure=f"write {other}" if other else suggest(str(name), DOMAINS) or "write real",
+                )
+            return DOMAINS["real"]
+        if bounds is None:
+            return domain
+        if domain.name != "real" or len(bounds) != 2:
+            self.wrong_token(
+                DeclarationError,
+                f"'{name}' takes no interval" if domain.name != "real" else "an interval has two ends",
+                name,
+                expected="an interval such as real(0, 1), real(0, oo) or real(-oo, 1/2)",
+                cure="write real(low, high)",
+            )
+            return domain
+        low, high = (self._end(b, sign) for b, sign in zip(bounds, ("-oo", "oo"), strict=True))
+        if low is not None and high is not None and low >= high:
+            self.wrong_token(
+                DeclarationError,
+                "the interval is empty",
+                name,
+                expected="low < high",
+                cure="exchange the ends",
+            )
+        if low is None and high is None:
+            return domain
+        return Domain("real", "real", low, high)
+
+    def _end(self, bound: Bound, infinite: str) -> Number | None:
+        value, token = bound
+        if value == infinite:
+            return None
+        if isinstance(value, str):
+            self._not_exact(value, token, "write the end as a decimal or a fraction, such as 22/7")
+            return 0
+        return value
+
+    def _not_exact(self, value: str, token: Token, cure: str) -> None:
+        self.wrong_token(
+            DeclarationError,
+            f"'{value}' stands where an exact number is needed",
+            token,
+            expected="a number such as 2, 0.5 or 1/3; oo or -oo as the end of an interval",
+            cure=cure,
+        )
+
+    def draw(
+        self, names: tuple[Token, ...], family: Token, bounds: tuple[Bound, ...] | None, shape: Shape | None
+    ) -> None:
+        parameters: list[Number] = []
+        for value, token in bounds or ():
+            if isinstance(value, str):
+                self._not_exact(
+                    value, token, "scale a standard input instead: u ~ Normal(0, 1), then m + s*u"
+                )
+            else:
+                parameters.append(value)
+        for name in names:
+            self._claim(name)
+        if self.error is not None:
+            return
+        try:
+            distribution = Distribution(str(family), tuple(parameters))
+        except DeclarationError as error:
+            start, end = ends(family)
+            if str(family) in DISTRIBUTIONS:
+                cure = f"correct the parameters of {family}"
+            else:
+                cure = suggest(str(family), DISTRIBUTIONS) or "write Uniform(low, high) or Normal(mean, sd)"
+            self.wrong(DeclarationError, error.what, start, end, expected=error.expected, cure=cure)
+            return
+        for name in names:
+            self._symbol(name, Declaration(str(name), shape=shape or (), distribution=distribution))
+
+    def bounds(self, *bounds: Bound | None) -> tuple[Bound, ...]:
+        return tuple(b for b in bounds if b is not None)
+
+    def number_bound(self, token: Token, divisor: Token | None) -> Bound:
+        value = Fraction(literal_value(token))
+        if divisor is not None:
+            if literal_value(divisor) == 0:
+                self.wrong_token(DeclarationError, "a division by zero", divisor, cure="write oo for no end")
+                return 0, token
+            value /= literal_value(divisor)
+        return (value.numerator if value.denominator == 1 else value), token
+
+    def name_bound(self, token: Token) -> Bound:
+        return ("oo" if str(token) in INFINITIES else str(token)), token
+
+    def positive_bound(self, _sign: Token, bound: Bound) -> Bound:
+        return bound
+
+    def negative_bound(self, _sign: Token, bound: Bound) -> Bound:
+        value, token = bound
+        if isinstance(value, str):
+            return {"oo": "-oo", "-oo": "oo"}.get(value, f"-{value}"), token
+        return -value, token
+
+    def shape(self, *sizes: int | str) -> Shape:
+        return tuple(s for s in sizes if s is not None)  # pyright: ignore[reportUnnecessaryComparison]
+
+    def size(self, token: Token) -> int | str:
+        if token.type == "NAME":
+            self.sizes.add(str(token))
+            return str(token)
+        value = literal_value(token)
+        if not isinstance(value, int) or value < 1:
+            self.wrong_token(
+                DeclarationError,
+                f"'{token}' is no size",
+                token,
+                expected="a positive integer, or a name such as n",
+                cure="write real[n] or real[5]",
+            )
+            return 1
+        return value
+
+
+_DOMAIN_SPELLINGS = {
+    "float": "real",
+    "double": "real",
+    "float64": "real",
+    "reals": "real",
+    "r": "real",
+    "integer": "int",
+    "ints": "int",
+    "boolean": "bool",
+    "pos": "positive",
+    "nonnegative": "real, or real(0, oo) for the open interval",
+    "negative": "real(-oo, 0)",
+}

@@ -1,0 +1,278 @@
+"""What the lexer refuses at sight, each with its cure: words, characters and operators of other notations."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from symgrad.errors import (
+    ForbiddenSyntaxError,
+    NumberTooLargeError,
+    ProgramSyntaxError,
+    SymgradError,
+    UnsupportedError,
+)
+
+if TYPE_CHECKING:
+    from symgrad.frontend.lexer import Lexer
+
+__all__ = ["DIGITS", "FORBIDDEN", "after_number", "check_name", "check_size", "refused"]
+
+DIGITS = 4_000  # of a number written out in full; Python's own conversions stop at 4,300
+
+_OTHER_WORDS = """
+    as assert async await break class continue del elif except finally global nonlocal pass raise try with yield
+"""
+FORBIDDEN = {
+    "lambda": "as a name write lam; a function is written where it is used",
+    "import": "all functions are known without importing them",
+    "from": "all functions are known without importing them",
+    "def": "write the formula as an assignment: y = ...",
+    "return": "end the program with the expression alone on the last line",
+    "for": "write each term, or use a loop in Python around symgrad",
+    "while": "write each term, or use a loop in Python around symgrad",
+    "in": "write a comparison such as 0 < x",
+    "is": "write == to compare",
+    "None": "leave it out",
+    **dict.fromkeys(
+        _OTHER_WORDS.split(),
+        "choose another name",
+    ),
+}
+
+_SYMBOLS = {
+    "×": "write * for multiplication",
+    "·": "write * for multiplication",
+    "⋅": "write * for multiplication",
+    "∗": "write * for multiplication",
+    "÷": "write / for division",
+    "⁄": "write / for division",
+    "∕": "write / for division",
+    "−": "write - (the ASCII hyphen)",
+    "–": "write - (the ASCII hyphen)",
+    "—": "write - (the ASCII hyphen)",
+    "√": "write sqrt(...)",
+    "∛": "write cbrt(...)",
+    "∞": "write oo, in a declaration such as x : real(0, oo)",
+    "≤": "write <=",
+    "≥": "write >=",
+    "≠": "write !=",
+    "∧": "write and",
+    "∨": "write or",
+    "¬": "write not",
+    "∑": "write the terms of the sum",
+    "∂": "write d, or another name",
+    "½": "write 1/2",
+    "∼": "write ~",
+    "$": "write the formula without dollar signs",
+    "?": "write a if c else b to choose",
+    "!": "write gamma(n + 1) for a factorial, not c for a negation",
+    "%": "write x - y*floor(x/y) for the remainder",
+    "@": None,
+    "{": None,
+    "}": None,
+    ".": None,
+}
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+_WRONG_OPERATORS = {
+    "//": "write floor(x/y)",
+    "<<": "write x*2**n",
+    ">>": "write floor(x/2**n)",
+    "->": "write y = ... for a result",
+    "=>": "write >=",
+    "<>": "write !=",
+    "&&": "write and",
+    "||": "write or",
+}
+
+
+def check_name(lexer: Lexer, value: str, start: int, end: int) -> None:
+    """Raise the error for a name that is a word of Python or not in plain letters."""
+    if value in FORBIDDEN:
+        raise lexer.error(
+            ForbiddenSyntaxError,
+            f"'{value}' is a word of Python, not of formulas",
+            start,
+            end,
+            cure=FORBIDDEN[value],
+        )
+    if value.startswith("__"):
+        raise lexer.error(
+            ForbiddenSyntaxError,
+            f"names that start with two underscores, such as '{value}', are Python's",
+            start,
+            end,
+            cure="choose another name",
+        )
+    for i, character in enumerate(value):
+        if character in _SUPERSCRIPTS:
+            raise superscript(lexer, start + i)
+    if value == "π":
+        raise lexer.error(ProgramSyntaxError, "'π' is written pi", start, end, cure="write pi")
+    plain = normalize("NFKC", value)
+    if plain != value or not value.isidentifier():
+        raise lexer.error(
+            ProgramSyntaxError,
+            f"the name {value!r} has characters that look like others",
+            start,
+            end,
+            cure=f"write {plain}"
+            if plain.isidentifier()
+            else _SYMBOLS.get(value) or "use letters, digits and _",
+        )
+
+
+def superscript(lexer: Lexer, start: int) -> SymgradError:
+    digit = _SUPERSCRIPTS.index(lexer.source.text[start])
+    return lexer.error(
+        ProgramSyntaxError, "a raised digit is no power", start, cure=f"write **{digit} for the power"
+    )
+
+
+def after_number(lexer: Lexer, value: str, start: int, end: int) -> SymgradError:
+    """Return the error for what touches the end of a number: 2x, 1.2.3, 3²."""
+    text = lexer.source.text
+    if text[end] in _SUPERSCRIPTS:
+        return superscript(lexer, end)
+    if text[end] == ".":
+        return lexer.error(
+            ProgramSyntaxError, f"'{value}.' is no number", start, end + 1, cure="write one decimal point"
+        )
+    rest = re.compile(r"\w+").match(text, end)
+    word = rest.group() if rest else text[end]
+    stop = end + len(word)
+    if value == "0" and word[0] in "xXbBoO" and word[1:].isalnum():
+        return lexer.error(
+            ProgramSyntaxError, "numbers are decimal", start, stop, cure="write the number in base ten"
+        )
+    if word in ("j", "J"):
+        return lexer.error(
+            UnsupportedError,
+            "complex numbers are not in this version",
+            start,
+            stop,
+            cure="write the real and the imaginary part as two real formulas",
+        )
+    return lexer.error(
+        ProgramSyntaxError,
+        f"the multiplication in '{value}{word}' is not written",
+        start,
+        stop,
+        cure=f"write {value}*{'pi' if word == 'π' else word}"
+        if word[0] != "_"
+        else "write _ only between digits",
+    )
+
+
+def check_size(lexer: Lexer, value: str, start: int, end: int) -> None:
+    """Raise the error for a number too long to be written out."""
+    if _digits(value) > DIGITS:
+        raise lexer.error(
+            NumberTooLargeError,
+            "this number is too long",
+            start,
+            end,
+            expected=f"at most {DIGITS:,} digits when written out in full",
+            cure="use a symbol, or a power such as 10**n",
+        )
+
+
+def refused(lexer: Lexer, match: re.Match[str]) -> SymgradError:
+    """Return the error for a character or operator that the notation does not have."""
+    start, end = match.span()
+    value, text = match.group(), lexer.source.text
+    if match.lastgroup == "wrong":
+        return wrong_operator(lexer, value, start, end)
+    if value in "'\"`":
+        return lexer.error(
+            ForbiddenSyntaxError,
+            "texts in quotes (and f-strings) are not part of formulas",
+            start,
+            cure="write the formula itself",
+        )
+    if value == ".":
+        return attribute(lexer, start)
+    if value == "@":
+        return lexer.error(
+            UnsupportedError,
+            "the matrix product '@' is an array function: array functions are not in this version",
+            start,
+            cure="write the product entry by entry",
+        )
+    if value in "{}":
+        return lexer.error(
+            ForbiddenSyntaxError,
+            "sets and dictionaries are not part of formulas",
+            start,
+            cure="write ( and )",
+        )
+    if value == "\\":
+        return lexer.error(
+            ProgramSyntaxError,
+            "a backslash continues a line only as its last character",
+            start,
+            cure="remove what follows it, or the backslash",
+        )
+    if value in _SUPERSCRIPTS:
+        return superscript(lexer, start)
+    cure = _SYMBOLS.get(value)
+    if cure is None and value.isspace():
+        return lexer.error(
+            ProgramSyntaxError, f"an unusual space, U+{ord(value):04X}", start, cure="write a space"
+        )
+    if cure is None and not value.isprintable():
+        return lexer.error(
+            ProgramSyntaxError, f"a control character, U+{ord(value):04X}", start, cure="remove it"
+        )
+    if cure is None:
+        plain = normalize("NFKC", value)
+        same = plain != value and plain.isascii() and plain.isprintable() and plain.strip()
+        cure = f"write {plain.strip()}" if same else "remove it"
+    return lexer.error(ProgramSyntaxError, f"'{text[start]}' is not part of the notation", start, cure=cure)
+
+
+def wrong_operator(lexer: Lexer, value: str, start: int, end: int) -> SymgradError:
+    if value == ":=":
+        return lexer.error(
+            ForbiddenSyntaxError,
+            "':=' inside a formula is not allowed",
+            start,
+            end,
+            cure="assign on a line of its own: name = ...",
+        )
+    cure = _WRONG_OPERATORS.get(value, f"write a new name: y = x {value[:-1]} ...")
+    return lexer.error(
+        ProgramSyntaxError, f"'{value}' is not an operator of the notation", start, end, cure=cure
+    )
+
+
+def attribute(lexer: Lexer, start: int) -> SymgradError:
+    word = re.compile(r"\s*(\w*)").match(lexer.source.text, start + 1)
+    name = word.group(1) if word else ""
+    end = word.end() if word and name else start + 1
+    if name == "T":
+        return lexer.error(
+            UnsupportedError,
+            "the transpose '.T' is an array function: array functions are not in this version",
+            start,
+            end,
+            cure="write the formula entry by entry",
+        )
+    before = str(lexer.last) if lexer.last is not None and lexer.last.type == "NAME" else None
+    if before in ("np", "numpy", "math", "sp", "sympy", "jnp", "torch", "tf", "scipy", "special") and name:
+        cure = f"write {name}, without {before}."
+    else:
+        cure = "write a function call such as sin(x), or a plain name"
+    what = f"attributes such as '.{name}' are not part of formulas" if name else "a dot stands alone"
+    return lexer.error(ForbiddenSyntaxError, what, start, end, cure=cure)
+
+
+def _digits(value: str) -> int:
+    """Return an upper bound of the digits that a number literal has when written out without an exponent."""
+    mantissa, _, exponent = value.lower().partition("e")
+    digits = len(mantissa)
+    if len(exponent) > 18:
+        return 10**18
+    return digits + abs(int(exponent)) if exponent else digits
