@@ -61,6 +61,7 @@ class Kernel:
         "_call",
         "_code",
         "_rebuild",
+        "_scalar",
         "_shaped",
         "_ufunc",
         "dtype",
@@ -86,6 +87,7 @@ class Kernel:
         self.outputs = tuple(outputs)
         self.dtype = np.dtype(module.real.numpy)
         self.symbols = tuple(inputs)
+        self._scalar = self.dtype.type
         self._shaped = any(node.shape for node in inputs)
         self.kinds = tuple(np.dtype(np.bool_) if b else self.dtype for b in module.bools)
         self._code = code
@@ -151,9 +153,13 @@ class Kernel:
         if by_name or len(arrays) != len(self.inputs):
             arrays = self._in_order(arrays, by_name)
         for array, kind in zip(arrays, self.kinds, strict=False):
-            found = array.dtype if type(array) is np.ndarray else _FLOAT64 if type(array) is float else None
+            given = type(array)
+            if given is np.ndarray or given is self._scalar:
+                found = array.dtype
+            else:
+                found = _FLOAT64 if given is float else None
             if found is not kind:
-                arrays = tuple(self._admit(k, a) for k, a in enumerate(arrays))
+                arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
                 break
         if self._shaped:
             self._check_declared_shapes(arrays)
@@ -198,6 +204,14 @@ class Kernel:
         """Return input k as something the ufunc takes without loss, or raise."""
         name, kind = self.inputs[k], self.kinds[k]
         given = cast("type[Any]", type(value))
+        if given is int and abs(value) <= 2**24 and kind.kind == "f":
+            return self._scalar(value)  # exact, and so common that it must be quick
+        if isinstance(value, Node) or isinstance(getattr(value, "node", None), Node):
+            raise ArrayTypeError(
+                f"input '{name}' is a formula",
+                expected=f"a {kind} array",
+                cure="give it a value, or substitute it in the formula and compile that",
+            )
         is_array = issubclass(given, np.ndarray)
         if hasattr(given, "__array_ufunc__") and not is_array and not issubclass(given, np.generic):
             return value  # another array type; NumPy hands the call over to it

@@ -64,6 +64,7 @@ def test_values_by_position_and_by_name(kernel):
         (lambda k: k("1", 2.0), ArrayTypeError, "input 'x' is not numeric"),
         (lambda k: k(np.datetime64("2020-01-01"), 2.0), ArrayTypeError, "input 'x' is not numeric"),
         (lambda k: k([[1.0], [1.0, 2.0]], 2.0), ArrayTypeError, "input 'x' is not an array"),
+        (lambda k: k(op("neg", x), 2.0), ArrayTypeError, "input 'x' is a formula"),
         (lambda k: k(np.ones(2, np.longdouble), 2.0), ArrayTypeError, "the kernel computes in float64"),
         (lambda k: k(10**400, 2.0), NumberTooLargeError, "too large for float64"),
         (lambda k: k(np.ones(3), np.ones(4)), ShapeError, r"do not broadcast: x \(3,\), u \(4,\)"),

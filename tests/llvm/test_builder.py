@@ -145,7 +145,8 @@ def test_fma_is_rounded_once(dtype):
     builder = VectorBuilder(float_type(dtype), 4, Declarations())
     expected, folded = [], []
     for row in zip(*map(np.ndarray.tolist, arrays), strict=True):
-        expected.append(exact_fma(*row, dtype))
+        a, b, c = row
+        expected.append(exact_fma(a, b, c, dtype))
         with np.errstate(all="ignore"):
             folded.append(builder.fma(*map(builder.const, row)).literal)
     assert same_bits(found, np.array(expected, dtype))
