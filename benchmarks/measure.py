@@ -1,0 +1,114 @@
+"""How figures are taken: medians, peers interleaved in the same run, one row each."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["ROOT", "Options", "Row", "per_point", "interleaved", "once", "python"]
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asks for.
+
+    Attributes:
+        quick: small sizes and few repeats, to see that everything runs.
+        full: the slow peers too.
+        step: called with a few words before each piece of work.
+    """
+
+    quick: bool = False
+    full: bool = False
+    step: Callable[[str], None] = field(default=lambda _: None)
+
+    def repeats(self, usual: int) -> int:
+        return 2 if self.quick else usual
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure.
+
+    Attributes:
+        what: what was measured.
+        value: the figure, in `unit`.
+        unit: of the figure and of the peer.
+        peer: what it is compared with, measured in the same run.
+        peer_value: the peer's figure; the ratio is value / peer_value.
+        limit: the largest ratio if there is a peer, else the largest value, that is within the aim.
+        note: anything to know.
+    """
+
+    what: str
+    value: float
+    unit: str
+    peer: str = ""
+    peer_value: float | None = None
+    limit: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """The figure against its peer, or against its limit if there is no peer."""
+        against = self.limit if self.peer_value is None else self.peer_value
+        return self.value / against if against else None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the figure is within its limit; None without one."""
+        if self.limit is None:
+            return None
+        return (self.value if self.peer_value is None else self.value / self.peer_value) <= self.limit
+
+
+def once(work: Callable[[], object]) -> float:
+    """Return the seconds one call takes; what it returns is let go of outside the clock."""
+    gc.collect()
+    start = time.perf_counter()
+    result = work()
+    seconds = time.perf_counter() - start
+    del result
+    return seconds
+
+
+def interleaved(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Return the median seconds of each, taken in turns so that a busy machine slows all alike."""
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(repeats):
+        for name, work in works.items():
+            taken[name].append(once(work))
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+
+
+def per_point(
+    works: Mapping[str, Callable[[], object]], points: int, repeats: int, calls: int
+) -> dict[str, float]:
+    """Return the median nanoseconds a point of each; every sample is the mean of several calls."""
+
+    def several(work: Callable[[], object]) -> Callable[[], object]:
+        def run() -> None:
+            for _ in range(calls):
+                work()
+
+        return run
+
+    for work in works.values():
+        work()
+    seconds = interleaved({name: several(work) for name, work in works.items()}, repeats)
+    return {name: s / calls / points * 1e9 for name, s in seconds.items()}
+
+
+def python(arguments: Sequence[str], timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    """Run a fresh Python from the root of the tree."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=True
+    )

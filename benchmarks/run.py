@@ -1,0 +1,159 @@
+"""Run the benchmarks: `python -m benchmarks.run [--only NAME] [--quick] [--full] [--write]`.
+
+One table: every figure against its peer, measured in turns in the same run, or against its limit.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+
+from benchmarks.measure import ROOT, Options, Row
+
+__all__ = ["BENCHMARKS", "main"]
+
+# name -> module, function, heading
+BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
+    "chain": ("chain", "run", "Shared operations: a chain of random sin, tanh, +, * on 10 inputs"),
+    "pbe": ("pbe", "run", "PBE correlation energy: all derivatives by 5 inputs"),
+    "accuracy": ("pbe", "run_accuracy", "PBE correlation energy: accuracy of all 126 derivatives"),
+    "cold": ("cold", "run", "A cold process, and compiling the demo program"),
+    "speed": ("speed", "run", "Kernels at 100,000 points"),
+    "parsing": ("parsing", "run", "Reading program text"),
+}
+
+COLUMNS = ("what", "figure", "against", "ratio", "limit")
+
+
+def measured(name: str, options: Options) -> Iterator[Row]:
+    module, function, _ = BENCHMARKS[name]
+    run: Callable[[Options], Iterator[Row]] = getattr(import_module(f"benchmarks.{module}"), function)
+    return run(options)
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """Return a row as text, one cell per column."""
+    limit = ""
+    if row.limit is not None:
+        limit = f"{row.limit:g}" + ("" if row.holds else " EXCEEDED")
+    against = "limit" if row.limit is not None else ""
+    if row.peer_value is not None:
+        against = f"{row.peer}: {figure(row.peer_value, row.unit)}"
+    ratio = "" if row.ratio is None else f"{row.ratio:.2g}"
+    return (row.what, figure(row.value, row.unit), against, ratio, limit)
+
+
+def figure(value: float, unit: str) -> str:
+    text = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{text} {unit}".strip()
+
+
+def machine() -> str:
+    model = platform.processor() or platform.machine()
+    cpu_info = Path("/proc/cpuinfo")
+    if cpu_info.exists():
+        names = [
+            line.split(":")[1].strip() for line in cpu_info.read_text().splitlines() if "model name" in line
+        ]
+        model = f"{names[0]}, {len(names)} processors" if names else model
+    return f"{model}; {platform.system()} {platform.machine()}"
+
+
+def versions() -> str:
+    found = [f"Python {platform.python_version()}"]
+    for package in ("symgrad", "numpy", "sympy", "llvmlite", "python-flint", "numba"):
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            if package == "symgrad":
+                from symgrad import __version__
+
+                found.append(f"symgrad {__version__}")
+    return ", ".join(found)
+
+
+def table(title: str, rows: Sequence[Row]) -> Table:
+    made = Table(*COLUMNS, title=title, title_justify="left")
+    for row in rows:
+        what, *rest = cells(row)
+        note = f"\n  [dim]{row.note}[/dim]" if row.note else ""
+        made.add_row(what + note, *rest, style="red" if row.holds is False else None)
+    return made
+
+
+def page(results: Mapping[str, Sequence[Row]], command: str) -> str:
+    """Return docs/benchmarks.md."""
+    lines = [
+        "# Benchmarks",
+        "",
+        "Speed is measured here and nowhere in the tests. Each figure is a median of several repeats; a peer is",
+        "measured in turns with it, in the same run, on the same machine, and the ratio is figure / peer. Without",
+        "a peer, the ratio is figure / limit. `make bench` prints this page's tables for your machine.",
+        "",
+        f"- Machine: {machine()}",
+        f"- Versions: {versions()}",
+        f"- Command: `{command}`",
+        "",
+    ]
+    for name, rows in results.items():
+        lines += [
+            f"## {BENCHMARKS[name][2]}",
+            "",
+            "| " + " | ".join(COLUMNS) + " |",
+            "|---" * len(COLUMNS) + "|",
+        ]
+        for row in rows:
+            what, *rest = cells(row)
+            lines.append("| " + " | ".join([f"{what} ({row.note})" if row.note else what, *rest]) + " |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.option("--only", type=click.Choice(list(BENCHMARKS)), multiple=True, help="run this one (repeatable)")
+@click.option("--quick", is_flag=True, help="small sizes and few repeats: does everything run?")
+@click.option("--full", is_flag=True, help="also the peers that take many seconds")
+@click.option("--write", is_flag=True, help="write docs/benchmarks.md as well")
+def main(only: tuple[str, ...], quick: bool, full: bool, write: bool) -> None:
+    """Measure symgrad against its peers and its limits, and print one table for each benchmark."""
+    console = Console()
+    names = only or tuple(BENCHMARKS)
+    results: dict[str, list[Row]] = {}
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(names))
+        options = Options(quick, full, lambda text: progress.update(task, description=text))
+        for name in names:
+            results[name] = list(measured(name, options))
+            progress.advance(task)
+    for name, rows in results.items():
+        console.print(table(BENCHMARKS[name][2], rows))
+    if write:
+        command = " ".join(["python -m benchmarks.run", *sys.argv[1:]])
+        (ROOT / "docs" / "benchmarks.md").write_text(page(results, command), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
