@@ -153,11 +153,10 @@ class Kernel:
         if by_name or len(arrays) != len(self.inputs):
             arrays = self._in_order(arrays, by_name)
         for array, kind in zip(arrays, self.kinds, strict=False):
-            given = type(array)
-            if given is np.ndarray or given is self._scalar:
+            if type(array) is np.ndarray or type(array) is self._scalar:
                 found = array.dtype
             else:
-                found = _FLOAT64 if given is float else None
+                found = _FLOAT64 if type(array) is float else None
             if found is not kind:
                 arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
                 break
