@@ -277,9 +277,11 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
     return made if isinstance(wrt, list | tuple) else made[0]
 
 
-def trace_of(y: Expr, wrt: Sequence[Wrt]) -> Trace:
-    """Return the record of the backward pass of a scalar (for explanations)."""
-    return pull_back([y.node], [as_node(1)], _targets([y], wrt))
+def targets_of(y: Expr, wrt: Any) -> list[Expr]:
+    """Return what one differentiates by as expressions, from Exprs or names, one or many, checked."""
+    exprs = [_resolve(y, w) for w in _many(wrt)]
+    _targets([y], exprs)
+    return exprs
 
 
 def _expr(value: Any) -> Expr:

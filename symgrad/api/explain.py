@@ -1,0 +1,170 @@
+"""Explanations: the derivation of a gradient, step by step, and what the noise does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from symgrad.api.differentiate import targets_of
+from symgrad.api.expr import Expr, handle, node_of
+from symgrad.errors import UsageError
+from symgrad.explain.derivation import Derivation as Record
+from symgrad.explain.derivation import DerivationStep, explain as derive
+from symgrad.explain.noise import NoiseVerdict
+from symgrad.ir.listing import Listing
+
+__all__ = ["Derivation", "explain"]
+
+
+class Derivation:
+    """How a gradient comes about, and which random inputs enter it.
+
+    Attributes:
+        steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
+        noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
+            ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
+        notes: where simplification made the domain larger.
+    """
+
+    def __init__(self, record: Record, y: Expr, wrt: Sequence[Expr]) -> None:
+        self._record = record
+        self._y = y
+        self._wrt = tuple(wrt)
+
+    @property
+    def record(self) -> Record:
+        """The derivation on nodes (internal)."""
+        return self._record
+
+    @property
+    def steps(self) -> tuple[DerivationStep, ...]:
+        """The pullbacks in the order in which they run."""
+        return self._record.steps
+
+    @property
+    def noise(self) -> Mapping[str, NoiseVerdict]:
+        """The verdict on each random input, by name."""
+        return self._record.noise
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where simplification made the domain larger, one sentence each."""
+        return self._record.notes
+
+    @property
+    def gradient(self) -> tuple[Expr, ...]:
+        """The gradients, simplified; stop_gradient stays, so they may be differentiated again."""
+        return self._exprs(self._record.canonical)
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        """The gradients as values: stop_gradient(e) is e, which often simplifies further."""
+        return self._exprs(self._record.values)
+
+    @property
+    def nothing(self) -> tuple[str | None, ...]:
+        """For each gradient the kind of nothing it is, or None."""
+        return tuple(None if n is None else str(n) for n in self._record.nothing)
+
+    def _exprs(self, nodes: Sequence[Any]) -> tuple[Expr, ...]:
+        return tuple(Expr(n, listings=self._y.listings, origins=(self._y.node,)) for n in nodes)
+
+    def __str__(self) -> str:
+        from symgrad.render.derivation import derivation_text
+
+        return derivation_text(self._record)
+
+    def __repr__(self) -> str:
+        by = ", ".join(str(w) for w in self._wrt)
+        return f"<Derivation of {self._y.name or self._y} by {by}: {len(self.steps)} steps>"
+
+    def latex(self) -> str:
+        """Return it as LaTeX, one aligned line a step."""
+        from symgrad.render.derivation import derivation_latex
+
+        return derivation_latex(self._record)
+
+    def html(self) -> str:
+        """Return it as one HTML page that needs no network, with the picture."""
+        from symgrad.render.derivation import derivation_html
+
+        return derivation_html(self._record)
+
+    def json(self) -> dict[str, Any]:
+        """Return it as a dictionary of plain values, keyed by attribute names."""
+        from symgrad.render.derivation import derivation_json
+
+        return derivation_json(self._record)
+
+    def svg(self, noise: str | None = None) -> str:
+        """Return a picture of the graph in which the path of the noise is visible.
+
+        Args:
+            noise: the random input to follow; by default all.
+        """
+        from symgrad.render.derivation import derivation_svg
+
+        if noise is not None and noise not in self.noise:
+            known = ", ".join(self.noise) or "none: the program has no random input"
+            raise UsageError(f"'{noise}' is not a random input", expected=known)
+        return derivation_svg(self._record, noise)
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def explain(y: Expr, wrt: Any = None) -> Derivation:
+    """Derive a gradient step by step, and tell for every random input whether it enters it, and by which path.
+
+    Args:
+        y: a scalar expression.
+        wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
+            not random. A gradient that `grad` made explains itself without it.
+
+    Returns:
+        A Derivation.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotInProgramError: if ``wrt`` does not occur in the program.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse('''
+        ... x : real
+        ... u ~ Uniform(0.9, 1.1)
+        ... z = sqrt(stop_gradient(x**2*u - x**2) + x**2)
+        ... ''')
+        >>> d = sg.explain(p["z"], p["x"])
+        >>> d.noise["u"].enters
+        True
+        >>> print(d.noise["u"].reason)
+        the pullback of sqrt reads the forward value z, which depends on u through x**2*u; stop_gradient cuts derivative edges, not value edges
+    """
+    expr = y if isinstance(y, Expr) else handle(node_of(y))
+    if wrt is None and expr.derived and len(expr.traces) == 1:
+        trace = expr.traces[0]
+        (origin, _), *others = trace.outputs
+        if not others:
+            expr, by = Expr(origin, listings=expr.listings), [
+                Expr(w, listings=expr.listings)
+                for w, g in zip(trace.wrt, trace.gradients, strict=True)
+                if g is expr.node
+            ]
+            wrt = by or [Expr(w, listings=expr.listings) for w in trace.wrt]
+    if wrt is None:
+        wrt = [i for i in expr.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
+        if not wrt:
+            raise UsageError("there is no real input to differentiate by", cure="name what to differentiate by: wrt=")
+    exprs = targets_of(expr, wrt)
+    listing = _joined(expr.listings)
+    return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)
+
+
+def _joined(listings: Sequence[Listing]) -> Listing | None:
+    """Return one listing for names and random inputs, the first program's names first."""
+    if len(listings) < 2:
+        return listings[0] if listings else None
+    symbols = {name: node for listing in reversed(listings) for name, node in listing.symbols.items()}
+    assignments = {name: node for listing in reversed(listings) for name, node in listing.assignments.items()}
+    return Listing(symbols, {k: v for k, v in assignments.items() if k not in symbols})
