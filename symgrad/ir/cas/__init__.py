@@ -9,9 +9,9 @@
     and_, or_, xor, maximum, minimum  And, Or, Xor, Max, Min        flat too, arguments in the order written
     any other op                      the class its record names in `cas`, else a Function of ours in `heads`
 
-Where a form as written would read as another (``x**-1``, ``-1*x``, ``a*(1/b)``, ``x**0.5``), its ambiguous part is
-in an ``UnevaluatedExpr``, which reading drops. Read from SymPy, floats become exact (the shortest decimal that reads back
-as the float), a Piecewise in the last branch of another joins its chain, and ITE, Implies and the like are written out.
+Where a form as written would read as another (``x**-1``, ``-1*x``, ``a*(1/b)``, ``x**0.5``), its ambiguous part goes
+into an ``UnevaluatedExpr``, which reading drops. Floats read from SymPy are exact: the shortest decimal that reads back
+as the float. A Piecewise in the last branch of another joins its chain; ITE, Implies and the like are written out.
 
 Nothing here calls an evaluating or caching constructor of SymPy, compares two expressions, or hashes one before its
 arguments: SymPy does all that by recursion over the expanded tree, exponential when shared, too deep when long.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import mpmath
+import mpmath as typed_mpmath
 import sympy as typed_sympy
 import sympy.codegen.cfunctions as typed_cfunctions
 
@@ -17,10 +17,10 @@ from symgrad.ir.types import BOOL, REAL, Declaration
 
 __all__ = ["S", "Static", "class_of", "head_of", "heads", "sympy"]
 
-sympy: Any = (
-    typed_sympy  # its annotations are partial: nothing could be checked, everything would be reported
-)
+# SymPy's own annotations are partial: little could be checked, everything would be reported.
+sympy: Any = typed_sympy
 S: Any = sympy.S
+_mpmath: Any = typed_mpmath
 _cfunctions: Any = typed_cfunctions
 _ArgumentIndexError: Any = sympy.core.function.ArgumentIndexError
 
@@ -31,7 +31,7 @@ class Static(sympy.Atom):
     __slots__ = ("params",)
 
     def __new__(cls, params: tuple[Any, ...]) -> Static:
-        new = super().__new__(cls)
+        new: Any = sympy.Atom.__new__(cls)
         new.params = params
         return new
 
@@ -45,13 +45,15 @@ class Static(sympy.Atom):
         return str(self.params)
 
 
-_PLAIN: dict[str, Callable[..., Any]] = {
-    "cbrt": lambda x: sympy.sign(x) * sympy.Abs(x) ** sympy.Rational(1, 3),
-    "clip": lambda x, low, high: sympy.Min(sympy.Max(x, low), high),
-    "lgamma": lambda x: sympy.log(sympy.Abs(sympy.gamma(x))),
-    "relu": lambda x: sympy.Max(x, 0),
-    "sigmoid": lambda x: 1 / (1 + sympy.exp(-x)),
-    "softplus": lambda x: sympy.log(1 + sympy.exp(x)),
+_x, _low, _high = sympy.symbols("x low high")
+
+_PLAIN: dict[str, Any] = {
+    "cbrt": sympy.Lambda(_x, sympy.sign(_x) * sympy.Abs(_x) ** sympy.Rational(1, 3)),
+    "clip": sympy.Lambda((_x, _low, _high), sympy.Min(sympy.Max(_x, _low), _high)),
+    "lgamma": sympy.Lambda(_x, sympy.log(sympy.Abs(sympy.gamma(_x)))),
+    "relu": sympy.Lambda(_x, sympy.Max(_x, 0)),
+    "sigmoid": sympy.Lambda(_x, 1 / (1 + sympy.exp(-_x))),
+    "softplus": sympy.Lambda(_x, sympy.log(1 + sympy.exp(_x))),
     "xor": sympy.Xor,
 }
 """What a head is in SymPy's own words, evaluated: what ``doit`` and ``rewrite`` give."""
@@ -74,7 +76,7 @@ class _Head:
         return self.args[0].params if self.op.parameters else ()
 
     def doit(self, *, deep: bool = True, **hints: Any) -> Any:
-        args = [a.doit(deep=deep, **hints) for a in self.args] if deep else self.args
+        args = tuple(a.doit(deep=deep, **hints) for a in self.args) if deep else self.args
         return _PLAIN.get(self.op.name, type(self))(*args)
 
     def _eval_rewrite(self, _rule: Any, args: Sequence[Any], **_hints: Any) -> Any:
@@ -92,11 +94,15 @@ class _FunctionHead(_Head, sympy.Function):
 
     def _eval_mpmath(self) -> Any:
         op, params = self.op, self.params
-        return (lambda *args: op.reference(mpmath.mp, *params, *args)), self.operands
+
+        def value(*args: Any) -> Any:
+            return op.reference(_mpmath.mp, *params, *map(_mpmath.mp.convert, args))  # SymPy passes ints
+
+        return value, self.operands
 
     def _eval_evalf(self, prec: int) -> Any:
         try:
-            return super()._eval_evalf(prec)
+            return sympy.Function._eval_evalf(self, prec)
         except TypeError:  # a complex argument: the op has no value there
             return None
 
@@ -104,10 +110,10 @@ class _FunctionHead(_Head, sympy.Function):
         return True if self.op.domain is None and all(a.is_real for a in self.operands) else None
 
     def _eval_is_nonnegative(self) -> bool | None:
-        return True if self.op.facts & {"nonnegative", "positive"} and self.is_real else None
+        return True if self.op.facts & {"nonnegative", "positive"} and self._eval_is_real() else None
 
     def _eval_is_positive(self) -> bool | None:
-        return True if "positive" in self.op.facts and self.is_real else None
+        return True if "positive" in self.op.facts and self._eval_is_real() else None
 
 
 class _BooleanHead(_Head, sympy.logic.boolalg.BooleanFunction):
@@ -134,8 +140,8 @@ def head_of(op: Op) -> Any:
 
     def numeric(*args: Any) -> Any:  # what sympy.lambdify calls, in NumPy or mpmath
         static, operands = (args[0].params, args[1:]) if op.parameters else ((), args)
-        if any(isinstance(a, mpmath.mpf) for a in operands):
-            return op.reference(mpmath.mp, *static, *operands)
+        if any(isinstance(a, _mpmath.mpf) for a in operands):
+            return op.reference(_mpmath.mp, *static, *operands)
         return op.evaluate(*static, *operands)
 
     base: Any = _BooleanHead if op.gives == "bool" else _FunctionHead

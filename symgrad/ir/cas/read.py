@@ -58,9 +58,7 @@ def _exact(value: Any) -> Fraction:
     """Return the shortest decimal that reads back as a Float of its precision."""
     mpf, precision = value._mpf_, value._prec
     if abs(mpf[2]) > _LARGEST_EXPONENT:
-        raise NumberTooLargeError(
-            f"the float {value} has an exponent too large to write out", cure="keep it symbolic"
-        )
+        raise NumberTooLargeError("a float has an exponent too large to write out", cure="keep it symbolic")
     digits: int = _libmp.prec_to_dps(precision)
     text: str = _libmp.to_str(mpf, digits)
     while _libmp.from_str(text, precision, "n") != mpf:
@@ -181,17 +179,14 @@ class _Reader:
         self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # of equal arguments
 
     def children(self, e: Any) -> tuple[Any, ...]:
-        cls: Any = type(e)
+        cls: Any = e.__class__
         if cls is sympy.Piecewise:
             return tuple(part for pair in e.args for part in pair.args)
         if cls is sympy.Xor:
             return e._args  # .args sorts a set
         if cls in _READ or cls in self.op_of:
             return tuple(a for a in e.args if type(a) is not Static)
-        if not isinstance(e, (sympy.Rational, sympy.Float, sympy.NumberSymbol, sympy.Symbol)) and e not in (
-            S.true,
-            S.false,
-        ):
+        if not isinstance(e, _LEAVES):
             raise _unsupported(e)
         return ()
 
@@ -220,12 +215,12 @@ class _Reader:
         op = self.op_of.get(type(e))
         if type(e) is sympy.Piecewise:
             return {id(c) for c in children[1::2]}
-        if op is not None:
-            return {id(c) for c, takes in zip(children, op.takes, strict=False) if takes == "bool"}
+        if op is not None and len(children) == op.arity:
+            return {id(c) for c, takes in zip(children, op.takes, strict=True) if takes == "bool"}
         return {id(c) for c in children} if isinstance(e, _BooleanFunction) else set()
 
     def node(self, e: Any, boolean: bool) -> Node:
-        cls: Any = type(e)
+        cls: Any = e.__class__
         args = [self.done[id(c)] for c in self.children(e)]
         if cls in _READ:
             return _READ[cls](e, args)
@@ -243,6 +238,15 @@ class _Reader:
             return constant(str(e))
         raise _unsupported(e)
 
+
+_LEAVES: Any = (
+    sympy.Rational,
+    sympy.Float,
+    sympy.NumberSymbol,
+    sympy.Symbol,
+    sympy.logic.boolalg.BooleanTrue,
+    sympy.logic.boolalg.BooleanFalse,
+)
 
 _UNWRITTEN = {"mul", "div", "neg", "pow", "sqrt", "where"}  # ops whose SymPy class is shared
 
@@ -267,9 +271,9 @@ def from_sympy(
         RedefinitionError: if two symbols of one name differ.
 
     Example:
-        >>> import symgrad.ops
+        >>> import symgrad.ops.arith
         >>> a = sympy.Symbol("a", positive=True)
-        >>> from_sympy([a + 0.9])[0].args
+        >>> from_sympy([a**0.9])[0].args
         (<a : positive>, <9/10>)
     """
     read: list[Any] = []

@@ -14,9 +14,12 @@ from symgrad.ir.types import Declaration
 
 __all__ = ["assumptions", "declarations", "to_sympy"]
 
-_COPIES = (
-    64  # a flat sum that others extend is copied into theirs up to this many terms; beyond, theirs nest it
-)
+_Application: Any = sympy.core.function.Application
+_LatticeOp: Any = sympy.core.operations.LatticeOp
+_ExprCondPair: Any = sympy.functions.elementary.piecewise.ExprCondPair
+
+# A flat sum that others extend is copied into theirs up to this many terms; beyond, theirs nest it.
+_COPIES = 32
 
 
 def declarations(nodes: Iterable[Node]) -> dict[str, Declaration]:
@@ -28,18 +31,18 @@ def assumptions(declaration: Declaration) -> dict[str, bool]:
     """Return what SymPy should assume of a symbol: its kind, and its sign where the interval fixes one.
 
     Example:
-        >>> assumptions(Declaration("u", POSITIVE))
-        {'real': True, 'positive': True}
+        >>> assumptions(Declaration("u"))
+        {'real': True}
     """
     support = declaration.distribution.support if declaration.distribution else declaration.domain
     if support.kind == "bool":
         return {}
-    known = {"integer" if support.kind == "int" else "real": True}
+    known = {"integer": True} if support.kind == "int" else {}
     if support.low is not None and support.low >= 0:
         known["positive" if support.low > 0 or not support.closed else "nonnegative"] = True
     elif support.high is not None and support.high <= 0:
         known["negative" if support.high < 0 or not support.closed else "nonpositive"] = True
-    return known
+    return known or {"real": True}
 
 
 @cache
@@ -75,11 +78,9 @@ def _family(op: Op) -> tuple[str, int] | None:
         return "product", 0
     if op.name == "where":
         return "where", 2
-    return (
-        (op.name, 0)
-        if op.name != "pow" and issubclass(class_of(op), (sympy.Add, _LatticeOp, sympy.Xor))
-        else None
-    )
+    if op.name in {"pow", "sqrt"}:
+        return None
+    return (op.name, 0) if issubclass(class_of(op), (sympy.Add, _LatticeOp, sympy.Xor)) else None
 
 
 class _Writer:
@@ -88,6 +89,7 @@ class _Writer:
     def __init__(self, nodes: list[Node], symbols: Mapping[str, Any]) -> None:
         self.symbols = symbols
         self.done: dict[Node, Any] = {}
+        self.parts: dict[Node, Any] = {}
         self.count = uses(nodes)
         self.inner: dict[Node, Node | None] = {}  # the argument whose terms become the first terms of a node
         self.length: dict[Node, int] = {}
@@ -135,11 +137,7 @@ class _Writer:
                 else sympy.Rational(value.numerator, value.denominator)
             )
         if op is CONSTANT:
-            return (
-                S.Exp1
-                if node.params[0] == "E"
-                else getattr(S, {"pi": "Pi"}.get(node.params[0], node.params[0]))
-            )
+            return getattr(sympy, node.params[0])
         if op is SYMBOL:
             given = self.symbols.get(node.name)
             return sympy.Symbol(node.name, **assumptions(node.declaration)) if given is None else given
@@ -153,7 +151,7 @@ class _Writer:
             return _build(sympy.Pow, done[node.args[0]], S.Half)
         if op.name == "where":
             last, nodes = self.chain(node)
-            pairs = [_build(_ExprCondPair, done[n.args[1]], done[n.args[0]]) for n in reversed(nodes)]
+            pairs = [self.part(n, _ExprCondPair, n.args[1], done[n.args[0]]) for n in reversed(nodes)]
             return _build(sympy.Piecewise, *pairs, _build(_ExprCondPair, done[last], S.true))
         cls = class_of(op)
         if _family(op) is not None:
@@ -167,6 +165,12 @@ class _Writer:
             return _build(cls, static, *(done[a] for a in node.args))
         return _build(cls, *(done[a] for a in node.args))
 
+    def part(self, node: Node, cls: Any, arg: Node, other: Any) -> Any:
+        """Return what a node adds to its chain, made once for all the chains that copy it."""
+        if node not in self.parts:
+            self.parts[node] = _build(cls, self.done[arg], other)
+        return self.parts[node]
+
     def product(self, node: Node) -> Any:
         first, nodes = self.chain(node)
         signs: list[Any] = []
@@ -177,7 +181,7 @@ class _Writer:
         for n in nodes:
             factor = self.done[n.args[1]]
             if n.op.name == "div":
-                factors.append(_build(sympy.Pow, factor, S.NegativeOne))
+                factors.append(self.part(n, sympy.Pow, n.args[1], S.NegativeOne))
             else:
                 factors.append(_kept(factor) if is_reciprocal(factor) else factor)
         if not (first.is_number(1) and nodes and nodes[0].op.name == "div"):  # 1/b is the reciprocal itself
@@ -202,10 +206,10 @@ def to_sympy(nodes: Sequence[Node], symbols: Mapping[str, Any] | None = None) ->
         RedefinitionError: if one name stands for two symbols.
 
     Example:
-        >>> import symgrad.ops
-        >>> from symgrad.ir.op import OPS
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ops.arith import div
         >>> x = symbol(Declaration("x"))
-        >>> to_sympy([OPS["div"](x, x)])
+        >>> to_sympy([div(x, x)])
         [x/x]
     """
     nodes = list(nodes)
