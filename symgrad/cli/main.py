@@ -13,7 +13,7 @@ import click
 
 import symgrad
 from symgrad.cli.files import read_source, write_text
-from symgrad.errors import InternalError, SymgradError, UsageError
+from symgrad.errors import SymgradError, UsageError
 
 __all__ = ["main"]
 
@@ -47,11 +47,11 @@ def _guarded(command: F) -> F:
             return command(*args, **kwargs)
         except SymgradError as error:
             click.echo(f"symgrad: {error}", err=True)
-            sys.exit(1)
+            sys.exit(3 if isinstance(error.__cause__, OSError) else 1)
         except OSError as error:
             click.echo(f"symgrad: {error.filename or 'a file'}: {error.strerror or error}", err=True)
             sys.exit(3)
-        except (InternalError, AssertionError, RecursionError, LookupError, TypeError, ValueError, AttributeError):
+        except Exception:  # noqa: BLE001  the last line of defence: a fault of ours is reported as one, with its own exit code
             click.echo(traceback.format_exc(), err=True)
             click.echo("symgrad: this is a fault in symgrad; please report it with the program", err=True)
             sys.exit(4)
@@ -160,6 +160,7 @@ def compile_(
     by = [] if no_gradient else targets(program, y, wrt)
     kernel = kernel_of(program, y, by, dtype, name)
     names = [of or y.name or "value", *(f"d_{w.name or k}" for k, w in enumerate(by))]
+    output.parent.mkdir(parents=True, exist_ok=True)
     for path in write_artefacts(kernel, output, cpu=cpu, outputs=names, suffixes=written[output.suffix]):
         click.echo(f"wrote {path}")
 

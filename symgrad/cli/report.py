@@ -22,11 +22,11 @@ def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form
         found = {(w,): g for w, g in zip(wrt, symgrad.grad(y, list(wrt)), strict=True)}
     else:
         found = {k: v for k, v in symgrad.derivatives(y, list(wrt), order).items() if k}
-    name = y.name or "y"
+    name = y.name or ""
     if form == "json":
         rows = [
             {
-                "of": name,
+                "of": name or str(y),
                 "wrt": [w.name or str(w) for w in key],
                 "derivative": str(g),
                 "latex": g.latex(),
@@ -41,7 +41,8 @@ def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form
         if form == "latex":
             lines.append(f"{_leibniz(y, key)} = {g.latex()}")
             continue
-        left = f"d{name}/d{_short(key[0])}" if len(key) == 1 else f"d{len(key)}{name}/" + " ".join(f"d{_short(w)}" for w in key)
+        power = f"{len(key)}" if len(key) > 1 else ""
+        left = f"d{power}{name}/" + " ".join(f"d{_short(w)}" for w in key)
         text = str(g).replace("\n", "\n    ")
         lines.append(f"{left} = {text}" if "\n" not in text else f"{left}:\n    {text}")
         if g.nothing is not None:
@@ -55,9 +56,12 @@ def _short(w: symgrad.Expr) -> str:
 
 
 def _leibniz(y: symgrad.Expr, key: Sequence[symgrad.Expr]) -> str:
+    def name(e: symgrad.Expr) -> str:
+        return symgrad.symbols(e.name).latex() if e.name else rf"\left({e.latex()}\right)"
+
     power = f"^{{{len(key)}}}" if len(key) > 1 else ""
-    by = r" \, ".join(r"\partial " + symgrad.symbols(w.name).latex() if w.name else r"\partial \left(" + w.latex() + r"\right)" for w in key)
-    top = symgrad.symbols(y.name).latex() if y.name else "f"
+    top = name(y) if y.name else ""
+    by = r" \, ".join(rf"\partial {name(w)}" for w in key)
     return rf"\frac{{\partial{power} {top}}}{{{by}}}"
 
 

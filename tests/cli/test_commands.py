@@ -1,0 +1,176 @@
+"""The command line as a user meets it: output, files, exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symgrad.cli import main
+from symgrad.cli.demo import PROGRAM
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str, stdin: str | None = None):
+        return CliRunner().invoke(main, args, input=stdin)
+
+    return run
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "noise.sg"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+def test_derive_takes_files_expressions_and_standard_input(call, program):
+    assert call("derive", program, "--of", "z", "--wrt", "x").stdout.startswith("dz/dx = sqrt(u)*sign(x)")
+    assert call("derive", "x**3", "--wrt", "x").stdout == "d/dx = 3*x**2\n"
+    assert call("derive", "-", stdin="x : real\ny = x**2\n").stdout == "dy/dx = 2*x\n"
+
+
+def test_derive_says_what_a_zero_is_and_where_the_domain_grew(call, program):
+    assert "# stopped" in call("derive", "stop_gradient(x)*y", "--wrt", "x").stdout
+    assert "also defined at x = 0" in call("derive", program, "--of", "z_outer").stdout
+
+
+def test_derive_to_higher_order_and_by_an_intermediate(call, program):
+    out = call("derive", "x**2*y", "--order", "2").stdout.splitlines()
+    assert out == ["d/dx = 2*x*y", "d/dy = x**2", "d2/dx dx = 2*y", "d2/dx dy = 2*x", "d2/dy dy = 0"]
+    assert call("derive", program, "--of", "z", "--wrt", "yu").stdout == "dz/dyu = 1/(2*sqrt(u)*abs(x))\n"
+
+
+def test_derive_as_latex_and_json(call):
+    assert call("derive", "x**2", "--format", "latex").stdout == "\\frac{\\partial }{\\partial x} = 2 x\n"
+    (row,) = json.loads(call("derive", "x : real\ny = x**2", "--format", "json").stdout)
+    assert row == {"of": "y", "wrt": ["x"], "derivative": "2*x", "latex": "2 x", "nothing": None, "domain_notes": []}
+
+
+def test_explain_in_every_form(call, program, tmp_path):
+    text = call("explain", program, "--of", "z_inner", "--wrt", "x").stdout
+    assert "the pullback of sqrt reads the forward value z_inner" in text.replace("\n", " ").replace("  ", " ")
+    data = json.loads(call("explain", program, "--of", "z_outer", "--wrt", "x", "--format", "json").stdout)
+    assert data["noise"]["u"]["enters"] is False
+    assert "\\begin" in call("explain", program, "--of", "z", "--format", "latex").stdout
+    page = call("explain", program, "--of", "z", "--format", "html").stdout
+    assert page.lower().startswith("<!doctype html>")
+    assert call("explain", program, "--of", "z_inner", "--picture", "g.svg").exit_code == 0
+    ElementTree.parse(tmp_path / "g.svg")
+
+
+def test_run_reads_numbers_npy_and_csv_and_writes_files(call, program, tmp_path):
+    np.save(tmp_path / "x.npy", [-2.0, 3.0])
+    (tmp_path / "t.csv").write_text("u,w\n1,5\n4,6\n")
+    result = call("run", program, "--of", "z", "--wrt", "x", "x=x.npy", "u=t.csv:u", "--format", "json")
+    assert json.loads(result.stdout) == {"z": [2.0, 6.0], "dz_dx": [-1.0, 2.0]}
+    assert call("run", "x**2", "x=x.npy", "-o", "out.csv").exit_code == 0
+    assert (tmp_path / "out.csv").read_text() == "value,dvalue_dx\n4.0,-4.0\n9.0,6.0\n"
+    assert call("run", "x**2", "x=x.npy", "-o", "out.npz").exit_code == 0
+    with np.load(tmp_path / "out.npz") as arrays:
+        assert np.array_equal(arrays["dvalue_dx"], [-4.0, 6.0])
+    assert call("run", "x**2", "x=x.npy", "--no-gradient", "-o", "out.npy").exit_code == 0
+    assert np.array_equal(np.load(tmp_path / "out.npy"), [4.0, 9.0])
+
+
+def test_run_prints_a_table_and_null_for_what_is_no_number(call):
+    lines = call("run", "1/x", "x=1,0").stdout.splitlines()
+    assert lines[0].split() == ["x", "value", "dvalue_dx"]
+    assert lines[2].split() == ["0.0", "inf", "-inf"]
+    assert json.loads(call("run", "log(x)", "x=-1", "--format", "json").stdout) == {"value": None, "dvalue_dx": -1.0}
+    many = ",".join(str(i) for i in range(100))
+    assert "80 more rows" in call("run", "x**2", f"x={many}").stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "text"),
+    [
+        (("derive", "sin(x"), 1, "never closed"),
+        (("derive", "x**2", "--wrt", "q"), 1, "the program has no 'q'"),
+        (("derive", "x", "--of", "zz"), 1, "the program has no 'zz'"),
+        (("derive", "__import__('os').system('touch owned')"), 1, "^"),
+        (("derive", "5"), 1, "no real input"),
+        (("derive", "missing.sg"), 3, "missing.sg: No such file"),
+        (("run", "x**2"), 1, "no value for x"),
+        (("run", "x**2", "x=one"), 1, "'one' is not a value"),
+        (("run", "x**2", "y=1"), 1, "'y' is not an input"),
+        (("run", "x**2", "x"), 1, "gives no value"),
+        (("run", "x**2", "x=1", "x=2"), 1, "given twice"),
+        (("run", "x**2", "x=nothing.npy"), 3, "nothing.npy"),
+        (("run", "x**2", "x=1", "-o", "out.pdf"), 1, "cannot write 'out.pdf'"),
+        (("run", "x**2", "x=1", "-o", "out.npy"), 1, "holds one array"),
+        (("compile", "x**2", "-o", "k.exe"), 1, "cannot write 'k.exe'"),
+        (("run", "x*9**9**9**9", "x=1"), 1, "too large"),
+        (("frobnicate",), 2, "No such command"),
+        (("derive",), 2, "Missing argument"),
+    ],
+)
+def test_bad_input_gets_one_message_and_its_exit_code(call, tmp_path, args, code, text):
+    result = call(*args)
+    assert result.exit_code == code, result.output
+    assert text in result.stderr
+    assert "Traceback" not in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_not_what_they_seem(call, tmp_path):
+    (tmp_path / "p.npy").write_bytes(b"\x93NUMPY garbage")
+    (tmp_path / "q.csv").write_text("x\n1\nabc\n")
+    (tmp_path / "r.sg").write_bytes(b"\xff\xfe\x00")
+    np.save(tmp_path / "o.npy", np.array([object()]), allow_pickle=True)
+    assert "no numeric array" in call("run", "x**2", "x=p.npy").stderr
+    assert "no numeric array" in call("run", "x**2", "x=o.npy").stderr
+    assert "line 3: column 'x' holds 'abc'" in call("run", "x**2", "x=q.csv").stderr
+    assert "no column 'y'" in call("run", "x**2", "x=q.csv:y").stderr
+    assert "not text in UTF-8" in call("derive", "r.sg").stderr
+
+
+def test_compile_writes_what_the_suffix_says(call, program, tmp_path):
+    for suffix in ("ll", "s"):
+        result = call("compile", program, "--of", "z", "--wrt", "x", "-o", f"k.{suffix}")
+        assert result.stdout == f"wrote k.{suffix}\n"
+    assert "define" in (tmp_path / "k.ll").read_text()
+    result = call("compile", program, "--of", "z", "--wrt", "x", "--name", "loss", "-o", "sub/k.o")
+    assert result.stdout.split() == ["wrote", str(Path("sub/k.o")), "wrote", str(Path("sub/k.h"))]
+    assert "loss(" in (tmp_path / "sub/k.h").read_text()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_a_c_program_links_the_object(call, program, tmp_path):
+    call("compile", program, "--of", "z", "--wrt", "x", "--name", "loss", "-o", "k.o")
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "k.h"\n'
+        "int main(void) { double x[3] = {-2, -1, 1}, u[3] = {1, 1, 1}, z[3], d[3];\n"
+        'loss(x, u, 3, z, d); for (int i = 0; i < 3; i++) printf("%g %g\\n", z[i], d[i]); return 0; }\n'
+    )
+    subprocess.run(["cc", "main.c", "k.o", "-lm", "-o", "a.out"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "a.out"], capture_output=True, text=True, check=True)
+    assert done.stdout == "2 -1\n1 -1\n1 1\n"
+
+
+def test_the_demo_answers_the_question(call, tmp_path):
+    result = call("demo", "--directory", "out")
+    assert result.exit_code == 0, result.output
+    out = result.stdout
+    assert out.count("u enters the gradient") == 2
+    assert out.count("u does not enter the gradient") == 2
+    assert "the pullback of sqrt reads the forward value z_inner, which depends on u through yu" in out
+    assert "z_exact: the same bits everywhere" in out
+    ElementTree.parse(tmp_path / "out" / "z_inner.svg")
+
+
+def test_the_module_runs_as_a_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "symgrad", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("symgrad, version")
