@@ -170,7 +170,18 @@ pow = binary(
     kinks=(
         Kink("x = 0, y < 0", (0, -1), (None, None), "a pole"),
         Kink("x = 0, y = 0", (0, 0), (0.0, 0.0), "x**0 is constant in x; in y, 0**y is constant for y > 0"),
-        Kink("x = 0, 0 < y < 1", (0, "0.5"), (None, 0.0), "vertical tangent"),
+        Kink(
+            "x = 0, 0 < y < 1",
+            (0, "0.5"),
+            (None, 0.0),
+            "a vertical tangent in x; in y, 0**y is constant for y > 0",
+        ),
+        Kink(
+            "x < 0, y an integer",
+            (-2, 3),
+            (12.0, None),
+            "in y the points of the domain are isolated: no slope there",
+        ),
     ),
     lower=_lower_power,
     latex="{0}^{{{1}}}",

@@ -66,7 +66,8 @@ class _ArrayBuilder:
         return a * b + c  # rounded twice: NumPy has no fused one
 
     def call(self, name: str, *args: Any) -> Any:
-        return (_C_NAMES.get(name) or getattr(np, name))(*args)
+        value: Any = (_C_NAMES.get(name) or getattr(np, name))(*args)
+        return float(value) if all(type(a) is float for a in args) else value
 
 
 ARRAYS = cast(Builder, _ArrayBuilder())

@@ -187,8 +187,16 @@ def _clip_reference(mp: Any, x: Any, low: Any, high: Any) -> Any:
 
 _INSIDE = "a bound counts as inside, so that a parameter that starts on a bound can still move; the partials sum to 1"
 
-# For every x, low, high exactly one of the three partials is 1: that of high where x or low exceeds it, else that of
-# low where x is below it, else that of x.
+
+def _ordered(low: Node, high: Node) -> tuple[Node, ...]:
+    """The condition low < high, or none where it is seen to hold: clip(x, -1, 1) needs no more than its two bounds."""
+    if low.is_number() and high.is_number() and low.value < high.value:
+        return ()
+    return (lt(low, high),)
+
+
+# The value is high if low >= high or x > high, else low if x < low, else x: exactly one of the partials is 1. For equal
+# bounds the value does not depend on x, so that case belongs to high, on the bounds too.
 clip = ternary(
     "clip",
     aliases=(),
@@ -199,15 +207,14 @@ clip = ternary(
     evaluate=lambda x, low, high: np.minimum(np.maximum(x, low), high),
     reference=_clip_reference,
     partials=(
-        lambda out, x, low, high: _when(all_of(ge(x, low), le(x, high))),
-        lambda out, x, low, high: _when(all_of(lt(x, low), le(low, high))),
-        lambda out, x, low, high: _when(any_of(gt(x, high), gt(low, high))),
+        lambda out, x, low, high: _when(all_of(ge(x, low), le(x, high), *_ordered(low, high))),
+        lambda out, x, low, high: _when(all_of(lt(x, low), *_ordered(low, high))),
+        lambda out, x, low, high: _when(any_of(gt(x, high), ge(low, high))),
     ),
     kinks=(
         Kink("x = y", (-1, -1, 1), (1.0, 0.0, 0.0), _INSIDE),
         Kink("x = z", (1, -1, 1), (1.0, 0.0, 0.0), _INSIDE),
-        Kink("y = z > x", (0, 1, 1), (0.0, 1.0, 0.0), "the lower bound is reached first"),
-        Kink("y = z < x", (2, 1, 1), (0.0, 0.0, 1.0), "the upper bound is applied last"),
+        Kink("y = z", (0, 1, 1), (0.0, 0.0, 1.0), "x does not matter, and the upper bound is applied last"),
     ),
     lower=lambda b, node, x, low, high: b.minimum(b.maximum(x, low), high),
     latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",

@@ -67,7 +67,7 @@ def _erfc_reference(mp: Any, x: Any) -> Any:
 
 def _lgamma_value(x: Any) -> Any:
     # gammaln loses all digits near its zeros 1 and 2, where loggamma, which is complex, has a series.
-    near: Any = _scipy("loggamma")(np.add(x, 0j)).real
+    near: Any = _scipy("loggamma")(np.add(x, 0j)).real + 0.0  # no -0.0 at 1, as in C
     far: Any = _scipy("gammaln")(x)
     return ARRAYS.select(np.abs(np.subtract(x, 1.5)) < 1, near, far)
 
@@ -109,7 +109,7 @@ erfc = unary(
 gamma = unary(
     "gamma",
     aliases=("tgamma",),
-    doc="the gamma function, (x - 1)! at the positive integers; undefined at 0, -1, -2, ...",
+    doc="the gamma function, (x - 1)! at the positive integers; undefined at the integers <= 0",
     gives="real",
     cas="gamma",
     domain=_off_the_poles,
@@ -126,7 +126,7 @@ gamma = unary(
 lgamma = unary(
     "lgamma",
     aliases=("gammaln", "loggamma"),
-    doc="log(|gamma(x)|), as in C; undefined at 0, -1, -2, ...",
+    doc="log(|gamma(x)|), as in C; undefined at the integers <= 0",
     gives="real",
     cas=None,
     domain=_off_the_poles,
@@ -227,6 +227,15 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
     return b.fma(b.const(math.factorial(n)), climbed, b.mul(leading, bracket))
 
 
+def _cotangent_of_turns(b: Builder, r: Lane) -> Lane:
+    """cot(pi*r), |r| <= 1/2, to a few ulp also near its zero: there it is tan(pi*(1/2 - |r|)), exactly."""
+    size = b.abs(r)
+    near_zero = b.gt(size, b.const(0.25))
+    turns = b.select(near_zero, b.sub(b.const(0.5), size), size)
+    tangent = b.call("tan", b.mul(b.const_named("pi"), turns))
+    return b.copysign(b.select(near_zero, tangent, b.div(b.const(1), tangent)), r)
+
+
 def _polygamma(b: Builder, n: int, x: Lane) -> Lane:
     """DLMF 5.15.6: (-1)**n*polygamma(n, 1 - x) - polygamma(n, x) = pi * (d/dx)**n cot(pi*x)."""
     if n > _LARGEST_ORDER:
@@ -241,7 +250,7 @@ def _polygamma(b: Builder, n: int, x: Lane) -> Lane:
     mirrored = direct if n % 2 == 0 else b.neg(direct)
 
     reduced = b.sub(x, b.rint(x))
-    cotangent = b.div(one, b.call("tan", b.mul(b.const_named("pi"), reduced)))
+    cotangent = _cotangent_of_turns(b, reduced)
     p = _cotangent_derivative(n)
     parity = (n + 1) % 2
     value = _horner(b, p[parity::2], b.mul(cotangent, cotangent))
@@ -260,7 +269,7 @@ _LARGEST_ORDER = 30  # 30! is the last factorial but four that float32 holds
 digamma: Op = unary(
     "digamma",
     aliases=("psi",),
-    doc="the derivative of log(gamma(x)); undefined at 0, -1, -2, ...",
+    doc="the derivative of log(gamma(x)); undefined at the integers <= 0",
     gives="real",
     cas="digamma",
     domain=_off_the_poles,
@@ -290,7 +299,7 @@ def _next_polygamma(out: Node, x: Node) -> Node:
 polygamma: Op = pointwise(
     "polygamma",
     aliases=(),
-    doc="polygamma(n, x), the n-th derivative of digamma(x), n = 0, 1, ...; undefined at 0, -1, -2, ...",
+    doc="polygamma(n, x), the n-th derivative of digamma(x), n = 0, 1, ...; undefined at the integers <= 0",
     parameters=("n",),
     gives="real",
     cas=None,

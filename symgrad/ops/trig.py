@@ -39,8 +39,7 @@ def _vertical(*points: int) -> tuple[Kink, ...]:
     return tuple(Kink(f"x = {p}", (p,), (None,), "a vertical tangent: no finite slope") for p in points)
 
 
-def _pole(where: str, *points: int) -> tuple[Kink, ...]:
-    return tuple(Kink(where, (p,), (None,), "a pole") for p in points)
+_POLE_AT_ZERO = (Kink("x a multiple of pi", (0,), (None,), "a pole"),)
 
 
 # 1 - x**2 would cancel near x = 1 (half the digits gone at 1 - x = 1e-8); 1 - x is exact there.
@@ -131,7 +130,7 @@ csc = unary(
     evaluate=lambda x: 1 / np.sin(x),
     reference=lambda mp, x: mp.csc(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -out * cot(x),),
-    kinks=_pole("x = 0", 0),
+    kinks=_POLE_AT_ZERO,
     lower=lambda b, node, x: b.div(b.const(1), b.call("sin", x)),
     latex=r"\csc\left({0}\right)",
     facts=facts("odd"),
@@ -148,7 +147,7 @@ cot: Op = unary(
     evaluate=lambda x: 1 / np.tan(x),
     reference=lambda mp, x: mp.cot(x) if x != 0 else mp.nan,
     partials=(lambda out, x: -(1 + out**2),),
-    kinks=_pole("x = 0", 0),
+    kinks=_POLE_AT_ZERO,
     lower=lambda b, node, x: b.div(b.const(1), b.call("tan", x)),
     latex=r"\cot\left({0}\right)",
     facts=facts("odd"),

@@ -1,0 +1,89 @@
+"""Writes docs/kinks.md from the records: ``python -m symgrad.ops.document > docs/kinks.md``."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+
+import symgrad.ops  # noqa: F401
+from symgrad.ir.op import OPS, Kink, Op
+
+__all__ = ["kinks_page"]
+
+_INTRODUCTION = """\
+# Where a derivative is a choice
+
+Some functions have corners, jumps, poles or vertical tangents. A gradient is wanted there too, so each op states its
+places and the value taken; the kernels give exactly these values. *Undefined* means that there is no value to choose:
+a kernel gives NaN or an infinity. `x`, `y`, `z` are the arguments in order, and *at* is one of the places.
+
+A choice such as `where(x > 0, 1, 0)` has a strong zero: on the side that was not taken the gradient is zero however
+infinite the derivatives behind it are.
+
+```python
+import symgrad as sg
+
+p = sg.parse("x : real\\ny = sqrt(relu(x))")
+assert sg.grad(p["y"], p["x"])(x=-1.0) == 0
+```
+
+`where(condition, x, y)` has the derivative of the branch that its condition chooses, also where the condition changes.
+
+The poles of `tan` and `sec` are not listed: no floating-point number is an odd multiple of pi/2, so their derivatives
+are large, never undefined. `stop_gradient` has the derivative zero, by intention.
+
+This page is written by `python -m symgrad.ops.document` from the op records.
+"""
+
+
+_OWN_WORDS = {"where", "tan", "sec"}  # said in the introduction
+
+
+def kinks_page() -> str:
+    """Return the text of docs/kinks.md."""
+    ops = list(dict.fromkeys(OPS.values()))
+    rows = [_row(op, kink) for op in ops for kink in op.kinks]
+    smooth = [
+        op.name
+        for op in ops
+        if not op.kinks and any(op.partials) and "stops" not in op.facts and op.name not in _OWN_WORDS
+    ]
+    silent = [op.name for op in ops if not any(op.partials)]
+    return "\n".join(
+        [
+            _INTRODUCTION,
+            "| op | where | at | derivative taken | why |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+            f"Smooth wherever they are defined: {_names(smooth)}.",
+            "",
+            f"Without derivatives, for their values are truth values: {_names(silent)}.",
+            "",
+        ]
+    )
+
+
+def _row(op: Op, kink: Kink) -> str:
+    taken = [
+        f"∂{'xyz'[i]}: {_value(value)}" if op.arity > 1 else _value(value)
+        for i, value in enumerate(kink.partials)
+    ]
+    at = ", ".join(map(str, kink.point))
+    return f"| `{op.name}` | {_cell(kink.where)} | {at} | {', '.join(taken)} | {_cell(kink.why)} |"
+
+
+def _value(value: float | None) -> str:
+    return "undefined" if value is None else str(Fraction(value))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("*", r"\*")
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(kinks_page())

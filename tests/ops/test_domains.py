@@ -1,0 +1,58 @@
+"""Domain conditions against the references, and both against SymPy."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+
+from symgrad.ir.cas import to_sympy
+from tests.ops.cases import CASES, MP, Case, every_case, exact, grid, samples, spread
+
+
+@every_case
+def test_condition_is_where_the_reference_has_a_value(case: Case) -> None:
+    points = [*grid(case), *samples(case)]
+    if "bool" not in case.op.takes:
+        points += spread(case)[:80]
+    for point in points:
+        result = case.reference(point)
+        has_value = isinstance(result, bool) or not MP.isnan(result)
+        assert case.inside(point) == has_value, (case, point)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.op.domain is not None], ids=str)
+def test_condition_is_not_trivial(case: Case) -> None:
+    inside = [case.inside(point) for point in grid(case)]
+    assert any(inside)
+    if case.op.name not in {"tan", "sec"}:  # their poles are not rational
+        assert not all(inside)
+
+
+# SymPy leaves atan2(0, 0) undefined; C, NumPy and mpmath say 0.
+_DISAGREE = {("atan2", 0.0, 0.0)}
+
+numeric_with_class = [
+    c for c in CASES if c.op.cas is not None and c.op.gives != "bool" and "bool" not in c.op.takes
+]
+
+
+@pytest.mark.parametrize("case", numeric_with_class, ids=str)
+def test_sympy_has_a_real_value_at_the_same_points(case: Case) -> None:
+    written, *arguments = to_sympy([case.node, *case.symbols])
+    # The classes that mirror C's functions say what they mean by a rewrite.
+    if type(written).__module__.endswith("cfunctions"):
+        written = (
+            sympy.sqrt(sum(a**2 for a in arguments))
+            if case.op.name == "hypot"
+            else written.rewrite(sympy.log)
+        )
+    for point in grid(case)[:: 1 if case.op.arity == 1 else 7]:
+        if (case.op.name, *point) in _DISAGREE:
+            continue
+        at = {s: sympy.Rational(x) for s, x in zip(arguments, point, strict=True)}
+        theirs = written.subs(at).doit().evalf(40)
+        real = bool(theirs.is_finite) and bool(theirs.is_real)
+        assert real == case.inside(point), (case, point, theirs)
+        if real:
+            ours = case.reference(point)
+            assert abs(exact(str(theirs)) - ours) <= MP.mpf(10) ** -30 * max(1, abs(ours)), (case, point)

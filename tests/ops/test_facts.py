@@ -1,0 +1,141 @@
+"""Algebraic facts, each checked at every sample, on the grid and at random points; and the checks themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, get_args
+
+import pytest
+
+from symgrad.ir.op import OPS, Fact
+from tests.ops.cases import CASES, MP, Case, exact, grid, samples, spread
+
+CLOSE = MP.mpf(10) ** -40
+
+
+def near(a: Any, b: Any) -> bool:
+    return a == b or abs(a - b) <= CLOSE * max(abs(a), abs(b))
+
+
+def points(case: Case) -> list[tuple[Any, ...]]:
+    every = [*samples(case), *grid(case)]
+    if "bool" not in case.op.takes:
+        every += [p for p in spread(case)[:100] if max(map(abs, p)) < 1e100]
+    return [tuple(map(exact, p)) for p in every if case.inside(p)]
+
+
+def with_values(case: Case) -> list[tuple[Any, Any]]:
+    """(x, f(x)) of an op of one argument, x ascending."""
+    return [(x, case.reference((x,))) for x in sorted({p[0] for p in points(case)})]
+
+
+def odd(case: Case, sign: int = -1) -> bool:
+    pairs = with_values(case)
+    return all(case.inside((-x,)) and near(case.reference((-x,)), sign * y) for x, y in pairs)
+
+
+def increasing(case: Case, sign: int = 1) -> bool:
+    pairs = with_values(case)
+    steps = [(a[1], b[1]) for a, b in pairwise(pairs) if b[0] - a[0] > CLOSE * abs(a[0])]
+    # Saturated to 50 digits (tanh at 1e5) is not decreasing either; strictness shows between moderate points.
+    moderate = [y for x, y in pairs if 1e-6 < abs(x) < 10]
+    strict = all(sign * (b - a) > 0 for a, b in pairwise(moderate))
+    return strict and all(sign * (b - a) >= 0 for a, b in steps)
+
+
+def all_values(case: Case, holds: Callable[[Any], bool]) -> bool:
+    return all(holds(case.reference(p)) for p in points(case))
+
+
+def commutative(case: Case) -> bool:
+    return all(case.reference(p) == case.reference(p[::-1]) for p in points(case))
+
+
+def associative(case: Case) -> bool:
+    f = case.reference
+    some = points(case)[::11] if "bool" not in case.op.takes else points(case)
+    values = list(dict.fromkeys(x for p in some for x in p))[:8]
+    return all(near(f((f((a, b)), c)), f((a, f((b, c))))) for a in values for b in values for c in values)
+
+
+def linear(case: Case) -> bool:
+    f = case.reference
+    some = points(case)[:12]
+    return all(
+        near(f(tuple(2 * a - 3 * b for a, b in zip(p, q, strict=True))), 2 * f(p) - 3 * f(q))
+        for p in some
+        for q in some
+    )
+
+
+def zero_partials(case: Case) -> bool:
+    return all(case.partial(i).is_number(0) for i in case.differentiable)
+
+
+CHECKS: dict[str, Callable[[Case], bool]] = {
+    "commutative": commutative,
+    "associative": associative,
+    "linear": linear,
+    "odd": odd,
+    "even": lambda case: odd(case, sign=1),
+    "increasing": increasing,
+    "decreasing": lambda case: increasing(case, sign=-1),
+    "nonnegative": lambda case: all_values(case, lambda y: y >= 0),
+    "positive": lambda case: all_values(case, lambda y: y > 0),
+    "integral": lambda case: all_values(case, MP.isint),
+    "piecewise-constant": zero_partials,
+    "bounded-by-one": lambda case: all_values(case, lambda y: abs(y) <= 1),
+    "stops": zero_partials,
+    "idempotent": lambda case: all_values(case, lambda y: case.reference((y,)) == y),
+}
+
+claims = [(case, fact) for case in CASES for fact in sorted(case.op.facts)]
+
+
+@pytest.mark.parametrize(("case", "fact"), claims, ids=[f"{c}: {f}" for c, f in claims])
+def test_fact(case: Case, fact: str) -> None:
+    assert CHECKS[fact](case)
+
+
+def test_every_fact_is_checked_and_claimed() -> None:
+    assert set(CHECKS) == set(get_args(Fact))
+    assert {fact for _, fact in claims} == set(CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("fact", "name"),
+    [
+        ("commutative", "atan2"),
+        ("associative", "div"),
+        ("linear", "mul"),
+        ("odd", "acot"),  # but for the point 0 it would be
+        ("odd", "log"),
+        ("even", "sin"),
+        ("increasing", "abs"),
+        ("increasing", "tan"),
+        ("decreasing", "acsch"),
+        ("nonnegative", "sin"),
+        ("positive", "sqrt"),
+        ("integral", "abs"),
+        ("piecewise-constant", "abs"),
+        ("bounded-by-one", "sec"),
+        ("stops", "neg"),
+        ("idempotent", "neg"),
+    ],
+)
+def test_checks_refuse_what_is_false(fact: str, name: str) -> None:
+    """Near misses: a check that accepts these would accept anything."""
+    assert not CHECKS[fact](next(c for c in CASES if c.op is OPS[name]))
+
+
+def test_no_plain_fact_is_missing() -> None:
+    """Rules read facts: what holds at all points and is not claimed was forgotten."""
+    unary = [
+        c for c in CASES if c.op.takes == ("number",) and not c.op.parameters and "stops" not in c.op.facts
+    ]
+    for case in unary:
+        for fact in ("odd", "even", "increasing", "decreasing", "nonnegative", "bounded-by-one", "integral"):
+            implied = fact == "nonnegative" and "positive" in case.op.facts
+            if fact not in case.op.facts and not implied:
+                assert not CHECKS[fact](case), f"{case} is {fact}: say so in its record"

@@ -1,0 +1,69 @@
+"""How far a value may be from the exact one, in units of the dtype's epsilon: the one table.
+
+The error is taken relative to the larger of the exact value and the *floor*: a sum of terms of that size cannot be
+more exact than they are. Below the smallest normal number, zero is as good as any value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from tests.ops.cases import Case
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Units of epsilon, relative to max(|exact value|, floor)."""
+
+    units: float
+    floor: float = 0.0
+
+
+# Our formulas and a good libm: two roundings, and one to spare.
+DEFAULT = Tolerance(3)
+
+KERNEL: dict[str, Tolerance] = {
+    "cbrt": Tolerance(4),  # glibc: 4
+    "gamma": Tolerance(10),  # glibc: 10 for tgamma
+    "lgamma": Tolerance(10, floor=1),  # libm promises nothing near the zeros
+    "digamma": Tolerance(6, floor=1),
+}
+
+EVALUATE: dict[str, Tolerance] = KERNEL | {
+    "erfc": Tolerance(1000),  # SciPy's exp(-x**2) for x up to 26 loses x**2 units
+    "gamma": Tolerance(40),
+    "lgamma": Tolerance(40, floor=1),
+}
+
+# Two or three ops each; a difference such as y - 1 in x**(y - 1) costs log(x) <= 700 units.
+PARTIAL: dict[str, Tolerance] = {
+    "pow": Tolerance(800),
+    "erf": Tolerance(800),  # exp(-x**2), x <= 27
+    "erfc": Tolerance(800),
+    "gamma": Tolerance(1000, floor=1e-3),
+    "lgamma": Tolerance(8, floor=1),
+}
+
+
+def tolerance(case: Case, table: dict[str, Tolerance], default: Tolerance = DEFAULT) -> Tolerance:
+    if case.op.name == "polygamma":
+        # n + 1 multiplications in each of the terms, whose size is n!.
+        order = case.params[0]
+        return Tolerance(6 + 2 * order, floor=factorial(order))
+    return table.get(case.op.name, default)
+
+
+def units_off(got: Any, exact: Any, allowed: Tolerance, dtype: str = "float64") -> float:
+    """Return the error in units of epsilon; an infinity counts as right beyond the largest number."""
+    limits = np.finfo(dtype)
+    if not np.isfinite(got):
+        return 0.0 if abs(exact) >= float(limits.max) and (got > 0) == (exact > 0) else float("inf")
+    tiny = float(limits.smallest_normal)
+    if abs(exact) < tiny and abs(got) <= 2 * tiny:
+        return 0.0
+    scale = max(abs(exact), allowed.floor)
+    return float(abs(exact - float(got)) / scale / float(limits.eps))
