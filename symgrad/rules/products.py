@@ -32,6 +32,7 @@ _FEW = 16  # factors: a product with more stays one factor where it is used seve
 _TRIAL = 1000  # prime factors of radicands are looked for up to here
 _HALF = Fraction(1, 2)
 _E = constant("E")
+_MORE = "also defined for some more values of {}"
 
 
 def short(value: Fraction) -> Exponent:
@@ -61,6 +62,7 @@ class Gathering:
         self.notes: dict[Note, None] = {}
         self.fired = False  # a rule brought in nodes that have no normal form yet
         self.undefined = False  # a division by the number zero: leave it to the reader
+        self._below = False  # what is taken in stands below a fraction bar, if perhaps below two: it is not zero
         self._inverse: set[Node] = set()
         self._fractional: set[Node] = set()
 
@@ -70,21 +72,22 @@ class Gathering:
 
     def walk(self, root: Node, exponent: int = 1) -> None:
         """Take in a product as written, down to its factors, which are in normal form."""
-        pending = [(root, exponent)]
+        pending = [(root, exponent, False)]
         while pending:
-            node, e = pending.pop()
+            node, e, self._below = pending.pop()
             name = node.op.name
             if name == "mul" and self._forms.opens(node, root):
-                pending += [(node.args[1], e), (node.args[0], e)]
+                pending += [(node.args[1], e, self._below), (node.args[0], e, self._below)]
             elif name == "div" and self._forms.opens(node, root):
-                pending += [(node.args[1], -e), (node.args[0], e)]
+                pending += [(node.args[1], -e, True), (node.args[0], e, self._below)]
             elif name == "neg" and self._forms.opens(node, root):
                 self.coefficient = -self.coefficient
-                pending.append((node.args[0], e))
+                pending.append((node.args[0], e, self._below))
             elif node is root and name in {"pow", "sqrt"}:
                 self._root_power(node, e)
             else:
                 self.take(node, e)
+        self._below = False
 
     def walk_new(self, node: Node) -> None:
         """Take in what a rule has put together: its factors are in normal form only once the next visit has seen them."""
@@ -139,7 +142,7 @@ class Gathering:
             self.factors[base] = short(Fraction(old + e))
         else:
             self.factors[base] = e
-        if e < 0:
+        if e < 0 or self._below:
             self._inverse.add(base)
         if e.denominator != 1:
             self._fractional.add(base)
@@ -149,17 +152,19 @@ class Gathering:
         if base is _E and exponent.is_number():
             self.factors[_E] = short(Fraction(self.factors.get(_E, 0) + Fraction(exponent.value) * e))
             return
+        if self._below and self._known.positive(base) != "yes":
+            self.notes[Note(_MORE, base)] = None
         if e != 1:
-            exponent = e * exponent
+            exponent = neg(exponent) if e == -1 else mul(number(e), exponent)
             self.fired = True
         old = self.powers.get(base)
         if old is not None:
-            exponent = old + exponent
+            exponent = add(old, exponent)
             self.fired = True
         self.powers[base] = exponent
 
     def _include_number(self, value: Fraction, e: Exponent) -> None:
-        if value == 0 and e < 0:
+        if value == 0 and (e < 0 or self._below):
             self.undefined = True
             return
         if e.denominator == 1:
@@ -189,7 +194,7 @@ class Gathering:
                 self._include_power(_E, exponent, e)
             elif base.op is exp:
                 self.laws["power-of-an-exponential"] = None
-                self._include_power(_E, base.args[0] * exponent, e)
+                self._include_power(_E, mul(base.args[0], exponent), e)
                 self.fired = True
             else:
                 self._include_power(base, exponent, e)
@@ -221,7 +226,7 @@ class Gathering:
             for base, e in form.powers.items():
                 self._include_power(base, e, q)
                 if base is not _E and self._known.positive(base) != "yes":
-                    self.notes[Note("also defined for more {}", base)] = None
+                    self.notes[Note(_MORE, base)] = None
             return
         self._root_of_product(form, q)
 
@@ -261,12 +266,15 @@ class Gathering:
         if not inside and not powers and coefficient < 0:
             self.undefined = True
             return
-        self._include_number(coefficient.__abs__(), q)
+        # sqrt(4*x + 4) = 2*sqrt(x + 1), but sqrt(1/2 - x) has nothing to gain.
+        stays = any(base.op is add for base in inside) and not _is_power(abs(coefficient), q)
+        if not stays:
+            self._include_number(abs(coefficient), q)
+            coefficient = Fraction(-1 if coefficient < 0 else 1)
         for base, e in outside:
             self._include_composed(base, e, q)
         if inside or powers:
-            sign = -1 if coefficient < 0 else 1
-            self.include(self._forms.products.write(Form(sign, inside, powers)), q)
+            self.include(self._forms.products.write_signed(Form(short(coefficient), inside, powers)), q)
 
     def _include_composed(self, base: Node, p: Exponent, q: Exponent) -> None:
         """(base**p)**q."""
@@ -295,11 +303,11 @@ class Gathering:
             self.fired = True
         for base in [b for b in self.powers if b in self.factors and not b.is_number()]:
             if base is _E or self.factors[base].denominator == 1:
-                self.powers[base] = self.powers[base] + number(self.factors.pop(base))
+                self.powers[base] = add(self.powers[base], number(self.factors.pop(base)))
                 self.laws["product-of-powers"] = None
                 self.fired = True
                 if base is not _E and self._known.positive(base) != "yes":
-                    self.notes[Note("also defined for more {}", base)] = None
+                    self.notes[Note(_MORE, base)] = None
         for base, e in list(self.factors.items()):
             facts = self._known.facts(base)
             if base in self._inverse and e >= 0 and not facts.nonzero:
@@ -315,6 +323,11 @@ class Gathering:
             for base, e in self.factors.items():
                 if e < 0 and not self._known.facts(base).nonzero:
                     self.notes[Note("also defined at {} = 0", base)] = None
+                if e.denominator != 1 and not self._known.facts(base).nonnegative:
+                    self.notes[Note("also defined for {} < 0", base)] = None
+            for base in self.powers:
+                if base is not _E and self._known.positive(base) != "yes":
+                    self.notes[Note(_MORE, base)] = None
             self.factors, self.powers = {}, {}
 
     def _open_composites(self) -> None:
@@ -333,6 +346,11 @@ class Gathering:
     @property
     def soundness(self) -> Soundness:
         return "widens" if self.notes else "exact"
+
+
+def _is_power(value: Fraction, q: Exponent) -> bool:
+    """Tell whether value**q is rational."""
+    return all((count * q).denominator == 1 for _, count in _prime_powers(value))
 
 
 def _prime_powers(value: Fraction) -> list[tuple[int, int]]:
@@ -379,7 +397,7 @@ class Products:
         if found is None:
             gathering = Gathering(self._forms)
             gathering.walk(node)
-            found = self._known_forms[node] = gathering.form()
+            found = self._known_forms[node] = Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
         return found
 
     def form_of_factor(self, node: Node) -> Form:
@@ -388,7 +406,7 @@ class Products:
             return self.form(node)
         gathering = Gathering(self._forms)
         gathering.take(node, 1)
-        return gathering.form()
+        return Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
 
     def apply_one_rule(self, gathering: Gathering) -> bool:
         """Apply the first rule for products that matches, and tell whether one did."""
@@ -461,7 +479,7 @@ class Products:
                 if base is _E:
                     above.append(exp(exponent))
                 elif self._forms.reads_negative(exponent):
-                    below.append(pow(base, -exponent))
+                    below.append(pow(base, self._forms.negated(exponent)))
                 else:
                     above.append(pow(base, exponent))
         roots = [_power(number(n), e) for e, n in sorted(radicals.items())]

@@ -94,7 +94,9 @@ class Sums:
                 pending.append((node.args[0], -scale))
             else:
                 c, term = self.split(node)
-                if term.op is not add or not self.small(term):
+                if term.is_number():
+                    total += Fraction(term.value) * c * scale
+                elif term.op is not add or not self.small(term):
                     self._include(terms, term, c * scale, laws)
                 elif abs(c * scale) == 1:
                     pending.append((term, c * scale))
@@ -152,6 +154,9 @@ class Sums:
                     pending += [top.args[1], top.args[0]]
                 else:
                     c, term = self.split(top)
+                    if term.is_number():
+                        total += Fraction(term.value) * c
+                        continue
                     terms[term] = short(Fraction(terms.get(term, 0) + c))
             found = self._sums[node] = Sum(short(total), terms)
         return found
