@@ -12,35 +12,45 @@ from symgrad.errors import ArrayTypeError, ComplexInputError, MissingInputError,
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 
-__all__ = ["bind", "check_array", "check_shapes"]
+__all__ = ["bind", "check_array", "check_shapes", "in_order", "not_complex"]
 
 
 def bind(symbols: Sequence[Node], args: Sequence[Any], by_name: Mapping[str, Any]) -> dict[Node, Any]:
     """Match values with inputs, by position and by name, and check each.
 
     Raises:
-        MissingInputError: for a wrong number of values, an unknown name, a name given twice or not at all.
+        MissingInputError: see `in_order`.
         ArrayTypeError, ComplexInputError, ShapeError: see `check_array` and `check_shapes`.
     """
-    names = [s.name for s in symbols]
-    signature = f"{len(names)} inputs: {', '.join(names)}" if names else "no inputs"
-    if len(args) > len(symbols):
+    given = in_order([s.name for s in symbols], args, by_name)
+    values = {s: check_array(s, value) for s, value in zip(symbols, given, strict=True)}
+    check_shapes(symbols, list(values.values()))
+    return values
+
+
+def in_order(names: Sequence[str], args: Sequence[Any], by_name: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Put values given by name behind those given by position.
+
+    Raises:
+        MissingInputError: for too many values, an unknown name, a name given twice or not at all.
+    """
+    signature = f"{len(names)} input{'s' * (len(names) != 1)}: {', '.join(names)}" if names else "no inputs"
+    if len(args) > len(names):
         raise MissingInputError(f"{len(args)} values were given", expected=signature)
-    given: dict[str, Any] = dict(zip(names, args, strict=False))
-    for name, value in by_name.items():
+    for name in by_name:
         if name not in names:
             raise MissingInputError(
                 f"'{name}' is not an input", expected=signature, cure=suggest(name, names)
             )
-        if name in given:
-            raise MissingInputError(f"'{name}' was given by position and by name", expected=signature)
-        given[name] = value
-    absent = [n for n in names if n not in given]
+        if name in names[: len(args)]:
+            raise MissingInputError(f"the input '{name}' is given twice", expected=signature)
+    rest = names[len(args) :]
+    absent = [n for n in rest if n not in by_name]
     if absent:
-        raise MissingInputError(f"no value for {', '.join(absent)}", expected=signature)
-    values = {s: check_array(s, given[s.name]) for s in symbols}
-    check_shapes(values)
-    return values
+        raise MissingInputError(
+            f"no value for {', '.join(absent)}", expected=signature, cure=f"pass {absent[0]}=..."
+        )
+    return (*args, *(by_name[n] for n in rest))
 
 
 def check_array(symbol: Node, value: Any) -> Any:
@@ -59,12 +69,7 @@ def check_array(symbol: Node, value: Any) -> Any:
             f"input '{symbol.name}' cannot be read as an array: {error}", expected="a real number or array"
         ) from None
     kind = array.dtype.kind
-    if kind == "c":
-        raise ComplexInputError(
-            f"input '{symbol.name}' is complex ({array.dtype})",
-            expected="real values",
-            cure=f"pass {symbol.name}.real if the imaginary part is zero",
-        )
+    not_complex(symbol.name, array)
     if kind not in "fiub":
         raise ArrayTypeError(
             f"input '{symbol.name}' is an array of dtype {array.dtype}",
@@ -79,32 +84,45 @@ def check_array(symbol: Node, value: Any) -> Any:
     return array if array.ndim else array[()]
 
 
-def check_shapes(values: Mapping[Node, Any]) -> None:
+def not_complex(name: str, array: Any) -> None:
+    """Refuse complex numbers by name.
+
+    Raises:
+        ComplexInputError: for a complex dtype.
+    """
+    if array.dtype.kind == "c":
+        raise ComplexInputError(
+            f"input '{name}' is complex ({array.dtype}), and declared symbols are real",
+            expected="real values",
+            cure=f"pass {name}.real, or separate symbols for the real and the imaginary part",
+        )
+
+
+def check_shapes(symbols: Sequence[Node], values: Sequence[Any]) -> None:
     """Check declared sizes, bind size names, and check that all inputs broadcast.
 
     Raises:
         ShapeError: naming the inputs and the sizes that do not agree.
     """
     sizes: dict[str, tuple[int, str]] = {}
-    for s, value in values.items():
-        declared = s.shape
-        actual = np.shape(value)
-        if not declared:
+    for s, value in zip(symbols, values, strict=True):
+        if not s.shape:
             continue
-        if len(actual) < len(declared):
+        actual = np.shape(value)
+        if len(actual) != len(s.shape):
             raise ShapeError(f"input '{s.name}' has shape {actual}", expected=str(s.declaration))
-        for size, found in zip(declared, actual[len(actual) - len(declared) :], strict=True):
+        for size, found in zip(s.shape, actual, strict=True):
             if isinstance(size, str):
-                known = sizes.setdefault(size, (found, s.name))
-                if known[0] != found:
+                known, owner = sizes.setdefault(size, (found, s.name))
+                if known != found:
                     raise ShapeError(
-                        f"size {size} is {known[0]} in '{known[1]}' and {found} in '{s.name}'",
+                        f"size {size} is {known} in '{owner}' and {found} in '{s.name}'",
                         expected="one size for one name",
                     )
             elif size != found:
                 raise ShapeError(f"input '{s.name}' has shape {actual}", expected=str(s.declaration))
     try:
-        np.broadcast_shapes(*(np.shape(v) for v in values.values()))
+        np.broadcast_shapes(*(np.shape(v) for v in values))
     except ValueError:
-        shapes = ", ".join(f"{s.name} {np.shape(v)}" for s, v in values.items())
+        shapes = ", ".join(f"{s.name} {np.shape(v)}" for s, v in zip(symbols, values, strict=True))
         raise ShapeError(f"the inputs do not broadcast: {shapes}", expected="NumPy broadcasting") from None

@@ -11,13 +11,12 @@ import numpy as np
 
 from symgrad.errors import (
     ArrayTypeError,
-    ComplexInputError,
     KernelError,
-    MissingInputError,
     ShapeError,
     SymgradError,
 )
 from symgrad.ir.graph import Node
+from symgrad.ir.inputs import check_shapes, in_order, not_complex
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.code import Code
@@ -151,7 +150,7 @@ class Kernel:
             ShapeError: if shapes do not broadcast or are not the declared ones.
         """
         if by_name or len(arrays) != len(self.inputs):
-            arrays = self._in_order(arrays, by_name)
+            arrays = in_order(self.inputs, arrays, by_name)
         for array, kind in zip(arrays, self.kinds, strict=False):
             if type(array) is np.ndarray or type(array) is self._scalar:
                 found = array.dtype
@@ -161,7 +160,7 @@ class Kernel:
                 arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
                 break
         if self._shaped:
-            self._check_declared_shapes(arrays)
+            check_shapes(self.symbols, arrays)
         try:
             # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
             # would report say nothing about the result.
@@ -175,29 +174,6 @@ class Kernel:
             raise self._explain(error, arrays, out) from error
 
     # Checks
-
-    def _in_order(self, arrays: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[Any, ...]:
-        """Put inputs by name behind those by position."""
-        signature = f"{self.name}({', '.join(self.inputs)})"
-        if len(arrays) > len(self.inputs):
-            raise MissingInputError(
-                f"kernel '{self.name}' got {len(arrays)} arrays for {len(self.inputs)} inputs",
-                expected=signature,
-            )
-        for given in by_name:
-            if given not in self.inputs:
-                raise MissingInputError(
-                    f"'{given}' is not an input of kernel '{self.name}'", expected=signature
-                )
-            if given in self.inputs[: len(arrays)]:
-                raise MissingInputError(f"the input '{given}' is given twice", expected=signature)
-        rest = self.inputs[len(arrays) :]
-        missing = [name for name in rest if name not in by_name]
-        if missing:
-            raise MissingInputError(
-                f"no value for {', '.join(missing)}", expected=signature, cure=f"pass {missing[0]}=..."
-            )
-        return (*arrays, *(by_name[name] for name in rest))
 
     def _admit(self, k: int, value: Any) -> Any:
         """Return input k as something the ufunc takes without loss, or raise."""
@@ -219,12 +195,7 @@ class Kernel:
         except ValueError as error:
             raise ArrayTypeError(f"input '{name}' is not an array: {error}") from error
         found = array.dtype
-        if found.kind == "c":
-            raise ComplexInputError(
-                f"input '{name}' is complex ({found}), and declared symbols are real",
-                expected=f"a {kind} array",
-                cure=f"pass {name}.real, or separate symbols for the real and the imaginary part",
-            )
+        not_complex(name, array)
         if given in (int, float) and kind.kind == "f":
             return self._code.module.real.round(value)  # a bare number takes the kernel's precision
         if found.kind not in "buif":
@@ -245,26 +216,6 @@ class Kernel:
                 cure=cure,
             )
         return array if array.ndim and not is_array else value
-
-    def _check_declared_shapes(self, arrays: tuple[Any, ...]) -> None:
-        sizes: dict[str, tuple[int, str]] = {}
-        for node, array in zip(self.symbols, arrays, strict=True):
-            if not node.shape:
-                continue
-            shape = np.shape(array)
-            declared = f"{node.declaration}"
-            if len(shape) != len(node.shape):
-                raise ShapeError(f"input '{node.name}' has shape {shape}", expected=f"{declared}")
-            for size, expected in zip(shape, node.shape, strict=True):
-                if isinstance(expected, str):
-                    first, owner = sizes.setdefault(expected, (size, node.name))
-                    if first != size:
-                        raise ShapeError(
-                            f"input '{node.name}' has shape {shape}, but '{owner}' has {expected} = {first}",
-                            expected=f"{declared}",
-                        )
-                elif size != expected:
-                    raise ShapeError(f"input '{node.name}' has shape {shape}", expected=f"{declared}")
 
     def _explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
