@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import NUMBER, Node, as_node, number, set_algebra
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node, number, set_algebra
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.elementary import log
 from symgrad.ops.logic import all_of, any_of, eq, ge, gt, ne, where
@@ -95,10 +95,19 @@ div = binary(
 )
 
 
+def _is_positive(x: Node) -> bool:
+    """Tell whether x is a positive number or declared so. A fact (exp(x) > 0) would not do: floats underflow."""
+    if x.op is SYMBOL:
+        declared = x.declaration
+        support = declared.distribution.support if declared.distribution else declared.domain
+        return support.low is not None and (support.low > 0 or (support.low == 0 and not support.closed))
+    return x.is_number() and x.value > 0
+
+
 def _power_of_base(_out: Node, x: Node, y: Node) -> Node:
     """d(x**y)/dx = y*x**(y - 1); for y = 0 the function is constant, so its derivative is zero at x = 0 too."""
     slope = y * x ** (y - 1)
-    if y.op is NUMBER:
+    if y.op is NUMBER or _is_positive(x):
         return slope
     return where(eq(y, as_node(0)), as_node(0), slope)
 
@@ -106,7 +115,7 @@ def _power_of_base(_out: Node, x: Node, y: Node) -> Node:
 def _power_of_exponent(out: Node, x: Node, y: Node) -> Node:
     """d(x**y)/dy = x**y*log(x); 0**y is constant for y > 0, so zero there, although log(0) is not finite."""
     slope = out * log(x)
-    if x.is_number() and x.value > 0:
+    if _is_positive(x):
         return slope
     return where(all_of(eq(x, as_node(0)), ge(y, as_node(0))), as_node(0), slope)
 

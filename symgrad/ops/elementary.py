@@ -8,7 +8,7 @@ from symgrad.ir.graph import as_node
 from symgrad.ir.op import Builder, Kink, Lane, Op
 from symgrad.ops.arrays import ARRAYS
 from symgrad.ops.logic import ge, gt
-from symgrad.ops.record import POW, binary, facts, libm, unary
+from symgrad.ops.record import binary, facts, libm, unary
 
 __all__ = [
     "cbrt",
@@ -95,7 +95,6 @@ exp = unary(
     kinks=(),
     lower=libm("exp"),
     latex=r"e^{{{0}}}",
-    precedence=POW,
     facts=facts("increasing", "positive"),
     samples=_SIGNED,
 )
@@ -113,7 +112,6 @@ exp2 = unary(
     kinks=(),
     lower=libm("exp2"),
     latex=r"2^{{{0}}}",
-    precedence=POW,
     facts=facts("increasing", "positive"),
     samples=_SIGNED,
 )

@@ -12,7 +12,7 @@ from symgrad.backward.jvp import all_partials
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import NUMBER, Node, as_node, symbol
 from symgrad.ir.op import OPS, Kink
-from symgrad.ir.types import Declaration
+from symgrad.ir.types import POSITIVE, Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.ops.document import kinks_page
 from tests.conftest import compare_golden
@@ -136,3 +136,12 @@ def test_clip_between_equal_bounds_is_constant() -> None:
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update-golden"))
     compare_golden(ROOT / "docs" / "kinks.md", kinks_page(), update=update)
+
+
+def test_powers_of_what_is_positive_need_no_choice() -> None:
+    a = symbol(Declaration("a", POSITIVE))
+    choices = []
+    for base in (a, as_node(2), x):
+        node = OPS["pow"](base, y)
+        choices.append([rule(node, base, y).op is OPS["where"] for rule in OPS["pow"].partials if rule])
+    assert choices == [[False, False], [False, False], [True, True]]
