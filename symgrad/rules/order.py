@@ -7,65 +7,76 @@ would open with a minus sign.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import blake2b
 from typing import TypeAlias
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
-from symgrad.ir.traverse import digest
 
 __all__ = ["FactorKey", "Order", "TermKey"]
 
 Exponent: TypeAlias = "int | Fraction"
-FactorKey: TypeAlias = tuple[int, tuple[str, ...], str, str]
-TermKey: TypeAlias = tuple[Fraction, tuple[tuple[int, tuple[str, ...], str, str, Fraction], ...]]
+FactorKey: TypeAlias = tuple[int, tuple[str, ...], str, bytes]
+TermKey: TypeAlias = tuple[Fraction, tuple[tuple[int, tuple[str, ...], str, bytes, Fraction], ...]]
 
 _NAMES = 6  # how many symbol names, and
 _TEXT = 60  # how many characters of the text take part before the structural digest decides
 
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
 _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """What the order sees of a node: the first few symbols it contains, the beginning of its text, its degree, and a digest of all of it."""
+
+    names: tuple[str, ...]
+    text: str
+    degree: Fraction
+    digest: bytes
 
 
 class Order:
     """Sort keys of nodes, computed when first asked and remembered."""
 
     def __init__(self) -> None:
-        self._texts: dict[Node, tuple[tuple[str, ...], str, Fraction]] = {}
+        self._seen: dict[Node, _Looks] = {}
         self._keys: dict[Node, FactorKey] = {}
 
-    def _text(self, node: Node) -> tuple[tuple[str, ...], str, Fraction]:
-        """The symbols a node contains (the first few), the beginning of its text, and its degree."""
-        found = self._texts.get(node)
+    def _looks(self, node: Node) -> _Looks:
+        found = self._seen.get(node)
         if found is not None:
             return found
         pending = [node]
         while pending:
             top = pending[-1]
-            missing = [a for a in top.args if a not in self._texts]
+            missing = [a for a in top.args if a not in self._seen]
             if missing:
                 pending.extend(missing)
                 continue
             pending.pop()
-            if top not in self._texts:
-                self._texts[top] = _describe(top, [self._texts[a] for a in top.args])
-        return self._texts[node]
+            if top not in self._seen:
+                self._seen[top] = _describe(top, [self._seen[a] for a in top.args])
+        return self._seen[node]
 
     def degree(self, node: Node) -> Fraction:
         """Return the degree of a factor as a polynomial, 0 for a function of symbols."""
-        return self._text(node)[2]
+        return self._looks(node).degree
 
     def factor(self, base: Node) -> FactorKey:
         """Return the sort key of a factor by its base."""
         key = self._keys.get(base)
         if key is None:
-            names, text, _ = self._text(base)
-            rest = digest(base).hex() if len(text) >= _TEXT or len(names) >= _NAMES else ""
-            key = self._keys[base] = (_rank(base, names), names, text, rest)
+            looks = self._looks(base)
+            key = self._keys[base] = (_rank(base, looks.names), looks.names, looks.text, looks.digest)
         return key
 
     def term(self, factors: list[tuple[Node, Exponent]]) -> TermKey:
         """Return the sort key of a term by its factors (bases with exponents, in the order of factors)."""
         degree = Fraction(0)
-        keys: list[tuple[int, tuple[str, ...], str, str, Fraction]] = []
+        keys: list[tuple[int, tuple[str, ...], str, bytes, Fraction]] = []
         for base, exponent in factors:
             degree += self.degree(base) * exponent
             keys.append((*self.factor(base), -Fraction(exponent)))
@@ -84,21 +95,29 @@ def _rank(base: Node, names: tuple[str, ...]) -> int:
     return _FUNCTION if names else _RADICAL
 
 
-def _describe(
-    node: Node, args: list[tuple[tuple[str, ...], str, Fraction]]
-) -> tuple[tuple[str, ...], str, Fraction]:
+def _describe(node: Node, args: list[_Looks]) -> _Looks:
+    whole = f"{node.op.name}|{'|'.join(map(str, node.params))}|".encode()
+    mark = blake2b(whole + b"".join(a.digest for a in args), digest_size=16).digest()
     if node.op is SYMBOL:
-        return ((node.name,), str(node.declaration)[:_TEXT], Fraction(1))
-    if not node.args:
-        return ((), str(node.params[-1])[:_TEXT], Fraction(0))
-    names: set[str] = set()
-    for arg in args:
-        names.update(arg[0])
-    text = f"{node.op.name}({','.join(a[1] for a in args)})"
-    return (tuple(sorted(names)[:_NAMES]), text[:_TEXT], _degree(node, [a[2] for a in args]))
+        return _Looks((node.name,), str(node.declaration)[:_TEXT], _ONE, mark)
+    if not args:
+        return _Looks((), str(node.params[-1])[:_TEXT], _ZERO, mark)
+    names = args[0].names
+    for arg in args[1:]:
+        if arg.names != names:
+            names = tuple(sorted({*names, *arg.names})[:_NAMES])
+    text = f"{node.op.name}({','.join(a.text for a in args)})"
+    return _Looks(names, text[:_TEXT], _degree(node, [a.degree for a in args]), mark)
+
+
+_HIGHEST = 10**6  # degrees beyond are all the same to a reader
 
 
 def _degree(node: Node, args: list[Fraction]) -> Fraction:
+    return max(min(_polynomial_degree(node, args), Fraction(_HIGHEST)), Fraction(-_HIGHEST))
+
+
+def _polynomial_degree(node: Node, args: list[Fraction]) -> Fraction:
     name = node.op.name
     if name in {"neg", "stop_gradient"}:
         return args[0]
@@ -110,4 +129,4 @@ def _degree(node: Node, args: list[Fraction]) -> Fraction:
         return args[0] - args[1]
     if name == "pow" and node.args[1].is_number() and abs(node.args[1].value) < 1000:
         return args[0] * node.args[1].value
-    return args[0] / 2 if name == "sqrt" else Fraction(0)
+    return args[0] / 2 if name == "sqrt" else _ZERO

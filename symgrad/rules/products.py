@@ -40,6 +40,14 @@ def short(value: Fraction) -> Exponent:
     return value.numerator if value.denominator == 1 else value
 
 
+_LONGEST = 512  # bits of a number that folding may produce: longer ones help nobody, and leave the range of floats
+
+
+def is_long(value: Exponent) -> bool:
+    """Tell whether an exact number is too long to be written in place of what it was computed from."""
+    return value.numerator.bit_length() > _LONGEST or value.denominator.bit_length() > _LONGEST
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """A product: coefficient, rational powers, symbolic powers (base to exponent)."""
@@ -417,7 +425,7 @@ class Products:
         gathering = Gathering(self._forms)
         gathering.walk(node)
         gathering.settle()
-        if gathering.undefined:
+        if gathering.undefined or is_long(gathering.coefficient):
             return None
         after = self.write_signed(gathering.form())
         if after is node:

@@ -12,7 +12,7 @@ from symgrad.ops.arith import add, neg
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.order import TermKey
-from symgrad.rules.products import Exponent, Form, short
+from symgrad.rules.products import Exponent, Form, is_long, short
 
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
@@ -167,6 +167,8 @@ class Sums:
         found, gone = self.gather(node, laws)
         notes: dict[Note, None] = dict.fromkeys(undefined_somewhere(gone, self._forms.known))
         fired = self._forms.rules_for_sums.apply(found, laws, notes)
+        if any(is_long(c) for c in (found.constant, *found.terms.values())):
+            return None
         after = self.write(found)
         if after is node:
             return None
@@ -211,7 +213,8 @@ class Sums:
     def _shorter(found: Sum, content: Exponent) -> bool:
         distributed = sum(abs(c) != 1 for c in found.terms.values())
         factored = 1 + sum(abs(c) != content for c in found.terms.values())
-        return factored < distributed
+        # At a tie 2*x + 4*y, but (2*x + y)/6.
+        return factored < distributed + (content.denominator != 1)
 
     def _write_terms(self, found: Sum) -> Node:
         result: Node | None = None
@@ -234,7 +237,10 @@ class Sums:
 
     def scaled(self, node: Node, c: Exponent) -> Node | None:
         """Write a number times a sum, or None for a sum that is too long to be written anew."""
-        return self.write(self.of(node).scaled(c)) if self.small(node) else None
+        if not self.small(node):
+            return None
+        found = self.of(node).scaled(c)
+        return None if any(is_long(k) for k in found.terms.values()) else self.write(found)
 
     def primitive(self, node: Node) -> tuple[Exponent, Node]:
         """Write a sum as its content times a sum with coprime integer coefficients and an agreed sign."""
