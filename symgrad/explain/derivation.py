@@ -1,0 +1,237 @@
+"""The derivation of a gradient, as one record: every rule that was applied, and what became of every random input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from symgrad.backward.trace import Nothing, Step, Trace
+from symgrad.backward.vjp import pull_back
+from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
+from symgrad.explain.dependence import blocking_stops
+from symgrad.explain.forms import Forms
+from symgrad.explain.naming import Naming, listed
+from symgrad.explain.noise import NoiseVerdict, judge
+from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.traverse import symbols_of, topological
+
+__all__ = ["Derivation", "DerivationStep", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivationStep:
+    """One pullback of the backward pass.
+
+    The texts are formed when asked for: a derivation can have 100,000 steps.
+
+    Attributes:
+        number: its position, from 1, from the output back.
+        step: the record of the backward pass.
+    """
+
+    number: int
+    step: Step
+    naming: Naming = field(repr=False)
+
+    @property
+    def rule(self) -> str:
+        """The op whose rule was applied."""
+        return self.step.node.op.name
+
+    @property
+    def linear(self) -> bool:
+        """Whether the rule only passes the cotangent on (sums and signs): bookkeeping."""
+        return "linear" in self.step.node.op.facts
+
+    @property
+    def equation(self) -> str:
+        """The forward equation."""
+        node, naming = self.step.node, self.naming
+        body = naming.body(node)
+        return f"{naming.names[node]} = {body}" if node in naming.names and node.args else body
+
+    @property
+    def target(self) -> str:
+        """The argument that receives the contribution."""
+        return self.naming.text(self.step.target)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The forward values that the pullback reads (residuals)."""
+        return tuple(self.naming.text(r) for r in self.step.residuals if not r.is_number())
+
+    @property
+    def partial(self) -> str:
+        """The local partial derivative, of the equation by the argument."""
+        return self.naming.text(self.step.coefficient)
+
+    @property
+    def incoming(self) -> str:
+        """The cotangent that came in."""
+        return self.naming.text(self.step.cotangent)
+
+    @property
+    def produced(self) -> str:
+        """The contribution to the cotangent of the argument."""
+        return self.naming.text(self.step.contribution)
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How a gradient comes about, and which random inputs enter it.
+
+    Attributes:
+        y: what was differentiated.
+        wrt: by what.
+        gradient: the gradients as the backward pass made them.
+        steps: the pullbacks, from the output back.
+        noise: for each random input, whether it enters, with path and evidence.
+        nothing: for each of ``wrt``, the kind of nothing that the gradient is, or None.
+        nothing_reasons: for each of ``wrt``, why it is nothing, as a sentence, or None.
+        naming: the names of nodes.
+        forms: the gradients simplified, when asked for.
+    """
+
+    y: Node
+    wrt: tuple[Node, ...]
+    gradient: tuple[Node, ...]
+    steps: tuple[DerivationStep, ...] = field(repr=False)
+    noise: Mapping[str, NoiseVerdict]
+    nothing: tuple[Nothing | None, ...]
+    nothing_reasons: tuple[str | None, ...]
+    naming: Naming = field(repr=False)
+    forms: Forms = field(repr=False)
+
+    @property
+    def canonical(self) -> tuple[Node, ...]:
+        """The gradients, simplified, with stop_gradient kept (so they can be differentiated again)."""
+        return self.forms.kept
+
+    @property
+    def values(self) -> tuple[Node, ...]:
+        """The gradients, simplified as values: stop_gradient(e) is e."""
+        return self.forms.values
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where simplification made the domain larger."""
+        return self.forms.notes
+
+
+def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Derivation:
+    r"""Differentiate a scalar and record why the gradient is what it is.
+
+    Args:
+        y: a scalar node, shape ().
+        wrt: symbols or intermediate nodes to differentiate by; an intermediate one counts as a symbol.
+        listing: the program, for names and for the random inputs that do not reach ``y``.
+
+    Returns:
+        The derivation: steps, gradients and the verdict on every random input.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotDifferentiableError: if ``y`` is a truth value, or an op has no derivative.
+        NotInProgramError: if one of ``wrt`` occurs neither in the program nor in ``y``.
+        UsageError: if ``wrt`` is empty.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
+        >>> d = explain(p["z"], [p["x"]], p)
+        >>> d.noise["u"].enters, d.noise["u"].path
+        (True, ('z', 'x**2*u', 'u'))
+        >>> d.noise["u"].reason
+        'the pullback of sqrt reads the forward value z, which depends on u through x**2*u'
+    """
+    naming = Naming({} if listing is None else listing.name_of())
+    _check(y, wrt, listing, naming)
+    trace = pull_back([y], [as_node(1)], wrt)
+    forms = Forms(trace.gradients, naming)
+    return Derivation(
+        y=y,
+        wrt=tuple(wrt),
+        gradient=trace.gradients,
+        steps=tuple(DerivationStep(i, step, naming) for i, step in enumerate(trace.steps, 1)),
+        noise=judge(y, trace, forms, _random_inputs(y, wrt, listing), naming),
+        nothing=trace.nothing,
+        nothing_reasons=tuple(_why_nothing(trace, i, naming) for i in range(len(wrt))),
+        naming=naming,
+        forms=forms,
+    )
+
+
+def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming) -> None:
+    if y.shape != ():
+        raise NotScalarError(
+            f"'{naming.text(y)}' has shape {y.shape}",
+            expected="a scalar",
+            cure="use gradients (which sums), jacobian or vjp",
+        )
+    if y.dtype == "bool":
+        raise NotDifferentiableError(
+            f"'{naming.text(y)}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
+        )
+    if not wrt:
+        raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt=x")
+    written = [] if listing is None else [*listing.symbols.values(), *listing.assignments.values()]
+    known = set(topological([y, *written]))
+    for node in wrt:
+        if node not in known:
+            name = naming.text(node)
+            raise NotInProgramError(
+                f"'{name}' does not occur in the program",
+                expected="one of " + listed(list(dict.fromkeys(naming.names.values())), 8)
+                if naming.names
+                else None,
+                cure=suggest(name, naming.names.values()),
+            )
+
+
+def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> list[Node]:
+    declared = [] if listing is None else list(listing.symbols.values())
+    reached = dict.fromkeys([*declared, *symbols_of([y, *wrt])])
+    return [s for s in reached if s.op is SYMBOL and s.declaration.distribution is not None]
+
+
+def _why_nothing(trace: Trace, index: int, naming: Naming) -> str | None:
+    """Say why the gradient by one of wrt is a structural zero."""
+    node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
+    if nothing is None:
+        return None
+    x, name = naming.text(node), naming.text(y)
+    match nothing:
+        case Nothing.NO_TANGENT:
+            kind = "an integer" if node.dtype == "int" else "a truth value"
+            return f"{x} is {kind}: there is no direction to move it in"
+        case Nothing.DISCONNECTED:
+            return f"{name} does not depend on {x}"
+        case Nothing.STOPPED:
+            stops = blocking_stops(y, node)[1]
+            edges = "edge is" if len(stops) == 1 else "edges are"
+            inside = listed([naming.body(s) for s in stops])
+            return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
+        case Nothing.ZERO:
+            flat = [naming.body(n) for n in _flat(y, node)]
+            through = f" through {listed(flat)}, where the derivative is zero" if flat else ""
+            return (
+                f"every derivative of {name} along the paths to {x} is zero: {x} reaches {name} only{through}"
+            )
+
+
+def _flat(y: Node, target: Node) -> list[Node]:
+    """Return the outermost equations at which derivatives towards the target end: jumps and conditions."""
+    stops = {n for n in topological([y]) if "stops" in n.op.facts}
+    order = topological([y], until=stops)
+    reaches: set[Node] = {target}
+    for node in order:
+        if node not in stops and any(a in reaches for a in node.args):
+            reaches.add(node)
+    found: list[Node] = []
+    for node in reversed(order):
+        if node not in reaches or node is target:
+            continue
+        if node.dtype != "real" or "piecewise-constant" in node.op.facts:
+            found.append(node)
+    return [n for n in found if not any(n in m.args and m.dtype == "bool" for m in found)]

@@ -1,0 +1,79 @@
+"""Exact points to try: values for the inputs, and draws of a random input.
+
+Points are rational, inside the declared domains and supports, and depend on the names alone, so the same
+program is tried at the same points on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from fractions import Fraction
+
+from symgrad.ir.graph import Node
+from symgrad.ir.types import Domain, Number
+
+__all__ = ["domain_of", "draws", "inside", "value_at"]
+
+# Where in its support two draws are taken: the middle of either half first, then the ends, the centre and odd places.
+_PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
+
+_MOST_LANDMARKS = 8
+
+
+def domain_of(symbol: Node) -> Domain:
+    """Return the values that a symbol takes: the support of a random input, else its declared domain."""
+    declaration = symbol.declaration
+    return declaration.distribution.support if declaration.distribution is not None else declaration.domain
+
+
+def inside(domain: Domain, value: Number) -> bool:
+    """Tell whether a number lies in the interior of a domain, or in a closed one of integers."""
+    low, high = domain.low, domain.high
+    if domain.kind == "int" and domain.closed:
+        return (low is None or low <= value) and (high is None or value <= high)
+    return (low is None or low < value) and (high is None or value < high)
+
+
+def value_at(symbol: Node, index: int) -> Number | bool:
+    """Return the value that a symbol has at the trial point of a number."""
+    key = hashlib.blake2b(f"{symbol.name}|{index}".encode(), digest_size=4).digest()
+    return _place(domain_of(symbol), Fraction(5 + int.from_bytes(key, "big") % 91, 100))
+
+
+def draws(symbol: Node, landmarks: Iterable[Number]) -> list[Number | bool]:
+    """Return different draws of a random input: across its support, and on both sides of landmarks that lie in it.
+
+    Args:
+        symbol: the random input.
+        landmarks: numbers of the program at which it may switch (``where(u > 1, ...)``).
+    """
+    domain = domain_of(symbol)
+    found: dict[Number | bool, None] = {_place(domain, t): None for t in _PLACES}
+    step = 1 if domain.kind == "int" else Fraction(1, 1000)
+    if domain.kind == "int":
+        landmarks = [*(end for end in (domain.low, domain.high) if end is not None), *map(int, landmarks)]
+    near = [v for v in dict.fromkeys(landmarks) if inside(domain, v)][:_MOST_LANDMARKS]
+    found.update((v + shift, None) for v in near for shift in (step, -step, 0) if inside(domain, v + shift))
+    return list(found)
+
+
+def _place(domain: Domain, t: Fraction) -> Number | bool:
+    """Return the value at a fraction 0 < t < 1 of a domain; a two-digit decimal where the domain is unbounded."""
+    low, high = domain.low, domain.high
+    if domain.kind == "bool":
+        return t < Fraction(1, 2)
+    if low is not None and high is not None:
+        value = low + (high - low) * t
+        return min(int(low + (high + 1 - low) * t), int(high)) if domain.kind == "int" else value
+    if low is not None:
+        value = low + t / (1 - t)
+    elif high is not None:
+        value = high - t / (1 - t)
+    else:
+        value = (t - Fraction(1, 2)) / (t * (1 - t))
+    if domain.kind == "int":
+        # Ends of unbounded integer domains are whole numbers; zero hides too much (0*x, x**0).
+        return round(value) or 1
+    rounded = Fraction(round(value * 100), 100)
+    return rounded if rounded != 0 and inside(domain, rounded) else value or Fraction(1, 8)

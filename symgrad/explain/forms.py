@@ -1,0 +1,58 @@
+"""The canonical forms of gradients, made when first asked for: on a large graph they cost more than the derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from symgrad.explain.naming import Naming
+from symgrad.ir.graph import Node
+from symgrad.rules.pipeline import Canonical, canonical
+
+__all__ = ["Forms"]
+
+
+class Forms:
+    """Gradients as the backward pass made them, and simplified.
+
+    Args:
+        raw: the gradients.
+        naming: names for the notes.
+    """
+
+    def __init__(self, raw: Sequence[Node], naming: Naming) -> None:
+        self.raw = tuple(raw)
+        self._naming = naming
+
+    @cached_property
+    def _kept(self) -> Canonical:
+        return canonical(self.raw)
+
+    @cached_property
+    def _values(self) -> Canonical:
+        return canonical(self.raw, drop_stops=True)
+
+    @property
+    def kept(self) -> tuple[Node, ...]:
+        """Simplified, with stop_gradient kept, so they can be differentiated again."""
+        return tuple(self._kept.nodes)
+
+    @property
+    def values(self) -> tuple[Node, ...]:
+        """Simplified as values: stop_gradient(e) is e."""
+        return tuple(self._values.nodes)
+
+    @property
+    def faithful(self) -> bool:
+        """Whether `values` equal the raw gradients wherever those are defined, with nothing assumed."""
+        return all(s.soundness in ("exact", "widens") for s in self._values.trace.steps)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What simplifying the values changed in the domain, one sentence each."""
+        found = [
+            note.text.replace("{}", self._naming.text(note.node))
+            for step in self._values.trace.widening
+            for note in step.notes
+        ]
+        return tuple(dict.fromkeys(found))

@@ -1,0 +1,78 @@
+"""What the nodes of a program are called: by their names, and without one by a short expression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from symgrad.ir.graph import Node
+from symgrad.ir.printer import expression_text
+from symgrad.ir.traverse import topological
+
+__all__ = ["ELLIPSIS", "Naming", "listed"]
+
+ELLIPSIS = "…"
+
+_DEPTHS = (10, 7, 5, 4, 3, 2, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Names for nodes, and bounded texts for those that have none.
+
+    The text of a shared graph can be exponentially longer than the graph, so every text here has a width:
+    what lies too deep becomes an ellipsis.
+
+    Args:
+        names: the nodes that have a name.
+    """
+
+    names: Mapping[Node, str] = field(repr=False)
+
+    def text(self, node: Node, width: int = 60) -> str:
+        """Return the name of a node, or its expression in about ``width`` characters."""
+        return self.names[node] if node in self.names else self.body(node, width)
+
+    def body(self, node: Node, width: int = 60) -> str:
+        """Return the expression that computes a node, its arguments by name where they have one."""
+        if not node.args:
+            return expression_text(node, self.names)
+        for depth in _DEPTHS:
+            cut = self._cut(node, depth, width)
+            if cut is not None:
+                text = expression_text(node, cut)
+                if len(text) <= width or depth == 1:
+                    return text
+        return ELLIPSIS
+
+    def _cut(self, root: Node, depth: int, most: int) -> dict[Node, str] | None:
+        """Return names that end the printing at a depth, or None where that still prints more than ``most`` nodes."""
+        cut: dict[Node, str] = {}
+        seen, layer = {root}, [root]
+        for level in range(depth + 1):
+            below: list[Node] = []
+            for node in layer:
+                if node in self.names and node is not root:
+                    cut[node] = self.names[node]
+                elif node.args and level == depth:
+                    cut[node] = ELLIPSIS
+                else:
+                    fresh = [a for a in dict.fromkeys(node.args) if a not in seen]
+                    seen.update(fresh)
+                    below += fresh
+            if len(seen) > most and depth > 1:
+                return None
+            layer = below
+        printed: dict[Node, int] = {}
+        for node in topological([root], until=cut):
+            printed[node] = 1 if node in cut else 1 + sum(printed[a] for a in node.args)
+        return cut if printed[root] <= most or depth == 1 else None
+
+
+def listed(texts: Sequence[str], most: int = 3) -> str:
+    """Join texts as a person would: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
+    if len(texts) > most:
+        texts = [*texts[:most], f"{len(texts) - most} more"]
+    if len(texts) <= 1:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"

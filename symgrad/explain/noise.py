@@ -1,0 +1,304 @@
+"""Does a random input enter a gradient, and by which path? The verdict, its evidence and its sentence.
+
+A gradient is made of the coefficients that pullbacks read off forward values. A random input u enters it
+exactly if, with all other inputs fixed, two draws of u give different gradients. It can only do so through a
+pullback that reads a value depending on u along *value* edges; stop_gradient cuts derivative edges, not value
+edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.backward.jvp import push_forward
+from symgrad.backward.trace import Trace
+from symgrad.explain.dependence import Dependence, Paths, blocking_stops
+from symgrad.explain.forms import Forms
+from symgrad.explain.naming import Naming, listed
+from symgrad.explain.witness import Evidence, Witness, find_evidence
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.condition import Conditions
+from symgrad.rules.pipeline import canonical
+
+__all__ = ["NoiseVerdict", "Reading", "judge"]
+
+# These have kinks, yet are continuous wherever they are defined.
+_CONTINUOUS = frozenset({"abs", "cbrt", "div", "hypot", "log", "maximum", "minimum", "pow", "relu", "sqrt"})
+
+
+_PROVABLE = 500  # equations of a gradient that is differentiated once more for a proof
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One pullback that reads a value which depends on the random input.
+
+    Attributes:
+        rule: the op whose pullback it is.
+        number: the number of the step, as in `Derivation.steps`.
+        node: the forward value that it reads.
+        matters: whether changing this value alone changes the gradient at the witness; None without a witness.
+    """
+
+    rule: str
+    number: int
+    node: Node = field(repr=False)
+    matters: bool | None
+    _paths: Paths = field(repr=False)
+    _naming: Naming = field(repr=False)
+
+    @property
+    def residual(self) -> str:
+        """The forward value that it reads, by name or as an expression."""
+        return self._naming.text(self.node)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The shortest path along value edges from the residual to the random input."""
+        return self._paths.path(self.node)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """That path, by names and expressions."""
+        return tuple(self._naming.text(n) for n in self.nodes)
+
+    @property
+    def crosses_stop(self) -> bool:
+        """Whether the path passes through a stop_gradient."""
+        return any("stops" in n.op.facts for n in self.nodes)
+
+    @property
+    def sentence(self) -> str:
+        """What the pullback reads, and why that depends on the random input."""
+        what = "the condition" if self.node.dtype == "bool" else "the forward value"
+        text = f"the pullback of {self.rule} reads {what} {self.residual}"
+        between = self.nodes[1:-1]
+        if len(self.nodes) > 1:
+            text += f", which depends on {self._naming.text(self.nodes[-1])}"
+        if between:
+            named = [n for n in between if n in self._naming.names]
+            text += f" through {self._naming.text(named[-1] if named else between[-1])}"
+        if self.crosses_stop:
+            text += "; stop_gradient cuts derivative edges, not value edges"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseVerdict:
+    """Whether a random input enters the gradient.
+
+    Attributes:
+        name: the random input.
+        enters: True, False, or None for undecided.
+        reason: why, in one sentence.
+        how: the kind of evidence.
+        path: from the value that the pullback reads to the random input, along value edges; () if none reads it.
+        residual: that value; None if no pullback reads one.
+        rule: the op of that pullback.
+        witness: two draws that give different gradients, where that is the evidence.
+        all_paths: every reading of the random input by a pullback, from the output back.
+    """
+
+    name: str
+    enters: bool | None
+    reason: str
+    how: str
+    witness: Witness | None
+    all_paths: tuple[Reading, ...] = field(repr=False)
+    _chosen: Reading | None = field(repr=False)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return () if self._chosen is None else self._chosen.path
+
+    @property
+    def path_nodes(self) -> tuple[Node, ...]:
+        """The nodes of `path`."""
+        return () if self._chosen is None else self._chosen.nodes
+
+    @property
+    def residual(self) -> str | None:
+        return None if self._chosen is None else self._chosen.residual
+
+    @property
+    def rule(self) -> str | None:
+        return None if self._chosen is None else self._chosen.rule
+
+    def __str__(self) -> str:
+        word = {True: "enters", False: "does not enter", None: "undecided"}[self.enters]
+        return f"{self.name}: {word}: {self.reason}"
+
+
+def judge(
+    y: Node, trace: Trace, forms: Forms, sources: Sequence[Node], naming: Naming
+) -> dict[str, NoiseVerdict]:
+    """Return the verdict on every random input.
+
+    Args:
+        y: the differentiated value.
+        trace: its backward pass.
+        forms: its gradients.
+        sources: the random inputs.
+        naming: names for the sentences.
+    """
+    coefficients = [s.coefficient for s in trace.steps]
+    depends = Dependence([y, *trace.gradients, *coefficients, *sources], sources)
+    return {s.name: _Question(y, trace, forms, s, naming, depends).answer() for s in sources}
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Does one random input enter? The evidence is sought from the cheapest to the dearest."""
+
+    y: Node
+    trace: Trace
+    forms: Forms
+    source: Node
+    naming: Naming
+    depends: Dependence
+
+    def answer(self) -> NoiseVerdict:
+        reading = [i for i, s in enumerate(self.trace.steps) if self.depends(s.coefficient, self.source)]
+        if not any(self.depends(g, self.source) for g in self.trace.gradients):
+            reason = self._cancels(reading) if reading else self._unread()
+            return self._verdict(False, "absent from the gradient", reason, reading)
+        coefficients = [s.coefficient for s in self.trace.steps]
+        evidence = find_evidence(self.y, self.trace.gradients, coefficients, self.source)
+        if evidence is not None:
+            return self._verdict(True, "two draws give different gradients", "", reading, evidence)
+        if self.forms.faithful and self.source not in topological(self.forms.values):
+            return self._verdict(False, "absent from the canonical gradient", self._cancels(reading), reading)
+        if self.forms.faithful and _constant_in(self.forms.values, self.source):
+            return self._verdict(
+                False, "the derivative of the gradient by it is zero", self._cancels(reading), reading
+            )
+        open_question = (
+            f"{self._who_reads(reading)}; no two draws were found that give different gradients, and no proof that it "
+            "cancels"
+        )
+        return self._verdict(None, "neither a witness nor a proof", open_question, reading)
+
+    def _verdict(
+        self,
+        enters: bool | None,
+        how: str,
+        reason: str,
+        reading: Sequence[int],
+        evidence: Evidence | None = None,
+    ) -> NoiseVerdict:
+        readings = _readings(self.trace, reading, self.source, self.naming, self.depends, evidence)
+        chosen = next((r for r in readings if r.matters), readings[0] if readings else None)
+        if enters:
+            reason = f"{self.source.name} is read by the gradient" if chosen is None else chosen.sentence
+        witness = None if evidence is None else evidence.witness
+        return NoiseVerdict(self.source.name, enters, reason, how, witness, readings, chosen)
+
+    def _unread(self) -> str:
+        """Say why no pullback reads a value that depends on the random input."""
+        u, name = self.source.name, self.naming.text(self.y)
+        by = listed([self.naming.text(w) for w in self.trace.wrt])
+        if not self.depends(self.y, self.source):
+            return f"{name} does not depend on {u}"
+        if not self.trace.steps:
+            return f"{u} reaches {name}, but no derivative path leads from {name} to {by}"
+        outside, stops = blocking_stops(self.y, self.source)
+        if outside:
+            return (
+                f"{u} enters {name} beside the derivative path from {name} to {by}: no pullback on that path reads a "
+                f"value that depends on {u}"
+            )
+        edges = "edge is" if len(stops) == 1 else "edges are"
+        return (
+            f"{u} reaches {name} only inside {listed([self.naming.body(s) for s in stops])}, whose derivative {edges} "
+            f"cut, and no pullback on the remaining derivative path reads a value that depends on {u}"
+        )
+
+    def _who_reads(self, reading: Sequence[int]) -> str:
+        rules = list(dict.fromkeys(self.trace.steps[i].node.op.name for i in reading))
+        if not rules:
+            return f"{self.source.name} is read by the gradient"
+        return f"{self.source.name} is read by the pullback{'s' if len(rules) > 1 else ''} of {listed(rules)}"
+
+    def _cancels(self, reading: Sequence[int]) -> str:
+        return f"{self._who_reads(reading)} but cancels: the gradient does not depend on it"
+
+
+def _readings(
+    trace: Trace,
+    reading: Sequence[int],
+    source: Node,
+    naming: Naming,
+    depends: Dependence,
+    evidence: Evidence | None,
+) -> tuple[Reading, ...]:
+    paths = live = Paths(depends.order, source)
+    influence: dict[int, Any] = {}
+    if evidence is not None:
+        # A value that changes with the draw has an argument that does, all the way to u: no path through 0*u.
+        live = Paths(depends.order, source, {n for n in evidence.first if evidence.differs(n)})
+        influence = _influence(trace, reading, evidence)
+    found: list[Reading] = []
+    for i in reading:
+        step = trace.steps[i]
+        for node in sorted((r for r in step.residuals if r in paths), key=paths.distance):
+            matters = None if evidence is None else node in live and influence[i] != 0
+            found.append(
+                Reading(step.node.op.name, i + 1, node, matters, live if node in live else paths, naming)
+            )
+    return tuple(found)
+
+
+def _influence(trace: Trace, reading: Sequence[int], evidence: Evidence) -> dict[int, Any]:
+    """Return for each step the change of the gradient when its coefficient alone is that of the second draw.
+
+    The gradient is affine in every coefficient: no derivative path passes an equation twice. A coefficient that
+    is zero passes nothing on, whatever it meets: guards are strong zeros.
+    """
+    first = evidence.first
+    pulled: dict[Node, Any] = {o: first.get(seed, 1) for o, seed in trace.outputs}
+    for step in trace.steps:
+        coefficient = first[step.coefficient]
+        if coefficient != 0 and step.node in pulled:
+            pulled[step.target] = pulled.get(step.target, 0) + pulled[step.node] * coefficient
+    pushed: dict[Node, Any] = {trace.wrt[evidence.witness.wrt]: 1}
+    for step in reversed(trace.steps):
+        coefficient = first[step.coefficient]
+        if coefficient != 0 and step.target in pushed:
+            pushed[step.node] = pushed.get(step.node, 0) + pushed[step.target] * coefficient
+    changes: dict[int, Any] = {}
+    for i in reading:
+        step = trace.steps[i]
+        if not evidence.differs(step.coefficient):
+            changes[i] = 0
+            continue
+        delta = evidence.second[step.coefficient] - first[step.coefficient]
+        changes[i] = pulled.get(step.node, 0) * delta * pushed.get(step.target, 0)
+    return changes
+
+
+def _constant_in(values: Sequence[Node], source: Node) -> bool:
+    """Tell whether the gradients are proved constant in a continuous random input.
+
+    A zero derivative proves that only on a connected domain and for a continuous function: so everything must
+    be defined everywhere, and nothing on the way may jump.
+    """
+    depends = Dependence(values, [source])
+    if source.dtype != "real" or len(depends.order) > _PROVABLE:
+        return False
+    for node in depends.order:
+        if node is source or not depends(node, source):
+            continue
+        jumps = node.dtype != "real" or (bool(node.op.kinks) and node.op.name not in _CONTINUOUS)
+        if jumps or (node.op.name == "pow" and depends(node.args[1], source)):
+            return False
+    known = Conditions()
+    if any(known.defined(v) != "yes" for v in values):
+        return False
+    slopes = push_forward(values, {source: as_node(1)})
+    slopes = canonical(slopes, drop_stops=True)
+    return all(s.is_number(0) for s in slopes.nodes) and all(
+        s.soundness != "assuming" for s in slopes.trace.steps
+    )

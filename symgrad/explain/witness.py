@@ -1,0 +1,235 @@
+"""Two draws of a random input at one point: the direct evidence that a gradient depends on it.
+
+Float64 proposes, exact points at two high precisions decide. A pair counts only if nothing near it is decided
+by rounding: the gradients are finite and real, their difference is the same at both precisions, and no
+comparison or jump is a near tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import NumberTooLargeError
+from symgrad.explain.draws import draws, value_at
+from symgrad.ir.evaluate import evaluate, evaluate_mp
+from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Number
+
+__all__ = ["Evidence", "Witness", "find_evidence"]
+
+_POINTS = 12
+_PROPOSALS = 6  # pairs that are worth the high precision
+# Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
+# damp a dependence below that, and so is asked again where nothing was seen.
+_NORMAL, _DEEP = (50, 90), (300, 400)
+_TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
+
+
+class _Level:
+    """Two mpmath contexts that must agree, and what counts as beyond rounding in the first of them."""
+
+    def __init__(self, digits: tuple[int, int]) -> None:
+        import mpmath  # only needed where a program has random inputs
+
+        self.contexts = (mpmath.mp.clone(), mpmath.mp.clone())
+        for context, places in zip(self.contexts, digits, strict=True):
+            context.dps = places
+        self.margin = 10.0 ** -(digits[0] // 2)
+
+    def apart(self, a: Any, b: Any) -> bool:
+        """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
+        return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One point and two draws at which the gradient differs.
+
+    Attributes:
+        values: the other inputs, exact.
+        draws: the two values of the random input, exact.
+        wrt: the position of the gradient that differs, in the order asked for.
+        gradients: the gradient for either draw, 20 digits.
+    """
+
+    values: Mapping[str, Number | bool]
+    draws: tuple[Number | bool, Number | bool]
+    wrt: int
+    gradients: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A witness with the value of every node for either draw."""
+
+    witness: Witness
+    first: Mapping[Node, Any]
+    second: Mapping[Node, Any]
+    level: _Level
+
+    def differs(self, node: Node) -> bool:
+        """Tell whether a node's value depends on the draw, beyond rounding."""
+        a, b = self.first[node], self.second[node]
+        if isinstance(a, bool) or isinstance(b, bool):
+            return bool(a) != bool(b)
+        return self.level.apart(a, b)
+
+
+def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node) -> Evidence | None:
+    """Look for two draws of a random input that give different gradients.
+
+    Args:
+        y: the differentiated value: it must exist at the point.
+        gradients: what may depend on the input.
+        extra: further nodes whose values the caller wants.
+        source: the random input, a symbol.
+
+    Returns:
+        The evidence, or None if no pair was found, which proves nothing.
+    """
+    order = topological([y, *gradients, *extra])
+    inputs = [s for s in symbols_of(order) if s is not source]
+    if source.shape or any(s.shape for s in inputs):
+        return None  # uncompiled evaluation at high precision is scalar
+    landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
+    candidates = draws(source, landmarks)
+    seen, unseen = _proposals(order, y, gradients, source, inputs, candidates)
+    for digits, proposals in ((_NORMAL, seen), (_NORMAL, unseen), (_DEEP, unseen)):
+        level = _Level(digits)
+        for index, one, other in proposals:
+            point: dict[Node, Any] = {s: value_at(s, index) for s in inputs}
+            pair = (candidates[one], candidates[other])
+            evidence = _decide(level, order, y, gradients, source, point, pair)
+            if evidence is not None:
+                return evidence
+    return None
+
+
+def _proposals(
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    inputs: Sequence[Node],
+    candidates: Sequence[Number | bool],
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    """Return some (point, draw, draw): where float64 sees a difference, and where it sees none."""
+    rows = np.arange(_POINTS)
+    values: dict[Node, Any] = {
+        s: np.array([[_float(value_at(s, i))] for i in rows], dtype=bool if s.dtype == "bool" else float)
+        for s in inputs
+    }
+    values[source] = np.array([[_float(v) for v in candidates]])
+    shape = (_POINTS, len(candidates))
+    try:
+        results = dict(zip(order, evaluate(order, values), strict=True))
+    except NumberTooLargeError:
+        return [], []
+    usable = np.ones(shape, dtype=bool)
+    for node in order:
+        if node.dtype != "bool":
+            usable &= ~(np.abs(results[node]) > _TOO_WIDE)  # NaN is usable: it may lie in a branch not taken
+    usable &= np.isfinite(np.broadcast_to(results[y], shape))
+    for gradient in gradients:
+        usable &= np.isfinite(np.broadcast_to(results[gradient], shape))
+    seen: list[tuple[int, int, int]] = []
+    unseen: list[tuple[int, int, int]] = []
+    for i in range(_POINTS):
+        columns = [int(k) for k in np.flatnonzero(usable[i])]
+        pairs = [(a, b) for n, a in enumerate(columns) for b in columns[n + 1 :]]
+        lines = [np.broadcast_to(results[g], shape)[i] for g in gradients]
+        first = next(((a, b) for a, b in pairs if any(_far_apart(v[a], v[b]) for v in lines)), None)
+        if first is not None:
+            seen.append((i, *first))
+        elif pairs:
+            unseen.append((i, *pairs[0]))
+    return seen[:_PROPOSALS], unseen[: _PROPOSALS // 2]
+
+
+def _far_apart(a: Any, b: Any) -> bool:
+    return bool(abs(a - b) > 1e-7 * max(abs(a), abs(b)))
+
+
+def _float(value: Number | bool) -> float | bool:
+    return value if isinstance(value, bool) else float(value)
+
+
+def _decide(
+    level: _Level,
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    point: Mapping[Node, Number | bool],
+    pair: tuple[Number | bool, Number | bool],
+) -> Evidence | None:
+    both: list[list[dict[Node, Any]]] = []  # [precision][draw]
+    for mp in level.contexts:
+        sides: list[dict[Node, Any]] = []
+        for draw in pair:
+            at = {s: _exact(mp, v) for s, v in {**point, source: draw}.items()}
+            try:
+                values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
+            except (ArithmeticError, ValueError, TypeError, NotImplementedError):
+                return None  # outside the domain of some op: complex, a pole, no convergence
+            if not all(_is_finite(mp, values[n]) for n in (y, *gradients)):
+                return None
+            sides.append(values)
+        both.append(sides)
+    low, high = both
+    for i, gradient in enumerate(gradients):
+        coarse, fine = low[1][gradient] - low[0][gradient], high[1][gradient] - high[0][gradient]
+        if not level.apart(high[0][gradient], high[1][gradient]) or abs(coarse - fine) > level.margin * abs(
+            fine
+        ):
+            continue
+        if not all(_settled(level, order, side) for side in low):
+            return None
+        one, other = (level.contexts[1].nstr(side[gradient], 20) for side in high)
+        named = {s.name: v for s, v in point.items()}
+        return Evidence(Witness(named, pair, i, (one, other)), low[0], low[1], level)
+    return None
+
+
+def _exact(mp: Any, value: Number | bool) -> Any:
+    return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
+
+
+def _is_finite(mp: Any, value: Any) -> bool:
+    return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
+
+
+def _settled(level: _Level, order: Sequence[Node], values: Mapping[Node, Any]) -> bool:
+    """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
+    for node in order:
+        # Exact operands, or equal roundings of equal numbers, decide by themselves.
+        inexact = [a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for a in node.args]
+        if not any(inexact):
+            continue
+        args = [values[a] for a in node.args]
+        if node.dtype == "bool":
+            a, b = args
+            if node.args[0] is not node.args[1] and not abs(a - b) > level.margin * (1 + abs(a) + abs(b)):
+                return False
+        elif node.op.kinks and not _steady(level, node, values[node], args, inexact):
+            return False
+    return True
+
+
+def _steady(level: _Level, node: Node, result: Any, args: Sequence[Any], inexact: Sequence[bool]) -> bool:
+    """Tell whether an op with kinks gives about the same value on both sides of its arguments."""
+    mp = level.contexts[0]
+    if not _is_finite(mp, result):
+        return True  # a value that does not exist lies in a branch that is not taken
+    for i, arg in enumerate(args):
+        for sign in (1, -1) if inexact[i] else ():
+            moved = [*args[:i], arg + sign * level.margin * (1 + abs(arg)), *args[i + 1 :]]
+            near = node.op.reference(mp, *node.params, *moved)
+            if not abs(near - result) <= (1 + abs(result)) * level.margin ** (1 / 3):
+                return False
+    return True

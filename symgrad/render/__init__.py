@@ -1,0 +1,1 @@
+"""Views of graphs, derivations and verdicts: text, LaTeX, HTML, pictures. Pure functions of the records."""
