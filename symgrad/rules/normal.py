@@ -80,7 +80,7 @@ class RulesForProducts:
         after = instantiate(rule.replacement, bindings)
         step = apply_rule(rule, base, after, bindings, self._forms.known)
         for b, wanted in used.items():
-            left = short(Fraction(gathering.factors.pop(b) - wanted))
+            left = short(gathering.factors.pop(b) - wanted)
             if left != 0:
                 gathering.factors[b] = left
         gathering.walk_new(after)
@@ -165,10 +165,10 @@ class RulesForSums:
         product.settle()
         form = product.form()
         if not form.factors and not form.powers:
-            total.constant = short(Fraction(total.constant + form.coefficient))
+            total.constant = short(total.constant + form.coefficient)
             return True
         monic = self._forms.products.write(Form(1, form.factors, form.powers))
-        c = short(Fraction(total.terms.pop(monic, 0) + form.coefficient))
+        c = short(total.terms.pop(monic, 0) + form.coefficient)
         if c != 0:
             total.terms[monic] = c
         return True
@@ -179,13 +179,14 @@ class NormalForms:
 
     Args:
         current: the round.
+        order: the order of terms and factors, which outlives the round.
     """
 
-    def __init__(self, current: Round) -> None:
+    def __init__(self, current: Round, order: Order) -> None:
         self.known = current.known
         self.settled = current.settled
         self._raw = current.raw
-        self.order = Order()
+        self.order = order
         self.products = Products(self)
         self.sums = Sums(self)
         self.rules_for_products = RulesForProducts(current.rules, self)

@@ -18,12 +18,10 @@ __all__ = ["FactorKey", "Order", "TermKey"]
 
 Exponent: TypeAlias = "int | Fraction"
 FactorKey: TypeAlias = tuple[int, tuple[str, ...], str, bytes]
-TermKey: TypeAlias = tuple[Fraction, tuple[tuple[int, tuple[str, ...], str, bytes, Fraction], ...]]
+TermKey: TypeAlias = tuple[Exponent, tuple[tuple[int, tuple[str, ...], str, bytes, Exponent], ...]]
 
 _NAMES = 6  # how many symbol names, and
 _TEXT = 60  # how many characters of the text take part before the structural digest decides
-
-_ZERO, _ONE = Fraction(0), Fraction(1)
 
 _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
 
@@ -34,7 +32,7 @@ class _Looks:
 
     names: tuple[str, ...]
     text: str
-    degree: Fraction
+    degree: Exponent
     digest: bytes
 
 
@@ -61,7 +59,7 @@ class Order:
                 self._seen[top] = _describe(top, [self._seen[a] for a in top.args])
         return self._seen[node]
 
-    def degree(self, node: Node) -> Fraction:
+    def degree(self, node: Node) -> Exponent:
         """Return the degree of a factor as a polynomial, 0 for a function of symbols."""
         return self._looks(node).degree
 
@@ -75,11 +73,11 @@ class Order:
 
     def term(self, factors: list[tuple[Node, Exponent]]) -> TermKey:
         """Return the sort key of a term by its factors (bases with exponents, in the order of factors)."""
-        degree = Fraction(0)
-        keys: list[tuple[int, tuple[str, ...], str, bytes, Fraction]] = []
+        degree: Exponent = 0
+        keys: list[tuple[int, tuple[str, ...], str, bytes, Exponent]] = []
         for base, exponent in factors:
             degree += self.degree(base) * exponent
-            keys.append((*self.factor(base), -Fraction(exponent)))
+            keys.append((*self.factor(base), -exponent))
         return (-degree, tuple(keys))
 
 
@@ -96,12 +94,12 @@ def _rank(base: Node, names: tuple[str, ...]) -> int:
 
 
 def _describe(node: Node, args: list[_Looks]) -> _Looks:
-    whole = f"{node.op.name}|{'|'.join(map(str, node.params))}|".encode()
+    whole = f"{node.op.name}|{'|'.join(map(_spelling, node.params))}|".encode()
     mark = blake2b(whole + b"".join(a.digest for a in args), digest_size=16).digest()
     if node.op is SYMBOL:
-        return _Looks((node.name,), str(node.declaration)[:_TEXT], _ONE, mark)
+        return _Looks((node.name,), str(node.declaration)[:_TEXT], 1, mark)
     if not args:
-        return _Looks((), str(node.params[-1])[:_TEXT], _ZERO, mark)
+        return _Looks((), _spelling(node.params[-1])[:_TEXT], 0, mark)
     names = args[0].names
     for arg in args[1:]:
         if arg.names != names:
@@ -110,14 +108,21 @@ def _describe(node: Node, args: list[_Looks]) -> _Looks:
     return _Looks(names, text[:_TEXT], _degree(node, [a.degree for a in args]), mark)
 
 
+def _spelling(param: object) -> str:
+    # Python refuses to write an integer of more than 4,300 digits in decimal.
+    if isinstance(param, Fraction) or (isinstance(param, int) and param.bit_length() > 1000):
+        return f"{param.numerator:x}/{param.denominator:x}"
+    return str(param)
+
+
 _HIGHEST = 10**6  # degrees beyond are all the same to a reader
 
 
-def _degree(node: Node, args: list[Fraction]) -> Fraction:
-    return max(min(_polynomial_degree(node, args), Fraction(_HIGHEST)), Fraction(-_HIGHEST))
+def _degree(node: Node, args: list[Exponent]) -> Exponent:
+    return max(min(_polynomial_degree(node, args), _HIGHEST), -_HIGHEST)
 
 
-def _polynomial_degree(node: Node, args: list[Fraction]) -> Fraction:
+def _polynomial_degree(node: Node, args: list[Exponent]) -> Exponent:
     name = node.op.name
     if name in {"neg", "stop_gradient"}:
         return args[0]
@@ -129,4 +134,4 @@ def _polynomial_degree(node: Node, args: list[Fraction]) -> Fraction:
         return args[0] - args[1]
     if name == "pow" and node.args[1].is_number() and abs(node.args[1].value) < 1000:
         return args[0] * node.args[1].value
-    return args[0] / 2 if name == "sqrt" else _ZERO
+    return Fraction(args[0]) / 2 if name == "sqrt" else 0

@@ -10,6 +10,7 @@ from symgrad.rewrite.engine import rewrite
 from symgrad.rewrite.trace import Trace
 from symgrad.rules.canonical import CANONICAL, DROP_STOPS
 from symgrad.rules.normal import NormalForms
+from symgrad.rules.order import Order
 
 __all__ = ["Canonical", "canonical"]
 
@@ -58,5 +59,7 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
         >>> canonical([add(mul(x, x), mul(x, x))]).nodes[0] is 2 * x**2
         True
     """
-    nodes, trace = rewrite(outputs, DROP_STOPS if drop_stops else CANONICAL, NormalForms)
+    order = Order()
+    rules = DROP_STOPS if drop_stops else CANONICAL
+    nodes, trace = rewrite(outputs, rules, lambda current: NormalForms(current, order))
     return Canonical(nodes, trace)

@@ -35,7 +35,7 @@ _E = constant("E")
 _MORE = "also defined for some more values of {}"
 
 
-def short(value: Fraction) -> Exponent:
+def short(value: Exponent) -> Exponent:
     """Return an integer as an int."""
     return value.numerator if value.denominator == 1 else value
 
@@ -142,12 +142,12 @@ class Gathering:
     def include(self, base: Node, e: Exponent) -> None:
         """Multiply by base**e, where the base is no product."""
         if base.is_number():
-            self._include_number(Fraction(base.value), e)
+            self._include_number(base.value, e)
             return
         old = self.factors.get(base)
         if old is not None:
             self.laws["product-of-powers"] = None
-            self.factors[base] = short(Fraction(old + e))
+            self.factors[base] = short(old + e)
         else:
             self.factors[base] = e
         if e < 0 or self._below:
@@ -158,9 +158,13 @@ class Gathering:
     def _include_power(self, base: Node, exponent: Node, e: Exponent) -> None:
         """Multiply by base**(e*exponent)."""
         if base is _E and exponent.is_number():
-            self.factors[_E] = short(Fraction(self.factors.get(_E, 0) + Fraction(exponent.value) * e))
+            self.factors[_E] = short(self.factors.get(_E, 0) + Fraction(exponent.value) * e)
             return
-        if self._below and self._known.positive(base) != "yes":
+        if base is not _E and (e < 0 or self._below) and self._known.positive(base) != "yes":
+            if e < 0:
+                # At x = 0, 1/x**a is undefined for every a but 0, x**(-a) only for a > 0: a sign may not enter an exponent.
+                self.include(pow(base, exponent), e)
+                return
             self.notes[Note(_MORE, base)] = None
         if e != 1:
             exponent = neg(exponent) if e == -1 else mul(number(e), exponent)
@@ -171,22 +175,25 @@ class Gathering:
             self.fired = True
         self.powers[base] = exponent
 
-    def _include_number(self, value: Fraction, e: Exponent) -> None:
+    def _include_number(self, value: Exponent, e: Exponent) -> None:
+        if value == 1 or (e == 1 and not self._below):
+            self.coefficient = short(self.coefficient * value)
+            return
         if value == 0 and (e < 0 or self._below):
             self.undefined = True
             return
         if e.denominator == 1:
             power = fold_power(number(value), number(e))
             if power is not None and power.is_number():
-                self.coefficient = short(Fraction(self.coefficient * power.value))
+                self.coefficient = short(self.coefficient * power.value)
                 return
-            self.factors[number(value)] = short(Fraction(self.factors.get(number(value), 0) + e))
+            self.factors[number(value)] = short(self.factors.get(number(value), 0) + e)
             return
         if value < 0:
             self.undefined = True
             return
         self.laws["root-of-a-number"] = None
-        for prime, count in _prime_powers(value):
+        for prime, count in _prime_powers(Fraction(value)):
             total = Fraction(self.factors.pop(number(prime), 0)) + e * count
             whole = total.__floor__()
             self.coefficient = short(Fraction(self.coefficient) * Fraction(prime) ** whole)
@@ -219,7 +226,7 @@ class Gathering:
     def raise_to(self, form: Form, q: Exponent) -> None:
         """Multiply by a whole product to a power: (a*b)**q and (a**p)**q, as far as that never narrows the domain."""
         if q == 1:
-            self.coefficient = short(Fraction(self.coefficient * form.coefficient))
+            self.coefficient = short(self.coefficient * form.coefficient)
             for base, e in form.factors.items():
                 self.include(base, e)
             for base, e in form.powers.items():
@@ -228,7 +235,7 @@ class Gathering:
         if len(form.factors) + len(form.powers) + (form.coefficient != 1) > 1:
             self.laws["power-of-a-product"] = None
         if q.denominator == 1:
-            self._include_number(Fraction(form.coefficient), q)
+            self._include_number(form.coefficient, q)
             for base, e in form.factors.items():
                 self._include_composed(base, e, q)
             for base, e in form.powers.items():
@@ -295,12 +302,12 @@ class Gathering:
         even = p.denominator == 1 and p.numerator % 2 == 0
         if even and q.denominator != 1 and self._known.nonnegative(base) != "yes":
             self.laws["root-of-an-even-power"] = None
-            self.include(abs_(base), short(Fraction(p * q)))
+            self.include(abs_(base), short(p * q))
             if p < 0:
                 self._inverse.add(abs_(base))
             self.fired = True
         else:
-            self.include(base, short(Fraction(p * q)))
+            self.include(base, short(p * q))
 
     def settle(self) -> None:
         """Bring what was gathered to the normal form: note where the domain grew, open powers that became whole, apply the rules for products."""
@@ -342,7 +349,7 @@ class Gathering:
         """A base that is itself a product or a power is opened as soon as its exponent is an integer."""
         for base, e in list(self.factors.items()):
             if e != 0 and e.denominator == 1 and base.op.name in {"mul", "div", "neg", "pow", "sqrt"}:
-                if not self._forms.products.small(base):
+                if not self._forms.products.small(base) or (base.op is pow and not base.args[1].is_number()):
                     continue
                 del self.factors[base]
                 if base in self._fractional and self._known.nonnegative(base) != "yes":
@@ -486,7 +493,7 @@ class Products:
                 exponent = form.powers[base]
                 if base is _E:
                     above.append(exp(exponent))
-                elif self._forms.reads_negative(exponent):
+                elif self._forms.reads_negative(exponent) and self._forms.known.positive(base) == "yes":
                     below.append(pow(base, self._forms.negated(exponent)))
                 else:
                     above.append(pow(base, exponent))

@@ -34,7 +34,7 @@ class Sum:
 
     def scaled(self, c: Exponent) -> Sum:
         return Sum(
-            short(Fraction(self.constant * c)), {t: short(Fraction(k * c)) for t, k in self.terms.items()}
+            short(self.constant * c), {t: short(k * c) for t, k in self.terms.items()}
         )
 
 
@@ -101,7 +101,7 @@ class Sums:
                 elif abs(c * scale) == 1:
                     pending.append((term, c * scale))
                 else:
-                    whole.append((short(Fraction(c * scale)), term))
+                    whole.append((short(c * scale), term))
         total = self._distribute(whole, terms, total, laws)
         gone = dict.fromkeys(t for t, k in terms.items() if k == 0)
         return Sum(short(total), {t: k for t, k in terms.items() if k != 0}), gone
@@ -110,7 +110,7 @@ class Sums:
         old = terms.get(term)
         if old is not None:
             laws["like-terms"] = None
-        terms[term] = short(Fraction(c if old is None else old + c))
+        terms[term] = short(c if old is None else old + c)
 
     def _distribute(
         self,
@@ -157,7 +157,7 @@ class Sums:
                     if term.is_number():
                         total += Fraction(term.value) * c
                         continue
-                    terms[term] = short(Fraction(terms.get(term, 0) + c))
+                    terms[term] = short(terms.get(term, 0) + c)
             found = self._sums[node] = Sum(short(total), terms)
         return found
 
@@ -232,7 +232,7 @@ class Sums:
         if c == 1:
             return term
         form = self._forms.products.form_of_factor(term)
-        scale = short(Fraction(form.coefficient * c))
+        scale = short(form.coefficient * c)
         return self._forms.products.write_signed(Form(scale, form.factors, form.powers))
 
     def scaled(self, node: Node, c: Exponent) -> Node | None:
@@ -250,8 +250,9 @@ class Sums:
             if self.small(node):
                 terms = self.of(node)
                 content = _content(terms) * self._sign(terms)
-                if content != 1:
-                    found = (content, self._write_terms(terms.scaled(1 / Fraction(content))))
+                coprime = terms.scaled(1 / Fraction(content))
+                if content != 1 and not any(is_long(c) for c in (coprime.constant, *coprime.terms.values())):
+                    found = (content, self._write_terms(coprime))
             self._primitive[node] = found
         return found
 
@@ -282,5 +283,5 @@ def _balance(found: Sum) -> int:
 
 def _content(found: Sum) -> Exponent:
     """The largest positive rational that leaves coprime integer coefficients."""
-    values = [Fraction(c) for c in (*found.terms.values(), found.constant) if c != 0]
+    values = [c for c in (*found.terms.values(), found.constant) if c != 0]
     return short(Fraction(gcd(*(v.numerator for v in values)), lcm(*(v.denominator for v in values))))
