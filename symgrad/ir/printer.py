@@ -207,14 +207,16 @@ def _lengths(order: Iterable[Node]) -> dict[Node, int]:
 def str_text(node: Node) -> str:
     r"""Return what ``str`` shows of an expression: one line if it is short, else a program that ends with it.
 
-    Both read back as the same node, apart from what a single expression cannot say: the domains of its symbols.
+    Both read back as the same node, apart from what a single expression cannot say: the domains of its symbols. (With a
+    symbol that is a truth value it would not read back at all, so then it is a program too.)
 
     Example:
         >>> from symgrad.frontend.text import parse_program
         >>> str_text(parse_program("sqrt(u)*sign(x) - 2*x").result)
         'sqrt(u)*sign(x) - 2*x'
     """
-    if _lengths(topological([node]))[node] <= ONE_LINE:
+    order = topological([node])
+    if _lengths(order)[node] <= ONE_LINE and not any(n.op is SYMBOL and n.dtype == "bool" for n in order):
         return expression_text(node)
     return program_text({}, result=node)
 

@@ -1,0 +1,268 @@
+"""The program notation: what is written is what the graph holds, exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from threading import Thread
+
+import pytest
+
+from symgrad.frontend.text import is_name, parse_expression, parse_program
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, symbol, truth
+from symgrad.ir.op import OPS
+from symgrad.ir.types import Declaration, Distribution, Domain
+from symgrad.source import Span
+
+X, Y, Z = (symbol(Declaration(n)) for n in "xyz")
+
+
+def op(name: str, *args: Node | int | Fraction, params: tuple[int, ...] = ()) -> Node:
+    return OPS[name](*(a if isinstance(a, Node) else number(a) for a in args), params=params)
+
+
+def expression(text: str) -> Node:
+    result = parse_program(text).result
+    assert result is not None
+    return result
+
+
+def sub(a: Node, b: Node) -> Node:
+    return op("add", a, op("neg", b))
+
+
+EXPRESSIONS: list[tuple[str, Node]] = [
+    ("x", X),
+    ("(x)", X),
+    ("+x", X),
+    ("x + y + z", op("add", op("add", X, Y), Z)),
+    ("x + (y + z)", op("add", X, op("add", Y, Z))),
+    ("x - y", sub(X, Y)),
+    ("x - y - z", sub(sub(X, Y), Z)),
+    ("x*y/z", op("div", op("mul", X, Y), Z)),
+    ("x/y*z", op("mul", op("div", X, Y), Z)),
+    ("x**y**z", op("pow", X, op("pow", Y, Z))),
+    ("-x**2", op("neg", op("pow", X, 2))),
+    ("(-x)**2", op("pow", op("neg", X), 2)),
+    ("2**-x", op("pow", 2, op("neg", X))),
+    ("x**-2", op("pow", X, -2)),
+    ("-x*y", op("mul", op("neg", X), Y)),
+    ("--x", op("neg", op("neg", X))),
+    ("x*-y", op("mul", X, op("neg", Y))),
+    # literals are exact, and take a sign or a division by a literal into themselves
+    ("3", number(3)),
+    ("1_000", number(1000)),
+    ("0.1", number(Fraction(1, 10))),
+    (".5", number(Fraction(1, 2))),
+    ("5.", number(5)),
+    ("1e-3", number(Fraction(1, 1000))),
+    ("1.5E+2", number(150)),
+    ("1e300", number(10**300)),
+    ("-2", number(-2)),
+    ("1/3", number(Fraction(1, 3))),
+    ("-1/3", number(Fraction(-1, 3))),
+    ("x**(1/3)", op("pow", X, Fraction(1, 3))),
+    ("x - 2", op("add", X, -2)),
+    ("x - 1/3", op("add", X, Fraction(-1, 3))),
+    ("-(2)", op("neg", 2)),
+    ("x - (2)", sub(X, number(2))),
+    ("1/(3)", op("div", 1, 3)),
+    ("1/3/2", op("div", Fraction(1, 3), 2)),
+    ("4/2/2", op("div", 2, 2)),
+    ("2*3", op("mul", 2, 3)),
+    ("1/0", op("div", 1, 0)),
+    ("0.5/2", op("div", Fraction(1, 2), 2)),
+    ("-0.0", op("neg", 0)),
+    ("x - 0", op("add", X, op("neg", 0))),
+    ("9**9**9**9", op("pow", 9, op("pow", 9, op("pow", 9, 9)))),
+    # conditions
+    ("x < y", op("lt", X, Y)),
+    ("x <= y < z != 1", op("and_", op("and_", op("le", X, Y), op("lt", Y, Z)), op("ne", Z, 1))),
+    ("not x == y", op("not_", op("eq", X, Y))),
+    ("x > 0 and y > 0 or z >= 0", op("or_", op("and_", op("gt", X, 0), op("gt", Y, 0)), op("ge", Z, 0))),
+    ("(x > 0) & (y > 0)", op("and_", op("gt", X, 0), op("gt", Y, 0))),
+    ("(x > 0) | ~(y > 0)", op("or_", op("gt", X, 0), op("not_", op("gt", Y, 0)))),
+    ("(x > 0) ^ (y > 0)", op("xor", op("gt", X, 0), op("gt", Y, 0))),
+    ("True", truth(True)),
+    ("x if y > 0 else z", op("where", op("gt", Y, 0), X, Z)),
+    (
+        "x if y > 0 else z if x > 0 else 1",
+        op("where", op("gt", Y, 0), X, op("where", op("gt", X, 0), Z, 1)),
+    ),
+    ("(x > 0) + 1", op("add", op("where", op("gt", X, 0), 1, 0), 1)),
+    # calls
+    ("sin(x)", op("sin", X)),
+    ("asin(x) + arcsin(x)", op("add", op("asin", X), op("asin", X))),
+    ("Abs(x)", op("abs", X)),
+    ("atan2(y, x,)", op("atan2", Y, X)),
+    ("maximum(x, y, z)", op("maximum", op("maximum", X, Y), Z)),
+    ("Min(x, y)", op("minimum", X, Y)),
+    ("And(x > 0, y > 0, z > 0)", op("and_", op("and_", op("gt", X, 0), op("gt", Y, 0)), op("gt", Z, 0))),
+    ("where(x > 0, y, z)", op("where", op("gt", X, 0), Y, Z)),
+    ("log(x)", op("log", X)),
+    ("log(x, 2)", op("div", op("log", X), op("log", 2))),
+    ("Rational(1, 3)*x", op("mul", Fraction(1, 3), X)),
+    ("Rational(-1, 3)", number(Fraction(-1, 3))),
+    ("Piecewise((x, x > 0), (y, x < -1), (z, True))", op("where", op("gt", X, 0), X, op("where", op("lt",
+    X, -1), Y, Z))),
+    ("polygamma(1, x)", op("polygamma", X, params=(1,))),
+    ("polygamma(x, n=1)", op("polygamma", X, params=(1,))),
+    ("stop_gradient(x)", op("stop_gradient", X)),
+    ("pi*x", op("mul", constant("pi"), X)),
+    ("E()", constant("E")),
+    # layout
+    ("  x +\\\n y  # a comment", op("add", X, Y)),
+    ("(x\n\n + # a comment (\n y)", op("add", X, Y)),
+    ("\ufeffx\r\n", X),
+    ("# a comment\n\n\tx\n\n", X),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "node"), EXPRESSIONS)
+def test_expression(text: str, node: Node) -> None:
+    assert expression(text) is node
+
+
+def test_names_that_other_notations_reserve() -> None:
+    listing = parse_program("e + E + I + d + sin*sin(sin) + S + N + oo + α_1")
+    assert set(listing.symbols) == {"e", "E", "I", "d", "sin", "S", "N", "oo", "α_1"}
+
+
+def test_program() -> None:
+    listing = parse_program(
+        "# two inputs\nx : real\na, b : positive; k : int; c : bool\nu ~ Uniform(0.9, 1.1)\n"
+        "y = x**2\nz = sqrt(stop_gradient(y*u - y) + y)\nz + 1"
+    )
+    assert listing.names == ("x", "a", "b", "k", "c", "u", "y", "z")
+    assert listing["x"].declaration == Declaration("x")
+    assert [listing[n].dtype for n in listing.symbols] == ["real", "real", "real", "int", "bool", "real"]
+    assert str(listing["a"].declaration) == "a : positive"
+    u = Declaration("u", distribution=Distribution("Uniform", (Fraction(9, 10), Fraction(11, 10))))
+    assert listing["u"] is symbol(u)
+    x, y = listing["x"], listing["y"]
+    assert y is op("pow", x, 2)
+    inside = sub(op("mul", y, symbol(u)), y)
+    assert listing["z"] is op("sqrt", op("add", op("stop_gradient", inside), y))
+    assert listing.result is op("add", listing["z"], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "declaration"),
+    [
+        ("p : real(0, 1)", Declaration("p", Domain("real", "real", 0, 1))),
+        ("p : real(-oo, 1/2)", Declaration("p", Domain("real", "real", None, Fraction(1, 2)))),
+        ("p : real(-1.5, oo)", Declaration("p", Domain("real", "real", Fraction(-3, 2), None))),
+        ("p : real(-oo, +oo)", Declaration("p")),
+        ("p : real[n, 5]", Declaration("p", shape=("n", 5))),
+        ("p : real(0, 1)[n]", Declaration("p", Domain("real", "real", 0, 1), ("n",))),
+        ("p ~ Normal(-1, 1e-2)[n]", Declaration("p", shape=("n",), distribution=Distribution("Normal", (-1,
+        Fraction(1, 100))))),
+        ("p ~ Bernoulli(1/3)", Declaration("p", distribution=Distribution("Bernoulli", (Fraction(1, 3),)))),
+    ],
+)  # fmt: skip
+def test_declaration(text: str, declaration: Declaration) -> None:
+    node = parse_program(text)["p"]
+    assert node.declaration == declaration
+    assert parse_program(str(declaration))["p"] is node  # a declaration prints as it is written
+
+
+def test_a_bare_expression_declares_its_names() -> None:
+    listing = parse_program("x**2 + y")
+    assert listing.symbols == {"x": X, "y": Y}
+    assert listing.result is op("add", op("pow", X, 2), Y)
+
+
+def test_expression_over_known_names() -> None:
+    p = parse_program("x : positive\ny = x**2")
+    names = {**p.symbols, **p.assignments}
+    assert parse_expression("y + x", names) is op("add", p["y"], p["x"])
+    assert parse_program("w = x + y", symbols=names)["w"] is op("add", p["x"], p["y"])
+
+
+def test_shapes_broadcast() -> None:
+    p = parse_program("X : real[n, 5]\nb : real[5]\ny = X + b")
+    assert p["y"].shape == ("n", 5)
+
+
+def test_spans() -> None:
+    text = "x : real\ny = sin(x**2) + (x**2)\nz = y"
+    p = parse_program(text)
+
+    def at(node: Node) -> str:
+        span = p.spans[node]
+        return text[span.start : span.end]
+
+    assert p.spans[p["x"]] == Span(0, 1)
+    assert p.name_spans == {"x": Span(0, 1), "y": Span(9, 10), "z": Span(32, 33)}
+    assert at(op("pow", p["x"], 2)) == "x**2"
+    assert p.spans[op("pow", p["x"], 2)].start == 17  # the first place
+    assert at(op("sin", op("pow", p["x"], 2))) == "sin(x**2)"
+    assert at(p["y"]) == "sin(x**2) + (x**2)"
+    location = p.location(p["y"])
+    assert location is not None
+    assert (location.line, location.column) == (2, 5)
+
+
+def test_every_node_of_the_text_has_a_span() -> None:
+    p = parse_program("a = x - 2*y if x < y else -1/3\nb = log(a, 2) + (a > 0)", symbols={"x": X, "y": Y})
+    from symgrad.ir.traverse import topological
+
+    missing = [n for n in topological(p.assignments.values()) if n not in p.spans]
+    # What apply() adds to use a truth value as a number was not written by anybody.
+    assert {n.op.name for n in missing} <= {"where", "number"}
+
+
+def test_sum_of_100_000_terms() -> None:
+    n = 100_000
+    node = expression(" + ".join(f"x{i % 7}*{i}" for i in range(n)))
+    terms = 0
+    while node.op is OPS["add"]:
+        terms += 1
+        assert node.args[1].args[1].value == n - terms
+        node = node.args[0]
+    assert terms == n - 1
+
+
+def test_100_000_assignments() -> None:
+    n = 100_000
+    p = parse_program("y0 = 2\n" + "".join(f"y{i} = y{i - 1} + 1\n" for i in range(1, n)))
+    assert len(p.assignments) == n
+    assert p[f"y{n - 1}"].args[0] is p[f"y{n - 2}"]
+
+
+def test_long_flat_texts_are_not_nested() -> None:
+    flat = " and ".join(f"x**2 < y**{i}" for i in range(2000))
+    assert expression(flat).op is OPS["and_"]
+    assert expression("*".join(["-x**y"] * 2000)).op is OPS["mul"]
+    assert expression("maximum(" + ", ".join(["x"] * 5000) + ")").op is OPS["maximum"]
+    assert expression("(" * 1000 + "x" + ")" * 1000) is X
+
+
+def test_threads_read_independently() -> None:
+    found: dict[int, Node | None] = {}
+
+    def read(i: int) -> None:
+        for _ in range(20):
+            found[i] = parse_program(" + ".join(f"v{i}_{j}" for j in range(50))).result
+
+    threads = [Thread(target=read, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i in range(4):
+        assert found[i] is expression(" + ".join(f"v{i}_{j}" for j in range(50)))
+
+
+def test_leaves() -> None:
+    assert expression("x").op is SYMBOL
+    assert expression("2").op is NUMBER
+    assert expression("pi").op is CONSTANT
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [("x", True), ("x_1", True), ("σ", True), ("sin", True), ("pi", False), ("and", False), ("lambda", False),
+     ("2x", False), ("", False), ("x y", False), (" x", False), ("x²", False), ("__x", False), ("x#", False)],
+)  # fmt: skip
+def test_is_name(text: str, valid: bool) -> None:
+    assert is_name(text) is valid
