@@ -129,7 +129,8 @@ def _power_domain(x: Node, y: Node) -> Node:
 def _power_value(x: Any, y: Any) -> Any:
     # NumPy refuses integers to negative integer powers; a formula means the real power.
     with np.errstate(all="ignore"):
-        return np.power(np.asarray(x, dtype=np.result_type(x, np.float32)), y)
+        x = np.asarray(x)  # a bare Python float has no dtype of its own and would become float32 here
+        return np.power(x.astype(np.result_type(x, np.float32)), y)
 
 
 def _power_reference(mp: Any, x: Any, y: Any) -> Any:

@@ -10,6 +10,9 @@ import pytest
 
 import symgrad as sg
 from symgrad import errors
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import symbol
+from symgrad.ir.types import Declaration
 
 
 def test_values_by_name_position_and_broadcasting():
@@ -73,3 +76,10 @@ def test_an_input_that_a_gradient_lost_may_still_be_given():
     assert g(x=1.0, u=0.5) == 3
     with pytest.raises(errors.MissingInputError):
         g(x=1.0, q=0.5)
+
+
+def test_python_floats_are_doubles_in_powers():
+    x = symbol(Declaration("x"))
+    (value,) = evaluate([x**2], {x: 0.1})
+    assert value.dtype == np.float64
+    assert value == 0.1**2

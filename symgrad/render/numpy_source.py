@@ -1,0 +1,302 @@
+"""Graphs as a Python function over NumPy that stands alone: what one hands to a colleague without symgrad.
+
+It computes operation by operation, as `ir/evaluate.py` does, and gives the same bits. Ops whose evaluation is a NumPy
+function are written as a call of it; composed ones become a helper, traced from the formula behind their native code.
+"""
+
+from __future__ import annotations
+
+import keyword
+import unicodedata
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.errors import UnsupportedError, UsageError
+from symgrad.ir.evaluate import CONSTANT_VALUES, evaluate
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.op import Builder, Op
+from symgrad.ir.printer import ONE_LINE, str_text
+from symgrad.ir.traverse import symbols_of, topological, uses
+
+__all__ = ["numpy_source"]
+
+_LINE = 80  # characters of a formula that is written in one piece
+
+# Python's precedence of what is written, loosest first.
+_COMPARE, _ADD, _MUL, _NEG, _ATOM = range(5)
+_INFIX = {
+    "add": (" + ", _ADD, _ADD, _MUL),
+    "mul": ("*", _MUL, _MUL, _ATOM),
+    "div": ("/", _MUL, _MUL, _ATOM),
+    "lt": (" < ", _COMPARE, _ADD, _ADD),
+    "le": (" <= ", _COMPARE, _ADD, _ADD),
+    "gt": (" > ", _COMPARE, _ADD, _ADD),
+    "ge": (" >= ", _COMPARE, _ADD, _ADD),
+    "eq": (" == ", _COMPARE, _ADD, _ADD),
+    "ne": (" != ", _COMPARE, _ADD, _ADD),
+}
+_CALL = {
+    "clip": "np.minimum(np.maximum({0}, {1}), {2})",
+    "erf": "special.erf({0})",
+    "erfc": "special.erfc({0})",
+    "gamma": "special.gamma({0})",
+    "lgamma": "_lgamma({0})",
+    "pow": "_pow({0}, {1})",
+    "relu": "np.maximum({0}, 0)",
+    "where": "np.where({0}, {1}, {2})",
+}
+_HELPERS = {
+    "lgamma": """\
+def _lgamma(x):
+    near = special.loggamma(np.add(x, 0j)).real + 0.0
+    return np.where(np.abs(np.subtract(x, 1.5)) < 1, near, special.gammaln(x))
+""",
+    "pow": """\
+def _pow(x, y):
+    x = np.asarray(x)
+    return np.power(x.astype(np.result_type(x, np.float32)), y)
+""",
+}
+
+_Text = tuple[str, int]
+
+
+def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str = "f") -> str:
+    r"""Return the source of a Python function that computes nodes with NumPy (and SciPy for the special functions).
+
+    Args:
+        outputs: a node, or several, or several by name.
+        name: the function's name.
+
+    Returns:
+        A module's text. The function takes the symbols in the order in which the outputs first read them (a name that
+        is a Python keyword gets an underscore); numbers and arrays broadcast. It returns one array, or a tuple of
+        several, or a dict by name.
+
+    Raises:
+        UsageError: if a name is no identifier, or there is no output.
+        UnsupportedError: for an op that has neither a NumPy function nor a formula.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ops.trig import sin
+        >>> x = symbol(Declaration("x"))
+        >>> namespace = {}
+        >>> exec(numpy_source(x * sin(x)), namespace)
+        >>> float(namespace["f"](0.5))
+        0.2397127693021015
+    """
+    if isinstance(outputs, Node):
+        nodes = [outputs]
+    else:
+        nodes = list(outputs.values() if isinstance(outputs, Mapping) else outputs)
+    if not nodes:
+        raise UsageError("no outputs", expected="at least one expression")
+    if not name.isidentifier() or keyword.iskeyword(name) or name in {"np", "special"}:
+        raise UsageError(
+            f"{name!r} cannot name a function", expected="a Python identifier", cure='pass name="f"'
+        )
+    writer = _Writer(nodes, name)
+    results = [writer.result(node) for node in nodes]
+    if isinstance(outputs, Mapping):
+        returned = (
+            "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(outputs, results, strict=True)) + "}"
+        )
+    else:
+        returned = ", ".join(results)
+    labels = list(outputs) if isinstance(outputs, Mapping) else [""] * len(nodes)
+    helpers = "".join(f"\n\n{text}" for text in writer.helpers.values())
+    body = "".join(f"    {line}\n" for line in writer.inputs)
+    steps = "".join(f"        {line}\n" for line in [*writer.lines, f"return {returned}"])
+    imports = "import numpy as np\n" + (
+        "from scipy import special\n" if "special." in helpers + steps else ""
+    )
+    signature = f"def {name}({', '.join(writer.names.values())}):\n"
+    return (
+        f"{imports}{helpers}\n\n{signature}{_docstring(writer, nodes, labels)}{body}"
+        f'    with np.errstate(all="ignore"):\n{steps}'
+    )
+
+
+def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
+    texts = [str_text(node) for node in nodes]
+    lines = [
+        f"{label} = {text}" if label else text
+        for label, text in zip(labels, texts, strict=True)
+        if "\n" not in text and len(text) <= ONE_LINE
+    ] or ["A formula in several steps."]
+    kinds = {"real": "float64", "int": "int64", "bool": "bool"}
+    for symbol, parameter in writer.names.items():
+        lines.append(f"    {parameter}: {kinds[symbol.dtype]} array, {symbol.declaration}")
+    if writer.names:
+        lines.insert(len(lines) - len(writer.names), "\nArgs:")
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(f"    {line}\n" if line else "\n" for line in f'"""{text}\n"""'.split("\n"))
+
+
+class _Writer:
+    def __init__(self, nodes: list[Node], name: str) -> None:
+        order = topological(nodes)
+        self.count = uses(nodes)
+        self.helpers: dict[str, str] = {}
+        self.taken = {"np", "special", name, *(f"_{n.op.name}" for n in order)}
+        self.names = self.parameters(symbols_of(nodes))
+        self.inputs = [
+            f"{p} = np.asarray({p}, dtype={'bool' if s.dtype == 'bool' else 'np.float64'})"
+            if s.dtype != "int"
+            else f"{p} = np.asarray({p})"
+            for s, p in self.names.items()
+        ]
+        self.lines: list[str] = []
+        self.written: dict[Node, _Text] = {}
+        self.steps = 0
+        for node in order:
+            text, rank = self.write(node)
+            if node.args and (self.count[node] > 1 or len(text) > _LINE):
+                text, rank = self.temporary(text), _ATOM
+            self.written[node] = (text, rank)
+
+    def parameters(self, symbols: list[Node]) -> dict[Node, str]:
+        chosen: dict[Node, str] = {}
+        for symbol in symbols:
+            plain = unicodedata.normalize("NFKC", symbol.name)  # as Python reads it
+            if not plain.isidentifier():
+                raise UsageError(f"{symbol.name!r} cannot name an argument", expected="a Python identifier")
+            if not keyword.iskeyword(plain) and plain not in self.taken:
+                self.taken.add(plain)
+                chosen[symbol] = plain
+        for symbol in symbols:
+            if symbol not in chosen:
+                name = unicodedata.normalize("NFKC", symbol.name) + "_"
+                while name in self.taken:
+                    name += "_"
+                self.taken.add(name)
+                chosen[symbol] = name
+        return {symbol: chosen[symbol] for symbol in symbols}
+
+    def temporary(self, text: str) -> str:
+        self.steps += 1
+        while f"t{self.steps}" in self.taken:
+            self.steps += 1
+        self.lines.append(f"t{self.steps} = {text}")
+        return f"t{self.steps}"
+
+    def result(self, node: Node) -> str:
+        return self.array(node) if node.op is NUMBER else self.written[node][0]
+
+    def array(self, node: Node) -> str:
+        """A number as NumPy's: Python's own would raise on division by zero and give Python's results."""
+        text = self.written[node][0]
+        return f"np.bool_({text})" if node.dtype == "bool" else f"np.float64({text})"
+
+    def write(self, node: Node) -> _Text:
+        op, args = node.op, node.args
+        if op is SYMBOL:
+            return self.names[node], _ATOM
+        if op is NUMBER:
+            text = repr(evaluate([node], {})[0].item())
+            return text, _NEG if text.startswith("-") else _ATOM
+        if op is CONSTANT:
+            value = CONSTANT_VALUES[node.params[0]]
+            return f"np.float64({value!r})", _ATOM
+        parts = [self.written[a] for a in args]
+        if all(a.op is NUMBER for a in args):
+            parts = [(self.array(a), _ATOM) for a in args]
+        if "stops" in op.facts:
+            return parts[0]
+        if op.name == "add" and args[1].op.name == "neg" and parts[1][0].startswith("-"):
+            inner = self.written[args[1].args[0]]  # a + (-b) and a - b are one operation of IEEE arithmetic
+            return f"{_within(parts[0], _ADD)} - {_within(inner, _MUL)}", _ADD
+        if op.name == "neg":
+            return f"-{_within(parts[0], _ATOM)}", _NEG
+        if op.name in _INFIX:
+            sign, own, left, right = _INFIX[op.name]
+            return f"{_within(parts[0], left)}{sign}{_within(parts[1], right)}", own
+        texts = [text for text, _ in parts]
+        if op.name in _CALL:
+            if op.name in _HELPERS:
+                self.helpers[op.name] = _HELPERS[op.name]
+            return _CALL[op.name].format(*texts), _ATOM
+        if isinstance(op.evaluate, np.ufunc):
+            return f"np.{op.evaluate.__name__}({', '.join(texts)})", _ATOM
+        return f"{self.helper(op, node)}({', '.join(texts)})", _ATOM
+
+    def helper(self, op: Op, node: Node) -> str:
+        """Return the name of a function that computes an op by the formula of its lowering."""
+        suffix = "".join(f"_{value}" for value in node.params)
+        name = f"_{op.name}{suffix}"
+        if not name.isidentifier():
+            raise UnsupportedError(f"{op.name} has no NumPy source", cure="compile the expression instead")
+        if name not in self.helpers:
+            arguments = list("xyzw"[: op.arity])
+            builder = _Formula()
+            result = op.lower(cast(Builder, builder), node, *arguments)
+            lines = [*builder.lines, f"return {result}"]
+            self.helpers[name] = f"def {name}({', '.join(arguments)}):\n" + "".join(
+                f"    {line}\n" for line in lines
+            )
+        return name
+
+
+def _within(part: _Text, rank: int) -> str:
+    text, own = part
+    return text if own >= rank else f"({text})"
+
+
+# fmt: off
+_BUILDER_NAMES = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "true_divide", "neg": "negative",
+    "sqrt": "sqrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "rint": "rint", "copysign":
+    "copysign", "minimum": "minimum", "maximum": "maximum", "lt": "less", "le": "less_equal", "gt":
+    "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and_": "logical_and",
+    "or_": "logical_or", "xor": "logical_xor", "not_": "logical_not", "select": "where", "isnan":
+    "isnan",
+}
+_C_NAMES = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
+    "atan2": "arctan2", "atanh": "arctanh", "pow": "power",
+}
+# fmt: on
+
+
+class _Formula:
+    """The Builder protocol in source: a lane is the name of a variable or a literal, each operation a line."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _BUILDER_NAMES:
+            raise AttributeError(name)
+
+        def operation(*args: str) -> str:
+            return self.line(f"np.{_BUILDER_NAMES[name]}({', '.join(args)})")
+
+        return operation
+
+    def line(self, text: str) -> str:
+        self.lines.append(f"a{len(self.lines) + 1} = {text}")
+        return f"a{len(self.lines)}"
+
+    def const(self, value: float | Fraction) -> str:
+        text = repr(float(value))
+        return f"np.{text.lstrip('-')}" if text in {"inf", "nan"} else "-np.inf" if text == "-inf" else text
+
+    def const_named(self, name: str) -> str:
+        return repr(CONSTANT_VALUES[name])
+
+    def bool_const(self, value: bool) -> str:
+        return f"np.bool_({value})"
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        return self.line(f"{a}*{b} + {c}")
+
+    def call(self, name: str, *args: str) -> str:
+        function = _C_NAMES.get(name, name)
+        if not hasattr(np, function):
+            raise UnsupportedError(f"{name} has no NumPy function", cure="compile the expression instead")
+        return self.line(f"np.{function}({', '.join(args)})")
