@@ -53,8 +53,8 @@ class Declarations(Scope):
                 cure="give it a name: y = ...",
             )
 
-    def _claim(self, name: Token) -> None:
-        """Refuse a name that is taken."""
+    def _claim(self, name: Token, node: Node | None = None) -> None:
+        """Refuse a name that is taken; to declare a given symbol again, just as it is, is harmless."""
         spelled = str(name)
         if spelled == "pi":
             self.wrong_token(
@@ -70,7 +70,7 @@ class Declarations(Scope):
                 expected="each name defined once",
                 cure=f"choose another name, such as {spelled}2",
             )
-        elif spelled in self.given:
+        elif spelled in self.given and self.given[spelled] is not node:
             self.wrong_token(
                 RedefinitionError,
                 f"'{spelled}' is already defined before this text",
@@ -99,12 +99,13 @@ class Declarations(Scope):
     ) -> None:
         found = self._domain(domain, bounds)
         for name in names:
-            self._claim(name)
-            if self.error is None:
-                self._symbol(name, Declaration(str(name), found, shape or ()))
+            self._symbol(name, Declaration(str(name), found, shape or ()))
 
     def _symbol(self, name: Token, declaration: Declaration) -> None:
         node = symbol(declaration)
+        self._claim(name, node)
+        if self.error is not None:
+            return
         self.symbols[str(name)] = node
         self._define(name, node)
         self.spans.setdefault(node, self.name_spans[str(name)])
@@ -183,8 +184,6 @@ class Declarations(Scope):
                 )
             else:
                 parameters.append(value)
-        for name in names:
-            self._claim(name)
         if self.error is not None:
             return
         try:

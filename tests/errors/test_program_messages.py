@@ -1455,8 +1455,10 @@ def test_a_claim_is_one_expression() -> None:
 def test_names_given_beforehand_are_not_redefined() -> None:
     x = parse_program("x : real")["x"]
     with pytest.raises(errors.RedefinitionError) as caught:
-        parse_program("x : real", symbols={"x": x})
+        parse_program("x : positive", symbols={"x": x})
     assert caught.value.what == "'x' is already defined before this text"
+    # The same declaration again says nothing new: what a long expression prints declares its inputs.
+    assert parse_program("x : real\ny = x", symbols={"x": x})["y"] is x
 
 
 def test_a_lone_surrogate_can_be_shown() -> None:
