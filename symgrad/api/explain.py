@@ -86,7 +86,7 @@ class Derivation:
 
     def html(self) -> str:
         """Return it as one HTML page that needs no network, with the picture."""
-        from symgrad.render.derivation import derivation_html
+        from symgrad.render.page import derivation_html
 
         return derivation_html(self._record)
 

@@ -35,15 +35,17 @@ class Naming:
 
     def body(self, node: Node, width: int = 60) -> str:
         """Return the expression that computes a node, its arguments by name where they have one."""
+        return expression_text(node, self.abbreviated(node, width))
+
+    def abbreviated(self, node: Node, width: int) -> dict[Node, str]:
+        """Return the names with which a node prints in about ``width`` characters: those it has, and ellipses."""
         if not node.args:
-            return expression_text(node, self.names)
+            return {}
         for depth in _DEPTHS:
             cut = self._cut(node, depth, width)
-            if cut is not None:
-                text = expression_text(node, cut)
-                if len(text) <= width or depth == 1:
-                    return text
-        return ELLIPSIS
+            if cut is not None and (depth == 1 or len(expression_text(node, cut)) <= width):
+                return cut
+        return {}
 
     def _cut(self, root: Node, depth: int, most: int) -> dict[Node, str] | None:
         """Return names that end the printing at a depth, or None where that still prints more than ``most`` nodes."""
@@ -51,15 +53,15 @@ class Naming:
         seen, layer = {root}, [root]
         for level in range(depth + 1):
             below: list[Node] = []
-            for node in layer:
+            for node in layer:  # grows: a sign takes no level of its own
                 if node in self.names and node is not root:
                     cut[node] = self.names[node]
-                elif node.args and level == depth:
+                elif node.args and level == depth and node.op.name != "neg":
                     cut[node] = ELLIPSIS
                 else:
                     fresh = [a for a in dict.fromkeys(node.args) if a not in seen]
                     seen.update(fresh)
-                    below += fresh
+                    (layer if node.op.name == "neg" else below).extend(fresh)
             if len(seen) > most and depth > 1:
                 return None
             layer = below

@@ -57,8 +57,12 @@ class Reading:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The shortest path along value edges from the residual to the random input."""
-        return self._paths.path(self.node)
+        """The shortest path along value edges from the residual to the random input.
+
+        A difference a - b counts as one equation: its sign is left out.
+        """
+        first, *rest = self._paths.path(self.node)
+        return (first, *(n for n in rest if n.op.name != "neg" or n in self._naming.names))
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -127,9 +131,14 @@ class NoiseVerdict:
     def rule(self) -> str | None:
         return None if self._chosen is None else self._chosen.rule
 
+    @property
+    def headline(self) -> str:
+        """The verdict without its reason."""
+        word = {True: "enters", False: "does not enter", None: "may or may not enter"}[self.enters]
+        return f"{self.name} {word} the gradient"
+
     def __str__(self) -> str:
-        word = {True: "enters", False: "does not enter", None: "undecided"}[self.enters]
-        return f"{self.name}: {word}: {self.reason}"
+        return f"{self.headline}: {self.reason}"
 
 
 def judge(

@@ -17,8 +17,9 @@ from symgrad.errors import NumberTooLargeError
 from symgrad.explain.draws import draws, value_at
 from symgrad.ir.evaluate import evaluate, evaluate_mp
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.printer import number_text
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.types import Number
+from symgrad.ir.types import Number, decimal_text
 
 __all__ = ["Evidence", "Witness", "find_evidence"]
 
@@ -27,6 +28,7 @@ _PROPOSALS = 6  # pairs that are worth the high precision
 # Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
 # damp a dependence below that, and so is asked again where nothing was seen.
 _NORMAL, _DEEP = (50, 90), (300, 400)
+_SHOWN = 6  # inputs that a sentence lists
 _TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
 
 
@@ -36,7 +38,7 @@ class _Level:
     def __init__(self, digits: tuple[int, int]) -> None:
         import mpmath  # only needed where a program has random inputs
 
-        self.contexts = (mpmath.mp.clone(), mpmath.mp.clone())
+        self.contexts: tuple[Any, Any] = (mpmath.mp.clone(), mpmath.mp.clone())
         for context, places in zip(self.contexts, digits, strict=True):
             context.dps = places
         self.margin = 10.0 ** -(digits[0] // 2)
@@ -55,12 +57,23 @@ class Witness:
         draws: the two values of the random input, exact.
         wrt: the position of the gradient that differs, in the order asked for.
         gradients: the gradient for either draw, 20 digits.
+        name: the random input.
     """
 
     values: Mapping[str, Number | bool]
     draws: tuple[Number | bool, Number | bool]
     wrt: int
     gradients: tuple[str, str]
+    name: str
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {_written(value)}" for name, value in list(self.values.items())[:_SHOWN])
+        more = f" and {len(self.values) - _SHOWN} more inputs" if len(self.values) > _SHOWN else ""
+        one, other = (
+            f"{self.name} = {_written(draw)} gives {gradient}"
+            for draw, gradient in zip(self.draws, self.gradients, strict=True)
+        )
+        return f"{'at ' if at else ''}{at}{more}{', ' if at else ''}{one}, {other}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +132,7 @@ def _proposals(
     candidates: Sequence[Number | bool],
 ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
     """Return some (point, draw, draw): where float64 sees a difference, and where it sees none."""
-    rows = np.arange(_POINTS)
+    rows = range(_POINTS)
     values: dict[Node, Any] = {
         s: np.array([[_float(value_at(s, i))] for i in rows], dtype=bool if s.dtype == "bool" else float)
         for s in inputs
@@ -192,8 +205,12 @@ def _decide(
             return None
         one, other = (level.contexts[1].nstr(side[gradient], 20) for side in high)
         named = {s.name: v for s, v in point.items()}
-        return Evidence(Witness(named, pair, i, (one, other)), low[0], low[1], level)
+        return Evidence(Witness(named, pair, i, (one, other), source.name), low[0], low[1], level)
     return None
+
+
+def _written(value: Number | bool) -> str:
+    return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)
 
 
 def _exact(mp: Any, value: Number | bool) -> Any:

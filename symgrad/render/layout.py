@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 __all__ = ["Layout", "Route", "place"]
 
@@ -23,6 +24,7 @@ _BETWEEN = 26.0  # free width between two boxes
 _GAP = 40.0  # least height between two rows
 _SLOPE = 0.09  # of the height added for an edge that goes far sideways
 _TALLEST_GAP = 110.0
+_SNAP = 14.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def place(widths: Sequence[float], heights: Sequence[float], edges: Sequence[tup
             above[lower].append(upper)
     rows = _ordered(rows, above, below)
     x = _abscissas(rows, width, above, below, len(widths))
+    _straighten(rows, chains, width, x, len(widths))
     return _routed(rows, x, widths, heights, chains)
 
 
@@ -164,8 +167,7 @@ def _abscissas(
     rows: list[list[int]], width: list[float], above: list[list[int]], below: list[list[int]], boxes: int
 ) -> list[float]:
     def apart(a: int, b: int) -> float:
-        lanes = (a >= boxes) + (b >= boxes)
-        return (width[a] + width[b]) / 2 + (_BETWEEN, _BETWEEN / 2, 4.0)[lanes]
+        return _apart(a, b, width, boxes)
 
     x = [0.0] * len(width)
     for row in rows:
@@ -222,6 +224,35 @@ def _separate(
         x[box] = at + offset
 
 
+def _apart(a: int, b: int, width: list[float], boxes: int) -> float:
+    """Return the least distance of the centres of two neighbours in a row."""
+    lanes = (a >= boxes) + (b >= boxes)
+    return (width[a] + width[b]) / 2 + (_BETWEEN, _BETWEEN / 2, 4.0)[lanes]
+
+
+def _straighten(
+    rows: list[list[int]], chains: list[list[int]], width: list[float], x: list[float], boxes: int
+) -> None:
+    """Move the lanes of each long edge, between their neighbours, so that it has few bends."""
+    left = {b: a for row in rows for a, b in pairwise(row)}
+    right = {a: b for row in rows for a, b in pairwise(row)}
+    for chain in sorted(chains, key=len, reverse=True):
+        lanes = chain[1:-1]
+        while lanes:
+            low, high, run = -inf, inf, 0
+            for lane in lanes:  # the longest run that one place can serve
+                lowest = x[left[lane]] + _apart(left[lane], lane, width, boxes) if lane in left else -inf
+                highest = x[right[lane]] - _apart(lane, right[lane], width, boxes) if lane in right else inf
+                if run and max(low, lowest) > min(high, highest):
+                    break
+                low, high, run = max(low, lowest), min(high, highest), run + 1
+            wanted = sum(x[lane] for lane in lanes[:run]) / run
+            place = min(max(wanted, low), high)
+            for lane in lanes[:run]:
+                x[lane] = place
+            lanes = lanes[run:]
+
+
 # -- routes -----------------------------------------------------------------------------------------------------------
 
 
@@ -268,6 +299,7 @@ def _routed(
 def _ports(x: list[float], widths: Sequence[float], chains: list[list[int]]) -> list[tuple[float, float]]:
     """Return where each edge leaves its source and enters its target: side by side, in fan order."""
     ports = [[0.0, 0.0] for _ in chains]
+    alone = [[False, False] for _ in chains]
     for end, box_at, next_at in ((0, 0, 1), (1, -1, -2)):
         fans: dict[int, list[int]] = {}
         for number, chain in enumerate(chains):
@@ -277,4 +309,13 @@ def _ports(x: list[float], widths: Sequence[float], chains: list[list[int]]) -> 
             step = min(24.0, 0.7 * widths[box] / len(numbers))
             for i, number in enumerate(numbers):
                 ports[number][end] = x[box] + (i - (len(numbers) - 1) / 2) * step
+                alone[number][end] = len(numbers) == 1
+    for number, chain in enumerate(chains):  # a lone port moves a little, where that makes the edge straight
+        if len(chain) == 2 and abs(ports[number][0] - ports[number][1]) < _SNAP:
+            for end, other in ((1, 0), (0, 1)):
+                if (
+                    alone[number][end]
+                    and abs(ports[number][other] - x[chain[end]]) < widths[chain[end]] / 2 - _SNAP
+                ):
+                    ports[number][end] = ports[number][other]
     return [(a, b) for a, b in ports]

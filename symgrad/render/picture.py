@@ -5,13 +5,13 @@ Numbers, constants and signs have no boxes of their own: they are written inside
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
 from symgrad.explain.naming import Naming
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import topological
 
 __all__ = ["Box", "Edge", "Highlight", "Picture", "picture"]
@@ -104,7 +104,7 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
     """
     order = topological(outputs)
     keep = {*outputs, *highlight.wrt}
-    inlined = {n for n in order if n not in keep and _is_inlined(n, names)}
+    inlined = _inlined(order, keep, names)
     drawn = [n for n in order if n not in inlined]
     args = {n: _arguments(n, inlined) for n in drawn}
     paths = [tuple(n for n in path if n in args) for path in highlight.paths]
@@ -137,8 +137,14 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
     return Picture(tuple(boxes), tuple(edges), len(drawn))
 
 
-def _is_inlined(node: Node, names: Mapping[Node, str]) -> bool:
-    return node.op in (NUMBER, CONSTANT) or (node.op.name == "neg" and node not in names)
+def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node, str]) -> set[Node]:
+    """Return what is written inside the expression that uses it: constants, and signs without a name."""
+    constant: set[Node] = set()
+    for node in order:
+        if node.op is not SYMBOL and all(a in constant for a in node.args):
+            constant.add(node)
+    signs = {n for n in order if n.op.name == "neg" and n not in names}
+    return {n for n in order if (n in constant or n in signs) and n not in keep}
 
 
 def _arguments(node: Node, inlined: set[Node]) -> dict[Node, tuple[Node, ...]]:
@@ -146,7 +152,7 @@ def _arguments(node: Node, inlined: set[Node]) -> dict[Node, tuple[Node, ...]]:
     found: dict[Node, tuple[Node, ...]] = {}
     for arg in node.args:
         chain: tuple[Node, ...] = (arg,)
-        while chain[-1] in inlined and chain[-1].args:
+        while chain[-1] in inlined and len(chain[-1].args) == 1:
             chain += chain[-1].args
         if chain[-1] not in inlined:
             found.setdefault(chain[-1], chain)

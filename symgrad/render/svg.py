@@ -16,7 +16,7 @@ from symgrad.ir.graph import Node
 from symgrad.render.layout import Route, place
 from symgrad.render.picture import Box, Edge, Highlight, Picture, picture
 
-__all__ = ["LIMIT", "graph_svg"]
+__all__ = ["FLOW", "LIMIT", "NOISE", "graph_svg"]
 
 LIMIT = 200  # boxes; a larger graph is no picture any more
 
@@ -26,8 +26,8 @@ _MONO_ADVANCE = 0.602  # em: DejaVu Sans Mono and Menlo; textLength fits others
 _SANS_ADVANCE = 0.58  # em, on average
 
 _INK, _SOFT, _RULE, _PAPER = "#1b1f24", "#5b6470", "#c9ced6", "#ffffff"
-_NOISE, _NOISE_TINT = "#d55e00", "#fde9da"  # vermillion
-_FLOW, _FLOW_TINT = "#0072b2", "#dcecf7"  # blue
+NOISE, _NOISE_TINT = "#d55e00", "#fde9da"  # vermillion
+FLOW, _FLOW_TINT = "#0072b2", "#dcecf7"  # blue
 _EDGE = "#8a929d"
 _FILL = {"input": "#f3f5f7", "random": _NOISE_TINT, "op": _PAPER, "stop": "#f3f5f7"}
 
@@ -82,16 +82,15 @@ def graph_svg(
     body: list[str] = []
     for band in (True, False):  # bands first, so that every line lies above all of them
         for edge, route in zip(shown.edges, layout.routes, strict=True):
-            body += _edge(edge, _path(route), band=band)
+            body += _edge(edge, route, band=band)
     for box, (w, h), (x, y) in zip(shown.boxes, sizes, layout.centres, strict=True):
         body += _box(box, x - w / 2, y - h / 2, w, h)
     label = title or "computation graph"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(page_width)}" height="{_n(page_height)}" '
-        f'viewBox="0 0 {_n(page_width)} {_n(page_height)}" role="img" aria-labelledby="title desc">',
-        f'<title id="title">{_escape(label)}</title>',
-        f'<desc id="desc">{_escape(" ".join(captions) or label)}</desc>',
-        _MARKERS,
+        f'viewBox="0 0 {_n(page_width)} {_n(page_height)}" role="img" aria-label="{_escape(label)}">',
+        f"<title>{_escape(label)}</title>",
+        f"<desc>{_escape(' '.join(captions) or label)}</desc>",
         f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
         f'<rect x="0.5" y="0.5" width="{_n(page_width - 1)}" height="{_n(page_height - 1)}" rx="10" '
         f'fill="none" stroke="{_RULE}"/>',
@@ -152,7 +151,7 @@ def _lines(box: Box) -> list[tuple[str, float, str, str]]:
     if box.remark is not None:
         lines.append((box.remark, _SMALL, "#a84a00", "400"))
     if box.wrt:
-        lines.append(("differentiated by", _SMALL, _FLOW, "400"))
+        lines.append(("differentiated by", _SMALL, FLOW, "400"))
     return lines
 
 
@@ -167,13 +166,7 @@ def _box(box: Box, x: float, y: float, w: float, h: float) -> list[str]:
     radius = h / 2 if box.kind in ("input", "random") else 6.0
     fill = _FLOW_TINT if box.wrt else _FILL[box.kind]
     stroke = (
-        _NOISE
-        if box.noisy or box.kind == "random"
-        else _FLOW
-        if box.wrt
-        else _INK
-        if box.output
-        else "#79818c"
+        NOISE if box.noisy or box.kind == "random" else FLOW if box.wrt else _INK if box.output else "#79818c"
     )
     thick = 2.2 if box.noisy else 1.8 if box.output or box.wrt or box.kind == "random" else 1.1
     dashes = ' stroke-dasharray="6 3"' if box.kind == "stop" else ""
@@ -208,23 +201,11 @@ def _scissors(x: float, y: float, scale: float = 1.0) -> str:
 # -- edges ------------------------------------------------------------------------------------------------------------
 
 
-def _marker(name: str, colour: str, size: int, shape: str, tip: float) -> str:
-    return (
-        f'<marker id="{name}" viewBox="0 0 8 8" refX="{tip}" refY="4" markerWidth="{size}" markerHeight="{size}" '
-        f'orient="auto" markerUnits="userSpaceOnUse"><path d="{shape}" fill="{colour}"/></marker>'
-    )
-
-
-_FORWARD, _BACKWARD = "M0 0.7 L8 4 L0 7.3 z", "M8 0.7 L0 4 L8 7.3 z"
-_MARKERS = "".join(
-    (
-        "<defs>",
-        _marker("value", _EDGE, 8, _FORWARD, 7.4),
-        _marker("noise", _NOISE, 11, _FORWARD, 7.4),
-        _marker("flow", _FLOW, 11, _BACKWARD, 0.6),
-        "</defs>",
-    )
-)
+def _arrow(x: float, y: float, colour: str, size: float, *, down: bool) -> str:
+    """An arrowhead with its tip at a place: edges meet boxes vertically, so none needs turning."""
+    back = y - size if down else y + size
+    points = f"{_n(x)},{_n(y)} {_n(x - 0.42 * size)},{_n(back)} {_n(x + 0.42 * size)},{_n(back)}"
+    return f'<polygon points="{points}" fill="{colour}"/>'
 
 
 def _path(route: Route) -> str:
@@ -243,26 +224,28 @@ def _path(route: Route) -> str:
     return " ".join(parts)
 
 
-def _edge(edge: Edge, path: str, *, band: bool) -> list[str]:
+def _edge(edge: Edge, route: Route, *, band: bool) -> list[str]:
     if band:
         if not edge.noisy:
             return []
         return [
-            f'<path class="noise" d="{path}" fill="none" stroke="{_NOISE}" stroke-opacity="0.3" stroke-width="9" '
-            'stroke-linecap="round"/>'
+            f'<path class="noise" d="{_path(route)}" fill="none" stroke="{NOISE}" stroke-opacity="0.3" '
+            'stroke-width="9"/>'
         ]
+    start, end = route.points[0], route.points[-1]
     dashes = ' stroke-dasharray="6 4"' if edge.cut else ' stroke-dasharray="1 5"' if edge.skipped else ""
-    if edge.derivative:
-        # A derivative flows back: its arrow is at the source. A value flows down every edge; noise keeps its arrow.
-        colour, thick, arrows = _FLOW, 2.2, 'marker-start="url(#flow)"'
-        arrows += ' marker-end="url(#noise)"' if edge.noisy else ""
-    elif edge.noisy:
-        colour, thick, arrows = _NOISE, 2.2, 'marker-end="url(#noise)"'
-    else:
-        colour, thick, arrows = _EDGE, 1.3, 'marker-end="url(#value)"'
-    return [
-        f'<path class="edge" d="{path}" fill="none" stroke="{colour}" stroke-width="{thick}"{dashes} {arrows}/>'
+    colour, thick = (FLOW, 2.2) if edge.derivative else (NOISE, 2.2) if edge.noisy else (_EDGE, 1.3)
+    parts = [
+        f'<path class="edge" d="{_path(route)}" fill="none" stroke="{colour}" stroke-width="{thick}"{dashes}/>'
     ]
+    # A derivative flows back: its arrow is at the source. A value flows down every edge; the noise keeps its arrow.
+    if edge.derivative:
+        parts.append(_arrow(*start, FLOW, 11, down=False))
+    if edge.noisy:
+        parts.append(_arrow(*end, NOISE, 11, down=True))
+    elif not edge.derivative:
+        parts.append(_arrow(*end, _EDGE, 8, down=True))
+    return parts
 
 
 # -- below the picture ------------------------------------------------------------------------------------------------
@@ -293,23 +276,30 @@ def _legend_width(legend: Sequence[tuple[str, str]]) -> float:
     return sum(_entry_width(meaning) for _, meaning in legend)
 
 
+def _tip(x: float, y: float, colour: str, size: float) -> str:
+    """An arrowhead of the legend: to the right, with a negative size to the left."""
+    half = 0.42 * abs(size)
+    points = f"{_n(x)},{_n(y)} {_n(x - size)},{_n(y - half)} {_n(x - size)},{_n(y + half)}"
+    return f'<polygon points="{points}" fill="{colour}"/>'
+
+
 def _sample(mark: str, x: float, y: float) -> str:
     line = f'd="M{_n(x)} {_n(y)} h30" fill="none"'
     match mark:
         case "noise":
             return (
-                f'<path {line} stroke="{_NOISE}" stroke-opacity="0.3" stroke-width="9" stroke-linecap="round"/>'
-                f'<path {line} stroke="{_NOISE}" stroke-width="2" marker-end="url(#noise)"/>'
+                f'<path {line} stroke="{NOISE}" stroke-opacity="0.3" stroke-width="9" stroke-linecap="round"/>'
+                f'<path {line} stroke="{NOISE}" stroke-width="2.2"/>{_tip(x + 31, y, NOISE, 11)}'
             )
         case "flow":
-            return f'<path {line} stroke="{_FLOW}" stroke-width="2.2" marker-start="url(#flow)"/>'
+            return f'<path {line} stroke="{FLOW}" stroke-width="2.2"/>{_tip(x - 1, y, FLOW, -11)}'
         case "cut":
             dashed = f'<path {line} stroke="{_EDGE}" stroke-width="1.3" stroke-dasharray="6 4"/>'
             return dashed + _scissors(x + 15, y, 0.9)
         case "random":
             return (
                 f'<rect x="{_n(x)}" y="{_n(y - 6)}" width="30" height="12" rx="6" fill="{_NOISE_TINT}" '
-                f'stroke="{_NOISE}" stroke-width="1.8"/>'
+                f'stroke="{NOISE}" stroke-width="1.8"/>'
             )
         case "output":
             return (
@@ -318,7 +308,7 @@ def _sample(mark: str, x: float, y: float) -> str:
                 f'stroke="{_INK}" stroke-width="0.8"/>'
             )
         case _:
-            return f'<path {line} stroke="{_EDGE}" stroke-width="1.3" marker-end="url(#value)"/>'
+            return f'<path {line} stroke="{_EDGE}" stroke-width="1.3"/>{_tip(x + 31, y, _EDGE, 8)}'
 
 
 def _captions(highlight: Highlight, shown: Picture) -> list[str]:

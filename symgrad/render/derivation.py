@@ -1,0 +1,300 @@
+"""A derivation as text, LaTeX, plain values for JSON, and a picture. All are functions of the record alone."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from symgrad.explain.derivation import Derivation, DerivationStep
+from symgrad.explain.naming import ELLIPSIS
+from symgrad.explain.noise import NoiseVerdict, Reading
+from symgrad.explain.witness import Witness
+from symgrad.ir.graph import Node
+from symgrad.ir.printer import number_text, str_text
+from symgrad.ir.types import Number
+from symgrad.render.latex import latex, latex_name
+from symgrad.render.picture import Highlight
+from symgrad.render.svg import LIMIT, graph_svg
+
+__all__ = [
+    "derivation_json",
+    "derivation_latex",
+    "derivation_svg",
+    "derivation_text",
+    "gradient_text",
+    "path_text",
+    "slope_text",
+    "title_text",
+]
+
+_WIDTH = 100
+_STEPS = 200  # that a person reads; JSON has them all
+_WHOLE = 300  # characters of a gradient that a person reads
+_PATH = 12
+_READINGS = 100
+_LATEX = 70  # characters of program notation in one cell of a LaTeX table
+
+
+def title_text(d: Derivation) -> str:
+    """Return what was differentiated by what."""
+    return f"{d.naming.text(d.y)}, differentiated by {', '.join(d.naming.text(w) for w in d.wrt)}"
+
+
+def gradient_text(d: Derivation, index: int) -> str:
+    """Return a gradient as a value, abbreviated if it is too long to read."""
+    value = d.values[index]
+    text = str_text(value)
+    return text if len(text) <= _WHOLE else d.naming.body(value, _WHOLE)
+
+
+def path_text(path: tuple[str, ...]) -> str:
+    """Return a value path, from what is read to what it depends on."""
+    if len(path) > _PATH:
+        half = _PATH // 2
+        path = (*path[:half], f"({len(path) - 2 * half} more)", *path[-half:])
+    return " <- ".join(path)
+
+
+# -- text -------------------------------------------------------------------------------------------------------------
+
+
+def derivation_text(d: Derivation) -> str:
+    r"""Return a derivation as text of at most 100 columns.
+
+    Example:
+        >>> from symgrad.explain.derivation import explain
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\nz = exp(x*u)")
+        >>> print(derivation_text(explain(p["z"], [p["x"]], p)))
+        z, differentiated by x
+        <BLANKLINE>
+          z = exp(x*u)
+          dz/dx = u*exp(u*x)
+        <BLANKLINE>
+        from the output back
+        <BLANKLINE>
+          1  exp       z = exp(x*u)
+             reads     z
+             partial   z  by x*u
+             receives  1
+             passes    z  to x*u
+        <BLANKLINE>
+          2  mul       x*u
+             reads     u
+             partial   u  by x
+             receives  z
+             passes    z*u  to x
+        <BLANKLINE>
+        u enters the gradient
+        <BLANKLINE>
+          reason    the pullback of exp reads the forward value z, which depends on u through x*u
+          path      z <- x*u <- u
+          witness   at x = 0.77, u = 0.95 gives 1.9742857860080387404, u = 1.05 gives 2.3567655849454158818
+    """
+    lines = [title_text(d), ""]
+    if d.y in d.naming.names and d.y.args:
+        lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, _WHOLE)}")
+    for i, w in enumerate(d.wrt):
+        lines += _wrapped("  ", f"{slope_text(d, w)} = {gradient_text(d, i)}")
+        if d.nothing[i] is not None:
+            lines += _wrapped("    ", f"{d.nothing[i]}: {d.nothing_reasons[i]}")
+    if d.notes:
+        lines += ["", "simplifying made the gradient defined in more places", ""]
+        for note in d.notes:
+            lines += _wrapped("  ", note)
+    if d.steps:
+        lines += ["", "from the output back"]
+        for step in d.steps[:_STEPS]:
+            lines += ["", *_step_lines(step, len(str(min(len(d.steps), _STEPS))))]
+        if len(d.steps) > _STEPS:
+            lines += ["", f"  {ELLIPSIS} {len(d.steps) - _STEPS} more steps"]
+    for verdict in d.noise.values():
+        lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
+    return "\n".join(lines)
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    """Return text in lines after a label; without a label, further lines are indented."""
+    hang = " " * (len(label) + (0 if label.strip() else 4))
+    return [
+        line
+        for part in text.split("\n")
+        for line in textwrap.wrap(
+            part, _WIDTH, initial_indent=label, subsequent_indent=hang, break_on_hyphens=False
+        )
+    ]
+
+
+def slope_text(d: Derivation, w: Node) -> str:
+    """Return dz/dx, with brackets around what has no name."""
+    top, by = (d.naming.text(n, 30) for n in (d.y, w))
+    return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
+
+
+def _step_lines(step: DerivationStep, digits: int) -> list[str]:
+    head, margin = f"  {step.number:>{digits}}  ", " " * (digits + 4)
+    if step.linear:
+        sign = "" if step.partial == "1" else f" times {step.partial}"
+        passed = f"{step.equation}  passes {step.incoming}{sign} on to {step.target}"
+        return _wrapped(f"{head}{step.rule:<10}", passed)
+    rows = [
+        (head + f"{step.rule:<10}", step.equation),
+        (f"{margin}{'reads':<10}", ", ".join(step.reads)),
+        (f"{margin}{'partial':<10}", f"{step.partial}  by {step.target}"),
+        (f"{margin}{'receives':<10}", step.incoming),
+        (f"{margin}{'passes':<10}", f"{step.produced}  to {step.target}"),
+    ]
+    return [line for label, text in rows if text for line in _wrapped(label, text)]
+
+
+def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
+    rows = [("reason", verdict.reason)]
+    if verdict.path:
+        rows.append(("path", path_text(verdict.path)))
+    rows.append(("witness", str(verdict.witness)) if verdict.witness else ("evidence", verdict.how))
+    return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
+
+
+# -- LaTeX ------------------------------------------------------------------------------------------------------------
+
+
+def derivation_latex(d: Derivation) -> str:
+    """Return a derivation as a LaTeX ``align*`` environment (needs amsmath): the gradients, then a row for every step.
+
+    A row has the rule, the forward equation, and what its pullback adds to the cotangent (with a bar) of the argument.
+    """
+    rows = [rf"&& {_partial(d, w)} &= {latex(d.values[i])}" for i, w in enumerate(d.wrt)]
+    for step in d.steps[:_STEPS]:
+        node, target = step.step.node, step.step.target
+        rule = step.rule.replace("_", r"\_")
+        equation = f"&{_cell(d, node, whole=True)}"
+        if node in d.naming.names and node.args:
+            equation = f"{latex_name(d.naming.names[node])} &= {_cell(d, node, whole=True)}"
+        factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]
+        added = r" \cdot ".join(_within(d, n) for n in factors) or "1"
+        bar = rf"\overline{{{_cell(d, target)}}}"
+        rows.append(rf"({step.number})\ \text{{{rule}}} && {equation} && {bar} &\mathrel{{+}}= {added}")
+    if len(d.steps) > _STEPS:
+        rows.append(rf"\ldots && &\text{{{len(d.steps) - _STEPS} more steps}}")
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def _partial(d: Derivation, w: Node) -> str:
+    top, by = (_cell(d, n) for n in (d.y, w))
+    return rf"\frac{{\partial {top}}}{{\partial {by}}}"
+
+
+def _cell(d: Derivation, node: Node, *, whole: bool = False) -> str:
+    """Return a node as LaTeX: its name, or its expression with what is too long left out."""
+    if node in d.naming.names and not (whole and node.args):
+        return latex_name(d.naming.names[node])
+    return latex(node, d.naming.abbreviated(node, _LATEX)).replace(ELLIPSIS, r"\ldots ")
+
+
+def _within(d: Derivation, node: Node) -> str:
+    text = _cell(d, node)
+    sum_or_sign = node.op.name in ("add", "neg") and node not in d.naming.names
+    return rf"\left({text}\right)" if sum_or_sign or text.startswith("-") else text
+
+
+# -- plain values -----------------------------------------------------------------------------------------------------
+
+
+def derivation_json(d: Derivation) -> dict[str, Any]:
+    """Return a derivation as dictionaries, lists, text, numbers and truth values; keys are the attribute names.
+
+    Exact numbers are text. Of the readings of a random input (``all_paths``) the first 100 are listed.
+    """
+    return {
+        "y": d.naming.text(d.y),
+        "wrt": [d.naming.text(w) for w in d.wrt],
+        "gradient": [str_text(g) for g in d.gradient],
+        "canonical": [str_text(g) for g in d.canonical],
+        "values": [str_text(g) for g in d.values],
+        "notes": list(d.notes),
+        "nothing": [None if n is None else str(n) for n in d.nothing],
+        "nothing_reasons": list(d.nothing_reasons),
+        "steps": [_step_json(s) for s in d.steps],
+        "noise": {name: _verdict_json(v) for name, v in d.noise.items()},
+    }
+
+
+def _step_json(step: DerivationStep) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "rule": step.rule,
+        "equation": step.equation,
+        "target": step.target,
+        "reads": list(step.reads),
+        "partial": step.partial,
+        "incoming": step.incoming,
+        "produced": step.produced,
+        "linear": step.linear,
+    }
+
+
+def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
+    return {
+        "name": verdict.name,
+        "enters": verdict.enters,
+        "reason": verdict.reason,
+        "how": verdict.how,
+        "path": list(verdict.path),
+        "residual": verdict.residual,
+        "rule": verdict.rule,
+        "witness": None if verdict.witness is None else _witness_json(verdict.witness),
+        "all_paths": [_reading_json(r) for r in verdict.all_paths[:_READINGS]],
+    }
+
+
+def _witness_json(witness: Witness) -> dict[str, Any]:
+    return {
+        "name": witness.name,
+        "values": {name: _plain(v) for name, v in witness.values.items()},
+        "draws": [_plain(v) for v in witness.draws],
+        "wrt": witness.wrt,
+        "gradients": list(witness.gradients),
+    }
+
+
+def _reading_json(reading: Reading) -> dict[str, Any]:
+    return {
+        "rule": reading.rule,
+        "number": reading.number,
+        "residual": reading.residual,
+        "path": list(reading.path),
+        "crosses_stop": reading.crosses_stop,
+        "matters": reading.matters,
+    }
+
+
+def _plain(value: Number | bool) -> str | bool:
+    return value if isinstance(value, bool) else number_text(value)
+
+
+# -- picture ----------------------------------------------------------------------------------------------------------
+
+
+def derivation_highlight(d: Derivation, noise: str | None = None) -> Highlight:
+    """Return what a picture of the graph points out: the paths of the noise, the derivative, the verdicts."""
+    shown = [v for v in d.noise.values() if noise in (None, v.name)]
+    followed = [v for v in shown if v.enters is not False and v.path]
+    return Highlight(
+        paths=[v.path_nodes for v in followed],
+        read_by={v.path_nodes[0]: v.rule for v in followed if v.rule is not None},
+        derivative=frozenset((s.step.node, s.step.target) for s in d.steps),
+        wrt=d.wrt,
+        captions=[f"{v}." for v in shown],
+    )
+
+
+def derivation_svg(d: Derivation, noise: str | None = None, *, limit: int = LIMIT) -> str:
+    """Return a picture of the graph in which the path of the noise and that of the derivative are visible.
+
+    Args:
+        d: the derivation.
+        noise: the random input to follow; by default all.
+        limit: the largest number of boxes.
+    """
+    highlight = derivation_highlight(d, noise)
+    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title_text(d), limit=limit)
