@@ -261,7 +261,8 @@ def test_leaves() -> None:
 
 @pytest.mark.parametrize(
     ("text", "valid"),
-    [("x", True), ("x_1", True), ("σ", True), ("sin", True), ("pi", False), ("and", False), ("lambda", False),
+    [("x", True), ("x_1", True), ("σ", True), ("x\u0304", True), ("e\u0301", False),
+     ("sin", True), ("pi", False), ("and", False), ("lambda", False),
      ("2x", False), ("", False), ("x y", False), (" x", False), ("x²", False), ("__x", False), ("x#", False)],
 )  # fmt: skip
 def test_is_name(text: str, valid: bool) -> None:
