@@ -147,9 +147,9 @@ if TYPE_CHECKING:
     from symgrad.api.functions import hypot as hypot
     from symgrad.api.functions import lgamma as lgamma
     from symgrad.api.functions import log as log
-    from symgrad.api.functions import log10 as log10
     from symgrad.api.functions import log1p as log1p
     from symgrad.api.functions import log2 as log2
+    from symgrad.api.functions import log10 as log10
     from symgrad.api.functions import logical_and as logical_and
     from symgrad.api.functions import logical_not as logical_not
     from symgrad.api.functions import logical_or as logical_or

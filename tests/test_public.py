@@ -86,7 +86,9 @@ def test_functions_survive_the_import_of_their_namesake_packages() -> None:
 
 
 def test_a_subpackage_does_not_hide_a_public_name() -> None:
-    program = "import types, symgrad; symgrad.grad = types.ModuleType('symgrad.grad'); print(symgrad.grad.__name__)"
+    program = (
+        "import types, symgrad; symgrad.grad = types.ModuleType('symgrad.grad'); print(symgrad.grad.__name__)"
+    )
     assert run(program).strip() == "grad"
 
 
