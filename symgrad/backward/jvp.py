@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
 
 __all__ = ["Pushforward", "all_partials", "push_forward"]
@@ -55,6 +55,7 @@ def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node]) -> list
     return Pushforward(tangents)(outputs)
 
 
+@growing()
 def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ...], Node]:
     """Return all distinct partial derivatives of ``y`` up to an order, in one shared graph.
 

@@ -8,12 +8,13 @@ from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_thro
 from symgrad.backward.trace import Nothing, Step, Trace
 from symgrad.backward.zeros import classify
 from symgrad.errors import UnsupportedError
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
 
 __all__ = ["pull_back"]
 
 
+@growing()
 def pull_back(
     outputs: Sequence[Node], seeds: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node] = ()
 ) -> Trace:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symgrad.ir.graph import Node
     from symgrad.ir.types import Kind, Shape
 
-__all__ = ["OPS", "Builder", "Fact", "Kink", "Lane", "Op", "Partial", "register"]
+__all__ = ["OPS", "Builder", "Fact", "Kink", "Lane", "Op", "Partial", "register", "set_apply"]
 
 Lane: TypeAlias = Any  # an opaque value of a Builder: a vector of numbers or a mask
 
@@ -152,11 +152,7 @@ class Op:
 
     def __call__(self, *args: Node, params: tuple[Any, ...] = ()) -> Node:
         """Apply the op as written: nothing is evaluated or simplified."""
-        from symgrad.ir.graph import (
-            apply,  # a record can be built without a graph, a graph not without records
-        )
-
-        return apply(self, args, params)
+        return _apply(self, args, params)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -168,6 +164,19 @@ class Op:
     def arity(self) -> int:
         """The number of arguments."""
         return len(self.takes)
+
+
+def _no_graph(op: Op, _args: tuple[Node, ...], _params: tuple[Any, ...]) -> Node:
+    raise InternalError(f"symgrad.ir.graph was not imported before {op.name} was applied")
+
+
+_apply: Callable[[Op, tuple[Node, ...], tuple[Any, ...]], Node] = _no_graph
+
+
+def set_apply(apply: Callable[[Op, tuple[Node, ...], tuple[Any, ...]], Node]) -> None:
+    """Install how an op makes a node (`ir/graph.py` does, once: it needs the records, not they it)."""
+    global _apply
+    _apply = apply
 
 
 _registry: dict[str, Op] = {}
