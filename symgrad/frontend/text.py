@@ -27,7 +27,7 @@ from symgrad.errors import ProgramSyntaxError, UsageError
 from symgrad.frontend.lexer import KEYWORDS, Lexer, terminal_names
 from symgrad.frontend.messages import misplaced
 from symgrad.frontend.reader import Reader
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, growing
 from symgrad.ir.listing import Listing
 from symgrad.source import Location, Source, Span
 
@@ -107,7 +107,8 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
     lexer = Lexer(source, names)
     _active.reader, _active.lexer = reader, lexer
     try:
-        cast(Any, parser).parse(text)
+        with growing():
+            cast(Any, parser).parse(text)
     except lark.UnexpectedToken as unexpected:
         raise misplaced(lexer, cast(lark.Token, unexpected.token), unexpected.expected) from None
     finally:
