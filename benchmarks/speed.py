@@ -71,11 +71,10 @@ def run(options: Options) -> Iterator[Row]:
         if find_spec("numba"):
             works["Numba"] = numba_work(by_hand, a, b, outs)
         taken = per_point(works, POINTS, options.repeats(9), 5)
+        note = "" if "Numba" in works else "Numba is not installed"
         for peer in list(works)[1:]:
-            yield Row(f"{what}, {POINTS:,} points", taken["symgrad"], "ns/point", peer, taken[peer])
-        if "Numba" not in works:
             yield Row(
-                f"{what}, {POINTS:,} points", taken["symgrad"], "ns/point", note="Numba is not installed"
+                f"{what}, {POINTS:,} points", taken["symgrad"], "ns/point", peer, taken[peer], note=note
             )
         moved = 2 + len(outs)
         limit = copy_speed(options) * moved

@@ -15,7 +15,7 @@ from benchmarks.reference import Balls, indices
 from examples.pbe_correlation import CORRELATION, INPUTS
 
 # Both regimes of the gradient, both polarisations, a partly antiparallel pair of gradients.
-POINTS = [
+POINTS: list[tuple[float, ...]] = [
     (0.3, 0.1, 0.2, 0.05, 0.1),
     (0.002, 0.05, 1.5, -0.5, 2.0),
     (8.0, 0.0005, 1e-5, 1e-6, 1e-6),
@@ -56,7 +56,7 @@ def test_first_derivatives_are_sympys() -> None:
 
 
 # GGA_C_PBE of Libxc 7.0.0. Its groups in its order: densities, then invariants, each ascending.
-LIBXC = {
+LIBXC: dict[tuple[float, ...], str] = {
     (0.3, 0.1, 0.2, 0.05, 0.1): """
         -0.018781604257049625
         -0.06509828706861243 -0.10770517009632638
@@ -117,5 +117,5 @@ def test_both_forms_of_the_energy_are_one_function() -> None:
     program = sg.parse(CORRELATION)
     small, large = Balls([program["small"].node]), Balls([program["large"].node])
     for point in POINTS:
-        values = dict(zip(INPUTS, point, strict=True))
+        values: dict[str, float] = dict(zip(INPUTS, point, strict=True))
         assert small(values)[0].overlaps(large(values)[0])
