@@ -117,7 +117,9 @@ class _FunctionHead(_Head, sympy.Function):
 
 
 class _BooleanHead(_Head, sympy.logic.boolalg.BooleanFunction):
-    pass
+    def to_nnf(self, simplify: bool = True) -> Any:  # what SymPy's printers of code ask for
+        plain = _PLAIN.get(self.op.name)
+        return plain(*self.args).to_nnf(simplify) if plain else self
 
 
 @cache
