@@ -11,9 +11,11 @@ from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import Declaration, Distribution
 
-SMOOTH = (
-    "add add mul mul div neg sin cos tanh exp sqrt log1p atan sigmoid softplus expm1 asinh erf pow2 pow3 abs maximum where"
-).split()
+_WORDS = """
+    add add mul mul div neg sin cos tanh exp sqrt log1p atan sigmoid softplus expm1 asinh erf
+    pow2 pow3 abs maximum where
+"""
+SMOOTH = tuple(_WORDS.split())
 
 
 def inputs(count: int = 3) -> list[Node]:

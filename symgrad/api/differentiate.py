@@ -7,9 +7,8 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.api.expr import Expr, handle, node_of
 from symgrad.backward.jvp import all_partials, push_forward
-from symgrad.backward.trace import Trace
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
+from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import topological
@@ -48,7 +47,7 @@ def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
     if expr.shape:
         raise NotScalarError(
             f"grad needs a scalar, got shape {expr.shape}",
-            cure="gradients(ys, xs) sums over it; jacobian(y, x) keeps it; vjp(y, xs, cotangent) weighs it",
+            cure="gradients(ys, xs) sums over it; vjp(y, xs, cotangent) weighs it",
         )
     return _gradients([expr], wrt, [as_node(1)], ())
 
@@ -264,6 +263,11 @@ def stop_gradient(x: Any) -> Expr:
 
 def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped: Sequence[Node]) -> Any:
     targets = _targets(outputs, _many(wrt))
+    for output in outputs:
+        if output.dtype == "bool":
+            raise NotDifferentiableError(
+                f"'{output}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
+            )
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
             raise ShapeError(f"a cotangent of shape {seed.shape} for a value of shape {output.shape}")

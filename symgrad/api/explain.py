@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symgrad.api.differentiate import targets_of
-from symgrad.api.expr import Expr, handle, node_of
+from symgrad.api.expr import Expr, as_expr
 from symgrad.errors import UsageError
 from symgrad.explain.derivation import Derivation as Record
-from symgrad.explain.derivation import DerivationStep, explain as derive
+from symgrad.explain.derivation import DerivationStep
+from symgrad.explain.derivation import explain as derive
 from symgrad.explain.noise import NoiseVerdict
 from symgrad.ir.listing import Listing
 
@@ -139,23 +140,28 @@ def explain(y: Expr, wrt: Any = None) -> Derivation:
         >>> d.noise["u"].enters
         True
         >>> print(d.noise["u"].reason)
-        the pullback of sqrt reads the forward value z, which depends on u through x**2*u; stop_gradient cuts derivative edges, not value edges
+        the pullback of sqrt reads the forward value z, which depends on u through x**2*u; ...
     """
-    expr = y if isinstance(y, Expr) else handle(node_of(y))
+    expr = as_expr(y)
     if wrt is None and expr.derived and len(expr.traces) == 1:
         trace = expr.traces[0]
         (origin, _), *others = trace.outputs
         if not others:
-            expr, by = Expr(origin, listings=expr.listings), [
-                Expr(w, listings=expr.listings)
-                for w, g in zip(trace.wrt, trace.gradients, strict=True)
-                if g is expr.node
-            ]
+            expr, by = (
+                Expr(origin, listings=expr.listings),
+                [
+                    Expr(w, listings=expr.listings)
+                    for w, g in zip(trace.wrt, trace.gradients, strict=True)
+                    if g is expr.node
+                ],
+            )
             wrt = by or [Expr(w, listings=expr.listings) for w in trace.wrt]
     if wrt is None:
         wrt = [i for i in expr.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
         if not wrt:
-            raise UsageError("there is no real input to differentiate by", cure="name what to differentiate by: wrt=")
+            raise UsageError(
+                "there is no real input to differentiate by", cure="name what to differentiate by: wrt="
+            )
     exprs = targets_of(expr, wrt)
     listing = _joined(expr.listings)
     return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)

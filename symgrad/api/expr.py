@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -472,20 +472,25 @@ class Expr:
         return [listing.name_of() for listing in self._listings]
 
 
-_SPELLED: dict[str, Callable[..., Any]] = {
-    "subtract": lambda x, y: x - y,
+# NumPy functions that are operators here.
+_UNARY: dict[str, Callable[[Expr], Expr]] = {
     "square": lambda x: x**2,
     "reciprocal": lambda x: 1 / x,
     "positive": lambda x: x,
-    "float_power": lambda x, y: x**y,
     "fabs": abs,
-    "around": lambda x: apply_op("round", x),
+    "around": round,
+}
+_BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "subtract": lambda x, y: x - y,
+    "float_power": lambda x, y: x**y,
 }
 
 
-def _numpy_function(name: str, args: Iterable[Any]) -> Expr:
-    if name in _SPELLED:
-        return cast(Expr, _SPELLED[name](*(as_expr(a) for a in args)))
+def _numpy_function(name: str, args: Sequence[Any]) -> Expr:
+    if name in _UNARY and len(args) == 1:
+        return _UNARY[name](as_expr(args[0]))
+    if name in _BINARY and len(args) == 2:
+        return _BINARY[name](as_expr(args[0]), as_expr(args[1]))
     if name not in OPS:
         raise UnsupportedError(
             f"numpy.{name} has no op of that name",
@@ -538,13 +543,17 @@ def node_of(value: Any) -> Node:
         return value._node  # pyright: ignore[reportPrivateUsage]
     if isinstance(value, bool | int | float | Fraction):
         return as_node(value)
+    name = type(value).__name__
     if isinstance(value, np.generic):
-        scalar = value.item()
-        if isinstance(scalar, bool | int | float):
-            # A float32 stands for its own shortest decimal: 0.1f is a tenth.
-            return number(Fraction(str(value))) if isinstance(value, np.floating) else as_node(scalar)
+        given = cast("Any", value)
+        scalar: Any = given.item()
+        if isinstance(scalar, float):
+            # A float32 stands for its own shortest decimal: 0.1f is a tenth. Infinities are refused as floats.
+            return number(float(str(given)))
+        if isinstance(scalar, bool | int):
+            return as_node(scalar)
     raise UsageError(
-        f"a {type(value).__name__} is not part of a formula",
+        f"a {name} is not part of a formula",
         expected="an Expr, an int, a float or a Fraction",
         cure="make arrays inputs: declare a symbol and pass the array when you call the kernel",
     )

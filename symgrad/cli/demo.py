@@ -50,7 +50,7 @@ def run_demo(directory: Path, seed: int) -> None:
         kernel = kernels[name] = symgrad.compile([z, symgrad.grad(z, x)], [x, program["u"]], name=name)
         elapsed = perf_counter() - started
         _title(name)
-        click.echo(f"  value     {_written(program, name)}")
+        click.echo(f"  value     {_written(name)}")
         (gradient,), (value,) = derivation.gradient, derivation.values
         click.echo(f"  gradient  {gradient}")
         if not value.same(gradient):
@@ -82,7 +82,7 @@ def draw(random_input: Node, count: int, seed: int) -> np.ndarray:
     return getattr(generator, method)(*arguments, size=count)
 
 
-def _written(program: symgrad.Program, name: str) -> str:
+def _written(name: str) -> str:
     """Return the right-hand side of a definition as the text has it."""
     line = next(row for row in PROGRAM.splitlines() if row.split("=")[0].strip() == name)
     return line.split("=", 1)[1].split("#")[0].strip()
@@ -114,7 +114,9 @@ def _bits(kernels: dict[str, symgrad.Kernel], program: symgrad.Program, seed: in
         for name, kernel in kernels.items():
             if name != "z":
                 share = np.count_nonzero(kernel(x, u)[0].view(np.int64) != expected) / _MANY
-                click.echo(f"    {name}: {f'other bits at {share:.0%} of them' if share else 'the same bits everywhere'}")
+                click.echo(
+                    f"    {name}: {f'other bits at {share:.0%} of them' if share else 'the same bits everywhere'}"
+                )
     click.echo()
 
 

@@ -75,7 +75,7 @@ def _value(name: str, text: str) -> Any:
 def _column(path: Path, column: str) -> Any:
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = csv.reader(file)
-        header = [h.strip() for h in next(rows, [])]
+        header = [h.strip() for h in next(rows, list[str]())]
         if column not in header:
             raise UsageError(f"'{path}' has no column '{column}'", expected="one of " + ", ".join(header))
         at = header.index(column)
@@ -112,7 +112,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
         write_atomically(path, file.getvalue())
     elif path.suffix == ".npz":
         file = io.BytesIO()
-        np.savez(file, **{k: np.asarray(v) for k, v in arrays.items()})
+        np.savez(file, allow_pickle=False, **{k: np.asarray(v) for k, v in arrays.items()})
         write_atomically(path, file.getvalue())
     elif path.suffix == ".csv":
         columns = np.broadcast_arrays(*(np.atleast_1d(v) for v in arrays.values()))

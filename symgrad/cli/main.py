@@ -7,13 +7,16 @@ import traceback
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 import symgrad
 from symgrad.cli.files import read_source, write_text
 from symgrad.errors import SymgradError, UsageError
+
+if TYPE_CHECKING:
+    from symgrad.llvm.jit import Cpu
 
 __all__ = ["main"]
 
@@ -69,10 +72,14 @@ def _program_options(command: F) -> F:
 
 
 _WRT = click.option(
-    "--wrt", metavar="NAME[,NAME]", help="What to differentiate by; by default every real input that is not random."
+    "--wrt",
+    metavar="NAME[,NAME]",
+    help="What to differentiate by; by default every real input that is not random.",
 )
 _OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
-_DTYPE = click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True)
+_DTYPE = click.option(
+    "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
+)
 
 
 def _format(*choices: str) -> Callable[[F], F]:
@@ -82,7 +89,9 @@ def _format(*choices: str) -> Callable[[F], F]:
 @main.command()
 @_program_options
 @_WRT
-@click.option("--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order.")
+@click.option(
+    "--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order."
+)
 @_format("text", "latex", "json")
 @_OUTPUT
 @_guarded
@@ -146,7 +155,7 @@ def compile_(
     no_gradient: bool,
     dtype: str,
     name: str,
-    cpu: str,
+    cpu: Cpu,
     output: Path,
 ) -> None:
     """Compile values and gradients to native code in a file."""
@@ -198,9 +207,9 @@ def run(
     kernel = kernel_of(program, y, by, dtype, "kernel")
     inputs = read_values(values, [i.name or "" for i in program.inputs])
     known = {name: value for name, value in inputs.items() if name in kernel.inputs}
-    results = kernel(**known)
+    results: Any = kernel(**known)
     names = [of or y.name or "value", *(f"d{of or y.name or 'value'}_d{w.name or 'value'}" for w in by)]
-    arrays = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+    arrays = dict(zip(names, results if by else (results,), strict=True))
     if output is not None:
         write_arrays(output, arrays)
         click.echo(f"wrote {output}")
@@ -245,7 +254,7 @@ def kernel_of(
     program: symgrad.Program, y: symgrad.Expr, by: list[symgrad.Expr], dtype: str, name: str
 ) -> symgrad.Kernel:
     """Return the kernel of a value and its gradient."""
-    outputs = [y, *(symgrad.grad(y, by) if by else [])]
+    outputs: list[symgrad.Expr] = [y, *(symgrad.grad(y, by) if by else [])]
     read = {s.name for s in y.inputs}
     inputs = [i for i in program.inputs if i.name in read]
     return symgrad.compile(outputs, inputs, dtype=dtype, name=name)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import gc
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Protocol, cast
@@ -212,6 +212,9 @@ def set_algebra(algebra: Algebra) -> None:
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 _lock = threading.Lock()
 
+_passes = 0  # passes that build a graph now, in all threads
+_resume = False  # whether the last of them switches the collector on again
+
 
 def _intern(op: Op, args: tuple[Node, ...], params: tuple[Any, ...], shape: Shape, dtype: Kind) -> Node:
     key = (op, args, params)
@@ -233,20 +236,27 @@ def _intern(op: Op, args: tuple[Node, ...], params: tuple[Any, ...], shape: Shap
 
 
 @contextmanager
-def growing() -> Iterator[None]:
+def growing() -> Generator[None, None, None]:
     """Pause the cyclic garbage collector while a pass builds a large graph.
 
     Nodes form no cycles, so the collector finds nothing among them, and looking takes longer than building:
-    more than half the time of a gradient of 100,000 equations.
+    more than half the time of a gradient of 100,000 equations. The collector is one for all threads: it runs again
+    when the last pass is done, and a program that switched it off itself finds it off.
     """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
+    global _passes, _resume
+    with _lock:
+        if _passes == 0 and gc.isenabled():
+            gc.disable()
+            _resume = True
+        _passes += 1
     try:
         yield
     finally:
-        gc.enable()
+        with _lock:
+            _passes -= 1
+            if _passes == 0 and _resume:
+                gc.enable()
+                _resume = False
 
 
 def interned() -> int:
@@ -279,7 +289,7 @@ def number(value: Number | float) -> Node:
                 expected="a finite number",
                 cure="use a symbol and give it this value",
             )
-        if value == 0 and math.copysign(1, value) < 0:
+        if value == 0.0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))
         value = Fraction(repr(value))
     if isinstance(value, Fraction) and value.denominator == 1:

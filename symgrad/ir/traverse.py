@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from symgrad.errors import RedefinitionError
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, apply, constant, number, symbol, truth
@@ -28,7 +28,7 @@ def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> lis
     """
     order: list[Node] = []
     seen: set[Node] = set()
-    leaves = until if isinstance(until, (set, dict)) else set(until)
+    leaves = cast("Collection[Node]", until) if isinstance(until, set | dict) else set(until)
     for output in outputs:
         if output in seen:
             continue
@@ -126,7 +126,8 @@ def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:
 def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
     """Intern again what `flatten` wrote, and return the outputs."""
     nodes: list[Node] = []
-    for op, positions, params in flat:
+    for entry in flat:
+        op, positions, params = cast("tuple[Any, tuple[int, ...], tuple[Any, ...]]", entry)
         if op == "outputs":
             return [nodes[i] for i in positions]
         if op == "symbol":
@@ -136,5 +137,5 @@ def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
         elif op == "constant":
             nodes.append(constant(params[0]))
         else:
-            nodes.append(apply(op, tuple(nodes[i] for i in positions), params))
+            nodes.append(apply(op, tuple([nodes[i] for i in positions]), params))
     return [nodes[-1]]

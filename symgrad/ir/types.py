@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from symgrad.errors import DeclarationError, ShapeError
 
@@ -130,6 +130,14 @@ BOOL = Domain("bool", "bool")
 DOMAINS = {d.name: d for d in (REAL, POSITIVE, INT, BOOL)}
 
 
+T = TypeVar("T")
+
+# Written by arity, so that the type checker reads inside the lambdas of the table.
+OfParameters: TypeAlias = "Callable[[Number], T] | Callable[[Number, Number], T]"
+Call: TypeAlias = tuple[str, tuple[float, ...]]
+Draw: TypeAlias = "Callable[[float], Call] | Callable[[float, float], Call]"
+
+
 @dataclass(frozen=True, slots=True)
 class DistributionFamily:
     """One row of the table of distributions: parameters, their conditions and the support.
@@ -143,18 +151,14 @@ class DistributionFamily:
     """
 
     parameters: tuple[str, ...]
-    valid: Callable[..., bool]
+    valid: OfParameters[bool]
     requires: str
-    support: Callable[..., Domain]
-    draw: Callable[..., tuple[str, tuple[float, ...]]]
+    support: OfParameters[Domain]
+    draw: Draw
 
 
 def _interval(low: Number | None, high: Number | None, *, closed: bool = False) -> Domain:
     return Domain("real", "real", low, high, closed)
-
-
-def _always(*_: Number) -> bool:
-    return True
 
 
 DISTRIBUTIONS: dict[str, DistributionFamily] = {
@@ -242,13 +246,13 @@ class Distribution:
                 f"{self.name} got {len(self.parameters)} parameters",
                 expected=f"{self.name}({', '.join(family.parameters)})",
             )
-        if not family.valid(*self.parameters):
+        if not cast("Callable[..., Any]", family.valid)(*self.parameters):
             raise DeclarationError(f"{self} is not a distribution", expected=family.requires)
 
     @property
     def support(self) -> Domain:
         """The values it takes."""
-        return DISTRIBUTIONS[self.name].support(*self.parameters)
+        return cast("Callable[..., Domain]", DISTRIBUTIONS[self.name].support)(*self.parameters)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(_text, self.parameters))})"

@@ -76,7 +76,8 @@ def test_second_order_is_symmetric_and_equals_grad_of_grad(seed, point):
     partials = all_partials(y, xs, 2)
     first = gradient(y, xs).gradients
     second = [gradient(g, xs).gradients for g in first]
-    values = at([partials[0, 0], partials[0, 1], partials[1, 1], second[0][0], second[0][1], second[1][0], second[1][1]], xs, point[:2])
+    direct = [partials[0, 0], partials[0, 1], partials[1, 1]]
+    values = at([*direct, *second[0], *second[1]], xs, point[:2])
     assume(all(mpmath.isfinite(v) for v in values))
     aa, ab, bb, s00, s01, s10, s11 = values
     assert close(aa, s00)
@@ -142,7 +143,9 @@ def test_gradient_by_an_intermediate_counts_it_as_a_symbol():
     h = OPS["sin"](x)
     y = OPS["mul"](OPS["exp"](h), x)
     trace = gradient(y, [h])
-    assert trace.gradients[0] is OPS["exp"](h) * x or float(evaluate(trace.gradients, {x: 0.3})[0]) == pytest.approx(0.3 * float(evaluate([OPS["exp"](h)], {x: 0.3})[0]))
+    expected = OPS["exp"](h) * x
+    values = evaluate([*trace.gradients, expected], {x: 0.3})
+    assert float(values[0]) == pytest.approx(float(values[1]))
     assert all(step.target is h for step in trace.steps if step.node.op.name == "exp")
 
 
@@ -152,7 +155,11 @@ def test_gradient_by_an_intermediate_counts_it_as_a_symbol():
         # The branch not taken has an infinite derivative; six frameworks answer NaN here.
         (lambda x: OPS["where"](OPS["gt"](x, as_node(0)), OPS["sqrt"](x), as_node(0)), 0.0, 0.0),
         (lambda x: OPS["where"](OPS["gt"](x, as_node(0)), OPS["log"](x), x), 0.0, 1.0),
-        (lambda x: OPS["where"](OPS["le"](x, as_node(0)), as_node(0), OPS["sqrt"](x) * OPS["log"](x)), 0.0, 0.0),
+        (
+            lambda x: OPS["where"](OPS["le"](x, as_node(0)), as_node(0), OPS["sqrt"](x) * OPS["log"](x)),
+            0.0,
+            0.0,
+        ),
         (lambda x: OPS["sqrt"](OPS["relu"](x)), -1.0, 0.0),
         (lambda x: OPS["log"](OPS["maximum"](x, as_node(0)) * x), -1.0, None),
         (lambda x: OPS["where"](OPS["gt"](x, as_node(0)), OPS["pow"](x, x), as_node(1)), 0.0, 0.0),

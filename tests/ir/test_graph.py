@@ -192,7 +192,8 @@ def test_folding_operators_drop_structural_zeros_and_ones():
     assert (x * 0).value == 0
     assert x * 1 is x
     assert 2 * (3 * x) is 6 * x
-    assert -(-x) is x
+    negative = -x
+    assert -negative is x
     assert x**1 is x
     assert (x**0).value == 1
     assert x / 1 is x
