@@ -16,7 +16,7 @@ __all__ = ["chain", "run"]
 INPUTS = 10
 RECENT = 10
 LIMIT_US = 40.0
-SYMPY_CAP_S = 60.0
+SYMPY_CAP_S = 30.0
 
 
 def chain(
