@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from symgrad.backward.trace import Nothing, Step, Trace
 from symgrad.backward.vjp import pull_back
@@ -147,7 +147,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
     """
     naming = Naming({} if listing is None else listing.name_of())
     _check(y, wrt, listing, naming)
-    trace = pull_back([y], [as_node(1)], wrt)
+    trace = _without_dead_ends(pull_back([y], [as_node(1)], wrt))
     forms = Forms(trace.gradients, naming)
     return Derivation(
         y=y,
@@ -178,7 +178,8 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
     written = [] if listing is None else [*listing.symbols.values(), *listing.assignments.values()]
     known = set(topological([y, *written]))
     for node in wrt:
-        if node not in known:
+        # Without a program, a symbol that y does not contain is one that y does not depend on.
+        if node not in known and (listing is not None or node.op is not SYMBOL):
             name = naming.text(node)
             raise NotInProgramError(
                 f"'{name}' does not occur in the program",
@@ -187,6 +188,17 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
                 else None,
                 cure=suggest(name, naming.names.values()),
             )
+
+
+def _without_dead_ends(trace: Trace) -> Trace:
+    """Return the trace without steps whose contributions never arrive at wrt: further on all partials vanish."""
+    arriving = set(trace.wrt)
+    live: list[Step] = []
+    for step in reversed(trace.steps):
+        if step.target in arriving:
+            arriving.add(step.node)
+            live.append(step)
+    return replace(trace, steps=tuple(reversed(live)))
 
 
 def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> list[Node]:
@@ -213,7 +225,7 @@ def _why_nothing(trace: Trace, index: int, naming: Naming) -> str | None:
             inside = listed([naming.body(s) for s in stops])
             return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
         case Nothing.ZERO:
-            flat = [naming.body(n) for n in _flat(y, node)]
+            flat = [naming.body(n) for n in (*_flat(y, node), *blocking_stops(y, node)[1])]
             through = f" through {listed(flat)}, where the derivative is zero" if flat else ""
             return (
                 f"every derivative of {name} along the paths to {x} is zero: {x} reaches {name} only{through}"

@@ -50,11 +50,12 @@ def draws(symbol: Node, landmarks: Iterable[Number]) -> list[Number | bool]:
     """
     domain = domain_of(symbol)
     found: dict[Number | bool, None] = {_place(domain, t): None for t in _PLACES}
-    step = 1 if domain.kind == "int" else Fraction(1, 1000)
     if domain.kind == "int":
         landmarks = [*(end for end in (domain.low, domain.high) if end is not None), *map(int, landmarks)]
-    near = [v for v in dict.fromkeys(landmarks) if inside(domain, v)][:_MOST_LANDMARKS]
-    found.update((v + shift, None) for v in near for shift in (step, -step, 0) if inside(domain, v + shift))
+    for landmark in [v for v in dict.fromkeys(landmarks) if inside(domain, v)][:_MOST_LANDMARKS]:
+        room = [abs(end - landmark) for end in (domain.low, domain.high) if end is not None]
+        step = 1 if domain.kind == "int" else min([Fraction(1, 1000), *(Fraction(r) / 2 for r in room)])
+        found.update((v, None) for v in (landmark + step, landmark - step, landmark) if inside(domain, v))
     return list(found)
 
 

@@ -25,6 +25,7 @@ __all__ = ["Evidence", "Witness", "find_evidence"]
 
 _POINTS = 12
 _PROPOSALS = 6  # pairs that are worth the high precision
+_AFFORDABLE = 40_000  # equations times pairs, evaluated that way
 # Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
 # damp a dependence below that, and so is asked again where nothing was seen.
 _NORMAL, _DEEP = (50, 90), (300, 400)
@@ -112,7 +113,11 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
     candidates = draws(source, landmarks)
     seen, unseen = _proposals(order, y, gradients, source, inputs, candidates)
-    for digits, proposals in ((_NORMAL, seen), (_NORMAL, unseen), (_DEEP, unseen)):
+    most = max(1, min(_PROPOSALS, _AFFORDABLE // len(order)))
+    attempts = [(_NORMAL, seen[:most]), (_NORMAL, unseen[: (most + 1) // 2])]
+    if most > 1:
+        attempts.append((_DEEP, unseen[: most // 2]))
+    for digits, proposals in attempts:
         level = _Level(digits)
         for index, one, other in proposals:
             point: dict[Node, Any] = {s: value_at(s, index) for s in inputs}
@@ -161,7 +166,7 @@ def _proposals(
             seen.append((i, *first))
         elif pairs:
             unseen.append((i, *pairs[0]))
-    return seen[:_PROPOSALS], unseen[: _PROPOSALS // 2]
+    return seen, unseen
 
 
 def _far_apart(a: Any, b: Any) -> bool:

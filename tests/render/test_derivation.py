@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from symgrad.explain.derivation import explain
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import symbol
+from symgrad.ir.op import OPS
+from symgrad.ir.types import Declaration
+from symgrad.render.derivation import derivation_json, derivation_latex, derivation_text, path_text
+from symgrad.render.page import derivation_html
+from tests.explain.programs import HEAD, TRICKS
+
+NETWORK = """
+w1 : real
+w2 : real
+b : real
+x : real
+t : real
+n ~ Normal(0, 1)
+drop ~ Bernoulli(0.5)
+h = tanh(w1*x + b + 0.1*n)
+hd = where(drop > 0, h, 0)
+pred = w2*hd + stop_gradient(h)
+err = pred - stop_gradient(t + 0.01*n)
+loss = err**2 + 0.001*(w1**2 + w2**2)
+"""
+CASES = {
+    "z_inner": (TRICKS, "z_inner", ["x"]),
+    "z_outer": (TRICKS, "z_outer", ["x"]),
+    "network": (NETWORK, "loss", ["w1"]),
+    "nothing": (HEAD + "y = stop_gradient(x*u) + p*floor(x)", "y", ["x", "p"]),
+}
+
+
+def derive(program, of="y", wrt=("x",)):
+    listing = parse_program(program)
+    return explain(listing[of], [listing[w] for w in wrt], listing)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text(name, golden):
+    text = derivation_text(derive(*CASES[name]))
+    assert max(map(len, text.splitlines())) <= 100
+    assert not any(line != line.rstrip() for line in text.splitlines())
+    golden(f"derivations/{name}.txt", text)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_latex(name, golden):
+    tex = derivation_latex(derive(*CASES[name]))
+    assert tex.count("{") == tex.count("}")
+    assert tex.count(r"\left") == tex.count(r"\right")
+    flat = re.sub(r"\\begin\{cases\}.*?\\end\{cases\}", "", tex)
+    assert max(row.count("&") for row in flat.split("\n")) <= 6
+    golden(f"derivations/{name}.tex", tex)
+
+
+def test_long_derivations_end():
+    lines = ["x : real", "u ~ Uniform(0.9, 1.1)", "a0 = x*u"] + [
+        f"a{i} = sin(a{i - 1})*x" for i in range(1, 400)
+    ]
+    d = derive("\n".join(lines), "a399")
+    text = derivation_text(d)
+    assert f"… {len(d.steps) - 200} more steps" in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert len(text) < 120_000
+    assert r"\ldots" in derivation_latex(d)
+    assert "more steps are not listed" in derivation_html(d)
+
+
+def test_long_paths_are_cut_in_the_middle():
+    assert (
+        path_text(tuple("abcdefghijklmn"))
+        == "a <- b <- c <- d <- e <- f <- (2 more) <- i <- j <- k <- l <- m <- n"
+    )
+
+
+def test_json_is_plain_and_complete():
+    d = derive(*CASES["z_inner"])
+    found = derivation_json(d)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert (found["y"], found["wrt"], found["values"]) == ("z_inner", ["x"], ["sign(x)/sqrt(u)"])
+    assert found["canonical"] != found["values"]
+    for step, record in zip(found["steps"], d.steps, strict=True):
+        assert all(
+            getattr(record, key) == (tuple(v) if isinstance(v, list) else v) for key, v in step.items()
+        )
+    (verdict,) = found["noise"].values()
+    record = d.noise["u"]
+    for key in ("name", "enters", "reason", "how", "residual", "rule"):
+        assert verdict[key] == getattr(record, key)
+    assert verdict["path"] == list(record.path)
+    assert verdict["witness"]["draws"] == ["0.95", "1.05"]
+    assert verdict["all_paths"][0] == {
+        "rule": "sqrt",
+        "number": 1,
+        "residual": "z_inner",
+        "path": list(record.path),
+        "crosses_stop": True,
+        "matters": True,
+    }
+    assert derivation_json(derive(*CASES["nothing"]))["nothing"] == ["zero", None]
+
+
+class Checker(HTMLParser):
+    """Balanced tags, no script, nothing fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        assert tag not in {"script", "link", "img", "iframe"}
+        assert not any(name in {"src", "href"} or name.startswith("on") for name, _ in attrs)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_html_is_balanced_and_needs_no_network(name):
+    d = derive(*CASES[name])
+    page = derivation_html(d)
+    checker = Checker()
+    checker.feed(page)
+    assert not checker.open
+    assert "<svg " in page
+    assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    for verdict in d.noise.values():
+        assert verdict.reason in checker.text
+
+
+def test_html_escapes_names():
+    evil = symbol(Declaration("<b onload=x>"))
+    page = derivation_html(explain(OPS["sin"](evil), [evil], None))
+    assert "<b" not in page.replace("<body", "")
+    assert "&lt;b onload=x&gt;" in page
