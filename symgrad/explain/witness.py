@@ -44,6 +44,11 @@ class _Level:
             context.dps = places
         self.margin = 10.0 ** -(digits[0] // 2)
 
+    def text(self, coarse: Any, fine: Any) -> str:
+        """Return 20 digits of a value; "0" for what is nothing but rounding."""
+        is_rounding = abs(coarse - fine) > abs(fine) * self.margin
+        return "0" if is_rounding else str(self.contexts[1].nstr(fine, 20))
+
     def apart(self, a: Any, b: Any) -> bool:
         """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
         return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
@@ -208,7 +213,7 @@ def _decide(
             continue
         if not all(_settled(level, order, side) for side in low):
             return None
-        one, other = (level.contexts[1].nstr(side[gradient], 20) for side in high)
+        one, other = (level.text(low[k][gradient], high[k][gradient]) for k in (0, 1))
         named = {s.name: v for s, v in point.items()}
         return Evidence(Witness(named, pair, i, (one, other), source.name), low[0], low[1], level)
     return None

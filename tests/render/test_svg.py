@@ -31,10 +31,13 @@ def tricks(of="z_inner"):
 def boxes_of(svg):
     root = ElementTree.fromstring(svg)
     return [
-        tuple(float(r.get(k)) for k in ("x", "y", "width", "height"))
-        for r in root.iter(SVG + "rect")
-        if r.get("class") == "box"
+        tuple(at(r, "x", "y", "width", "height")) for r in root.iter(SVG + "rect") if r.get("class") == "box"
     ]
+
+
+def at(element, *keys):
+    """The numbers in some attributes."""
+    return [float(element.get(k, "nan")) for k in keys]
 
 
 def texts_of(svg):
@@ -145,8 +148,8 @@ def test_random_graphs_are_drawn(seed):
     root = ElementTree.fromstring(svg)
     rects = boxes_of(svg)
     assert not any(overlap(a, b) for i, a in enumerate(rects) for b in rects[:i])
-    width, height = float(root.get("width")), float(root.get("height"))
-    (x, y_top) = map(float, next(g for g in root.iter(SVG + "g")).get("transform")[10:-1].split())
+    width, height = at(root, "width", "height")
+    (x, y_top) = map(float, next(g for g in root.iter(SVG + "g")).get("transform", "")[10:-1].split())
     assert all(
         a >= -x and b >= -y_top and a + w + x <= width and b + h + y_top <= height for a, b, w, h in rects
     )
@@ -158,7 +161,7 @@ def test_text_stays_inside_its_box():
     fixed = [t for t in root.iter(SVG + "text") if t.get("textLength")]
     assert len(fixed) > 8
     for text in fixed:
-        left, base, length = float(text.get("x")), float(text.get("y")), float(text.get("textLength"))
+        left, base, length = at(text, "x", "y", "textLength")
         assert any(
             x < left and left + length < x + w and y < base - 8 and base + 3 < y + h for x, y, w, h in rects
         )
