@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from symgrad.api.expr import Expr, handle, node_of
+from symgrad.api.expr import Equation, Expr, equations_of, handle, node_of
 from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, ShapeError, UsageError
@@ -196,6 +196,11 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
 
     def __len__(self) -> int:
         return len(self._partials)
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        """The equations of all partials together, arguments first, shared ones once."""
+        return equations_of(list(self._partials.values()))
 
     def __contains__(self, key: object) -> bool:
         try:

@@ -151,23 +151,7 @@ class Expr:
     @property
     def equations(self) -> tuple[Equation, ...]:
         """The equations it consists of, arguments first, shared ones once."""
-        from symgrad.ir.printer import expression_text
-
-        names = dict(pair for known in reversed(self._names()) for pair in known.items())
-        taken = {s.name for s in symbols_of([self._node])} | set(names.values())
-        equations: list[Equation] = []
-        for node in topological([self._node]):
-            if not node.args:
-                continue
-            if node not in names:
-                k = len(equations) + 1
-                while (name := f"t{k}") in taken:
-                    k += 1
-                taken.add(name)
-                names[node] = name
-            args = tuple(names[a] if a.args else expression_text(a) for a in node.args)
-            equations.append(Equation(names[node], node.op.name, args, self._with(node)))
-        return tuple(equations)
+        return equations_of([self])
 
     def same(self, other: ExprLike) -> bool:
         """Tell whether two expressions are structurally the same graph.
@@ -578,6 +562,31 @@ def ordered_symbols(exprs: Iterable[Expr]) -> list[Node]:
     declared = [s for e in exprs for listing in e.listings for s in listing.symbols.values()]
     rank = {s: i for i, s in enumerate(dict.fromkeys([*declared, *read]))}
     return sorted(read, key=rank.__getitem__)
+
+
+def equations_of(exprs: Sequence[Expr]) -> tuple[Equation, ...]:
+    """Return the equations that expressions consist of together, under the names of their programs."""
+    from symgrad.ir.printer import expression_text
+
+    roots = [e.node for e in exprs]
+    listings = {id(listing): listing for e in exprs for listing in e.listings}
+    names: dict[Node, str] = {}
+    for listing in listings.values():
+        names = {**listing.name_of(), **names}
+    taken = {s.name for s in symbols_of(roots)} | set(names.values())
+    counter = 0
+    equations: list[Equation] = []
+    for node in topological(roots):
+        if not node.args:
+            continue
+        if node not in names:
+            counter += 1
+            while f"t{counter}" in taken:
+                counter += 1
+            names[node] = f"t{counter}"
+        args = tuple(names[a] if a.args else expression_text(a) for a in node.args)
+        equations.append(Equation(names[node], node.op.name, args, handle(node)))
+    return tuple(equations)
 
 
 def symbols(names: str, domain: str | Domain = "real") -> Any:

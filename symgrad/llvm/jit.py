@@ -6,11 +6,12 @@ every external symbol is looked up before the engine sees the module.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import ctypes.util
 import sys
 import threading
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
@@ -119,20 +120,25 @@ def _machine(cpu: Cpu, *, jit: bool) -> Any:
     )
 
 
-@cache
-def _libraries() -> tuple[ctypes.CDLL, ...]:
-    names: list[str | None]
+def _libraries() -> Iterator[ctypes.CDLL]:
+    """Open, one after the other, the libraries that may have a C function."""
     if sys.platform == "win32":
-        names = ["ucrtbase", "msvcrt", "vcruntime140", "ntdll"]
+        names: tuple[str | None, ...] = ("ucrtbase", "msvcrt", "vcruntime140", "ntdll")
     else:
-        names = [None, ctypes.util.find_library("m") or "libm.so.6"]
-    found: list[ctypes.CDLL] = []
+        names = (None, "libm.so.6")  # Python itself is linked with libm nearly everywhere
     for name in names:
-        try:
-            found.append(ctypes.CDLL(name))
-        except OSError:
-            continue
-    return tuple(found)
+        with contextlib.suppress(OSError):
+            yield _library(name)
+    # To look a library up by name starts a linker on Linux: longer than it takes to compile a kernel, so last.
+    from ctypes.util import find_library
+
+    with contextlib.suppress(OSError):
+        yield _library(find_library("m"))
+
+
+@cache
+def _library(name: str | None) -> ctypes.CDLL:
+    return ctypes.CDLL(name)
 
 
 @cache
@@ -233,7 +239,8 @@ class Engine:
 
     def __del__(self) -> None:
         engine = getattr(self, "_engine", None)
-        if engine is not None:
+        # At the end of the process modules are taken apart in any order, and the memory goes with it anyway.
+        if engine is not None and not sys.is_finalizing():
             engine.close()
 
 
