@@ -200,7 +200,10 @@ def _product(node: Node, written: Mapping[Node, _Written]) -> _Written:
 
 
 def _quotient(node: Node, written: Mapping[Node, _Written]) -> _Written:
-    return rf"\frac{{{written[node.args[0]][0]}}}{{{written[node.args[1]][0]}}}", MUL
+    (above, rank), (below, _) = (written[a] for a in node.args)
+    if rank == _SIGNED:  # the sign stands before the fraction, as by hand
+        return rf"-\frac{{{above[1:].lstrip()}}}{{{below}}}", _SIGNED
+    return rf"\frac{{{above}}}{{{below}}}", MUL
 
 
 def _power(node: Node, written: Mapping[Node, _Written]) -> _Written:
