@@ -518,12 +518,9 @@ def _of(node: Node, args: list[Facts]) -> Facts:
             return _YES
         if node.op.name in {"ne", "lt", "gt"}:
             return _NO
-    if (
-        node.op.name in {"eq", "ge"}
-        and node.args[0].op.name == "floor"
-        and node.args[0].args[0] is node.args[1]
-    ):
-        return _YES if args[1].integer else _TRUTH
+    rounded = node.args[0].op.name == "floor" and node.args[0].args[0] is node.args[-1]
+    if rounded and args[-1].integer and node.op.name in {"eq", "ge"}:
+        return _YES
     found = rule(*args) if rule is not None else _from_record(node, args)
     return replace(found, integer=True) if node.dtype == "int" and not found.integer else found
 

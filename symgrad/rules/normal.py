@@ -262,18 +262,25 @@ class NormalForms:
         return (self.products.write(first), self.products.write(rest))
 
     def reads_negative(self, node: Node) -> bool:
-        """Tell whether a node in normal form is written with a minus sign in front, or a sum with more minus than plus signs."""
+        """Tell whether a node in normal form is written with a minus sign in front, or is a sum with more minus than plus signs."""
         if node.is_number():
             return node.value < 0
-        if node.op.name == "neg":
-            return True
-        return node.op.name == "add" and self.sums.small(node) and self.sums.mostly_negative(node)
+        if node.op.name == "add":
+            return self.sums.small(node) and self.sums.mostly_negative(node)
+        if node.op.name not in {"mul", "div", "neg"}:
+            return False
+        return self.products.form(node).coefficient < 0 if self.products.small(node) else node.op.name == "neg"
 
     def negated(self, node: Node) -> Node:
         """Return the negation of a node that reads negative."""
-        if node.op.name == "neg":
+        if node.is_number():
+            return number(-node.value)
+        if node.op.name == "add":
+            return self.sums.write(self.sums.of(node).scaled(-1))
+        if not self.products.small(node):
             return node.args[0]
-        return self.sums.write(self.sums.of(node).scaled(-1)) if node.op.name == "add" else -node
+        form = self.products.form(node)
+        return self.products.write(Form(-form.coefficient, form.factors, form.powers))
 
 
 def _factors(rule: Rule, pattern: Node) -> _Factors:

@@ -1,6 +1,6 @@
 """The order in which a person writes terms and factors: by structure alone, never by identity, creation or hash.
 
-Factors: numbers, constants, roots of numbers, symbols, functions, sums; within a group by the symbols they contain, then by their text.
+Factors: numbers, constants, roots of numbers, symbols, functions, sums; within a group by the symbols they contain, then by their text, short before long.
 Terms: by falling degree, like monomials lexicographically, the constant last; `1 + exp(-x)` and `1 - x` put it first, where the rest has no degree, or
 would open with a minus sign.
 """
@@ -17,8 +17,8 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 __all__ = ["FactorKey", "Order", "TermKey"]
 
 Exponent: TypeAlias = "int | Fraction"
-FactorKey: TypeAlias = tuple[int, tuple[str, ...], str, bytes]
-TermKey: TypeAlias = tuple[Exponent, tuple[tuple[int, tuple[str, ...], str, bytes, Exponent], ...]]
+FactorKey: TypeAlias = tuple[int, tuple[str, ...], int, str, bytes]
+TermKey: TypeAlias = tuple[Exponent, tuple[tuple[int, tuple[str, ...], int, str, bytes, Exponent], ...]]
 
 _NAMES = 6  # how many symbol names, and
 _TEXT = 60  # how many characters of the text take part before the structural digest decides
@@ -68,13 +68,19 @@ class Order:
         key = self._keys.get(base)
         if key is None:
             looks = self._looks(base)
-            key = self._keys[base] = (_rank(base, looks.names), looks.names, looks.text, looks.digest)
+            key = self._keys[base] = (
+                _rank(base, looks.names),
+                looks.names,
+                len(looks.text),
+                looks.text,
+                looks.digest,
+            )
         return key
 
     def term(self, factors: list[tuple[Node, Exponent]]) -> TermKey:
         """Return the sort key of a term by its factors (bases with exponents, in the order of factors)."""
         degree: Exponent = 0
-        keys: list[tuple[int, tuple[str, ...], str, bytes, Exponent]] = []
+        keys: list[tuple[int, tuple[str, ...], int, str, bytes, Exponent]] = []
         for base, exponent in factors:
             degree += self.degree(base) * exponent
             keys.append((*self.factor(base), -exponent))

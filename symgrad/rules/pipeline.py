@@ -11,6 +11,7 @@ from symgrad.rewrite.trace import Trace
 from symgrad.rules.canonical import CANONICAL, DROP_STOPS
 from symgrad.rules.normal import NormalForms
 from symgrad.rules.order import Order
+from symgrad.rules.products import spell_signs
 
 __all__ = ["Canonical", "canonical"]
 
@@ -62,4 +63,4 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
     order = Order()
     rules = DROP_STOPS if drop_stops else CANONICAL
     nodes, trace = rewrite(outputs, rules, lambda current: NormalForms(current, order))
-    return Canonical(nodes, trace)
+    return Canonical(spell_signs(nodes), trace)

@@ -3,17 +3,18 @@
     c * b1**e1 * b2**e2 * ...        c rational, e rational or a graph, b neither a product nor (for integer e) a power
 
 `Gathering` takes factors in, one law of the table at a time, and notes where the domain grows; `Products` finds the form of a node and writes a form down as one
-quotient: `-(2*x*sqrt(u))/(3*y)`.
+quotient: `-2*x*sqrt(u)/(3*y)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from symgrad.ir.graph import CONSTANT, NUMBER, Node, constant, number
+from symgrad.ir.graph import CONSTANT, Node, apply, constant, number
+from symgrad.ir.traverse import topological
 from symgrad.ops.arith import add, div, fold_power, mul, neg, pow
 from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.rounding import abs as abs_
@@ -24,7 +25,7 @@ from symgrad.rules.order import FactorKey
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
 
-__all__ = ["Exponent", "Form", "Gathering", "Products"]
+__all__ = ["Exponent", "Form", "Gathering", "Products", "is_long", "short", "spell_signs"]
 
 Exponent: TypeAlias = "int | Fraction"
 
@@ -402,8 +403,9 @@ class Products:
                 pending.extend(top.args)
             else:
                 seen += 1
-                if seen > _FEW:
-                    return False
+            # Whatever is pending holds a factor at least, so a long chain is told in a few steps, however it nests.
+            if seen + len(pending) > _FEW:
+                return False
         return True
 
     def form(self, node: Node) -> Form:
@@ -445,21 +447,17 @@ class Products:
 
     def write_signed(self, form: Form) -> Node:
         """Write a form down; a minus sign goes into a sum that reads as well either way, and a number into a lone sum that gets no longer."""
-        sums = [
-            (b, e) for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2
-        ]
-        if len(form.factors) == 1 and not form.powers and sums and sums[0][1] == 1 and form.coefficient != 1:
-            scaled = self._forms.sums.scaled(sums[0][0], form.coefficient)
+        sums = [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
+        if sums and form.coefficient != 1 and form.factors == {sums[0]: 1} and not form.powers:
+            scaled = self._forms.sums.scaled(sums[0], form.coefficient)
             if scaled is not None:
                 return scaled
         if form.coefficient < 0:
-            for base, e in sums:
+            for base in sums:
                 flipped = self._forms.sums.flipped(base)
                 if flipped is not None:
                     factors = {flipped if b is base else b: k for b, k in form.factors.items()}
-                    return self.write(
-                        Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base}
-                    )
+                    return self.write(Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base})
         return self.write(form)
 
     def sorted(self, factors: Iterable[Node]) -> list[Node]:
@@ -502,12 +500,41 @@ class Products:
         above[leading:leading] = roots
         size = Fraction(form.coefficient).__abs__()
         top, bottom = _split(size, bool(above), bool(below))
-        numerator = _chain(([number(top)] if top != 1 or not above else []) + above)
+        if top != 1 or not above:
+            above.insert(0, number(top))
         denominators = ([number(bottom)] if bottom != 1 else []) + below
-        result = div(numerator, _chain(denominators)) if denominators else numerator
+        result = div(_chain(above), _chain(denominators)) if denominators else _chain(above)
         if form.coefficient < 0:
-            return number(-result.value) if result.op is NUMBER else neg(result)
+            return number(-top) if result.is_number() else neg(result)
         return result
+
+
+def spell_signs(outputs: Sequence[Node]) -> list[Node]:
+    """Move a minus sign in front of a product to its first factor, unless the product is subtracted from something.
+
+    The normal form has -(x*y), as a term and alone; the program notation reads -x*y as a product whose first factor is -x.
+    """
+    spelled: dict[Node, Node] = {}
+    for node in topological(outputs):
+        args = [spelled[a] for a in node.args]
+        if node.op is add and node.args[1].op is neg:
+            # As a later term of a sum the sign is a subtraction.
+            args[1] = neg(spelled[node.args[1].args[0]])
+        rebuilt = node if tuple(args) == node.args else apply(node.op, tuple(args), node.params)
+        spelled[node] = _sign_inside(rebuilt) if node.op is neg else rebuilt
+    return [spelled[o] for o in outputs]
+
+
+def _sign_inside(negation: Node) -> Node:
+    spine: list[Node] = []
+    first = negation.args[0]
+    while first.op is mul or first.op is div:
+        spine.append(first)
+        first = first.args[0]
+    result = number(-first.value) if first.is_number() and spine else neg(first)
+    for node in reversed(spine):
+        result = apply(node.op, (result, node.args[1]))
+    return result
 
 
 def _split(size: Fraction, has_above: bool, has_below: bool) -> tuple[Exponent, int]:

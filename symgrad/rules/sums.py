@@ -220,12 +220,7 @@ class Sums:
         result: Node | None = None
         for term, c in self.ordered(found):
             part = number(c) if term is None else self._term(term, c)
-            if result is None:
-                result = part
-            elif part.op is NUMBER and c < 0:
-                result = add(result, neg(number(-c)))
-            else:
-                result = add(result, part)
+            result = part if result is None else add(result, part)
         return result if result is not None else number(0)
 
     def _term(self, term: Node, c: Exponent) -> Node:
