@@ -371,13 +371,39 @@ def _negated(known: bool | None) -> bool | None:
     return None if known is None else not known
 
 
+def _either(a: Facts, b: Facts) -> Facts:
+    return _opposite(_both(_opposite(a), _opposite(b)))
+
+
+def _one_of(a: Facts, b: Facts) -> Facts:
+    if a.point is None or b.point is None:
+        return _TRUTH
+    return _NO if a.point == b.point else _YES
+
+
+def _sqrt(a: Facts) -> Facts:
+    return _power(a, _exactly(Fraction(1, 2)))
+
+
+def _relu(a: Facts) -> Facts:
+    return _maximum(a, _exactly(0))
+
+
+def _clip(a: Facts, low: Facts, high: Facts) -> Facts:
+    return _minimum(_maximum(a, low), high)
+
+
+def _same(a: Facts) -> Facts:
+    return a
+
+
 _RULES: dict[str, Callable[..., Facts]] = {
     "add": _add,
     "neg": _neg,
     "mul": _mul,
     "div": _div,
     "pow": _power,
-    "sqrt": lambda a: _power(a, _exactly(Fraction(1, 2))),
+    "sqrt": _sqrt,
     "abs": _abs,
     "sign": _sign,
     "exp": _exp,
@@ -388,9 +414,9 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "floor": _rounding(math.floor),
     "ceil": _rounding(math.ceil),
     "round": _rounding(round),
-    "relu": lambda a: _maximum(a, _exactly(0)),
-    "clip": lambda a, low, high: _minimum(_maximum(a, low), high),
-    "stop_gradient": lambda a: a,
+    "relu": _relu,
+    "clip": _clip,
+    "stop_gradient": _same,
     "lt": _compare(_less),
     "gt": _compare(lambda a, b: _less(b, a)),
     "le": _compare(_less_equal),
@@ -398,9 +424,9 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "eq": _compare(_equal),
     "ne": _compare(lambda a, b: _negated(_equal(a, b))),
     "and_": _both,
-    "or_": lambda a, b: _opposite(_both(_opposite(a), _opposite(b))),
+    "or_": _either,
     "not_": _opposite,
-    "xor": lambda a, b: _TRUTH if a.point is None or b.point is None else _NO if a.point == b.point else _YES,
+    "xor": _one_of,
 }
 
 

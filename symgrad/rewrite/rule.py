@@ -76,6 +76,8 @@ def _refuse(rule: Rule) -> str | None:
     bound = metavariables(rule.pattern)
     if not rule.name or not set(rule.name) <= _KEBAB:
         return "the name is not kebab-case"
+    if not rule.why:
+        return "the reason is missing"
     if rule.pattern.op is SYMBOL:
         return "the left side is a bare variable, which matches everything"
     for side in (rule.replacement, rule.condition, rule.exact_when):
@@ -97,7 +99,7 @@ def _refuse(rule: Rule) -> str | None:
         return "the witness must give a value to each variable of the left side"
     if rule.soundness == "assuming" and rule.condition is None:
         return "a rule under an assumption must state it as its condition"
-    return None if rule.why else "the reason is missing"
+    return None
 
 
 class RuleSet:

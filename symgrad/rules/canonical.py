@@ -382,17 +382,6 @@ TRIGONOMETRIC = [
     Rule(name="one-minus-sin-squared", pattern=add(one, neg(_SINE)), replacement=_COSINE, why="Pythagoras"),
     Rule(name="one-minus-cos-squared", pattern=add(one, neg(_COSINE)), replacement=_SINE, why="Pythagoras"),
     Rule(name="sin-over-cos", pattern=div(sin(a), cos(a)), replacement=tan(a), why="definition", whole=True),
-    Rule(
-        name="tan-times-cos",
-        pattern=mul(tan(a), cos(a)),
-        replacement=sin(a),
-        soundness="widens",
-        exact_when=ne(cos(a), zero),
-        note="also defined where cos({a}) = 0",
-        # No exact number is a zero of cos; the sides part at pi/2, which the test puts in for a.
-        witness={"a": Fraction(1, 2)},
-        why="definition",
-    ),
     _inverse(sin, asin, "{a} beyond -1 and 1", _WITHIN, 2),
     _inverse(cos, acos, "{a} beyond -1 and 1", _WITHIN, 2),
     Rule(name="tan-of-atan", pattern=tan(atan(a)), replacement=a, why="inverse functions"),

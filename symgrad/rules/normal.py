@@ -269,7 +269,9 @@ class NormalForms:
             return self.sums.small(node) and self.sums.mostly_negative(node)
         if node.op.name not in {"mul", "div", "neg"}:
             return False
-        return self.products.form(node).coefficient < 0 if self.products.small(node) else node.op.name == "neg"
+        return (
+            self.products.form(node).coefficient < 0 if self.products.small(node) else node.op.name == "neg"
+        )
 
     def negated(self, node: Node) -> Node:
         """Return the negation of a node that reads negative."""

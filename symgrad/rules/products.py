@@ -41,7 +41,9 @@ def short(value: Exponent) -> Exponent:
     return value.numerator if value.denominator == 1 else value
 
 
-_LONGEST = 512  # bits of a number that folding may produce: longer ones help nobody, and leave the range of floats
+_LONGEST = (
+    512  # bits of a number that folding may produce: longer ones help nobody, and leave the range of floats
+)
 
 
 def is_long(value: Exponent) -> bool:
@@ -71,7 +73,9 @@ class Gathering:
         self.notes: dict[Note, None] = {}
         self.fired = False  # a rule brought in nodes that have no normal form yet
         self.undefined = False  # a division by the number zero: leave it to the reader
-        self._below = False  # what is taken in stands below a fraction bar, if perhaps below two: it is not zero
+        self._below = (
+            False  # what is taken in stands below a fraction bar, if perhaps below two: it is not zero
+        )
         self._inverse: set[Node] = set()
         self._fractional: set[Node] = set()
 
@@ -414,7 +418,9 @@ class Products:
         if found is None:
             gathering = Gathering(self._forms)
             gathering.walk(node)
-            found = self._known_forms[node] = Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
+            found = self._known_forms[node] = (
+                Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
+            )
         return found
 
     def form_of_factor(self, node: Node) -> Form:
@@ -457,7 +463,9 @@ class Products:
                 flipped = self._forms.sums.flipped(base)
                 if flipped is not None:
                     factors = {flipped if b is base else b: k for b, k in form.factors.items()}
-                    return self.write(Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base})
+                    return self.write(
+                        Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base}
+                    )
         return self.write(form)
 
     def sorted(self, factors: Iterable[Node]) -> list[Node]:

@@ -33,9 +33,7 @@ class Sum:
         return len(self.terms) + (self.constant != 0)
 
     def scaled(self, c: Exponent) -> Sum:
-        return Sum(
-            short(self.constant * c), {t: short(k * c) for t, k in self.terms.items()}
-        )
+        return Sum(short(self.constant * c), {t: short(k * c) for t, k in self.terms.items()})
 
 
 class Sums:

@@ -1,0 +1,100 @@
+"""Three-valued facts: what follows from declarations, and that unknown stays unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import Node
+from symgrad.rewrite.condition import Conditions
+
+HEADER = (
+    "x : real\ny : real\np : positive\nk : real(-1, 1)\nn : int\nu ~ Uniform(0.9, 1.1)\nb ~ Bernoulli(1/2)\n"
+)
+
+
+def read(text: str) -> Node:
+    result = parse_program(f"{HEADER}{text}\n").result
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [
+        ("1 + x**2 > 0", "yes"),
+        ("x**2 >= 0", "yes"),
+        ("x**2 > 0", "unknown"),
+        ("x > 0", "unknown"),
+        ("p > 0", "yes"),
+        ("-p < 0", "yes"),
+        ("p*u > 0", "yes"),
+        ("p*x > 0", "unknown"),
+        ("u > 0.9", "unknown"),
+        ("u >= 0.9", "yes"),
+        ("u - 1/2 > 0", "yes"),
+        ("u > 2", "no"),
+        ("k < 1", "yes"),
+        ("1 - k**2 > 0", "yes"),
+        ("1 - k**2 >= 1", "unknown"),
+        ("exp(x) > 0", "yes"),
+        ("exp(p) > 1", "yes"),
+        ("abs(x) >= 0", "yes"),
+        ("abs(x) + 1 >= 1", "yes"),
+        ("sqrt(x) >= 0", "yes"),
+        ("tanh(p) > 0", "yes"),
+        ("tanh(x) <= 1", "yes"),
+        ("cos(x) + 2 > 0", "yes"),
+        ("b*(1 - b) >= 0", "yes"),
+        ("2*n + 1 != 0", "yes"),
+        ("2*n == 2*n + 1", "no"),
+        ("floor(n) == n", "yes"),
+        ("floor(x) == x", "unknown"),
+        ("maximum(x, 1) > 0", "yes"),
+        ("minimum(x, -1) < 0", "yes"),
+        ("pi > 3 and pi < 22/7", "yes"),
+        ("x > 0 or p > 0", "yes"),
+        ("x > 0 and p < 0", "no"),
+        ("not u > 0", "no"),
+        ("where(x > 0, p, u) > 0", "yes"),
+        ("x**(1/2) >= 0", "yes"),
+        ("p**x > 0", "yes"),
+        ("1/p > 0", "yes"),
+        ("u**(1/2) > 0.94", "yes"),
+        ("stop_gradient(p) > 0", "yes"),
+        # The copies are other symbols: their difference is not zero.
+        ("x - stop_gradient(x) == 0", "unknown"),
+        ("9**9**9**9 > 0", "yes"),
+    ],
+)
+def test_holds(text: str, truth: str) -> None:
+    assert Conditions().holds(read(text)) == truth
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [
+        ("x**2 + sin(x)", "yes"),
+        ("sqrt(x**2 + 1)", "yes"),
+        ("sqrt(x)", "unknown"),
+        ("1/x", "unknown"),
+        ("1/p", "yes"),
+        ("x**(-2)", "unknown"),
+        ("log(u)", "yes"),
+        ("log(k)", "unknown"),
+        ("where(x > 0, sqrt(x), 0)", "unknown"),
+        ("p**x", "yes"),
+        ("x**y", "unknown"),
+    ],
+)
+def test_defined(text: str, truth: str) -> None:
+    assert Conditions().defined(read(text)) == truth
+
+
+def test_integers_and_bounds() -> None:
+    known = Conditions()
+    assert known.integer(read("n*n + 2*n")) == "yes"
+    assert known.integer(read("n/2")) == "unknown"
+    assert known.integer(read("1/2 + 0*1")) == "no"
+    assert known.bounded(read("sin(x)*u")) == "yes"
+    assert known.bounded(read("x")) == "unknown"
