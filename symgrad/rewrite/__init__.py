@@ -1,1 +1,1 @@
-"""The mechanism of rewriting: facts about nodes, patterns, rules, the engine, the trace. It knows no rules; those are in `symgrad.rules`."""
+"""The mechanism of rewriting: facts about nodes, patterns, rules, engine, trace; the rules are in `symgrad.rules`."""

@@ -1,7 +1,8 @@
 """The engine: rewrites a graph bottom up to a fixpoint, bounded, deterministic, recording every step.
 
-A round visits each node once, arguments first, with the normal forms of its arguments in place; what a rule returns is visited in turn. Rounds repeat
-until one changes nothing. Sharing is kept: a node has one normal form, found once.
+A round visits each node once, arguments first, with the normal forms of its arguments in place; what a rule
+returns is visited in turn. Rounds repeat until one changes nothing. Sharing is kept: a node has one normal
+form, found once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Normaliser(View, Protocol):
     """What the rules bring besides rows: a normal form for associative, commutative ops."""
 
     def inner(self, child: Node, parent: Node) -> bool:
-        """Tell whether a child that only this parent uses is flattened into it, and so has no normal form of its own."""
+        """Tell whether a child used by this parent alone is flattened into it and has no normal form of its own."""
         ...
 
     def step(self, node: Node) -> Step | None:
@@ -137,7 +138,7 @@ def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list
                 target = rebuilt
             else:
                 step = _step(node, this, normaliser) if this.budget > 0 else None
-                # A step back to a node in progress would be a loop of rules; the node stays, the next round tells.
+                # A step back to a node in progress would be a loop: the node stays, the next round tells.
                 if step is None or (step.after in becomes and step.after not in this.done):
                     this.done[node] = node
                     stack.pop()
@@ -193,7 +194,7 @@ def _step(node: Node, this: Round, normaliser: Normaliser) -> Step | None:
 
 
 def _same_type(before: Node, after: Node) -> bool:
-    """A replacement has the same shape, and an integer stays one (a real that turns out to be an integer is welcome)."""
+    """A replacement has the same shape; an integer stays one, a real may turn out to be one."""
     if before.shape != after.shape:
         return False
     return before.dtype == after.dtype or (before.dtype == "real" and after.dtype == "int")
@@ -205,7 +206,7 @@ def applicable(rule: Rule, bindings: Bindings, known: Conditions) -> bool:
 
 
 def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known: Conditions) -> Step:
-    """Return the step of a rule, with its soundness here: facts may make it exact, a dropped operand may make it widen."""
+    """Return the step of a rule with its soundness here: facts can make it exact, a dropped operand can widen it."""
     notes: list[Note] = []
     soundness: Soundness = "exact"
     exact = rule.exact_when is not None and known.holds(instantiate(rule.exact_when, bindings)) == "yes"

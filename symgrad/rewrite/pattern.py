@@ -3,9 +3,11 @@
     Pattern ::= Metavariable | number | op(Pattern*)
     Metavariable ::= a, b, ... : any number node    m, n, ... : an exact number    c, d, ... : any truth value
 
-A pattern is an ordinary Node whose symbols are metavariables, so rules read as formulas: ``exp(log(a))``. An op can also be *seen* in a node that is
-written differently, through views: in the normal form of products, -2*x is the negation of 2*x and sqrt(x) is the power x**(1/2). Views are given by the
-rules; the matcher knows none. Patterns are a few nodes deep, so matching recurses over the pattern (never over the graph).
+A pattern is an ordinary Node whose symbols are metavariables, so rules read as formulas: ``exp(log(a))``.
+An op can also be *seen* in a node that is written differently, through views: in the normal form of
+products, -2*x is the negation of 2*x and sqrt(x) is the power x**(1/2). Views are given by the rules; the
+matcher knows none. Patterns are a few nodes deep, so matching recurses over the pattern (never over the
+graph).
 """
 
 from __future__ import annotations

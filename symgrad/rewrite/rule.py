@@ -28,18 +28,20 @@ class Rule:
         name: unique, kebab-case.
         pattern: the left side, a graph over metavariables.
         replacement: the right side, over the same metavariables.
-        condition: a truth-valued graph over them; the rule applies where it is known to hold. None for always.
-        soundness: "exact" (same value, same domain), "widens" (same value wherever the left side is defined, and defined in
-            more places), "assuming" (same value where `condition` holds, which is attached to the result if unknown).
+        condition: a truth-valued graph over them; the rule applies where it is known to hold. None for
+            always.
+        soundness: "exact" (same value, same domain), "widens" (same value wherever the left side is
+            defined, and defined in more places), "assuming" (same value where `condition` holds, which is
+            attached to the result if unknown).
         exact_when: for a rule that widens, the condition under which it does not.
         note: for a rule that is not exact, what it adds, naming a metavariable: "also defined at {a} = 0".
         witness: for a rule that is not exact, a point where the sides part.
         phase: the group it belongs to.
         why: one line: the reason, or the source of the identity.
-        how: "matched" by the engine, or "collected": one of the laws that the normal form of sums and products applies
-            to any number of operands at once. Both are tested alike.
-        whole: for a left side that is a product, whether it must use up the powers it names: sin(a)/cos(a) is then not
-            seen in sin(a)/cos(a)**2.
+        how: "matched" by the engine, or "collected": one of the laws that the normal form of sums and
+            products applies to any number of operands at once. Both are tested alike.
+        whole: for a left side that is a product, whether it must use up the powers it names: sin(a)/cos(a)
+            is then not seen in sin(a)/cos(a)**2.
         unread: metavariables of a branch that is never taken, whose domain does not matter.
 
     Raises:

@@ -32,7 +32,8 @@ class Step:
     Args:
         rule: name of the rule; a step that collected a sum or product names the laws it used in `laws`.
         before, after: the nodes.
-        soundness: of this application; a rule that widens in general is exact where the facts exclude the added points.
+        soundness: of this application; a rule that widens in general is exact where the facts exclude the
+            added points.
         notes: what the domain gained, or which fact was assumed.
         laws: names of further rows of the table that took part.
     """
@@ -51,7 +52,8 @@ class Trace:
 
     Args:
         steps: in the order of application.
-        stopped: "fixpoint" when no rule applies any more, "budget" when the bound on steps or rounds was reached.
+        stopped: "fixpoint" when no rule applies any more, "budget" when the bound on steps or rounds was
+            reached.
         rounds: how many passes over the graph were made, the last of which (at a fixpoint) changed nothing.
     """
 

@@ -1,1 +1,1 @@
-"""The mathematics of rewriting as data: the rows of each phase, the normal form of sums and products, and the pipeline that orders them."""
+"""The mathematics of rewriting as data: the rows of each phase, the normal form of sums and products, the pipeline."""

@@ -1,20 +1,25 @@
 """The canonical phase: what a person would write, by rules that never change a value.
 
 Normal form
-    sums        flat; like terms collected with exact rational coefficients; a common factor in front where that saves a multiplication, `2*(x + y)`;
-                `c*(a + b)` is opened only where one of its terms meets a like term
-    products    flat; equal bases collected, `x*x**a -> x**(a + 1)`; one quotient `x*sqrt(u)/abs(x)`; the sign in front, or inside a sum that
-                reads as well either way; rational coefficients exact, roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`
-    powers      of a power, of a product and of an exponential are opened wherever that never narrows the domain:
-                `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
+    sums        flat; like terms collected with exact rational coefficients; a common factor in front where
+                that saves a multiplication, `2*(x + y)`; `c*(a + b)` is opened only where one of its terms
+                meets a like term
+    products    flat; equal bases collected, `x*x**a -> x**(a + 1)`; one quotient `x*sqrt(u)/abs(x)`; the
+                sign in front, or inside a sum that reads as well either way; rational coefficients exact,
+                roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`
+    powers      of a power, of a product and of an exponential are opened wherever that never narrows the
+                domain: `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
     functions   by the rows below, and by the facts of the op records (odd, even, idempotent)
     order       of terms and factors by structure alone (`rules/order.py`)
-    a value that can be but one number is that number (`known-value`)
-    long shared sums (over 8 terms) and products (over 16 factors) stay one operand, so that a graph never grows into a tree
+    numbers     a value that can be but one number is that number (`known-value`); no number of more than
+                512 bits is made
+    sharing     long shared sums (over 8 terms) and products (over 16 factors) stay one operand, so that a
+                graph never grows into a tree
 
-Every row is `exact` (same value, same domain) or `widens` (same value wherever the left side is defined, and defined in more places, which the trace says);
-nothing narrows. A comparison of something undefined counts as undefined. A rule that drops an operand widens wherever the operand may be
-undefined; the engine adds that by itself. Nothing moves across stop_gradient, whose symbols are frozen copies, other symbols than those outside.
+Every row is `exact` (same value, same domain) or `widens` (same value wherever the left side is defined, and
+defined in more places, which the trace says); nothing narrows. A comparison of something undefined counts as
+undefined. A rule that drops an operand widens wherever the operand may be undefined; the engine adds that by
+itself. Nothing moves across stop_gradient, whose symbols are frozen copies, other symbols than those outside.
 """
 
 from __future__ import annotations

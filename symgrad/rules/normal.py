@@ -1,4 +1,4 @@
-"""What ties the normal forms together for one round: the views under which rules match, and the rules that act inside sums and products."""
+"""What ties the normal forms together: views under which rules match, and rules that act inside sums and products."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from symgrad.rewrite.engine import Round, applicable, apply_rule
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note, Step
+from symgrad.rules.gathering import Exponent, Form, Gathering, short
 from symgrad.rules.order import Order
-from symgrad.rules.products import Exponent, Form, Gathering, Products, short
+from symgrad.rules.products import Products
 from symgrad.rules.sums import Sum, Sums
 
 __all__ = ["NormalForms"]
@@ -262,7 +263,7 @@ class NormalForms:
         return (self.products.write(first), self.products.write(rest))
 
     def reads_negative(self, node: Node) -> bool:
-        """Tell whether a node in normal form is written with a minus sign in front, or is a sum with more minus than plus signs."""
+        """Tell whether a node in normal form opens with a minus sign, or is a sum with more minus than plus signs."""
         if node.is_number():
             return node.value < 0
         if node.op.name == "add":

@@ -1,8 +1,9 @@
 """The order in which a person writes terms and factors: by structure alone, never by identity, creation or hash.
 
-Factors: numbers, constants, roots of numbers, symbols, functions, sums; within a group by the symbols they contain, then by their text, short before long.
-Terms: by falling degree, like monomials lexicographically, the constant last; `1 + exp(-x)` and `1 - x` put it first, where the rest has no degree, or
-would open with a minus sign.
+Factors: numbers, constants, roots of numbers, symbols, functions, sums; within a group by the symbols they
+contain, then by their text, short before long. Terms: by falling degree, like monomials lexicographically,
+the constant last; `1 + exp(-x)` and `1 - x` put it first, where the rest has no degree, or would open with
+a minus sign.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
 
 @dataclass(frozen=True, slots=True)
 class _Looks:
-    """What the order sees of a node: the first few symbols it contains, the beginning of its text, its degree, and a digest of all of it."""
+    """What the order sees of a node: its first symbols, the beginning of its text, its degree, a digest of it all."""
 
     names: tuple[str, ...]
     text: str

@@ -46,8 +46,8 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
 
     Args:
         outputs: nodes of any shapes; what they share is rewritten once and stays shared.
-        drop_stops: read ``stop_gradient(e)`` as ``e``. Right for a formula that is only evaluated; wrong for one that is
-            differentiated again, where the frozen copy matters, so the default keeps them.
+        drop_stops: read ``stop_gradient(e)`` as ``e``. Right for a formula that is only evaluated; wrong
+            for one that is differentiated again, where the frozen copy matters, so the default keeps them.
 
     Returns:
         The nodes, the trace, and notes on domains that grew.

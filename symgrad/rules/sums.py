@@ -1,4 +1,4 @@
-"""The normal form of sums: a rational constant plus rational multiples of distinct products with coefficient one."""
+"""The normal form of sums: a rational constant plus rational multiples of distinct monic products."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ops.arith import add, neg
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
+from symgrad.rules.gathering import Exponent, Form, is_long, short
 from symgrad.rules.order import TermKey
-from symgrad.rules.products import Exponent, Form, is_long, short
 
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
@@ -254,7 +254,7 @@ class Sums:
         return _balance(self.of(node)) < 0
 
     def flipped(self, node: Node) -> Node | None:
-        """Return the negation of a sum that has as many minus signs as plus signs, for which it reads as well; else None."""
+        """Return the negation of a sum with as many minus as plus signs, which reads as well; else None."""
         if not self.small(node):
             return None
         found = self.of(node)

@@ -75,8 +75,9 @@ PLAIN = Plain(Round(RuleSet([]), Conditions(), 0))
     ],
 )
 def test_a_rule_that_is_none_is_refused(row: dict[str, Any], problem: str) -> None:
+    fields: dict[str, Any] = {"name": "some-rule", "why": "because", **row}
     with pytest.raises(UsageError, match=problem):
-        Rule(**{"name": "some-rule", "why": "because", **row})
+        Rule(**fields)
 
 
 def test_two_rules_of_one_name_are_refused() -> None:

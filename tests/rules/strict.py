@@ -11,7 +11,7 @@ import mpmath
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
 
-MP = mpmath.MPContext()
+MP: Any = mpmath.MPContext()
 MP.dps = 60
 _CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
 _JUMPS = {"floor", "ceil", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne"}
@@ -24,7 +24,7 @@ class Unclear(Exception):  # noqa: N818
 
 
 def strictly(node: Node, values: Mapping[Node, Any]) -> Any:
-    """Return the value at a point, or None where the node is undefined: a branch not taken does not matter, anything else does.
+    """Return the value at a point, or None where the node is undefined; a branch not taken does not matter.
 
     Raises:
         Unclear: where a jump is so near that rounding decides, or a number is beyond comparing.
