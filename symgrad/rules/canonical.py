@@ -2,8 +2,8 @@
 
 Normal form
     sums        flat; like terms collected with exact rational coefficients; a common factor in front where
-                that saves a multiplication, `2*(x + y)`; `c*(a + b)` is opened only where one of its terms
-                meets a like term
+                that saves a multiplication, `2*(x + y)`; `c*(a + b)` is opened only where that saves one,
+                or where one of its terms meets a like term
     products    flat; equal bases collected, `x*x**a -> x**(a + 1)`; one quotient `x*sqrt(u)/abs(x)`; the
                 sign in front, or inside a sum that reads as well either way; rational coefficients exact,
                 roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`

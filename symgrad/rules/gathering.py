@@ -59,6 +59,7 @@ class Gathering:
         self.coefficient: Exponent = 1
         self.factors: dict[Node, Exponent] = {}
         self.powers: dict[Node, Node] = {}
+        self.sums: list[Node] = []  # the sums among the factors, as they were written
         self.laws: dict[str, None] = {}
         self.notes: dict[Note, None] = {}
         self.fired = False  # a rule brought in nodes that have no normal form yet
@@ -124,6 +125,7 @@ class Gathering:
         elif name in {"mul", "div", "neg"} and self._forms.products.small(node):
             self.raise_to(self._forms.products.form(node), e)
         elif name == "add":
+            self.sums.append(node)
             content, primitive = self._forms.sums.primitive(node)
             if content < 0 and e.denominator != 1:
                 content, primitive = 1, node
@@ -215,6 +217,14 @@ class Gathering:
         if q == 0:
             self.laws["power-zero"] = None
             self.notes.update(dict.fromkeys(undefined_somewhere([base], self._known)))
+        elif base.op is add and q.denominator != 1:
+            # sqrt(4*x + 4) = 2*sqrt(x + 1), but sqrt(1/2 - x) has nothing to gain.
+            content, primitive = self._forms.sums.primitive(base)
+            if content > 0 and content != 1 and _is_power(Fraction(content), q):
+                self.laws["content-of-a-sum"] = None
+                self._include_number(content, q)
+                base = primitive
+            self.include(base, q)
         elif base.op.name in {"mul", "div", "neg", "add"} and self._forms.products.small(base):
             self.raise_to(self._forms.products.form(base), q)
         else:
@@ -279,7 +289,6 @@ class Gathering:
         if not inside and not powers and coefficient < 0:
             self.undefined = True
             return
-        # sqrt(4*x + 4) = 2*sqrt(x + 1), but sqrt(1/2 - x) has nothing to gain.
         stays = any(base.op is add for base in inside) and not _is_power(abs(coefficient), q)
         if not stays:
             self._include_number(abs(coefficient), q)

@@ -58,6 +58,8 @@ class RulesForProducts:
     def apply(self, gathering: Gathering) -> bool:
         """Apply the first rule that matches."""
         for base, e in gathering.factors.items():
+            if e == 0:
+                continue  # cancelled: only its domain is still of interest
             for row in self._by_anchor.get(base.op.name, ()):
                 for bindings in match(row.anchor[0], base, {}, self._forms):
                     found = _bind_exponent(row.anchor[1], e, bindings)

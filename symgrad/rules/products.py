@@ -79,7 +79,7 @@ class Products:
         gathering.settle()
         if gathering.undefined or is_long(gathering.coefficient):
             return None
-        after = self.write_signed(gathering.form())
+        after = self._lone_sum(gathering) or self.write_signed(gathering.form())
         if after is node:
             return None
         if not gathering.fired:
@@ -88,13 +88,23 @@ class Products:
             "collect-factors", node, after, gathering.soundness, tuple(gathering.notes), tuple(gathering.laws)
         )
 
+    def _lone_sum(self, gathering: Gathering) -> Node | None:
+        """A number times one sum keeps its shape, unless another has fewer multiplications."""
+        form = gathering.form()
+        if len(form.factors) != 1 or form.powers or len(gathering.sums) != 1 or form.coefficient == 1:
+            return None
+        ((base, e),) = form.factors.items()
+        if base.op is not add or e != 1:
+            return None
+        node = gathering.sums[0]
+        scale = short(Fraction(form.coefficient) / self._forms.sums.primitive(node)[0])
+        return node if scale == 1 else self._forms.sums.times(node, scale)
+
     def write_signed(self, form: Form) -> Node:
         """Write a form down: a minus sign enters a sum that reads as well so, a number a lone sum."""
         sums = [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
-        if sums and form.coefficient != 1 and form.factors == {sums[0]: 1} and not form.powers:
-            scaled = self._forms.sums.scaled(sums[0], form.coefficient)
-            if scaled is not None:
-                return scaled
+        if sums and form.coefficient == -1 and form.factors == {sums[0]: 1} and not form.powers:
+            return self._forms.sums.times(sums[0], -1)
         if form.coefficient < 0:
             for base in sums:
                 flipped = self._forms.sums.flipped(base)

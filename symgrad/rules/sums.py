@@ -202,17 +202,10 @@ class Sums:
             ((term, c),) = found.terms.items()
             return self._term(term, c)
         content = _content(found)
-        if content != 1 and self._shorter(found, content):
+        if 1 + _multiplications(found, content) < _multiplications(found, 1):
             inner = self._write_terms(found.scaled(1 / Fraction(content)))
             return self._forms.products.write(Form(content, {inner: 1}, {}))
         return self._write_terms(found)
-
-    @staticmethod
-    def _shorter(found: Sum, content: Exponent) -> bool:
-        distributed = sum(abs(c) != 1 for c in found.terms.values())
-        factored = 1 + sum(abs(c) != content for c in found.terms.values())
-        # At a tie 2*x + 4*y, but (2*x + y)/6.
-        return factored < distributed + (content.denominator != 1)
 
     def _write_terms(self, found: Sum) -> Node:
         result: Node | None = None
@@ -228,20 +221,26 @@ class Sums:
         scale = short(form.coefficient * c)
         return self._forms.products.write_signed(Form(scale, form.factors, form.powers))
 
-    def scaled(self, node: Node, c: Exponent) -> Node | None:
-        """Write a number times a sum, or None for a sum that is too long to be written anew."""
-        if not self.small(node):
-            return None
-        found = self.of(node).scaled(c)
-        return None if any(is_long(k) for k in found.terms.values()) else self.write(found)
+    def times(self, node: Node, c: Exponent) -> Node:
+        """Write c times a sum: opened for c = -1 and where that saves a multiplication, else as a product."""
+        if self.small(node):
+            found = self.of(node)
+            scaled = found.scaled(c)
+            content = _content(scaled)
+            given = 1 + _multiplications(found, 1)
+            best = min(_multiplications(scaled, 1), 1 + _multiplications(scaled, content))
+            if (c == -1 or best < given) and not any(is_long(k) for k in scaled.terms.values()):
+                return self.write(scaled)
+        return self._forms.products.write(Form(c, {node: 1}, {}))
 
     def primitive(self, node: Node) -> tuple[Exponent, Node]:
         """Write a sum as its content times a sum with coprime integer coefficients and an agreed sign."""
         found = self._primitive.get(node)
         if found is None:
             found = (1, node)
-            if self.small(node):
-                terms = self.of(node)
+            terms = self.of(node) if self.small(node) else None
+            # A sum inside, c*(a + b), is not opened for the sake of a common factor.
+            if terms is not None and not any(t.op is add for t in terms.terms):
                 content = _content(terms) * self._sign(terms)
                 coprime = terms.scaled(1 / Fraction(content))
                 if content != 1 and not any(is_long(c) for c in (coprime.constant, *coprime.terms.values())):
@@ -267,6 +266,11 @@ class Sums:
             first = min(found.terms, key=self.key)
             return 1 if found.terms[first] > 0 else -1
         return 1 if balance > 0 else -1
+
+
+def _multiplications(found: Sum, divided_by: Exponent) -> int:
+    """How many terms need a number in front when all are divided by one."""
+    return sum(abs(c) != divided_by for c in found.terms.values())
 
 
 def _balance(found: Sum) -> int:
