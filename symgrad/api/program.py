@@ -9,7 +9,6 @@ import symgrad.ops  # noqa: F401
 from symgrad.api.expr import Expr, node_of
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.listing import Listing
-from symgrad.ir.traverse import topological
 
 __all__ = ["Program", "parse"]
 
@@ -99,10 +98,7 @@ class Program:
         from symgrad.ir.printer import program_text
 
         listing = self._listing
-        results = [] if listing.result is None else [listing.result]
-        read = set(topological([*listing.assignments.values(), *results]))
-        unread = [str(s.declaration) for s in listing.symbols.values() if s not in read]
-        return "\n".join([*unread, program_text(listing.assignments, result=listing.result)])
+        return program_text(listing.assignments, result=listing.result, declared=listing.symbols.values())
 
     def __repr__(self) -> str:
         return f"Program({', '.join(self.names)})"
@@ -137,5 +133,10 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
 
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"a program is text, got {type(text).__name__}")
+    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            f"symbols are given by name, got a value of type {type(symbols).__name__}",
+            expected='a mapping such as {"x": x}',
+        )
     known = None if symbols is None else {n: node_of(e) for n, e in symbols.items()}
     return Program(parse_program(text, name, known))

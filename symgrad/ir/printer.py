@@ -18,7 +18,7 @@ from symgrad.ir.op import Op
 from symgrad.ir.traverse import symbols_of, topological, uses
 from symgrad.ir.types import Number
 
-__all__ = ["ONE_LINE", "expression_text", "number_text", "program_text", "str_text"]
+__all__ = ["ONE_LINE", "expression_text", "number_text", "one_line", "program_text", "str_text"]
 
 ONE_LINE = 1_000  # characters of an expression that is shown whole
 _DEPTH = 200  # nesting of one definition, well below what the reader takes
@@ -215,14 +215,23 @@ def str_text(node: Node) -> str:
         >>> str_text(parse_program("sqrt(u)*sign(x) - 2*x").result)
         'sqrt(u)*sign(x) - 2*x'
     """
-    order = topological([node])
-    if _lengths(order)[node] <= ONE_LINE and not any(n.op is SYMBOL and n.dtype == "bool" for n in order):
-        return expression_text(node)
-    return program_text({}, result=node)
+    text = one_line(node)
+    if text is None or any(n.op is SYMBOL and n.dtype == "bool" for n in topological([node])):
+        return program_text({}, result=node)
+    return text
+
+
+def one_line(node: Node) -> str | None:
+    """Return a node as one expression, or None if that is longer than a line that one reads."""
+    return expression_text(node) if _lengths(topological([node]))[node] <= ONE_LINE else None
 
 
 def program_text(
-    outputs: Mapping[str, Node], names: Mapping[Node, str] | None = None, *, result: Node | None = None
+    outputs: Mapping[str, Node],
+    names: Mapping[Node, str] | None = None,
+    *,
+    result: Node | None = None,
+    declared: Iterable[Node] = (),
 ) -> str:
     r"""Return a whole program: declarations, temporaries, outputs, and the result as a bare expression.
 
@@ -230,6 +239,7 @@ def program_text(
         outputs: what is assigned, in this order as far as the graph allows.
         names: names for intermediate nodes.
         result: the expression of the last line.
+        declared: symbols to declare first, in this order, whether read or not; the others follow by first use.
 
     Raises:
         RedefinitionError: if a name stands for two different things.
@@ -243,7 +253,7 @@ def program_text(
         z = t1 + sqrt(t1)
     """
     roots = [*outputs.values(), *([result] if result is not None else [])]
-    symbols = symbols_of(roots)
+    symbols = symbols_of([*declared, *roots])
     known: dict[str, Node] = {s.name: s for s in symbols}
     named: dict[Node, list[str]] = {}
     order = topological(roots)

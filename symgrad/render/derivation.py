@@ -10,7 +10,7 @@ from symgrad.explain.naming import ELLIPSIS
 from symgrad.explain.noise import NoiseVerdict, Reading
 from symgrad.explain.witness import Witness
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import number_text, str_text
+from symgrad.ir.printer import number_text, one_line, str_text
 from symgrad.ir.types import Number
 from symgrad.render.latex import latex, latex_name
 from symgrad.render.picture import Highlight
@@ -43,8 +43,8 @@ def title_text(d: Derivation) -> str:
 def gradient_text(d: Derivation, index: int) -> str:
     """Return a gradient as a value, abbreviated if it is too long to read."""
     value = d.values[index]
-    text = str_text(value)
-    return text if len(text) <= _WHOLE else d.naming.body(value, _WHOLE)
+    text = one_line(value)
+    return text if text is not None and len(text) <= _WHOLE else d.naming.body(value, _WHOLE)
 
 
 def path_text(path: tuple[str, ...]) -> str:

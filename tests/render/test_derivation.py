@@ -146,3 +146,9 @@ def test_html_escapes_names():
     page = derivation_html(explain(OPS["sin"](evil), [evil], None))
     assert "<b" not in page.replace("<body", "")
     assert "&lt;b onload=x&gt;" in page
+
+
+def test_gradient_with_a_truth_value_is_one_expression() -> None:
+    p = parse_program("x : real\nc : bool\ny = where(c, x**2, x)")
+    text = derivation_text(explain(p["y"], [p["x"]], p))
+    assert "  dy/dx = where(c, 2*x, 1)\n" in text
