@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.api.expr import Expr, handle, node_of, ordered_symbols
-from symgrad.errors import UnsupportedError, UsageError
+from symgrad.errors import NotInProgramError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node
+from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
@@ -21,7 +22,7 @@ _CANONICAL_UP_TO = 400
 
 def compile(
     outputs: Expr | Sequence[Expr],
-    inputs: Sequence[Expr] | None = None,
+    inputs: Expr | str | Sequence[Expr | str] | None = None,
     *,
     dtype: Any = "float64",
     threads: int = 1,
@@ -35,8 +36,8 @@ def compile(
 
     Args:
         outputs: one expression or several.
-        inputs: the symbols in the order of the kernel's arguments; by default the order of the program's
-            declarations.
+        inputs: the symbols, or their names, in the order of the kernel's arguments; by default the order of the
+            program's declarations.
         dtype: ``float64`` or ``float32``.
         threads: 1.
         accuracy: ``high``.
@@ -44,10 +45,10 @@ def compile(
 
     Returns:
         A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple.
-            ``.ufunc`` is the NumPy ufunc,
-        ``.llvm_ir`` and ``.asm`` the code.
+        ``.ufunc`` is the NumPy ufunc, ``.llvm_ir`` and ``.asm`` the code.
 
     Raises:
+        NotInProgramError: if a name among the inputs is not an input of the program.
         MissingInputError: if an expression reads a symbol that is not among the inputs.
         NumberTooLargeError: if a constant does not fit the dtype.
         UsageError, UnsupportedError: for arguments that do not fit.
@@ -70,8 +71,25 @@ def compile(
     exprs = [e if isinstance(e, Expr) else handle(node_of(e)) for e in given]
     if not exprs:
         raise UsageError("there is nothing to compile", expected="at least one expression")
-    symbols = ordered_symbols(exprs) if inputs is None else [node_of(i) for i in inputs]
+    if inputs is None:
+        symbols = ordered_symbols(exprs)
+    else:
+        symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
     return compile_nodes(arranged(exprs), symbols, dtype=dtype, name=name)
+
+
+def _input(item: Any, exprs: Sequence[Expr]) -> Node:
+    if not isinstance(item, str):
+        return node_of(item)
+    declared = [s for e in exprs for listing in e.listings for s in listing.symbols.values()]
+    known = {s.name: s for s in (*declared, *ordered_symbols(exprs))}
+    if item not in known:
+        raise NotInProgramError(
+            f"'{item}' is not an input",
+            expected="one of " + ", ".join(known) if known else None,
+            cure=suggest(item, known),
+        )
+    return known[item]
 
 
 def arranged(exprs: Sequence[Expr]) -> list[Node]:

@@ -10,7 +10,7 @@ from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.listing import Listing
+from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import topological
 
 __all__ = ["Derivatives", "derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
@@ -83,6 +83,8 @@ def gradients(
         ['1', '1']
     """
     outputs = [_expr(y) for y in _many(ys)]
+    if not outputs:
+        raise UsageError("there is nothing to differentiate", expected="at least one expression")
     if grad_ys is None:
         seeds = [as_node(1)] * len(outputs)
     else:
@@ -150,6 +152,8 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
         dx*y
     """
     outputs = [_expr(e) for e in _many(y)]
+    if not outputs:
+        raise UsageError("there is nothing to differentiate", expected="at least one expression")
     targets = _targets(outputs, _many(xs))
     given = list(cast("Sequence[Any]", tangents)) if isinstance(tangents, list | tuple) else [tangents]
     if len(given) != len(targets):
@@ -317,15 +321,18 @@ def _resolve(y: Expr, wrt: Any) -> Expr:
         for listing in y.listings:
             if wrt in listing:
                 return Expr(listing[wrt], listings=y.listings)
-        for known in y.inputs:
-            if known.name == wrt:
-                return known
+        for symbol in y.inputs:
+            if symbol.name == wrt:
+                return symbol
+        known = [n for listing in y.listings for n in listing.names] or [str(i) for i in y.inputs]
         raise NotInProgramError(
             f"'{wrt}' is not in the program",
-            expected="one of "
-            + ", ".join([n for known in y.listings for n in known.names] or [str(i) for i in y.inputs]),
+            expected="one of " + ", ".join(dict.fromkeys(known)) if known else None,
+            cure=suggest(wrt, known),
         )
-    raise UsageError(f"cannot differentiate by a {type(wrt).__name__}", expected="an Expr or a name")
+    raise UsageError(
+        f"cannot differentiate by a value of type {type(wrt).__name__}", expected="an Expr or a name"
+    )
 
 
 def _targets(outputs: Sequence[Expr], wrt: Sequence[Any]) -> list[Node]:

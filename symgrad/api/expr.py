@@ -24,7 +24,7 @@ from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import DOMAINS, REAL, Declaration, Domain
+from symgrad.ir.types import DOMAINS, REAL, Declaration, Domain, is_name
 
 if TYPE_CHECKING:
     import sympy
@@ -527,7 +527,8 @@ def node_of(value: Any) -> Node:
         return value._node  # pyright: ignore[reportPrivateUsage]
     if isinstance(value, bool | int | float | Fraction):
         return as_node(value)
-    name = type(value).__name__
+    if isinstance(value, np.ndarray) and not value.ndim:
+        return node_of(cast("Any", value)[()])
     if isinstance(value, np.generic):
         given = cast("Any", value)
         scalar: Any = given.item()
@@ -536,11 +537,24 @@ def node_of(value: Any) -> Node:
             return number(float(str(given)))
         if isinstance(scalar, bool | int):
             return as_node(scalar)
+    kind = type(cast("object", value)).__name__
     raise UsageError(
-        f"a {name} is not part of a formula",
+        f"a value of type {kind} is not part of a formula",
         expected="an Expr, an int, a float or a Fraction",
-        cure="make arrays inputs: declare a symbol and pass the array when you call the kernel",
+        cure=_CURES.get(kind, "convert it to an int, a float or a Fraction"),
     )
+
+
+# By the name of the type, for what is often passed by mistake.
+_ARRAYS = "make arrays inputs: declare a symbol and pass the array when you call the kernel"
+_CURES = {
+    "ndarray": _ARRAYS,
+    "list": _ARRAYS,
+    "tuple": _ARRAYS,
+    "Program": "take one of its values, such as program['y'] or program.last",
+    "str": "read a formula with sg.parse(text).result, take a name of a program with program['y']",
+    "complex": "write the real and the imaginary part as two real formulas",
+}
 
 
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
@@ -608,14 +622,21 @@ def symbols(names: str, domain: str | Domain = "real") -> Any:
         >>> sg.symbols("x") is x
         True
     """
-    found = [n for n in names.replace(",", " ").split() if n]
+    if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
+        )
+    found = names.replace(",", " ").split()
     if isinstance(domain, str):
         if domain not in DOMAINS:
             raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
         domain = DOMAINS[domain]
     for name in found:
-        if not name.isidentifier():
-            raise UsageError(f"'{name}' is not a name", expected="a letter, then letters, digits and _")
+        if not is_name(name):
+            raise UsageError(
+                f"'{name}' cannot name a symbol",
+                expected="a letter, then letters, digits and _; no word of Python, and not pi",
+            )
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
     made = tuple(handle(symbol(Declaration(name, domain or REAL))) for name in found)

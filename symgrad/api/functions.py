@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.api.expr import Expr, apply_op
+from symgrad.errors import UsageError
 from symgrad.ir.graph import constant
 from symgrad.ir.op import OPS
 
@@ -153,5 +154,10 @@ def polygamma(n: int, x: Any) -> Expr:
     Args:
         n: the order, a whole number; 0 is digamma itself.
         x: an expression or number.
+
+    Raises:
+        UsageError: if ``n`` is not a whole number, at least 0.
     """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"polygamma of order {n!r}", expected="a whole number, at least 0")
     return apply_op("polygamma", x, params=(n,))

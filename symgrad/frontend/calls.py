@@ -107,10 +107,10 @@ def _apply(
         else:
             break
         value = term.node.value if term.literal else None
-        if not isinstance(value, int):
+        if not isinstance(value, int) or value < 0:
             return scope.wrong(
                 DomainError,
-                f"the parameter {parameter} of {spelled} is not a literal integer",
+                f"the parameter {parameter} of {spelled} is not a literal integer, at least 0",
                 term.start,
                 term.end,
                 expected=signature(op, spelled),

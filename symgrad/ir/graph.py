@@ -291,7 +291,7 @@ def number(value: Number | float) -> Node:
             )
         if value == 0.0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))
-        value = Fraction(repr(value))
+        value = Fraction(float.__repr__(value))  # NumPy's float64 is a float that spells itself otherwise
     if isinstance(value, Fraction) and value.denominator == 1:
         value = value.numerator
     kind: Kind = "int" if isinstance(value, int) else "real"

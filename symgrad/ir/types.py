@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from keyword import iskeyword
 from typing import Any, Literal, TypeAlias, TypeVar, cast
+from unicodedata import normalize
 
 from symgrad.errors import DeclarationError, ShapeError
 
@@ -33,6 +35,7 @@ __all__ = [
     "Size",
     "broadcast_shapes",
     "decimal_text",
+    "is_name",
 ]
 
 Kind: TypeAlias = Literal["real", "int", "bool"]
@@ -260,6 +263,17 @@ class Distribution:
 
 def _text(value: Number) -> str:
     return decimal_text(value) or str(value)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether the notation can declare a name: only then does what is printed read back.
+
+    Example:
+        >>> [is_name(t) for t in ("x", "x_1", "sin", "1x", "lambda", "pi", "__x", "\N{FULLWIDTH LATIN SMALL LETTER X}")]
+        [True, True, True, False, False, False, False, False]
+    """
+    plain = text.isidentifier() and normalize("NFKC", text) == text
+    return plain and not (iskeyword(text) or text.startswith("__") or text in ("pi", "π"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,7 @@ CASES = [
         "DomainError",
         1,
         11,
-        "the parameter n of polygamma is not a literal integer",
+        "the parameter n of polygamma is not a literal integer, at least 0",
         "write an integer such as 1 for n",
     ),
     (

@@ -9,13 +9,19 @@ from typing import Any
 
 from mpmath import libmp as typed_libmp
 
-from symgrad.errors import DeclarationError, NumberTooLargeError, UnsupportedError, UsageError
+from symgrad.errors import (
+    DeclarationError,
+    NumberTooLargeError,
+    RedefinitionError,
+    UnsupportedError,
+    UsageError,
+)
 from symgrad.ir.cas.functions import S, Static, class_of, head_of, sympy
 from symgrad.ir.cas.write import is_reciprocal
 from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain
+from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain, is_name
 
 __all__ = ["from_sympy"]
 
@@ -26,9 +32,11 @@ _BooleanFunction: Any = sympy.logic.boolalg.BooleanFunction
 
 def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration | str]) -> Node:
     name: str = e.name
-    if not name.isidentifier():
+    if not is_name(name):
         raise DeclarationError(
-            f"the symbol name {name!r} is not a name", expected="letters, digits, _", cure="rename the symbol"
+            f"{name!r} cannot name a symbol",
+            expected="a letter, then letters, digits and _; no word of Python, and not pi",
+            cure=f"rename the symbol: expr.subs(Symbol({name!r}), Symbol('a'))",
         )
     domain = domains.get(name)
     if isinstance(domain, str):
@@ -174,6 +182,7 @@ class _Reader:
 
     def __init__(self, domains: Mapping[str, Domain | Declaration | str]) -> None:
         self.domains = domains
+        self.symbols: dict[str, Any] = {}
         self.done: dict[int, Node] = {}  # by id: comparing expressions would walk them
         self.op_of = {class_of(op): op for op in set(OPS.values()) if op.name not in _UNWRITTEN}
         self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # of equal arguments
@@ -227,6 +236,13 @@ class _Reader:
         if cls in self.op_of:
             return self.op_of[cls](*args, params=e.params if self.op_of[cls].parameters else ())
         if isinstance(e, sympy.Symbol):
+            other = self.symbols.setdefault(e.name, e)
+            if other != e:
+                # SymPy tells them apart, by assumptions or as Dummies; a name cannot.
+                raise RedefinitionError(
+                    f"two different symbols of SymPy are named {e.name}: {sympy.srepr(other)} and {sympy.srepr(e)}",
+                    cure=f"rename one of them, or make it the other: expr.subs(old, {e.name})",
+                )
             return _declared(e, boolean, self.domains)
         if isinstance(e, sympy.Rational):
             return number(Fraction(int(e.p), int(e.q)))

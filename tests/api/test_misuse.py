@@ -1,0 +1,107 @@
+"""What people pass by mistake is refused with a cure; what is near enough to be meant is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+import symgrad as sg
+from symgrad.errors import (
+    DeclarationError,
+    DomainError,
+    NotInProgramError,
+    RedefinitionError,
+    SymgradError,
+    UsageError,
+)
+
+X = sg.symbols("x")
+P = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
+Z = P["z"]
+
+
+@pytest.mark.parametrize("value", [np.float64(0.1), np.float32(0.1), np.array(0.1), 0.1])
+def test_every_float_of_numpy_is_the_decimal_it_prints(value: Any) -> None:
+    assert (X * value).same(X * 0.1)
+    assert (value * X).same(0.1 * X)
+
+
+def test_numpy_zero_keeps_its_sign() -> None:
+    assert (X * np.float64(-0.0)).same(X * -0.0)
+
+
+@pytest.mark.parametrize(
+    "name", ["pi", "lambda", "None", "__x", "1x", "x:3", "\N{FULLWIDTH LATIN SMALL LETTER X}"]
+)
+def test_symbols_that_would_not_read_back_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a symbol"):
+        sg.symbols(name)
+    with pytest.raises(DeclarationError, match="cannot name a symbol"):
+        sg.from_sympy(sympy.Symbol(name, real=True))
+
+
+@pytest.mark.parametrize("order", [-1, 1.0, True, X])
+def test_polygamma_wants_an_order(order: Any) -> None:
+    with pytest.raises(UsageError, match="polygamma of order"):
+        sg.polygamma(order, X)
+
+
+@pytest.mark.parametrize("order", ["-1", "x", "1/2"])
+def test_polygamma_of_a_text_wants_an_order(order: str) -> None:
+    with pytest.raises(DomainError, match="at least 0"):
+        sg.parse(f"polygamma({order}, x)")
+
+
+@pytest.mark.parametrize(
+    ("call", "cure"),
+    [
+        (lambda: sg.grad(P, "x"), "program.last"),  # pyright: ignore[reportArgumentType]
+        (lambda: sg.compile("z"), "program['y']"),  # pyright: ignore[reportArgumentType]
+        (lambda: Z + 1j, "two real formulas"),
+        (lambda: Z * np.ones(3), "make arrays inputs"),
+        (lambda: Z * [1], "make arrays inputs"),
+        (lambda: Z + None, "convert it"),
+        (lambda: sg.grad(Z, "xx"), "did you mean 'x'"),
+    ],
+)
+def test_messages_name_a_cure_that_fits(call: Callable[[], Any], cure: str) -> None:
+    with pytest.raises(SymgradError) as caught:
+        call()
+    assert cure in (caught.value.cure or "")
+
+
+@pytest.mark.parametrize("call", [lambda: sg.gradients([], "x"), lambda: sg.jvp([], [X], [1])])
+def test_nothing_to_differentiate(call: Callable[[], Any]) -> None:
+    with pytest.raises(UsageError, match="nothing to differentiate"):
+        call()
+
+
+def test_an_empty_list_of_names_is_not_shown() -> None:
+    with pytest.raises(NotInProgramError) as caught:
+        sg.grad(3, "x")  # pyright: ignore[reportArgumentType]
+    assert caught.value.expected is None
+
+
+def test_compile_takes_inputs_by_name() -> None:
+    k = sg.compile([Z, sg.grad(Z, "x")], inputs=["u", P["x"]])
+    assert k.inputs == ("u", "x")
+    assert sg.compile(X**2, inputs="x").inputs == ("x",)
+    assert sg.compile(Z, inputs=iter(P.inputs)).inputs == ("x", "u")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(NotInProgramError) as caught:
+        sg.compile(Z, inputs=["x", "z"])
+    assert caught.value.expected == "one of x, u"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [sympy.Dummy("x"), sympy.Symbol("x", positive=True), sympy.Symbol("x", real=True)],
+    ids=sympy.srepr,
+)
+def test_symbols_that_sympy_tells_apart_are_not_merged(other: Any) -> None:
+    with pytest.raises(RedefinitionError, match="two different symbols of SymPy are named x"):
+        sg.from_sympy([sympy.Symbol("x"), other])
+    assert sg.from_sympy(other**2).inputs[0].name == "x"
