@@ -129,7 +129,7 @@ class ShapeError(SymgradError):
 
 
 class NotScalarError(ShapeError):
-    """A gradient of a non-scalar was asked for; gradients, jacobian and vjp are the three that take one."""
+    """A gradient of a non-scalar was asked for; gradients and vjp take one."""
 
 
 class NotInProgramError(SymgradError):

@@ -167,7 +167,7 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
         raise NotScalarError(
             f"'{naming.text(y)}' has shape {y.shape}",
             expected="a scalar",
-            cure="use gradients (which sums), jacobian or vjp",
+            cure="gradients(ys, xs) sums over it; vjp(y, xs, cotangent) weighs it",
         )
     if y.dtype == "bool":
         raise NotDifferentiableError(

@@ -25,7 +25,12 @@ _WORDS = """
     false class new delete this template namespace private public protected operator try catch throw
     main malloc free abort n
 """
-_RESERVED = frozenset(_WORDS.split())  # in C, in C++ and in our own prototypes
+_LIBM = """
+    sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh
+    atanh erf erfc tgamma lgamma floor ceil round rint nearbyint trunc fabs fma fmin fmax fmod copysign
+"""
+# In C, in C++, in our own prototypes, and what kernels call: one of that name would call itself.
+_RESERVED = frozenset([*_WORDS.split(), *_LIBM.split(), *(f"{name}f" for name in _LIBM.split())])
 
 
 def c_identifier(name: str) -> str:
