@@ -21,11 +21,15 @@ __all__ = ["read_source", "read_values", "write_arrays", "write_text"]
 def read_source(source: str) -> symgrad.Program:
     """Return the program of a file, of standard input (``-``) or of an inline expression."""
     if source == "-":
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  closed by whoever started us
+            raise UsageError("standard input is closed", cure="name a file, or pipe the program in")
         return symgrad.parse(sys.stdin.read(), "<stdin>")
     path = Path(source)
     # A long inline program is no path, and asking the file system for it may itself fail.
     looks_like_a_file = "\n" not in source and len(source) < 1000 and path.suffix in {".sg", ".txt"}
-    if looks_like_a_file or ("\n" not in source and len(source) < 250 and path.is_file()):
+    if looks_like_a_file or (
+        "\n" not in source and len(source) < 250 and path.exists() and not path.is_dir()
+    ):
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -58,18 +62,21 @@ def _value(name: str, text: str) -> Any:
         with Path(text).open("rb") as file:
             try:
                 return np.load(file, allow_pickle=False)  # a pickle could run code
-            except (ValueError, EOFError) as error:
-                raise ArrayTypeError(f"'{text}' holds no numeric array: {error}") from None
-    if text in {"True", "False"}:
-        return text == "True"
+            except (ValueError, EOFError):
+                raise ArrayTypeError(
+                    f"'{text}' holds no numeric array",
+                    cure="write it with numpy.save, from an array of numbers",
+                ) from None
+    parts = [part.strip() for part in text.split(",")]
     try:
-        numbers = [float(part) for part in text.split(",") if part.strip()]
+        truths = {*parts} <= {"True", "False"}
+        numbers = [part == "True" if truths else float(part) for part in parts]
     except ValueError:
         raise UsageError(
             f"'{text}' is not a value for '{name}'",
             expected="a number, numbers separated by commas, a .npy file or a .csv column",
         ) from None
-    return numbers[0] if "," not in text else np.array(numbers)
+    return numbers[0] if len(numbers) == 1 else np.array(numbers)
 
 
 def _column(path: Path, column: str) -> Any:
@@ -77,7 +84,11 @@ def _column(path: Path, column: str) -> Any:
         rows = csv.reader(file)
         header = [h.strip() for h in next(rows, list[str]())]
         if column not in header:
-            raise UsageError(f"'{path}' has no column '{column}'", expected="one of " + ", ".join(header))
+            raise UsageError(
+                f"'{path}' has no column '{column}'",
+                expected="one of " + ", ".join(header) if header else "names in its first line",
+                cure="separate columns by commas" if any(";" in h or "\t" in h for h in header) else None,
+            )
         at = header.index(column)
         numbers: list[float] = []
         for line, row in enumerate(rows, start=2):

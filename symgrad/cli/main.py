@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import numpy as np
 
 import symgrad
 from symgrad.cli.files import read_source, write_text
@@ -166,7 +167,7 @@ def compile_(
         raise UsageError(f"cannot write '{output.name}'", expected="a name that ends in .ll, .s or .o")
     program = read_source(source)
     y = chosen(program, of)
-    by = [] if no_gradient else targets(program, y, wrt)
+    by = [] if no_gradient else targets(program, y, wrt, _VALUE_ALONE)
     kernel = kernel_of(program, y, by, dtype, name)
     names = [of or y.name or "value", *(f"d_{w.name or k}" for k, w in enumerate(by))]
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -203,10 +204,10 @@ def run(
 
     program = read_source(source)
     y = chosen(program, of)
-    by = [] if no_gradient else targets(program, y, wrt)
+    by = [] if no_gradient else targets(program, y, wrt, _VALUE_ALONE)
     kernel = kernel_of(program, y, by, dtype, "kernel")
     inputs = read_values(values, [i.name or "" for i in program.inputs])
-    known = {name: value for name, value in inputs.items() if name in kernel.inputs}
+    known = {name: _in(dtype, value) for name, value in inputs.items() if name in kernel.inputs}
     results: Any = kernel(**known)
     names = [of or y.name or "value", *(f"d{of or y.name or 'value'}_d{w.name or 'value'}" for w in by)]
     arrays = dict(zip(names, results if by else (results,), strict=True))
@@ -234,20 +235,35 @@ def demo(directory: Path, seed: int) -> None:
     run_demo(directory, seed)
 
 
+_VALUE_ALONE = "name one with --wrt, or leave the gradient out with --no-gradient"
+
+
 def chosen(program: symgrad.Program, of: str | None) -> symgrad.Expr:
     """Return what a command works on."""
     return program.last if of is None else program[of]
 
 
-def targets(program: symgrad.Program, y: symgrad.Expr, wrt: str | None) -> list[symgrad.Expr]:
+def targets(
+    program: symgrad.Program, y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt"
+) -> list[symgrad.Expr]:
     """Return what to differentiate by: the names asked for, else every real input that is not random."""
     if wrt is not None:
         names = [name.strip() for name in wrt.split(",") if name.strip()]
+        if not names:
+            raise UsageError(
+                "--wrt names nothing", expected="--wrt NAME[,NAME]", cure="name an input, or leave it out"
+            )
         return [program[name] for name in names]
     found = [i for i in y.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
     if not found:
-        raise UsageError("the program has no real input to differentiate by", cure="name one with --wrt")
+        raise UsageError("the program has no real input to differentiate by", cure=cure)
     return found
+
+
+def _in(dtype: str, value: Any) -> Any:
+    """Return numbers in the precision of the kernel: on a command line or in a file they have none of their own."""
+    array = np.asarray(value)
+    return array.astype(dtype) if array.dtype.kind in "fiu" else array
 
 
 def kernel_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -61,7 +62,8 @@ def _leibniz(y: symgrad.Expr, key: Sequence[symgrad.Expr]) -> str:
 
     power = f"^{{{len(key)}}}" if len(key) > 1 else ""
     top = name(y) if y.name else ""
-    by = r" \, ".join(rf"\partial {name(w)}" for w in key)
+    times = Counter(key)
+    by = r" \, ".join(rf"\partial {name(w)}" + (f"^{{{n}}}" if n > 1 else "") for w, n in times.items())
     return rf"\frac{{\partial{power} {top}}}{{{by}}}"
 
 
@@ -96,7 +98,7 @@ def run_report(inputs: Mapping[str, Any], outputs: Mapping[str, Any], form: str)
 
 
 def _number(value: Any) -> str:
-    return str(bool(value)) if value.dtype.kind == "b" else repr(value.item())
+    return str(value)  # the shortest decimal that reads back in its own precision
 
 
 def _plain(value: Any) -> Any:

@@ -29,8 +29,8 @@ _LIBM = """
     sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh
     atanh erf erfc tgamma lgamma floor ceil round rint nearbyint trunc fabs fma fmin fmax fmod copysign
 """
-# In C, in C++, in our own prototypes, and what kernels call: one of that name would call itself.
-_RESERVED = frozenset([*_WORDS.split(), *_LIBM.split(), *(f"{name}f" for name in _LIBM.split())])
+_RESERVED = frozenset(_WORDS.split())  # in C, in C++ and in our own prototypes
+_MATHEMATICS = frozenset(name + suffix for name in _LIBM.split() for suffix in ("", "f"))
 
 
 def c_identifier(name: str) -> str:
@@ -149,14 +149,15 @@ def _function(kernel: Kernel) -> str:
         for line in kernel.llvm_ir.splitlines()
         if line.startswith("declare")
     }
-    return name + "_" if name in called else name
+    # Whoever links the object would call the kernel where the program says sqrt(x), the kernel itself included.
+    return name + "_" if name in called | _MATHEMATICS else name
 
 
 def _header(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> str:
     guard = f"SYMGRAD_{name.upper()}_H"
     return f"""\
-/* {kernel.name}({", ".join(kernel.inputs)}): {len(kernel.outputs)} output(s), n points each. Arrays are contiguous; an
-   output may be an input array. Link with the C mathematics library (-lm). */
+/* {kernel.name}({", ".join(kernel.inputs)}): {len(kernel.outputs)} output(s). Every array has n elements, contiguous;
+   an output may be an input array. Link with the C mathematics library (-lm). */
 #ifndef {guard}
 #define {guard}
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 from symgrad.cli import main
 from symgrad.cli.demo import PROGRAM
+from symgrad.errors import UsageError
 
 
 @pytest.fixture
@@ -54,12 +56,21 @@ def test_derive_to_higher_order_and_by_an_intermediate(call, program):
 def test_derive_as_latex_and_json(call):
     assert call("derive", "x**2", "--format", "latex").stdout == "\\frac{\\partial }{\\partial x} = 2 x\n"
     (row,) = json.loads(call("derive", "x : real\ny = x**2", "--format", "json").stdout)
-    assert row == {"of": "y", "wrt": ["x"], "derivative": "2*x", "latex": "2 x", "nothing": None, "domain_notes": []}
+    assert row == {
+        "of": "y",
+        "wrt": ["x"],
+        "derivative": "2*x",
+        "latex": "2 x",
+        "nothing": None,
+        "domain_notes": [],
+    }
 
 
 def test_explain_in_every_form(call, program, tmp_path):
     text = call("explain", program, "--of", "z_inner", "--wrt", "x").stdout
-    assert "the pullback of sqrt reads the forward value z_inner" in text.replace("\n", " ").replace("  ", " ")
+    assert "the pullback of sqrt reads the forward value z_inner" in text.replace("\n", " ").replace(
+        "  ", " "
+    )
     data = json.loads(call("explain", program, "--of", "z_outer", "--wrt", "x", "--format", "json").stdout)
     assert data["noise"]["u"]["enters"] is False
     assert "\\begin" in call("explain", program, "--of", "z", "--format", "latex").stdout
@@ -87,7 +98,10 @@ def test_run_prints_a_table_and_null_for_what_is_no_number(call):
     lines = call("run", "1/x", "x=1,0").stdout.splitlines()
     assert lines[0].split() == ["x", "value", "dvalue_dx"]
     assert lines[2].split() == ["0.0", "inf", "-inf"]
-    assert json.loads(call("run", "log(x)", "x=-1", "--format", "json").stdout) == {"value": None, "dvalue_dx": -1.0}
+    assert json.loads(call("run", "log(x)", "x=-1", "--format", "json").stdout) == {
+        "value": None,
+        "dvalue_dx": -1.0,
+    }
     many = ",".join(str(i) for i in range(100))
     assert "80 more rows" in call("run", "x**2", f"x={many}").stdout
 
@@ -100,6 +114,10 @@ def test_run_prints_a_table_and_null_for_what_is_no_number(call):
         (("derive", "x", "--of", "zz"), 1, "the program has no 'zz'"),
         (("derive", "__import__('os').system('touch owned')"), 1, "^"),
         (("derive", "5"), 1, "no real input"),
+        (("derive", "x**2", "--wrt", ","), 1, "--wrt names nothing"),
+        (("derive", "."), 1, "^"),
+        (("run", "5"), 1, "--no-gradient"),
+        (("run", "x**2", "x=1,,2"), 1, "'1,,2' is not a value"),
         (("derive", "missing.sg"), 3, "missing.sg: No such file"),
         (("run", "x**2"), 1, "no value for x"),
         (("run", "x**2", "x=one"), 1, "'one' is not a value"),
@@ -133,6 +151,42 @@ def test_files_that_are_not_what_they_seem(call, tmp_path):
     assert "line 3: column 'x' holds 'abc'" in call("run", "x**2", "x=q.csv").stderr
     assert "no column 'y'" in call("run", "x**2", "x=q.csv:y").stderr
     assert "not text in UTF-8" in call("derive", "r.sg").stderr
+
+
+def test_numbers_take_the_precision_of_the_kernel(call, tmp_path):
+    (tmp_path / "q.csv").write_text("x\n0.1\n3\n")
+    np.save(tmp_path / "i.npy", np.array([1, 2]))
+    for values in ("x=q.csv", "x=0.1,3"):
+        lines = call("run", "x**2", values, "--dtype", "float32").stdout.splitlines()
+        assert lines[1].split() == ["0.1", str(np.float32(0.1) ** 2), "0.2"]
+    assert call("run", "x**2", "x=i.npy", "--dtype", "float32").stdout.splitlines()[2].split() == [
+        "2.0",
+        "4.0",
+        "4.0",
+    ]
+
+
+def test_conditions_are_values_too(call):
+    out = call("run", "x : real\nc : bool\ny = where(c, x, 0)", "x=7", "c=True,False", "--no-gradient").stdout
+    assert [line.split()[-1] for line in out.splitlines()] == ["y", "7.0", "0.0"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this machine")
+def test_a_program_may_come_through_a_pipe_that_has_a_name(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "symgrad", "derive", str(pipe)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        pipe.write_text("x**2")
+        assert process.communicate(timeout=60)[0] == "d/dx = 2*x\n"
+
+
+def test_closed_standard_input_is_no_fault_of_ours(call, monkeypatch):
+    import symgrad.cli.files
+
+    monkeypatch.setattr(symgrad.cli.files.sys, "stdin", None)
+    with pytest.raises(UsageError, match="standard input is closed"):
+        symgrad.cli.files.read_source("-")
 
 
 def test_compile_writes_what_the_suffix_says(call, program, tmp_path):

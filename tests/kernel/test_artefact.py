@@ -54,6 +54,7 @@ def test_prototype(kernel):
 def test_a_kernel_named_like_what_it_calls():
     k = compile_nodes([op("sin", x)], name="sin")
     assert c_prototype(k).startswith("void sin_(")
+    assert c_prototype(compile_nodes([op("neg", x)], name="sqrtf")).startswith("void sqrtf_(")
     assert (c_identifier("malloc"), c_identifier("while"), c_identifier("")) == ("malloc_", "while_", "_")
 
 
