@@ -21,7 +21,7 @@ __all__ = ["read_source", "read_values", "write_arrays", "write_text"]
 def read_source(source: str) -> symgrad.Program:
     """Return the program of a file, of standard input (``-``) or of an inline expression."""
     if source == "-":
-        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  closed by whoever started us
+        if sys.stdin is None:  # closed by whoever started us
             raise UsageError("standard input is closed", cure="name a file, or pipe the program in")
         return symgrad.parse(sys.stdin.read(), "<stdin>")
     path = Path(source)
