@@ -2,7 +2,7 @@
 
 Float64 proposes, exact points at two high precisions decide. A pair counts only if nothing near it is decided
 by rounding: the gradients are finite and real, their difference is the same at both precisions, and no
-comparison or jump is a near tie.
+comparison or jump is a near tie, unless exact arithmetic decides it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 from symgrad.errors import NumberTooLargeError
 from symgrad.explain.draws import draws, value_at
 from symgrad.ir.evaluate import evaluate, evaluate_mp
-from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
 from symgrad.ir.printer import number_text
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
+from symgrad.rewrite.condition import Conditions
 
 __all__ = ["Evidence", "Witness", "find_evidence"]
 
@@ -211,7 +212,11 @@ def _decide(
             fine
         ):
             continue
-        if not all(_settled(level, order, side) for side in low):
+        settled = (
+            _settled(level, order, side, {**point, source: draw})
+            for side, draw in zip(low, pair, strict=True)
+        )
+        if not all(settled):
             return None
         one, other = (level.text(low[k][gradient], high[k][gradient]) for k in (0, 1))
         named = {s.name: v for s, v in point.items()}
@@ -231,21 +236,40 @@ def _is_finite(mp: Any, value: Any) -> bool:
     return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
 
 
-def _settled(level: _Level, order: Sequence[Node], values: Mapping[Node, Any]) -> bool:
+def _settled(
+    level: _Level, order: Sequence[Node], values: Mapping[Node, Any], at: Mapping[Node, Any]
+) -> bool:
     """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
-    for node in order:
-        # Exact operands, or equal roundings of equal numbers, decide by themselves.
-        inexact = [a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for a in node.args]
-        if not any(inexact):
-            continue
-        args = [values[a] for a in node.args]
-        if node.dtype == "bool":
-            a, b = args
-            if node.args[0] is not node.args[1] and not abs(a - b) > level.margin * (1 + abs(a) + abs(b)):
-                return False
-        elif node.op.kinks and not _steady(level, node, values[node], args, inexact):
+    # Exact operands, or equal roundings of equal numbers, decide by themselves.
+    inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
+    near = [n for n in order if not _sure(level, n, values, [inexact[a] for a in n.args])]
+    if not near:
+        return True
+    # The point is exact, so exact arithmetic tells that x - x and 0, or floor(x) and 1, are the same number.
+    known = Conditions()
+    exact = {s: truth(v) if isinstance(v, bool) else number(v) for s, v in at.items()}
+    for node, there in zip(near, substitute(near, exact), strict=True):
+        decided = known.facts(there).point
+        if decided is None or decided != values[node]:
+            return False
+        points = [known.facts(a).point for a in there.args]
+        if any(not _is_finite(level.contexts[0], values[a]) for a in node.args):
+            return False
+        still = [inexact[a] and p is None for a, p in zip(node.args, points, strict=True)]
+        if node.dtype != "bool" and not _sure(level, node, values, still):
             return False
     return True
+
+
+def _sure(level: _Level, node: Node, values: Mapping[Node, Any], inexact: Sequence[bool]) -> bool:
+    """Tell whether a node's value is far from any other that its arguments could give it if they are inexact."""
+    if not any(inexact):
+        return True
+    args = [values[a] for a in node.args]
+    if node.dtype == "bool":
+        a, b = args
+        return node.args[0] is node.args[1] or bool(abs(a - b) > level.margin * (1 + abs(a) + abs(b)))
+    return not node.op.kinks or _steady(level, node, values[node], args, inexact)
 
 
 def _steady(level: _Level, node: Node, result: Any, args: Sequence[Any], inexact: Sequence[bool]) -> bool:

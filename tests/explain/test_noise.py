@@ -93,6 +93,28 @@ def check_witness(d, verdict):
     assert abs(found[0][0] - found[1][0]) > scale * mpmath.mpf("1e-100")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = where(floor(u/4) >= 0, u*x, x)",
+        "y = where(x - x > 0, x, u*x)",
+        "y = u*relu(x - x + 1) * where(round(p/p) == 1, x, 1)",
+        "y = x*u*(2 + sign(abs(v) - abs(v)))",
+        "y = where(exp(-1000*p) > 0, u*x, x)",
+    ],
+)
+def test_ties_that_are_exact_hide_nothing(line):
+    d = derive("x : real\np : positive\nu ~ Uniform(0.9, 1.1)\nv ~ Normal(0, 1)\n" + line)
+    assert d.noise["u"].enters
+    check_witness(d, d.noise["u"])
+
+
+def test_a_tie_that_rounding_decides_is_no_evidence():
+    # x/3*3 == x at every point, at no precision.
+    d = derive("x : real\nu ~ Uniform(0.9, 1.1)\na = x*u/3*3\ny = where(floor(a - x*u) < 0, u*x, x)")
+    assert not d.noise["u"].enters
+
+
 def test_undecided_says_so():
     verdict = derive(
         "x : real\nu ~ Uniform(0.9, 1.1)\ny = x*(erf(u) + erfc(u) + sin(u)**2 + cos(u)**2)"
