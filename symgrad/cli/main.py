@@ -77,6 +77,9 @@ _WRT = click.option(
     metavar="NAME[,NAME]",
     help="What to differentiate by; by default every real input that is not random.",
 )
+_ORDER = click.option(
+    "--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order."
+)
 _OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
 _DTYPE = click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
@@ -90,9 +93,7 @@ def _format(*choices: str) -> Callable[[F], F]:
 @main.command()
 @_program_options
 @_WRT
-@click.option(
-    "--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order."
-)
+@_ORDER
 @_format("text", "latex", "json")
 @_OUTPUT
 @_guarded
@@ -131,6 +132,7 @@ def explain(
 @main.command("compile")
 @_program_options
 @_WRT
+@_ORDER
 @click.option("--no-gradient", is_flag=True, help="Compile the values alone.")
 @_DTYPE
 @click.option("--name", default="kernel", show_default=True, help="Name of the C function.")
@@ -153,6 +155,7 @@ def compile_(
     source: str,
     of: str | None,
     wrt: str | None,
+    order: int,
     no_gradient: bool,
     dtype: str,
     name: str,
@@ -160,6 +163,7 @@ def compile_(
     output: Path,
 ) -> None:
     """Compile values and gradients to native code in a file."""
+    from symgrad.cli.report import partials
     from symgrad.kernel.artefact import write_artefacts
 
     written = {".ll": (".ll",), ".s": (".s",), ".o": (".o", ".h")}
@@ -167,9 +171,9 @@ def compile_(
         raise UsageError(f"cannot write '{output.name}'", expected="a name that ends in .ll, .s or .o")
     program = read_source(source)
     y = chosen(program, of)
-    by = [] if no_gradient else targets(program, y, wrt, _VALUE_ALONE)
-    kernel = kernel_of(program, y, by, dtype, name)
-    names = [of or y.name or "value", *(f"d_{w.name or k}" for k, w in enumerate(by))]
+    found = {} if no_gradient else partials(y, targets(program, y, wrt, _VALUE_ALONE), order)
+    kernel = kernel_of(program, [y, *found.values()], dtype, name)
+    names = [of or y.name or "value", *("_".join(["d", *(w.name or "" for w in key)]) for key in found)]
     output.parent.mkdir(parents=True, exist_ok=True)
     for path in write_artefacts(kernel, output, cpu=cpu, outputs=names, suffixes=written[output.suffix]):
         click.echo(f"wrote {path}")
@@ -179,6 +183,7 @@ def compile_(
 @_program_options
 @_WRT
 @click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
+@_ORDER
 @click.option("--no-gradient", is_flag=True, help="Compute the values alone.")
 @_DTYPE
 @_format("text", "json")
@@ -189,6 +194,7 @@ def run(
     of: str | None,
     wrt: str | None,
     values: tuple[str, ...],
+    order: int,
     no_gradient: bool,
     dtype: str,
     form: str,
@@ -200,17 +206,18 @@ def run(
     x=points.npy, x=table.csv:height. With -o, results go to a .npy (one array), .npz or .csv file.
     """
     from symgrad.cli.files import read_values, write_arrays
-    from symgrad.cli.report import run_report
+    from symgrad.cli.report import partials, run_report
 
     program = read_source(source)
     y = chosen(program, of)
-    by = [] if no_gradient else targets(program, y, wrt, _VALUE_ALONE)
-    kernel = kernel_of(program, y, by, dtype, "kernel")
+    found = {} if no_gradient else partials(y, targets(program, y, wrt, _VALUE_ALONE), order)
+    kernel = kernel_of(program, [y, *found.values()], dtype, "kernel")
     inputs = read_values(values, [i.name or "" for i in program.inputs])
     known = {name: _in(dtype, value) for name, value in inputs.items() if name in kernel.inputs}
     results: Any = kernel(**known)
-    names = [of or y.name or "value", *(f"d{of or y.name or 'value'}_d{w.name or 'value'}" for w in by)]
-    arrays = dict(zip(names, results if by else (results,), strict=True))
+    name = of or y.name or "value"
+    names = [name, *(_column_name(name, key) for key in found)]
+    arrays = dict(zip(names, results if found else (results,), strict=True))
     if output is not None:
         write_arrays(output, arrays)
         click.echo(f"wrote {output}")
@@ -266,12 +273,14 @@ def _in(dtype: str, value: Any) -> Any:
     return array.astype(dtype) if array.dtype.kind in "fiu" else array
 
 
-def kernel_of(
-    program: symgrad.Program, y: symgrad.Expr, by: list[symgrad.Expr], dtype: str, name: str
-) -> symgrad.Kernel:
-    """Return the kernel of a value and its gradient."""
-    outputs: list[symgrad.Expr] = [y, *(symgrad.grad(y, by) if by else [])]
-    read = {s.name for s in y.inputs}
+def _column_name(name: str, key: tuple[symgrad.Expr, ...]) -> str:
+    power = str(len(key)) if len(key) > 1 else ""
+    return "_".join([f"d{power}{name}", *(f"d{w.name or 'value'}" for w in key)])
+
+
+def kernel_of(program: symgrad.Program, outputs: list[symgrad.Expr], dtype: str, name: str) -> symgrad.Kernel:
+    """Return the kernel of a value and its derivatives, which read nothing that the value does not read."""
+    read = {s.name for s in outputs[0].inputs}
     inputs = [i for i in program.inputs if i.name in read]
     return symgrad.compile(outputs, inputs, dtype=dtype, name=name)
 

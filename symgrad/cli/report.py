@@ -12,17 +12,23 @@ import numpy as np
 import symgrad
 from symgrad.api.explain import Derivation
 
-__all__ = ["derive_report", "explain_report", "run_report"]
+__all__ = ["derive_report", "explain_report", "partials", "run_report"]
 
 _ROWS = 20  # longer columns are cut in the middle: files are for the rest
 
 
+def partials(
+    y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int
+) -> dict[tuple[symgrad.Expr, ...], symgrad.Expr]:
+    """Return the partial derivatives of orders 1 to ``order``, by what one differentiates by."""
+    if order == 1:
+        return {(w,): g for w, g in zip(wrt, symgrad.grad(y, list(wrt)), strict=True)}
+    return {k: v for k, v in symgrad.derivatives(y, list(wrt), order).items() if k}
+
+
 def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form: str) -> str:
     """Return the partial derivatives up to an order."""
-    if order == 1:
-        found = {(w,): g for w, g in zip(wrt, symgrad.grad(y, list(wrt)), strict=True)}
-    else:
-        found = {k: v for k, v in symgrad.derivatives(y, list(wrt), order).items() if k}
+    found = partials(y, wrt, order)
     name = y.name or ""
     if form == "json":
         rows = [

@@ -153,6 +153,17 @@ def test_files_that_are_not_what_they_seem(call, tmp_path):
     assert "not text in UTF-8" in call("derive", "r.sg").stderr
 
 
+def test_all_partials_up_to_an_order_in_one_kernel(call, tmp_path):
+    result = call("compile", "x : real\ny : real\nz = x**2*y", "--order", "2", "-o", "k.o")
+    assert result.exit_code == 0, result.output
+    header = (tmp_path / "k.h").read_text()
+    outputs = header.partition("long n, ")[2].partition(")")[0].replace("double *", "").split(", ")
+    assert outputs == ["z", "d_x", "d_y", "d_x_x", "d_x_y", "d_y_y"]
+    out = call("run", "x : real\ny : real\nz = x**2*y", "x=3", "y=5", "--order", "2").stdout.splitlines()
+    assert out[0].split() == ["x", "y", "z", "dz_dx", "dz_dy", "d2z_dx_dx", "d2z_dx_dy", "d2z_dy_dy"]
+    assert out[1].split() == ["3.0", "5.0", "45.0", "30.0", "9.0", "10.0", "6.0", "0.0"]
+
+
 def test_numbers_take_the_precision_of_the_kernel(call, tmp_path):
     (tmp_path / "q.csv").write_text("x\n0.1\n3\n")
     np.save(tmp_path / "i.npy", np.array([1, 2]))
