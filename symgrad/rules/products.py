@@ -108,7 +108,8 @@ class Products:
         if form.coefficient < 0:
             for base in sums:
                 flipped = self._forms.sums.flipped(base)
-                if flipped is not None:
+                # sqrt(b - a) keeps its sum, so its negation a - b can stand beside it: two factors, never one.
+                if flipped is not None and flipped not in form.factors:
                     factors = {flipped if b is base else b: k for b, k in form.factors.items()}
                     return self.write(
                         Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base}

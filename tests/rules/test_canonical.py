@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import subprocess
@@ -17,7 +18,7 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.printer import expression_text
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.arith import add, mul, neg
 from symgrad.ops.control import stop_gradient
@@ -225,6 +226,31 @@ def test_gradients_of_the_three_placements() -> None:
     for text, expected in texts.items():
         assert expression_text(canonical([gradient(text)]).nodes[0]) == expected
     assert expression_text(canonical([gradient(inner)], drop_stops=True).nodes[0]) == "sign(x)/sqrt(u)"
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize("sums", list(itertools.product(("(x - y)", "(y - x)"), repeat=3)))
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "sqrt{0}*{1}",
+        "{0}**(3/2)*{1}**3/{2}**2",
+        "{1}/sqrt{0}",
+        "a/({1}*sqrt{0}*{2})",
+        "{0}**3/(a*{1}**8)",
+        "exp(sqrt{0}*{1})*{2}",
+        "{0}**n*{1}",
+    ],
+)
+def test_a_sum_and_its_negation_are_two_factors(sign: str, sums: tuple[str, ...], shape: str) -> None:
+    node = read(sign + shape.format(*sums))
+    after = canonical([node]).nodes[0]
+    symbols = {s.name: s for s in symbols_of([node])}
+    for one, other in ((3, 1), (1, 3)):
+        values = {"x": one, "y": other, "a": 2, "n": 2}
+        at = {s: Fraction(values[name]) for name, s in symbols.items()}
+        left = strictly(node, at)
+        assert left is None or same(left, strictly(after, at)), expression_text(after)
 
 
 def gradient(text: str) -> Node:
