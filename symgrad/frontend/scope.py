@@ -21,7 +21,7 @@ from symgrad.errors import (
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.ir.graph import Node, apply, number
 from symgrad.ir.listing import Listing, suggest
-from symgrad.ir.op import Op
+from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import Number
 from symgrad.source import Location, Source, Span
 
@@ -204,6 +204,10 @@ class Scope:
             )
         if name in INFINITIES or name.lower() == "nan":
             cure = "infinities and NaN are no numbers of a formula; take a limit, or guard with where(condition, x, y)"
+        elif name in ("e", "E"):
+            cure = f"write exp(...) for powers of Euler's number, E() for the number, or declare it: {name} : real"
+        elif name in OPS:
+            cure = f"call it: {name}(...), or declare it: {name} : real"
         elif name in ("T", "inputs"):
             cure = f"declare it: {name} : real"
         else:

@@ -71,7 +71,7 @@ def evaluate(outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
 def too_large(node: Node) -> NumberTooLargeError:
     """The error for a constant subexpression that overflows."""
     return NumberTooLargeError(
-        f"a constant ({node.op.name} of numbers) is beyond the largest float, about 1.8e308",
+        f"a constant ({node.op.name} of numbers) is infinite, or beyond the largest float, about 1.8e308",
         cure="keep it symbolic, or take its logarithm",
     )
 

@@ -888,6 +888,22 @@ CASES = [
         "names that start with two underscores, such as '__y', are Python's",
         "choose another name",
     ),
+    (
+        "x : real\ny = e**x",
+        "UnknownNameError",
+        2,
+        5,
+        "unknown name 'e'",
+        "write exp(...) for powers of Euler's number, E() for the number, or declare it: e : real",
+    ),
+    (
+        "x : real\ny = 2*sin",
+        "UnknownNameError",
+        2,
+        7,
+        "unknown name 'sin'",
+        "call it: sin(...), or declare it: sin : real",
+    ),
     ("a = 1\nA = a + b", "UnknownNameError", 2, 9, "unknown name 'b'", "declare it: b : real"),
     (
         "y = if",

@@ -83,3 +83,9 @@ def test_python_floats_are_doubles_in_powers():
     (value,) = evaluate([x**2], {x: 0.1})
     assert value.dtype == np.float64
     assert value == 0.1**2
+
+
+@pytest.mark.parametrize("text", ["1/0*x", "x + 10**400"])
+def test_a_constant_without_a_finite_value_is_an_error(text):
+    with pytest.raises(errors.NumberTooLargeError, match="is infinite, or beyond the largest float"):
+        sg.parse(text).result(x=2.0)
