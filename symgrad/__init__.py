@@ -56,7 +56,7 @@ _PUBLIC: dict[str, str] = {
     "explain": "symgrad.api.explain",
     "expm1": "symgrad.api.functions",
     "floor": "symgrad.api.functions",
-    "from_sympy": "symgrad.api.expr",
+    "from_sympy": "symgrad.api.symbols",
     "gamma": "symgrad.api.functions",
     "grad": "symgrad.api.differentiate",
     "gradients": "symgrad.api.differentiate",
@@ -87,7 +87,7 @@ _PUBLIC: dict[str, str] = {
     "softplus": "symgrad.api.functions",
     "sqrt": "symgrad.api.functions",
     "stop_gradient": "symgrad.api.differentiate",
-    "symbols": "symgrad.api.expr",
+    "symbols": "symgrad.api.symbols",
     "tan": "symgrad.api.functions",
     "tanh": "symgrad.api.functions",
     "value_and_grad": "symgrad.api.differentiate",
@@ -111,8 +111,6 @@ if TYPE_CHECKING:
     from symgrad.api.differentiate import vjp as vjp
     from symgrad.api.explain import explain as explain
     from symgrad.api.expr import Expr as Expr
-    from symgrad.api.expr import from_sympy as from_sympy
-    from symgrad.api.expr import symbols as symbols
     from symgrad.api.functions import abs as abs
     from symgrad.api.functions import acos as acos
     from symgrad.api.functions import acosh as acosh
@@ -173,6 +171,8 @@ if TYPE_CHECKING:
     from symgrad.api.functions import where as where
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
+    from symgrad.api.symbols import from_sympy as from_sympy
+    from symgrad.api.symbols import symbols as symbols
     from symgrad.kernel.kernel import Kernel as Kernel
 
 

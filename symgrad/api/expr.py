@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
+from symgrad.api.operators import Operators
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
     NotInProgramError,
@@ -19,17 +20,16 @@ from symgrad.errors import (
     UsageError,
 )
 from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import SYMBOL, Node, as_node, number, symbol
+from symgrad.ir.graph import SYMBOL, Node, as_node, number
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import DOMAINS, REAL, Declaration, Domain, is_name
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["Equation", "Expr", "ExprLike", "apply_op", "from_sympy", "handle", "node_of", "symbols"]
+__all__ = ["Equation", "Expr", "ExprLike", "apply_op", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | int | float | Fraction"
 
@@ -56,7 +56,7 @@ class Equation:
         return f"{self.name} = {self.op}({', '.join(self.args)})"
 
 
-class Expr:
+class Expr(Operators):
     """A formula: an immutable handle on one node of the graph.
 
     Build one with `symgrad.symbols`, `symgrad.parse`, `symgrad.from_sympy`, and with operators, NumPy
@@ -306,96 +306,7 @@ class Expr:
             table[target] = node_of(value)
         return self._with(substitute([self._node], table)[0])
 
-    # -- operators: as written, nothing is evaluated ---------------------------------------------------------
-
-    def __add__(self, other: Any) -> Expr:
-        return apply_op("add", self, other)
-
-    def __radd__(self, other: Any) -> Expr:
-        return apply_op("add", other, self)
-
-    def __sub__(self, other: Any) -> Expr:
-        return apply_op("add", self, _minus(other))
-
-    def __rsub__(self, other: Any) -> Expr:
-        return apply_op("add", other, -self)
-
-    def __mul__(self, other: Any) -> Expr:
-        return apply_op("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Expr:
-        return apply_op("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Expr:
-        return apply_op("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Expr:
-        return apply_op("div", other, self)
-
-    def __pow__(self, other: Any) -> Expr:
-        return apply_op("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Expr:
-        return apply_op("pow", other, self)
-
-    def __neg__(self) -> Expr:
-        return apply_op("neg", self)
-
-    def __pos__(self) -> Expr:
-        return self
-
-    def __abs__(self) -> Expr:
-        return apply_op("abs", self)
-
-    def __floor__(self) -> Expr:
-        return apply_op("floor", self)
-
-    def __ceil__(self) -> Expr:
-        return apply_op("ceil", self)
-
-    def __round__(self, digits: int = 0) -> Expr:
-        if digits:
-            raise UnsupportedError("round() to decimals is not an operation here", cure="round(x*100)/100")
-        return apply_op("round", self)
-
-    def __lt__(self, other: Any) -> Expr:
-        return apply_op("lt", self, other)
-
-    def __le__(self, other: Any) -> Expr:
-        return apply_op("le", self, other)
-
-    def __gt__(self, other: Any) -> Expr:
-        return apply_op("gt", self, other)
-
-    def __ge__(self, other: Any) -> Expr:
-        return apply_op("ge", self, other)
-
-    def __eq__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return apply_op("eq", self, other)
-
-    def __ne__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return apply_op("ne", self, other)
-
-    def __and__(self, other: Any) -> Expr:
-        return apply_op("and_", self, other)
-
-    def __rand__(self, other: Any) -> Expr:
-        return apply_op("and_", other, self)
-
-    def __or__(self, other: Any) -> Expr:
-        return apply_op("or_", self, other)
-
-    def __ror__(self, other: Any) -> Expr:
-        return apply_op("or_", other, self)
-
-    def __xor__(self, other: Any) -> Expr:
-        return apply_op("xor", self, other)
-
-    def __rxor__(self, other: Any) -> Expr:
-        return apply_op("xor", other, self)
-
-    def __invert__(self) -> Expr:
-        return apply_op("not_", self)
+    # -- as a Python object ---------------------------------------------------------------------------------
 
     def __hash__(self) -> int:
         return hash(self._node)
@@ -409,23 +320,6 @@ class Expr:
     def __iter__(self) -> Any:
         raise TypeError("a scalar expression is not iterable")
 
-    # -- NumPy -----------------------------------------------------------------------------------------------
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Expr:
-        """Build the op of a NumPy (or SciPy) ufunc called on expressions."""
-        if method != "__call__" or any(v is not None for v in options.values()):
-            raise UnsupportedError(
-                f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
-                cure="call it plainly, or compile the expression and use the kernel's ufunc",
-            )
-        return _numpy_function(ufunc.__name__, inputs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Expr:
-        """Build the op of a NumPy function such as ``numpy.where`` called on expressions."""
-        if options:
-            raise UnsupportedError(f"numpy.{function.__name__} with options on an expression")
-        return _numpy_function(function.__name__, args)
-
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(
             "an expression is not an array",
@@ -433,6 +327,20 @@ class Expr:
         )
 
     # -- plumbing --------------------------------------------------------------------------------------------
+
+    def _apply(self, name: str, *args: Any) -> Expr:
+        return apply_op(name, *args)
+
+    def _lift(self, value: Any) -> Expr:
+        return as_expr(value)
+
+    def _minus(self, value: Any) -> Expr:
+        # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation.
+        # x - 0 is x + (-0.0), which keeps the sign of a zero x, so the sign of zero stays an operation.
+        if isinstance(value, Expr):
+            return -value
+        node = node_of(value)
+        return -handle(node) if not node.is_number() or node.value == 0 else handle(number(-node.value))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self._node, self._listings, self._nothing, self._origins))
@@ -456,47 +364,10 @@ class Expr:
         return [listing.name_of() for listing in self._listings]
 
 
-# NumPy functions that are operators here.
-_UNARY: dict[str, Callable[[Expr], Expr]] = {
-    "square": lambda x: x**2,
-    "reciprocal": lambda x: 1 / x,
-    "positive": lambda x: x,
-    "fabs": abs,
-    "around": round,
-}
-_BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
-    "subtract": lambda x, y: x - y,
-    "float_power": lambda x, y: x**y,
-}
-
-
-def _numpy_function(name: str, args: Sequence[Any]) -> Expr:
-    if name in _UNARY and len(args) == 1:
-        return _UNARY[name](as_expr(args[0]))
-    if name in _BINARY and len(args) == 2:
-        return _BINARY[name](as_expr(args[0]), as_expr(args[1]))
-    if name not in OPS:
-        raise UnsupportedError(
-            f"numpy.{name} has no op of that name",
-            expected="an elementwise function of a formula",
-            cure="write it with the functions of symgrad",
-        )
-    return apply_op(name, *args)
-
-
 def _rebuild(
     node: Node, listings: tuple[Listing, ...], nothing: str | None, origins: tuple[Node, ...]
 ) -> Expr:
     return Expr(node, listings=listings, nothing=nothing, origins=origins)
-
-
-def _minus(value: Any) -> Any:
-    # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation.
-    # x - 0 is x + (-0.0), which keeps the sign of a zero x, so the sign of zero stays an operation.
-    if isinstance(value, Expr):
-        return -value
-    node = node_of(value)
-    return -handle(node) if not node.is_number() or node.value == 0 else handle(number(-node.value))
 
 
 def _short(expr: Expr) -> str:
@@ -601,74 +472,3 @@ def equations_of(exprs: Sequence[Expr]) -> tuple[Equation, ...]:
         args = tuple(names[a] if a.args else expression_text(a) for a in node.args)
         equations.append(Equation(names[node], node.op.name, args, handle(node)))
     return tuple(equations)
-
-
-def symbols(names: str, domain: str | Domain = "real") -> Any:
-    """Return symbols by name: one Expr for one name, a tuple for several.
-
-    Args:
-        names: names separated by spaces or commas.
-        domain: ``real``, ``positive``, ``int`` or ``bool``.
-
-    Returns:
-        An Expr, or a tuple of Exprs. The same name and domain always give the same Expr.
-
-    Raises:
-        UsageError: for a text that is not a name, or an unknown domain.
-
-    Example:
-        >>> import symgrad as sg
-        >>> x, y = sg.symbols("x y")
-        >>> sg.symbols("x") is x
-        True
-    """
-    if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(
-            f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
-        )
-    found = names.replace(",", " ").split()
-    if isinstance(domain, str):
-        if domain not in DOMAINS:
-            raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
-        domain = DOMAINS[domain]
-    for name in found:
-        if not is_name(name):
-            raise UsageError(
-                f"'{name}' cannot name a symbol",
-                expected="a letter, then letters, digits and _; no word of Python, and not pi",
-            )
-    if not found:
-        raise UsageError("no name was given", cure='sg.symbols("x y")')
-    made = tuple(handle(symbol(Declaration(name, domain or REAL))) for name in found)
-    return made[0] if len(made) == 1 else made
-
-
-def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> Any:
-    """Return a SymPy expression as an Expr (a list for a list).
-
-    Args:
-        expr: a SymPy expression, or a list of them.
-        domains: the domain of symbols by name; others follow the symbol's own assumptions, real by default.
-
-    Raises:
-        UnsupportedError: for a SymPy head that symgrad does not have.
-        DeclarationError: for a complex symbol.
-
-    Example:
-        >>> import sympy, symgrad as sg
-        >>> x = sympy.Symbol("x")
-        >>> print(sg.from_sympy(sympy.sin(x)**2))
-        sin(x)**2
-    """
-    from symgrad.ir.cas import from_sympy as convert
-
-    many = isinstance(expr, list | tuple)
-    table: dict[str, Domain] = {}
-    for name, domain in (domains or {}).items():
-        if isinstance(domain, str):
-            if domain not in DOMAINS:
-                raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
-            domain = DOMAINS[domain]
-        table[name] = domain
-    nodes = convert(list(cast("list[Any]", expr)) if many else [expr], table)
-    return [handle(n) for n in nodes] if many else handle(nodes[0])

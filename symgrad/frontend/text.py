@@ -24,7 +24,7 @@ import lark
 from lark.lexer import Lexer as LarkLexer
 
 from symgrad.errors import ProgramSyntaxError, UsageError
-from symgrad.frontend.lexer import KEYWORDS, Lexer, terminal_names
+from symgrad.frontend.lexer import Lexer, terminal_names
 from symgrad.frontend.messages import misplaced
 from symgrad.frontend.reader import Reader
 from symgrad.ir.graph import Node, growing
@@ -165,20 +165,3 @@ def _parser() -> tuple[lark.Lark, dict[str, str]]:
     grammar = (Path(__file__).parent / "program.lark").read_text(encoding="utf-8")
     parser = lark.Lark(grammar, parser="lalr", lexer=_Tokens, transformer=cast(Any, _Actions()))
     return parser, _names
-
-
-def is_name(text: str) -> bool:
-    """Tell whether a text can name a symbol in a program.
-
-    Example:
-        >>> is_name("x_1"), is_name("pi"), is_name("lambda")
-        (True, False, False)
-    """
-    if text in KEYWORDS or text == "pi":
-        return False
-    lexer = Lexer(Source(text), {})
-    try:
-        tokens = list(lexer.tokens())
-    except (ProgramSyntaxError, KeyError):
-        return False
-    return [t.type for t in tokens] == ["NAME", "_NEWLINE"] and str(tokens[0]) == text

@@ -7,10 +7,10 @@ from threading import Thread
 
 import pytest
 
-from symgrad.frontend.text import is_name, parse_expression, parse_program
+from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, symbol, truth
 from symgrad.ir.op import OPS
-from symgrad.ir.types import Declaration, Distribution, Domain
+from symgrad.ir.types import Declaration, Distribution, Domain, is_name
 from symgrad.source import Span
 
 X, Y, Z = (symbol(Declaration(n)) for n in "xyz")

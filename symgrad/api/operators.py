@@ -1,0 +1,165 @@
+"""Python's and NumPy's operators on expressions: what you write is what is built, nothing is evaluated."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symgrad.errors import UnsupportedError
+from symgrad.ir.op import OPS
+
+if TYPE_CHECKING:
+    from symgrad.api.expr import Expr
+
+__all__ = ["Operators"]
+
+# NumPy functions that are operators here.
+_UNARY: dict[str, Callable[[Expr], Expr]] = {
+    "square": lambda x: x**2,
+    "reciprocal": lambda x: 1 / x,
+    "positive": lambda x: x,
+    "fabs": abs,
+    "around": round,
+}
+_BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "subtract": lambda x, y: x - y,
+    "float_power": lambda x, y: x**y,
+}
+
+
+class Operators(ABC):
+    """The operators of `Expr`, over three things that it supplies."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _apply(self, name: str, *args: Any) -> Expr:
+        """Return an op applied to expressions and numbers."""
+
+    @abstractmethod
+    def _lift(self, value: Any) -> Expr:
+        """Return an expression as it is, a number as a constant."""
+
+    @abstractmethod
+    def _minus(self, value: Any) -> Expr:
+        """Return what adding subtracts the value."""
+
+    def __add__(self, other: Any) -> Expr:
+        return self._apply("add", self, other)
+
+    def __radd__(self, other: Any) -> Expr:
+        return self._apply("add", other, self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return self._apply("add", self, self._minus(other))
+
+    def __rsub__(self, other: Any) -> Expr:
+        return self._apply("add", other, -self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return self._apply("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Expr:
+        return self._apply("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Expr:
+        return self._apply("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return self._apply("div", other, self)
+
+    def __pow__(self, other: Any) -> Expr:
+        return self._apply("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Expr:
+        return self._apply("pow", other, self)
+
+    def __neg__(self) -> Expr:
+        return self._apply("neg", self)
+
+    def __pos__(self) -> Expr:
+        return self._lift(self)
+
+    def __abs__(self) -> Expr:
+        return self._apply("abs", self)
+
+    def __floor__(self) -> Expr:
+        return self._apply("floor", self)
+
+    def __ceil__(self) -> Expr:
+        return self._apply("ceil", self)
+
+    def __round__(self, digits: int = 0) -> Expr:
+        if digits:
+            raise UnsupportedError("round() to decimals is not an operation here", cure="round(x*100)/100")
+        return self._apply("round", self)
+
+    def __lt__(self, other: Any) -> Expr:
+        return self._apply("lt", self, other)
+
+    def __le__(self, other: Any) -> Expr:
+        return self._apply("le", self, other)
+
+    def __gt__(self, other: Any) -> Expr:
+        return self._apply("gt", self, other)
+
+    def __ge__(self, other: Any) -> Expr:
+        return self._apply("ge", self, other)
+
+    def __eq__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._apply("eq", self, other)
+
+    def __ne__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._apply("ne", self, other)
+
+    def __and__(self, other: Any) -> Expr:
+        return self._apply("and_", self, other)
+
+    def __rand__(self, other: Any) -> Expr:
+        return self._apply("and_", other, self)
+
+    def __or__(self, other: Any) -> Expr:
+        return self._apply("or_", self, other)
+
+    def __ror__(self, other: Any) -> Expr:
+        return self._apply("or_", other, self)
+
+    def __xor__(self, other: Any) -> Expr:
+        return self._apply("xor", self, other)
+
+    def __rxor__(self, other: Any) -> Expr:
+        return self._apply("xor", other, self)
+
+    def __invert__(self) -> Expr:
+        return self._apply("not_", self)
+
+    # -- NumPy -----------------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Expr:
+        """Build the op of a NumPy (or SciPy) ufunc called on expressions."""
+        if method != "__call__" or any(v is not None for v in options.values()):
+            raise UnsupportedError(
+                f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
+                cure="call it plainly, or compile the expression and use the kernel's ufunc",
+            )
+        return self._numpy(ufunc.__name__, inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Expr:
+        """Build the op of a NumPy function such as ``numpy.where`` called on expressions."""
+        if options:
+            raise UnsupportedError(f"numpy.{function.__name__} with options on an expression")
+        return self._numpy(function.__name__, args)
+
+    def _numpy(self, name: str, args: Sequence[Any]) -> Expr:
+        if name in _UNARY and len(args) == 1:
+            return _UNARY[name](self._lift(args[0]))
+        if name in _BINARY and len(args) == 2:
+            return _BINARY[name](self._lift(args[0]), self._lift(args[1]))
+        if name not in OPS:
+            raise UnsupportedError(
+                f"numpy.{name} has no op of that name",
+                expected="an elementwise function of a formula",
+                cure="write it with the functions of symgrad",
+            )
+        return self._apply(name, *args)
