@@ -46,7 +46,12 @@ class Program:
 
         Raises:
             NotInProgramError: if there is none.
+            UsageError: if it is no text.
         """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(
+                f"names are texts, got a value of type {type(name).__name__}", cure='program["y"]'
+            )
         if name not in self._exprs:
             self._listing[name]  # raises, with a suggestion
         return self._exprs[name]

@@ -70,6 +70,14 @@ class Declarations(Scope):
                 expected="each name defined once",
                 cure=f"choose another name, such as {spelled}2",
             )
+        elif spelled in self.sizes:
+            self.wrong_token(
+                RedefinitionError,
+                f"'{spelled}' is already the size of an array",
+                name,
+                expected="one meaning for one name",
+                cure=f"choose another name, such as count_{spelled}",
+            )
         elif spelled in self.given and self.given[spelled] is not node:
             self.wrong_token(
                 RedefinitionError,
@@ -228,6 +236,14 @@ class Declarations(Scope):
 
     def size(self, token: Token) -> int | str:
         if token.type == "NAME":
+            if str(token) in self.defined:
+                self.wrong_token(
+                    RedefinitionError,
+                    f"'{token}' is a value, and so not the size of an array",
+                    token,
+                    expected="a positive integer, or a name that nothing else has",
+                    cure=f"choose another name, such as size_{token}",
+                )
             self.sizes.add(str(token))
             return str(token)
         value = literal_value(token)

@@ -29,3 +29,10 @@ def test_printed_program_keeps_its_inputs_in_order(text: str) -> None:
 def test_symbols_known_beforehand_are_a_mapping() -> None:
     with pytest.raises(sg.errors.UsageError, match="by name"):
         sg.parse("x + 1", symbols=["x"])  # pyright: ignore[reportArgumentType]
+
+
+def test_a_program_is_asked_by_name() -> None:
+    p = sg.parse("x : real\ny = x**2")
+    for key in (0, p["x"], None):
+        with pytest.raises(sg.errors.UsageError, match="names are texts"):
+            p[key]  # pyright: ignore[reportArgumentType]

@@ -904,6 +904,22 @@ CASES = [
         "unknown name 'sin'",
         "call it: sin(...), or declare it: sin : real",
     ),
+    (
+        "n : int\nX : real[n]",
+        "RedefinitionError",
+        2,
+        10,
+        "'n' is a value, and so not the size of an array",
+        "choose another name, such as size_n",
+    ),
+    (
+        "X : real[n]\nn = 3",
+        "RedefinitionError",
+        2,
+        1,
+        "'n' is already the size of an array",
+        "choose another name, such as count_n",
+    ),
     ("a = 1\nA = a + b", "UnknownNameError", 2, 9, "unknown name 'b'", "declare it: b : real"),
     (
         "y = if",
