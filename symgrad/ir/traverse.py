@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
+from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 from symgrad.errors import RedefinitionError
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, apply, constant, number, symbol, truth
 
-__all__ = ["digest", "flatten", "fold", "rebuild", "substitute", "symbols_of", "topological", "uses"]
+__all__ = [
+    "digest",
+    "flatten",
+    "fold",
+    "rebuild",
+    "spelling",
+    "substitute",
+    "symbols_of",
+    "topological",
+    "uses",
+]
 
 T = TypeVar("T")
 
@@ -101,13 +112,26 @@ def uses(outputs: list[Node]) -> dict[Node, int]:
 
 def digest(node: Node) -> bytes:
     """Return 16 bytes that depend on the structure alone: equal across processes, platforms and hash seeds."""
-    if node._digest is None:  # pyright: ignore[reportPrivateUsage]
-        for n in topological([node]):
-            if n._digest is None:  # pyright: ignore[reportPrivateUsage]
-                text = f"{n.op.name}|{'|'.join(map(str, n.params))}|".encode()
-                parts = b"".join(a._digest or b"" for a in n.args)  # pyright: ignore[reportPrivateUsage]
-                n._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]
+    pending = [node] if node._digest is None else []  # pyright: ignore[reportPrivateUsage]
+    while pending:
+        top = pending[-1]
+        missing = [a for a in top.args if a._digest is None]  # pyright: ignore[reportPrivateUsage]
+        if missing:
+            pending += missing
+            continue
+        text = f"{top.op.name}|{'|'.join(map(spelling, top.params))}|".encode()
+        parts = b"".join(a._digest or b"" for a in top.args)  # pyright: ignore[reportPrivateUsage]
+        top._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]
+        pending.pop()
     return node._digest or b""  # pyright: ignore[reportPrivateUsage]
+
+
+def spelling(param: object) -> str:
+    """Return a static parameter as text, exact numbers of any length included."""
+    # Python refuses to write an integer of more than 4,300 digits in decimal.
+    if isinstance(param, Fraction) or (isinstance(param, int) and param.bit_length() > 1000):
+        return f"{param.numerator:x}/{param.denominator:x}"
+    return str(param)
 
 
 def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import blake2b
 from typing import TypeAlias
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.traverse import digest, spelling
 
 __all__ = ["FactorKey", "Order", "TermKey"]
 
@@ -29,12 +29,11 @@ _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
 
 @dataclass(frozen=True, slots=True)
 class _Looks:
-    """What the order sees of a node: its first symbols, the beginning of its text, its degree, a digest of it all."""
+    """What the order sees of a node: its first symbols, the beginning of its text, its degree."""
 
     names: tuple[str, ...]
     text: str
     degree: Exponent
-    digest: bytes
 
 
 class Order:
@@ -74,7 +73,7 @@ class Order:
                 looks.names,
                 len(looks.text),
                 looks.text,
-                looks.digest,
+                digest(base),
             )
         return key
 
@@ -101,25 +100,16 @@ def _rank(base: Node, names: tuple[str, ...]) -> int:
 
 
 def _describe(node: Node, args: list[_Looks]) -> _Looks:
-    whole = f"{node.op.name}|{'|'.join(map(_spelling, node.params))}|".encode()
-    mark = blake2b(whole + b"".join(a.digest for a in args), digest_size=16).digest()
     if node.op is SYMBOL:
-        return _Looks((node.name,), str(node.declaration)[:_TEXT], 1, mark)
+        return _Looks((node.name,), str(node.declaration)[:_TEXT], 1)
     if not args:
-        return _Looks((), _spelling(node.params[-1])[:_TEXT], 0, mark)
+        return _Looks((), spelling(node.params[-1])[:_TEXT], 0)
     names = args[0].names
     for arg in args[1:]:
         if arg.names != names:
             names = tuple(sorted({*names, *arg.names})[:_NAMES])
     text = f"{node.op.name}({','.join(a.text for a in args)})"
-    return _Looks(names, text[:_TEXT], _degree(node, [a.degree for a in args]), mark)
-
-
-def _spelling(param: object) -> str:
-    # Python refuses to write an integer of more than 4,300 digits in decimal.
-    if isinstance(param, Fraction) or (isinstance(param, int) and param.bit_length() > 1000):
-        return f"{param.numerator:x}/{param.denominator:x}"
-    return str(param)
+    return _Looks(names, text[:_TEXT], _degree(node, [a.degree for a in args]))
 
 
 _HIGHEST = 10**6  # degrees beyond are all the same to a reader

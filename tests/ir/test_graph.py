@@ -79,6 +79,13 @@ def test_a_deep_graph_walks_pickles_and_copies():
     assert symbols_of([y]) == [x]
 
 
+def test_a_digest_builds_on_those_below():
+    _, y = chain(20_000)
+    for node in topological([y]):
+        assert len(digest(node)) == 16  # walking all of it for each node would take minutes
+    assert digest(number(10**5000)) != digest(number(10**5000 + 1))
+
+
 def test_topological_order_puts_arguments_first_and_each_node_once():
     for seed in range(50):
         y = random_graph(seed, inputs())
