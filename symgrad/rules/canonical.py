@@ -3,7 +3,8 @@
 Normal form
     sums        flat; like terms collected with exact rational coefficients; a common factor in front where
                 that saves a multiplication, `2*(x + y)`; `c*(a + b)` is opened only where that saves one,
-                or where one of its terms meets a like term
+                or where one of its terms meets a like term; terms over powers of one sum are brought over
+                the highest one where that leaves fewer, `1/(x + y) - x/(x + y)**2 -> y/(x + y)**2`
     products    flat; equal bases collected, `x*x**a -> x**(a + 1)`; one quotient `x*sqrt(u)/abs(x)`; the
                 sign in front, or inside a sum that reads as well either way; rational coefficients exact,
                 roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`
@@ -86,6 +87,13 @@ LAWS = [
         pattern=add(mul(n, a), mul(n, b)),
         replacement=mul(n, add(a, b)),
         why="one multiplication fewer",
+        how="collected",
+    ),
+    Rule(
+        name="common-denominator",
+        pattern=add(div(a, add(b, e)), neg(div(mul(a, b), pow(add(b, e), two)))),
+        replacement=div(mul(a, e), pow(add(b, e), two)),
+        why="only where that leaves fewer terms; less cancellation too",
         how="collected",
     ),
     Rule(name="zero-times", pattern=mul(zero, a), replacement=zero, why="the strong zero", how="collected"),

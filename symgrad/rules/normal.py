@@ -11,6 +11,7 @@ from symgrad.rewrite.engine import Round, applicable, apply_rule
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note, Step
+from symgrad.rules.denominators import Denominators
 from symgrad.rules.gathering import Exponent, Form, Gathering, short
 from symgrad.rules.order import Order
 from symgrad.rules.products import Products
@@ -166,14 +167,7 @@ class RulesForSums:
         product.coefficient = scale
         product.walk_new(after)
         product.settle()
-        form = product.form()
-        if not form.factors and not form.powers:
-            total.constant = short(total.constant + form.coefficient)
-            return True
-        monic = self._forms.products.write(Form(1, form.factors, form.powers))
-        c = short(total.terms.pop(monic, 0) + form.coefficient)
-        if c != 0:
-            total.terms[monic] = c
+        self._forms.sums.include(total, product.form())
         return True
 
 
@@ -192,6 +186,7 @@ class NormalForms:
         self.order = order
         self.products = Products(self)
         self.sums = Sums(self)
+        self.denominators = Denominators(self)
         self.rules_for_products = RulesForProducts(current.rules, self)
         self.rules_for_sums = RulesForSums(current.rules, self)
 

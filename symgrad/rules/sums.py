@@ -165,6 +165,7 @@ class Sums:
         found, gone = self.gather(node, laws)
         notes: dict[Note, None] = dict.fromkeys(undefined_somewhere(gone, self._forms.known))
         fired = self._forms.rules_for_sums.apply(found, laws, notes)
+        fired = self._forms.denominators.merge(found, laws) or fired
         if any(is_long(c) for c in (found.constant, *found.terms.values())):
             return None
         after = self.write(found)
@@ -173,6 +174,20 @@ class Sums:
         if not fired:
             self._forms.settled.add(after)
         return Step("collect-terms", node, after, "widens" if notes else "exact", tuple(notes), tuple(laws))
+
+    def include(self, total: Sum, form: Form) -> None:
+        """Add a product to a sum."""
+        if not form.factors and not form.powers:
+            total.constant = short(total.constant + form.coefficient)
+            return
+        monic = self._forms.products.write(Form(1, form.factors, form.powers))
+        c = short(total.terms.pop(monic, 0) + form.coefficient)
+        if c != 0:
+            total.terms[monic] = c
+
+    def plain(self, node: Node) -> Node:
+        """Write down a sum as written, whose terms are in normal form, with like terms collected."""
+        return self.write(self.gather(node, {})[0]) if node.op is add else node
 
     def key(self, term: Node) -> TermKey:
         """Return the sort key of a term."""
