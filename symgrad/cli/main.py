@@ -51,7 +51,7 @@ def _guarded(command: F) -> F:
             return command(*args, **kwargs)
         except SymgradError as error:
             click.echo(f"symgrad: {error}", err=True)
-            sys.exit(3 if isinstance(error.__cause__, OSError) else 1)
+            sys.exit(3 if isinstance(error.__cause__, OSError) else 2 if isinstance(error, UsageError) else 1)
         except OSError as error:
             click.echo(f"symgrad: {error.filename or 'a file'}: {error.strerror or error}", err=True)
             sys.exit(3)

@@ -12,7 +12,7 @@ from symgrad.errors import ArrayTypeError, ComplexInputError, MissingInputError,
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 
-__all__ = ["bind", "check_array", "check_shapes", "in_order", "not_complex"]
+__all__ = ["bind", "check_array", "check_shapes", "in_order", "not_complex", "whole"]
 
 
 def bind(symbols: Sequence[Node], args: Sequence[Any], by_name: Mapping[str, Any]) -> dict[Node, Any]:
@@ -81,7 +81,26 @@ def check_array(symbol: Node, value: Any) -> Any:
             f"input '{symbol.name}' is declared bool, got dtype {array.dtype}",
             cure=f"pass a condition, for instance {symbol.name} != 0",
         )
+    whole(symbol, array)
     return array if array.ndim else array[()]
+
+
+def whole(symbol: Node, value: Any) -> None:
+    """Refuse fractions for an input that is declared int; what is no finite number passes.
+
+    Raises:
+        ArrayTypeError: naming the first value that is not whole.
+    """
+    if symbol.dtype != "int" or np.asarray(value).dtype.kind != "f":
+        return
+    numbers = np.asarray(value)
+    broken = numbers[np.isfinite(numbers) & (numbers != np.floor(numbers))]
+    if broken.size:
+        raise ArrayTypeError(
+            f"input '{symbol.name}' is declared int, and one of its values is {broken.flat[0]}",
+            expected="whole numbers",
+            cure=f"round them, or declare {symbol.name} : real",
+        )
 
 
 def not_complex(name: str, array: Any) -> None:

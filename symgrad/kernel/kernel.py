@@ -16,7 +16,7 @@ from symgrad.errors import (
     SymgradError,
 )
 from symgrad.ir.graph import Node
-from symgrad.ir.inputs import check_shapes, in_order, not_complex
+from symgrad.ir.inputs import check_shapes, in_order, not_complex, whole
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.code import Code
@@ -59,6 +59,7 @@ class Kernel:
         "__weakref__",
         "_call",
         "_code",
+        "_integers",
         "_rebuild",
         "_scalar",
         "_shaped",
@@ -88,6 +89,8 @@ class Kernel:
         self.symbols = tuple(inputs)
         self._scalar = self.dtype.type
         self._shaped = any(node.shape for node in inputs)
+        integers = [node if node.dtype == "int" else None for node in inputs]
+        self._integers = tuple(integers) if any(integers) else ()
         self.kinds = tuple(np.dtype(np.bool_) if b else self.dtype for b in module.bools)
         self._code = code
         self._rebuild = rebuild
@@ -159,6 +162,9 @@ class Kernel:
             if found is not kind:
                 arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
                 break
+        for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
+            if node is not None:
+                whole(node, array)
         if self._shaped:
             check_shapes(self.symbols, arrays)
         try:
