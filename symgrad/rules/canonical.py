@@ -7,7 +7,8 @@ Normal form
                 the highest one where that leaves fewer, `1/(x + y) - x/(x + y)**2 -> y/(x + y)**2`
     products    flat; equal bases collected, `x*x**a -> x**(a + 1)`; one quotient `x*sqrt(u)/abs(x)`; the
                 sign in front, or inside a sum that reads as well either way; rational coefficients exact,
-                roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`
+                roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`, and joined with that of a constant,
+                `1/sqrt(2*pi)`
     powers      of a power, of a product and of an exponential are opened wherever that never narrows the
                 domain: `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
     functions   by the rows below, and by the facts of the op records (odd, even, idempotent)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from symgrad.ir.graph import Node, constant, number
+from symgrad.ir.graph import CONSTANT, Node, constant, number
 from symgrad.ops.arith import add, fold_power, mul, neg, pow
 from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.rounding import abs as abs_
@@ -39,6 +39,11 @@ _LONGEST = (
 def is_long(value: Exponent) -> bool:
     """Tell whether an exact number is too long to be written in place of what it was computed from."""
     return value.numerator.bit_length() > _LONGEST or value.denominator.bit_length() > _LONGEST
+
+
+def is_numeric_product(node: Node) -> bool:
+    """Tell whether a node is a number times a constant, such as 2*pi."""
+    return node.op is mul and node.args[0].is_number() and node.args[1].op is CONSTANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,9 @@ class Gathering:
     def take(self, node: Node, e: Exponent) -> None:
         """Take in a power of a factor in normal form, e being an integer unless the node is positive."""
         name = node.op.name
-        if name == "sqrt":
+        if name == "sqrt" and is_numeric_product(node.args[0]):
+            self.raise_to(Form(node.args[0].args[0].value, {node.args[0].args[1]: 1}, {}), short(HALF * e))
+        elif name == "sqrt":
             self.include(node.args[0], short(HALF * e))
         elif name == "exp":
             self._include_power(E, node.args[0], e)

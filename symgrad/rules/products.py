@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING
 
 from symgrad.ir.graph import CONSTANT, Node, apply, number
@@ -122,6 +123,7 @@ class Products:
     def write(self, form: Form, *, ordered_as: dict[Node, Node] | None = None) -> Node:
         """Write a form down as one quotient of two products, the sign in front."""
         alias = ordered_as or {}
+        form = _roots_joined(form)
         above: list[Node] = []
         below: list[Node] = []
         radicals: dict[Exponent, int] = {}
@@ -192,6 +194,21 @@ def _sign_inside(negation: Node) -> Node:
     for node in reversed(spine):
         result = apply(node.op, (result, node.args[1]))
     return result
+
+
+def _roots_joined(form: Form) -> Form:
+    """Write sqrt(2)*sqrt(pi) as sqrt(2*pi), and sqrt(2)/(2*sqrt(pi)) as 1/sqrt(2*pi)."""
+    factors = form.factors
+    constants = [b for b, e in factors.items() if b.op is CONSTANT and b is not E and abs(e) == HALF]
+    numbers = [b for b, e in factors.items() if e == HALF and b.is_number()]
+    if len(constants) != 1 or not numbers:
+        return form
+    n, e = prod(int(b.value) for b in numbers), factors[constants[0]]
+    if e < 0 and Fraction(form.coefficient).denominator % n:
+        return form
+    rest = {b: k for b, k in factors.items() if b is not constants[0] and b not in numbers}
+    coefficient = form.coefficient if e > 0 else short(form.coefficient * n)
+    return Form(coefficient, {mul(number(n), constants[0]): e, **rest}, form.powers)
 
 
 def _split(size: Fraction, has_above: bool, has_below: bool) -> tuple[Exponent, int]:
