@@ -256,10 +256,12 @@ class Sums:
             terms = self.of(node) if self.small(node) else None
             # A sum inside, c*(a + b), is not opened for the sake of a common factor.
             if terms is not None and not any(t.op is add for t in terms.terms):
-                content = _content(terms) * self._sign(terms)
-                coprime = terms.scaled(1 / Fraction(content))
-                if content != 1 and not any(is_long(c) for c in (coprime.constant, *coprime.terms.values())):
-                    found = (content, self._write_terms(coprime))
+                content = _content(terms)
+                if content != 0:  # else all terms cancel, which the visit of the sum itself finds
+                    content *= self._sign(terms)
+                    coprime = terms.scaled(1 / Fraction(content))
+                    long = any(is_long(c) for c in (coprime.constant, *coprime.terms.values()))
+                    found = (1, node) if content == 1 or long else (content, self._write_terms(coprime))
             self._primitive[node] = found
         return found
 

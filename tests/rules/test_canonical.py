@@ -253,6 +253,11 @@ def test_a_sum_and_its_negation_are_two_factors(sign: str, sums: tuple[str, ...]
         assert left is None or same(left, strictly(after, at)), expression_text(after)
 
 
+def test_a_factor_whose_terms_cancel_late() -> None:
+    inner = "-(x*(1/exp(x))*(exp(x)/exp(x))*exp(x)) + x*(1/exp(x))*(1/exp(x))*exp(x + x)"
+    assert canonical([read(f"({inner})*1")]).nodes[0].is_number(0)
+
+
 def gradient(text: str) -> Node:
     return pull_back([read(text)], [number(1)], [x]).gradients[0]
 
