@@ -34,7 +34,9 @@ def exact(outputs, xs, point):
     values = []
     for digits in (60, 13, 12):
         with mpmath.workdps(digits):
-            values.append(evaluate_mp(mpmath.mp, nodes, {x: mpmath.mpf(p) for x, p in zip(xs, point, strict=True)}))
+            values.append(
+                evaluate_mp(mpmath.mp, nodes, {x: mpmath.mpf(p) for x, p in zip(xs, point, strict=True)})
+            )
     with mpmath.workdps(60):
         return [(v, max(abs(rough - v) for rough in roughs)) for v, *roughs in zip(*values, strict=True)]
 

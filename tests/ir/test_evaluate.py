@@ -97,5 +97,5 @@ def test_an_int_input_takes_whole_numbers_only():
     kernel = sg.compile(p["y"])
     assert np.array_equal(kernel([1, 2], 0.5), [0.5, 1.0])
     for call in (p["y"], kernel):
-        with pytest.raises(errors.ArrayTypeError, match="'k' is declared int, and one of its values is 3.5"):
+        with pytest.raises(errors.ArrayTypeError, match=r"'k' is declared int, and one of its values is 3\.5"):
             call(k=[1.0, 3.5], x=1.0)
