@@ -191,7 +191,7 @@ def expressions(draw: st.DrawFn) -> sympy.Expr:
             new = draw(st.sampled_from(UNARY))(picked[0])
         elif make == "choose":
             new = sympy.Piecewise(
-                (picked[0], SX > SY), (picked[1], sympy.Or(SX < 1, sympy.Ne(SY, 2))), (SX, True)
+                (picked[0], SX > SY), (picked[1], sympy.Or(sympy.Lt(SX, 1), sympy.Ne(SY, 2))), (SX, True)
             )
         else:
             new = draw(st.sampled_from([sympy.Max, sympy.Min]))(SX, SY, SP)
@@ -201,7 +201,7 @@ def expressions(draw: st.DrawFn) -> sympy.Expr:
 
 
 def nests_a_choice_last(e: sympy.Expr) -> bool:
-    return any(isinstance(c.args[-1].expr, sympy.Piecewise) for c in e.atoms(sympy.Piecewise))
+    return any(isinstance(c.args[-1].args[0], sympy.Piecewise) for c in e.atoms(sympy.Piecewise))
 
 
 @given(expressions())

@@ -88,7 +88,7 @@ def test_python_floats_are_doubles_in_powers():
 @pytest.mark.parametrize("text", ["1/0*x", "x + 10**400"])
 def test_a_constant_without_a_finite_value_is_an_error(text):
     with pytest.raises(errors.NumberTooLargeError, match="is infinite, or beyond the largest float"):
-        sg.parse(text).result(x=2.0)
+        sg.parse(text).last(x=2.0)
 
 
 def test_an_int_input_takes_whole_numbers_only():
@@ -97,5 +97,7 @@ def test_an_int_input_takes_whole_numbers_only():
     kernel = sg.compile(p["y"])
     assert np.array_equal(kernel([1, 2], 0.5), [0.5, 1.0])
     for call in (p["y"], kernel):
-        with pytest.raises(errors.ArrayTypeError, match=r"'k' is declared int, and one of its values is 3\.5"):
+        with pytest.raises(
+            errors.ArrayTypeError, match=r"'k' is declared int, and one of its values is 3\.5"
+        ):
             call(k=[1.0, 3.5], x=1.0)
