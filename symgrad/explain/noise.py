@@ -28,6 +28,9 @@ __all__ = ["NoiseVerdict", "Reading", "judge"]
 # These have kinks, yet are continuous wherever they are defined.
 _CONTINUOUS = frozenset({"abs", "cbrt", "div", "hypot", "log", "maximum", "minimum", "pow", "relu", "sqrt"})
 
+# These change sign through infinity at points that no float hits, so their records name no kink there.
+_WITH_POLES = frozenset({"cot", "csc", "sec", "tan"})
+
 
 _SIMPLIFIED = 5_000  # equations of a gradient that is simplified for a proof
 _PROVABLE = 500  # equations of a gradient that is differentiated once more for a proof
@@ -179,7 +182,11 @@ class _Question:
         evidence = find_evidence(self.y, self.trace.gradients, coefficients, self.source)
         if evidence is not None:
             return self._verdict(True, "two draws give different gradients", "", reading, evidence)
-        if len(topological(self.forms.raw)) <= _SIMPLIFIED and self.forms.faithful:
+        if (
+            len(topological(self.forms.raw)) <= _SIMPLIFIED
+            and self.forms.faithful
+            and self._compares_numbers()
+        ):
             if self.source not in topological(self.forms.values):
                 return self._verdict(
                     False, "absent from the canonical gradient", self._cancels(reading), reading
@@ -192,6 +199,18 @@ class _Question:
             "that it cancels"
         )
         return self._verdict(None, "neither a witness nor a proof", open_question, reading)
+
+    def _compares_numbers(self) -> bool:
+        """Tell whether no condition of the gradient compares something that the random input may make undefined.
+
+        A kernel takes the comparison with NaN for false, so such a condition may change with a draw although
+        its simplified form does not.
+        """
+        known = Conditions()
+        conditions = [
+            n for n in topological(self.forms.raw) if n.dtype == "bool" and self.depends(n, self.source)
+        ]
+        return all(a.dtype == "bool" or known.defined(a) == "yes" for n in conditions for a in n.args)
 
     def _verdict(
         self,
@@ -303,7 +322,8 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     for node in depends.order:
         if node is source or not depends(node, source):
             continue
-        jumps = node.dtype != "real" or (bool(node.op.kinks) and node.op.name not in _CONTINUOUS)
+        jumps = node.dtype != "real" or node.op.name in _WITH_POLES
+        jumps = jumps or (bool(node.op.kinks) and node.op.name not in _CONTINUOUS)
         if jumps or (node.op.name == "pow" and depends(node.args[1], source)):
             return False
     known = Conditions()

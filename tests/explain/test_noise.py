@@ -387,3 +387,16 @@ def test_the_same_for_every_hash_seed():
     ]
     assert runs[0] == runs[1]
     assert "z_inner, differentiated by x" in runs[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # At u = 0 the comparison with NaN is false in a kernel, so the gradient does change there.
+        "x, y : real\nu ~ Poisson(3)\nz = where(stop_gradient(sqrt(x)) > sin(u/u), x, x*y)",
+        "x : real\nu ~ Normal(0, 1)\nz = where(log(u) - log(u) >= 0, x, 2*x)",
+    ],
+)
+def test_a_condition_that_may_compare_nan_is_not_simplified_away(text: str) -> None:
+    p = parse_program(text)
+    assert explain(p["z"], [p["x"]], p).noise["u"].enters is not False
