@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -166,6 +167,8 @@ def test_xor_of_equal_conditions_means_what_it_says() -> None:
 # ------------------------------------------------------------------------------------------------- SymPy, graph, SymPy
 
 SX, SY, SP = sympy.Symbol("x", real=True), sympy.Symbol("y", real=True), sympy.Symbol("p", positive=True)
+DIFFERENT: Any = sympy.Ne(SY, 2)  # SymPy's own annotations do not count it as a truth value
+EITHER = sympy.Or(SX < 1, DIFFERENT)
 UNARY = [
     sympy.sin, sympy.cos, sympy.tan, sympy.exp, sympy.log, sympy.sqrt, sympy.tanh, sympy.atan, sympy.Abs, sympy.sign,
     sympy.floor, sympy.ceiling, sympy.erf, sympy.gamma, sympy.asinh, sympy.sec, sympy.acoth,
@@ -190,9 +193,7 @@ def expressions(draw: st.DrawFn) -> sympy.Expr:
         elif make == "apply":
             new = draw(st.sampled_from(UNARY))(picked[0])
         elif make == "choose":
-            new = sympy.Piecewise(
-                (picked[0], SX > SY), (picked[1], sympy.Or(sympy.Lt(SX, 1), sympy.Ne(SY, 2))), (SX, True)
-            )
+            new = sympy.Piecewise((picked[0], SX > SY), (picked[1], EITHER), (SX, True))
         else:
             new = draw(st.sampled_from([sympy.Max, sympy.Min]))(SX, SY, SP)
         if not new.has(sympy.I, sympy.oo, -sympy.oo, sympy.zoo, sympy.nan, sympy.AccumBounds):
