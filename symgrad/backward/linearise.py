@@ -28,10 +28,11 @@ class Guarded(NamedTuple):
 
     guard: Node | None
     value: Node
+    settled: bool = False  # whether the value itself is already zero where the guard is false
 
     def node(self) -> Node:
         """Return it as one node, the choice made."""
-        if self.guard is None or self.value.is_number(0):
+        if self.guard is None or self.settled or self.value.is_number(0):
             return self.value
         return where(self.guard, self.value, _ZERO)
 
@@ -99,7 +100,7 @@ def accumulate(contributions: Sequence[Guarded]) -> Guarded:
     if len(contributions) == 1:
         return contributions[0]
     by_guard: dict[Node | None, Node] = {}
-    for guard, value in contributions:
+    for guard, value, _ in contributions:
         by_guard[guard] = by_guard[guard] + value if guard in by_guard else value
     if len(by_guard) == 1:
         return Guarded(*by_guard.popitem())
@@ -116,4 +117,4 @@ def accumulate(contributions: Sequence[Guarded]) -> Guarded:
         guards.append(guard)
         everywhere = everywhere or otherwise is not None
     assert total is not None
-    return Guarded(None if everywhere else reduce(or_, guards), total)
+    return Guarded(None if everywhere else reduce(or_, guards), total, settled=True)

@@ -462,6 +462,8 @@ LOGIC = [
         why="the condition is known there",
         unread=(b,),
     ),
+    Rule(name="equal-and-at-least", pattern=and_(eq(a, b), ge(a, b)), replacement=eq(a, b), why="implied"),
+    Rule(name="equal-and-at-most", pattern=and_(eq(a, b), le(a, b)), replacement=eq(a, b), why="implied"),
     Rule(name="not-not", pattern=not_(not_(c)), replacement=c, why="double negation"),
     Rule(name="not-true", pattern=not_(yes), replacement=no, why="definition"),
     Rule(name="not-false", pattern=not_(no), replacement=yes, why="definition"),

@@ -48,6 +48,7 @@ PROGRAMS = {
     "power": ("x : positive\na : real\nx**a", "x, a"),
     "tower": ("x : positive\nx**x", "x"),
     "general power": ("x**a", "x, a"),
+    "real tower": ("x**x", "x"),
     "exponential base": ("2**x", "x"),
     "entropy": ("p : real(0, 1)\n-p*log(p) - (1 - p)*log(1 - p)", "p"),
     "rosenbrock": ("(1 - x)**2 + 100*(y - x**2)**2", "x, y"),
