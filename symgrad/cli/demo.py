@@ -6,6 +6,7 @@ The program is an example; every formula, number, sentence and path below is com
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from time import perf_counter
 
 import click
@@ -61,10 +62,10 @@ def run_demo(directory: Path, seed: int) -> None:
         _table(kernel, name, draws)
         for noise, verdict in derivation.noise.items():
             word = {True: "enters", False: "does not enter", None: "may enter"}[verdict.enters]
-            head = click.style(f"  {noise} {word} the gradient", bold=True)
-            click.echo(f"\n{head}: {verdict.reason}.")
+            click.echo("\n" + click.style(f"  {noise} {word} the gradient:", bold=True))
+            click.echo(fill(f"{verdict.reason}.", 100, initial_indent="    ", subsequent_indent="    "))
             if verdict.enters:
-                click.echo(f"  path: {' <- '.join(verdict.path)}")
+                click.echo(f"    path: {' <- '.join(verdict.path)}")
         click.echo()
     _bits(kernels, program, seed)
     picture = directory / "z_inner.svg"
