@@ -137,7 +137,7 @@ class NotInProgramError(SymgradError):
 
 
 class NotDifferentiableError(SymgradError):
-    """An op has no derivative (undefined), so asking for one is an error."""
+    """What was asked to be differentiated is a truth value, which has no derivative."""
 
 
 class UnsupportedError(SymgradError):

@@ -18,10 +18,6 @@ class Span:
     start: int
     end: int
 
-    def to(self, other: Span) -> Span:
-        """Return the smallest span that covers both."""
-        return Span(min(self.start, other.start), max(self.end, other.end))
-
 
 @dataclass(frozen=True)
 class Source:

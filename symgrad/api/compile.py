@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from symgrad.api.expr import Expr, handle, node_of, ordered_symbols
+from symgrad.api.expr import Expr, as_expr, node_of, ordered_symbols
 from symgrad.errors import NotInProgramError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
@@ -68,7 +68,7 @@ def compile(
     if accuracy != "high":
         raise UnsupportedError(f"accuracy={accuracy!r}", expected="accuracy='high'")
     given = list(cast("Sequence[Any]", outputs)) if isinstance(outputs, list | tuple) else [outputs]
-    exprs = [e if isinstance(e, Expr) else handle(node_of(e)) for e in given]
+    exprs = [as_expr(e) for e in given]
     if not exprs:
         raise UsageError("there is nothing to compile", expected="at least one expression")
     if inputs is None:

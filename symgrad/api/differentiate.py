@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from symgrad.api.expr import Equation, Expr, equations_of, handle, node_of
+from symgrad.api.expr import Equation, Expr, as_expr, equations_of, handle, node_of
 from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, ShapeError, UsageError
@@ -43,7 +43,7 @@ def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
         >>> sg.grad(sg.stop_gradient(x)*u, x).nothing
         'stopped'
     """
-    expr = _expr(y)
+    expr = as_expr(y)
     if expr.shape:
         raise NotScalarError(
             f"grad needs a scalar, got shape {expr.shape}",
@@ -82,7 +82,7 @@ def gradients(
         >>> [str(g) for g in sg.gradients(a + b, [a, b], stop_gradients=[a, b])]
         ['1', '1']
     """
-    outputs = [_expr(y) for y in _many(ys)]
+    outputs = [as_expr(y) for y in _many(ys)]
     if not outputs:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
     if grad_ys is None:
@@ -110,7 +110,7 @@ def value_and_grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> tuple[Expr, Any]:
         >>> print(value, slope)
         exp(2*x) 2*exp(2*x)
     """
-    return _expr(y), grad(y, wrt)
+    return as_expr(y), grad(y, wrt)
 
 
 def vjp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], cotangent: Any) -> Any:
@@ -151,7 +151,7 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
         >>> print(sg.jvp(x*y, [x, y], [dx, 0]))
         dx*y
     """
-    outputs = [_expr(e) for e in _many(y)]
+    outputs = [as_expr(e) for e in _many(y)]
     if not outputs:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
     targets = _targets(outputs, _many(xs))
@@ -235,7 +235,7 @@ def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivative
         >>> len(ds), str(ds[a, b]), str(ds[b, a])
         (6, '2*a', '2*a')
     """
-    expr = _expr(y)
+    expr = as_expr(y)
     if expr.shape:
         raise NotScalarError(f"derivatives needs a scalar, got shape {expr.shape}")
     if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -295,10 +295,6 @@ def targets_of(y: Expr, wrt: Any) -> list[Expr]:
     exprs = [_resolve(y, w) for w in _many(wrt)]
     _targets([y], exprs)
     return exprs
-
-
-def _expr(value: Any) -> Expr:
-    return value if isinstance(value, Expr) else handle(node_of(value))
 
 
 def _many(value: Any) -> Sequence[Any]:

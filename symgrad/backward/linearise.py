@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from symgrad.errors import NotDifferentiableError
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ops.logic import and_, not_, or_, where
 
@@ -50,18 +49,12 @@ def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
     Args:
         node: an equation, not a leaf.
         wanted: for each argument, whether its tangent matters.
-
-    Raises:
-        NotDifferentiableError: if an op has no derivative by an argument that carries a tangent.
     """
     terms: list[Linear] = []
     for i, partial in enumerate(node.op.partials):
         if not wanted[i] or partial is None:
             continue
-        coefficient = partial(node, *node.args)
-        if coefficient is NotImplemented:
-            raise NotDifferentiableError(f"{node.op.name} has no derivative by its argument {i + 1}")
-        guarded = _split(coefficient)
+        guarded = _split(partial(node, *node.args))
         if not guarded.value.is_number(0):
             terms.append(Linear(i, guarded))
     return terms

@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 import symgrad
+from symgrad.api.explain import Derivation
 from symgrad.cli.files import write_text
 from symgrad.ir.graph import Node
 from symgrad.ir.types import DISTRIBUTIONS
@@ -43,10 +44,11 @@ def run_demo(directory: Path, seed: int) -> None:
     click.echo(PROGRAM)
     draws = draw(program["u"].node, _DRAWS, seed)
     kernels: dict[str, symgrad.Kernel] = {}
+    derivations: dict[str, Derivation] = {}
     names = [name for name in program.outputs if name not in ("y", "yu")]
     for name in names:
         z = program[name]
-        derivation = symgrad.explain(z, x)
+        derivation = derivations[name] = symgrad.explain(z, x)
         started = perf_counter()
         kernel = kernels[name] = symgrad.compile([z, symgrad.grad(z, x)], [x, program["u"]], name=name)
         elapsed = perf_counter() - started
@@ -69,7 +71,7 @@ def run_demo(directory: Path, seed: int) -> None:
         click.echo()
     _bits(kernels, program, seed)
     picture = directory / "z_inner.svg"
-    write_text(picture, symgrad.explain(program["z_inner"], x).svg())
+    write_text(picture, derivations["z_inner"].svg())
     click.echo(f"The picture of z_inner, with the path of the noise: {picture}")
 
 

@@ -132,7 +132,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
-        NotDifferentiableError: if ``y`` is a truth value, or an op has no derivative.
+        NotDifferentiableError: if ``y`` is a truth value.
         NotInProgramError: if one of ``wrt`` occurs neither in the program nor in ``y``.
         UsageError: if ``wrt`` is empty.
 
