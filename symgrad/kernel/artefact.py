@@ -109,7 +109,7 @@ def write_artefacts(
         stem = stem.with_suffix("")
     name = _function(kernel)
     plan = schedule(kernel.outputs, kernel.symbols)
-    module = emit(plan, float_type(kernel.dtype), host().vector_bytes_of(cpu), entry=name)
+    module = emit(plan, float_type(kernel.dtype), host().target_of(cpu), entry=name)
     ir = target_lines(cpu) + module.ir
     content: dict[str, Callable[[], bytes]] = {
         ".ll": ir.encode,

@@ -8,7 +8,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -16,7 +16,9 @@ import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.llvm.jit import call_c
-from symgrad.llvm.types import CONSTANTS, FloatType
+from symgrad.llvm.maths import FUNCTIONS, define
+from symgrad.llvm.maths.fold import fold
+from symgrad.llvm.types import CONSTANTS, FLOAT64, FloatType
 
 __all__ = ["Declarations", "Value", "VectorBuilder"]
 
@@ -30,11 +32,17 @@ class Value(NamedTuple):
 
 
 class Declarations:
-    """What the functions of one module use from outside it: intrinsics by signature, and libm functions by arity."""
+    """What the code of one module calls: intrinsics, functions of ours, functions of libm.
 
-    def __init__(self) -> None:
-        self.intrinsics: dict[str, str] = {}
-        self.libm: dict[str, int] = {}
+    Args:
+        fused: whether the target has an instruction for a*b + c with one rounding.
+    """
+
+    def __init__(self, *, fused: bool = True) -> None:
+        self.fused = fused
+        self.intrinsics: dict[str, None] = {}  # declarations, in the order of their first use
+        self.maths: dict[str, str] = {}  # symbol -> definition
+        self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
 
 
 class VectorBuilder:
@@ -76,9 +84,9 @@ class VectorBuilder:
 
     def _intrinsic(self, name: str, *args: Value) -> Value:
         full = f"@llvm.{name}.{self._suffix}"
-        self.declarations.intrinsics[full] = (
+        self.declarations.intrinsics[
             f"declare {self.vector} {full}({', '.join([self.vector] * len(args))})"
-        )
+        ] = None
         return self.emit(f"call {self.vector} {full}({', '.join(f'{self.vector} {a.text}' for a in args)})")
 
     def _arith(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
@@ -227,11 +235,26 @@ class VectorBuilder:
         return self.emit(f"select {self.bits} {mask.text}, {kind} {a.text}, {kind} {b.text}", mask=a.mask)
 
     def call(self, name: str, *args: Value) -> Value:
-        """A libm function by its C99 name for doubles, lane by lane."""
+        """A function by its C99 name for doubles: our own vector code if there is any, else libm lane by lane."""
+        known = all(a.literal is not None for a in args)
+        if name in FUNCTIONS:
+            if known:
+                numbers = tuple(float(a.literal) for a in args)
+                return self._literal(fold(name, numbers, self.real, fused=self.declarations.fused))
+            return self._maths(name, args)
         symbol = name + self.real.libm_suffix
-        if all(a.literal is not None for a in args):
+        if known:
             return self._literal(call_c(symbol, tuple(float(a.literal) for a in args), self.real.bits))
-        self.declarations.libm[symbol] = len(args)
+        self.declarations.libm[symbol] = (len(args), self.real)
         return self.emit(
             f"call {self.vector} @lanes.{symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
+        )
+
+    def _maths(self, name: str, args: Sequence[Value]) -> Value:
+        made = define(name, self.real, self.width, fused=self.declarations.fused)
+        self.declarations.maths[made.symbol] = made.text
+        self.declarations.intrinsics.update(dict.fromkeys(made.intrinsics))
+        self.declarations.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
+        return self.emit(
+            f"call {self.vector} {made.symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
         )

@@ -6,7 +6,7 @@ from functools import cache
 
 from symgrad.llvm import loop
 from symgrad.llvm.emit import Module, emit
-from symgrad.llvm.jit import Engine, host
+from symgrad.llvm.jit import Engine, Target, host
 from symgrad.llvm.types import FloatType
 from symgrad.lower.schedule import Schedule
 
@@ -22,6 +22,11 @@ def _driver() -> Engine:
 class Code:
     """Machine code for a schedule; it is in memory as long as this object lives.
 
+    Args:
+        plan: what to compute.
+        real: the format of all numbers.
+        target: what the code may use of this machine, by default all.
+
     Attributes:
         module: the LLVM module it was made from.
         loop: address of the inner loop.
@@ -30,8 +35,8 @@ class Code:
 
     __slots__ = ("__weakref__", "_engine", "loop", "module", "plan")
 
-    def __init__(self, plan: Schedule, real: FloatType) -> None:
-        self.module: Module = emit(plan, real, host().vector_bytes)
+    def __init__(self, plan: Schedule, real: FloatType, target: Target | None = None) -> None:
+        self.module: Module = emit(plan, real, target or host().target)
         self._engine = Engine(self.module.ir)
         self.loop = _driver().address(loop.LOOP)
         self.plan = self._engine.address(loop.PLAN)

@@ -3,6 +3,7 @@
     ufunc.plan   constants for the inner loop (`loop.py`): arguments, vector width, address of ufunc.body
     ufunc.body   the equations on W lanes at a time; an argument is contiguous, or one vector for all
     chunk.K      the body's equations in pieces, where there are many
+    maths.F      the function F of `symgrad/llvm/maths`
     lanes.F      the libm function F, lane by lane
 
 There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is
@@ -21,6 +22,7 @@ from symgrad.errors import InternalError, NumberTooLargeError, UnsupportedError
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.llvm import loop
 from symgrad.llvm.builder import Declarations, Value, VectorBuilder
+from symgrad.llvm.jit import Target
 from symgrad.llvm.types import FloatType
 from symgrad.lower.schedule import Chunk, Schedule
 
@@ -46,21 +48,21 @@ class Module:
     width: int
 
 
-def emit(plan: Schedule, real: FloatType, vector_bytes: int, *, entry: str | None = None) -> Module:
+def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None = None) -> Module:
     """Write a schedule as an LLVM module.
 
     Args:
         plan: what to compute.
         real: the floating-point format of all numbers.
-        vector_bytes: width of a vector register.
+        target: what the processors have that it is for.
         entry: also define the C function of this name, and with it everything that it needs but libm.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
         UnsupportedError: if an equation has no native code.
     """
-    width = vector_bytes // real.itemsize
-    declarations = Declarations()
+    width = target.vector_bytes // real.itemsize
+    declarations = Declarations(fused=target.fused)
     with np.errstate(all="ignore"):
         constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
         text = _body(plan, real, width, declarations, constants)
@@ -69,10 +71,11 @@ def emit(plan: Schedule, real: FloatType, vector_bytes: int, *, entry: str | Non
     nin = len(plan.inputs)
     alone = entry is not None
     parts = [
-        loop.plan(itemsizes, nin, width, real, plan.slots * vector_bytes, internal=alone),
+        loop.plan(itemsizes, nin, width, real, plan.slots * target.vector_bytes, internal=alone),
         *text,
-        *(loop.lane_by_lane(name, arity, width, real) for name, arity in declarations.libm.items()),
-        *declarations.intrinsics.values(),
+        *declarations.maths.values(),
+        *(loop.lane_by_lane(name, arity, width, of) for name, (arity, of) in declarations.libm.items()),
+        *declarations.intrinsics,
     ]
     if entry is not None:
         parts += [loop.driver(internal=True), loop.c_entry(entry, len(bools), nin)]

@@ -23,6 +23,7 @@ from symgrad.errors import InternalError, KernelError
 __all__ = [
     "Engine",
     "Host",
+    "Target",
     "call_c",
     "emit_assembly",
     "emit_object",
@@ -60,6 +61,19 @@ if sys.platform == "win32":
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """What the code must know of the processors that it is for.
+
+    Args:
+        vector_bytes: width of the widest vector register that arithmetic should use.
+        fused: whether they have an instruction for a*b + c with one rounding; without, llvm.fma is a call of C's fma.
+    """
+
+    vector_bytes: int
+    fused: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
     """This machine as LLVM sees it.
 
@@ -67,17 +81,21 @@ class Host:
         triple: target triple.
         cpu: LLVM's name of the processor.
         features: feature string for the code generator.
-        vector_bytes: width of the widest vector register that arithmetic should use.
+        target: what its own vector code may use.
     """
 
     triple: str
     cpu: str
     features: str
-    vector_bytes: int
+    target: Target
 
-    def vector_bytes_of(self, cpu: Cpu) -> int:
-        """Width of the widest vector register of this machine, or of any machine of its kind."""
-        return self.vector_bytes if cpu == "host" else 16
+    def target_of(self, cpu: Cpu) -> Target:
+        """What this machine has, or what any machine of its kind has."""
+        return self.target if cpu == "host" else Target(16, _always_fused(self.triple))
+
+
+def _always_fused(triple: str) -> bool:
+    return triple.split("-", 1)[0] in {"aarch64", "arm64"}
 
 
 @cache
@@ -86,11 +104,12 @@ def _host_once() -> Host:
     llvm.initialize_native_asmprinter()
     flags = cast("dict[str, bool]", dict(llvm.get_host_cpu_features()))
     vector_bytes = 64 if flags.get("avx512f") else 32 if flags.get("avx") else 16
+    triple = str(llvm.get_process_triple())
     found = Host(
-        triple=str(llvm.get_process_triple()),
+        triple=triple,
         cpu=str(llvm.get_host_cpu_name()),
         features=",".join(("+" if on else "-") + name for name, on in sorted(flags.items())),
-        vector_bytes=vector_bytes,
+        target=Target(vector_bytes, bool(flags.get("fma")) or _always_fused(triple)),
     )
     for name in _IMPLICIT:
         resolve(name)

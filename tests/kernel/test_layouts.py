@@ -44,7 +44,7 @@ def agree(kernel: Kernel, reference, a: np.ndarray, b: np.ndarray) -> None:
 def width(dtype: str) -> int:
     from symgrad.llvm.jit import host
 
-    return host().vector_bytes // np.dtype(dtype).itemsize
+    return host().target.vector_bytes // np.dtype(dtype).itemsize
 
 
 def test_every_length(case, dtype):

@@ -96,8 +96,8 @@ def test_assembly_and_object_of_the_driver():
     text = loop.driver()
     assert "ufunc.loop" in emit_assembly(text)
     assert emit_object(text, "baseline")[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe", emit_object(text)[:4])
-    assert host().vector_bytes in (16, 32, 64)
-    assert host().vector_bytes_of("baseline") == 16
+    assert host().target.vector_bytes in (16, 32, 64)
+    assert host().target_of("baseline").vector_bytes == 16
 
 
 def test_collection_in_threads():

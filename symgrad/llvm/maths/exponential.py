@@ -1,0 +1,109 @@
+"""exp and its kin: x = n*log(2) + r with |r| <= log(2)/2, exp(x) = 2**n * (1 + r + c), c from a polynomial.
+
+The reduction is that of Cody and Waite (Software Manual for the Elementary Functions, 1980), without a table. The
+terms of a result are added so that only the last addition rounds it much.
+"""
+
+from __future__ import annotations
+
+import math
+
+from symgrad.llvm.maths import coefficients as c
+from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
+
+__all__ = ["cosh", "exp", "exp2", "exp_of_pair", "expm1", "sinh", "tanh"]
+
+
+def power_of_two(lanes: Lanes, n: Lane) -> Lane:
+    """2**n of an integer -1022 <= n <= 1023."""
+    return lanes.real(lanes.bits(n + (lanes.ROUND + 1023)) << 52)
+
+
+def scaled(lanes: Lanes, x: Lane, n: Lane) -> Lane:
+    """x*2**n in two steps, only the second of which may round, for |n| <= 2044."""
+    half = lanes.nearest(n * 0.5)
+    return x * power_of_two(lanes, half) * power_of_two(lanes, n - half)
+
+
+def reduced(lanes: Lanes, x: Lane, low: Lane | None = None) -> tuple[Lane, Pair]:
+    """Return n and r with x + low = n*log(2) + r, for |x| < 1500."""
+    n = lanes.nearest(x * (1 / math.log(2)))
+    rest = n * -c.LN2[1]
+    return n, lanes.fast_two_sum(lanes.muladd(n, -c.LN2[0], x), rest if low is None else rest + low)
+
+
+def beyond_linear(lanes: Lanes, r: Pair) -> Lane:
+    """exp(r) - 1 - r[0], at most 0.07."""
+    return lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP), r[1])
+
+
+def exp_of_pair(lanes: Lanes, x: Lane, low: Lane | None = None) -> Lane:
+    # Beyond the limits the result is an infinity or zero all the same.
+    n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, 710.0), -746.0), low)
+    one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
+    return scaled(lanes, one_and_r + (error + beyond_linear(lanes, r)), n)
+
+
+def exp(lanes: Lanes, x: Lane) -> Lane:
+    return exp_of_pair(lanes, x)
+
+
+def exp2(lanes: Lanes, x: Lane) -> Lane:
+    x = lanes.at_least(lanes.at_most(x, 1025.0), -1080.0)
+    n = lanes.nearest(x)
+    f = x - n
+    r = f * c.LN2_FULL[0]
+    error = lanes.muladd(f, c.LN2_FULL[1], lanes.product_error(f, lanes.const(c.LN2_FULL[0]), r))
+    one_and_r, rounded = lanes.fast_two_sum(lanes.const(1), r)
+    return scaled(lanes, one_and_r + (rounded + beyond_linear(lanes, (r, error))), n)
+
+
+def minus_one(lanes: Lanes, r: Pair, scale: Lane, difference: Pair) -> Pair:
+    """scale*exp(r) - unit, given scale - unit, both powers of two."""
+    total, error = lanes.fast_two_sum(difference[0], scale * r[0])
+    return total, lanes.muladd(scale, beyond_linear(lanes, r), error + difference[1])
+
+
+def expm1(lanes: Lanes, x: Lane) -> Lane:
+    n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0))
+    # Half of the result, which the largest n still has room for.
+    scale = power_of_two(lanes, n - 1.0)
+    high, low = minus_one(lanes, r, scale, lanes.two_sum(scale, lanes.const(-0.5)))
+    return lanes.select(lanes.abs(x) < 2.0**-54, x, (high + low) * 2.0)
+
+
+def tanh(lanes: Lanes, x: Lane) -> Lane:
+    """-e/(2 + e) with e = exp(-2*|x|) - 1, which is within (-1, 0]."""
+    n, r = reduced(lanes, lanes.at_least(lanes.abs(x) * -2.0, -44.0))
+    scale = power_of_two(lanes, n)
+    difference = lanes.fast_two_sum(lanes.const(-1), scale)
+    e, e_low = lanes.fast_two_sum(*minus_one(lanes, r, scale, difference))
+    d, d_low = lanes.fast_two_sum(lanes.const(2), e)
+    q, q_low = lanes.quotient((e, e_low), (d, d_low + e_low))
+    return lanes.copysign(q + q_low, x)
+
+
+def halves(lanes: Lanes, x: Lane) -> tuple[Pair, Pair]:
+    """exp(|x|)/4 and exp(-|x|)/4, of which the second is negligible where it is wrong."""
+    n, r = reduced(lanes, lanes.at_most(lanes.abs(x), 710.6))
+    z = r[0] * r[0]
+    even = z * lanes.polynomial(z, c.COSH)
+    odd = lanes.muladd(z * r[0], lanes.polynomial(z, c.SINH), r[1])
+    up = power_of_two(lanes, n - 2.0)
+    down = power_of_two(lanes, -2.0 - lanes.at_most(n, 100.0))
+    plus, plus_error = lanes.fast_two_sum(lanes.const(1), r[0])
+    minus, minus_error = lanes.fast_two_sum(lanes.const(1), -r[0])
+    return (up * plus, up * (plus_error + (even + odd))), (down * minus, down * (minus_error + (even - odd)))
+
+
+def sinh(lanes: Lanes, x: Lane) -> Lane:
+    up, down = halves(lanes, x)
+    total, error = lanes.fast_two_sum(up[0], -down[0])
+    size = (total + (error + (up[1] - down[1]))) * 2.0
+    return lanes.select(lanes.abs(x) < 2.0**-28, x, lanes.copysign(size, x))
+
+
+def cosh(lanes: Lanes, x: Lane) -> Lane:
+    up, down = halves(lanes, x)
+    total, error = lanes.fast_two_sum(up[0], down[0])
+    return (total + (error + (up[1] + down[1]))) * 2.0

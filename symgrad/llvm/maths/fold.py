@@ -1,0 +1,47 @@
+"""The value of a function at numbers known now: the kernel's own code, compiled for two lanes and called."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+from symgrad.llvm import loop
+from symgrad.llvm.jit import Engine
+from symgrad.llvm.maths import FUNCTIONS, define
+from symgrad.llvm.types import FLOAT64, FloatType
+
+__all__ = ["fold"]
+
+_WIDTH = 2
+
+
+@cache
+def _engine(name: str, real: FloatType, fused: bool) -> Engine:
+    made = define(name, real, _WIDTH, fused=fused)
+    vector = f"<{_WIDTH} x {real.llvm}>"
+    arity = FUNCTIONS[name][1]
+    lines = ["define void @fold(ptr %from, ptr %to) #0 {"]
+    for k in range(arity):
+        lines += [
+            f"  %p{k} = getelementptr {vector}, ptr %from, i64 {k}",
+            f"  %a{k} = load {vector}, ptr %p{k}, align 1",
+        ]
+    lines += [
+        f"  %value = call {vector} {made.symbol}({', '.join(f'{vector} %a{k}' for k in range(arity))})",
+        f"  store {vector} %value, ptr %to, align 1",
+        "  ret void",
+        "}",
+    ]
+    libm = [loop.lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
+    return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]))
+
+
+def fold(name: str, args: tuple[float, ...], real: FloatType, *, fused: bool) -> float:
+    """Return the bits that a kernel gives, whatever its width."""
+    kind = ctypes.c_double if real.bits == 64 else ctypes.c_float
+    given = (kind * (_WIDTH * len(args)))(*(a for a in args for _ in range(_WIDTH)))
+    found = (kind * _WIDTH)()
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(_engine(name, real, fused).address("fold"))(
+        given, found
+    )
+    return float(found[0])

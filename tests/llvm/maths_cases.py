@@ -1,0 +1,144 @@
+"""Where the functions of symgrad/llvm/maths are tested, and their exact values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+import numpy as np
+from mpmath import mp
+
+from symgrad.kernel.compile import compile_nodes
+from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.code import Code
+from symgrad.llvm.jit import Target
+from symgrad.llvm.types import float_type
+from symgrad.lower.schedule import schedule
+from tests.kernel.formulas import op, u, x
+
+NAMES = {"tgamma": "gamma"}  # C99 -> ours, where they differ
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function: ranges to sample (uniformly, or over all magnitudes), and points that are hard."""
+
+    ranges: tuple[tuple[float, float], ...]
+    hard: tuple[Any, ...] = ()
+    magnitudes: tuple[float, float] | None = None
+    """Powers of two between which the size of an argument lies; negative arguments too if the ranges have them."""
+    arity: int = 1
+    limit: float = 1.0
+    reference: Callable[..., Any] | None = None
+
+
+def near(*points: float) -> tuple[float, ...]:
+    """The points and the two numbers on either side of each."""
+    found: list[float] = []
+    for p in points:
+        down = math.nextafter(p, -math.inf)
+        up = math.nextafter(p, math.inf)
+        found += [math.nextafter(down, -math.inf), down, p, up, math.nextafter(up, math.inf)]
+    return tuple(found)
+
+
+LN2 = math.log(2)
+STEPS = near(*(LN2 * (n + 0.5) for n in (-40, -3, -2, -1, 0, 1, 2, 52, 53, 54)))
+ROOTS = near(*(math.sqrt(0.5) * 2.0**n for n in (-2, -1, 0, 1, 2, 3)), 1.0, 0.5, 2.0)
+
+CASES: dict[str, Case] = {
+    "exp": Case(
+        ((-1, 1), (-20, 20), (-745.2, 709.8)),
+        STEPS + near(709.782712893384, -708.3964185322641, -745.133),
+        (-60, 3),
+    ),
+    "exp2": Case(
+        ((-1, 1), (-20, 20), (-1075, 1024)), (*near(0.5, -0.5, 1.5, 1023.5, -1022, -1074), 3.0), (-60, 3)
+    ),
+    "expm1": Case(
+        ((-1, 1), (-0.4, 0.4), (-40, 40), (-50, 709.8)), STEPS + near(709.782712893384), (-1074, 3)
+    ),
+    "sinh": Case(
+        ((-1, 1), (-0.4, 0.4), (-40, 40), (-710.5, 710.5)), STEPS + near(709.78, 710.4758), (-1074, 3)
+    ),
+    "cosh": Case(
+        ((-1, 1), (-0.4, 0.4), (-40, 40), (-710.5, 710.5)), STEPS + near(709.78, 710.4758), (-1074, 3)
+    ),
+    "tanh": Case(((-1, 1), (-0.4, 0.4), (-23, 23)), STEPS + near(18.7, 19.1, 22.0), (-1074, 10)),
+    "log": Case(((0.5, 2), (0.99, 1.01), (0, 100)), ROOTS, (-1074, 1023)),
+    "log2": Case(((0.5, 2), (0.99, 1.01), (0, 100)), (*ROOTS, 8.0, 2.0**-1074), (-1074, 1023)),
+    "log10": Case(((0.5, 2), (0.99, 1.01), (0, 100)), (*ROOTS, *(10.0**n for n in range(23))), (-1074, 1023)),
+    "log1p": Case(
+        ((-0.5, 1), (-0.01, 0.01), (-1, 100)), tuple(r - 1 for r in ROOTS) + near(-1)[3:], (-1074, 1023)
+    ),
+}
+
+
+def sample(case: Case, count: int, seed: int, dtype: str) -> tuple[np.ndarray, ...]:
+    """Return about ``count`` arguments of the dtype, hard points first."""
+    rng = np.random.default_rng(seed)
+    columns: list[np.ndarray] = []
+    limits = np.finfo(dtype)
+    for k in range(case.arity):
+        hard = np.array([p if case.arity == 1 else p[k] for p in case.hard], float)
+        each = count // (len(case.ranges) + (case.magnitudes is not None))
+        drawn = [rng.uniform(low, high, each) for low, high in case.ranges]
+        if case.magnitudes:
+            low, high = case.magnitudes
+            low, high = max(low, limits.minexp - limits.nmant), min(high, limits.maxexp - 1)
+            size = np.exp2(rng.uniform(low, high, each))
+            signed = any(r[0] < 0 for r in case.ranges)
+            drawn.append(size * rng.choice([-1, 1], each) if signed else size)
+        columns.append(np.concatenate([hard, *drawn]))
+    with np.errstate(all="ignore"):
+        cast = [c.astype(dtype) for c in columns]
+    keep = np.all([np.isfinite(c) for c in cast], axis=0)
+    return tuple(c[keep] for c in cast)
+
+
+REFERENCES: dict[str, Callable[..., Any]] = {
+    "exp2": lambda x: mp.power(2, x),
+    "log2": lambda x: mp.log(x) / mp.ln2,
+    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+    "tgamma": mp.gamma,
+}
+
+
+def exact(name: str, columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The values as sums of two doubles; infinite beyond the largest one, NaN where there is no real value."""
+    function = REFERENCES.get(name) or getattr(mp, name)
+    high, low = [], []
+    with mp.workprec(200):
+        for row in zip(*(c.tolist() for c in columns), strict=True):
+            try:
+                value = function(*map(mp.mpf, row))
+            except ZeroDivisionError:
+                value = mp.nan
+            value = mp.nan if isinstance(value, mpmath.mpc) else value
+            h = float(value)
+            high.append(h)
+            low.append(float(value - h) if math.isfinite(h) else 0.0)
+    return np.array(high), np.array(low)
+
+
+def ulps(found: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """Errors in units in the last place of the exact value, in the dtype of what was found."""
+    limits = np.finfo(found.dtype)
+    with np.errstate(all="ignore"):
+        nearest = high.astype(found.dtype)
+        unit = np.abs(np.spacing(np.minimum(np.abs(nearest), limits.max))).astype(float)
+        # The spacing above a power of two is twice that below it, where an exact value may lie.
+        errors = np.abs((found.astype(float) - high) - low) / unit
+        same = (found == nearest) | (np.isnan(found) & np.isnan(nearest))
+    return np.where(~np.isfinite(nearest) | ~np.isfinite(found), np.where(same, 0.0, np.inf), errors)
+
+
+def kernel(name: str, dtype: str = "float64", target: Target | None = None) -> Kernel:
+    """The function by itself, for this machine or with less than it has."""
+    inputs = [x, u][: CASES[name].arity]
+    outputs = [op(NAMES.get(name, name), *inputs)]
+    code = Code(schedule(outputs, inputs), float_type(dtype), target)
+    return Kernel(code, outputs, inputs, name=name, rebuild=compile_nodes)

@@ -1,0 +1,134 @@
+"""Functions of our own: within an ulp of mpmath, right at the ends, the same bits in every lane and when folded."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from symgrad.kernel.compile import compile_nodes
+from symgrad.llvm.builder import Declarations, VectorBuilder
+from symgrad.llvm.jit import Target, host
+from symgrad.llvm.maths import FUNCTIONS
+from symgrad.llvm.types import float_type
+from tests.kernel.formulas import as_tuple, op, same_bits, u, x
+from tests.llvm.maths_cases import CASES, exact, kernel, sample, ulps
+
+UNFUSED = Target(16, fused=False)
+
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1.0,
+    -1.0,
+    2.0,
+    -3.0,
+    0.5,
+    1e308,
+    -1e308,
+    5e-324,
+    -5e-324,
+    2e-310,
+    1e-300,
+    1e5,
+    -1e5,
+]
+
+C_FUNCTIONS = {
+    "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan, "acosh": np.arccosh, "asinh": np.arcsinh,
+    "atanh": np.arctanh, "atan2": np.arctan2, "pow": np.power,
+}  # fmt: skip
+
+
+def test_every_function_has_a_case():
+    assert set(CASES) == set(FUNCTIONS)
+    assert all(CASES[name].arity == arity for name, (_, arity) in FUNCTIONS.items())
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", CASES)
+def test_accuracy(name, dtype, fused):
+    case = CASES[name]
+    columns = sample(case, 1500, 1, dtype)
+    errors = ulps(kernel(name, dtype, None if fused else UNFUSED)(*columns), *exact(name, columns))
+    worst = np.argmax(errors)
+    assert errors[worst] <= case.limit, [c[worst].item().hex() for c in columns]
+
+
+def in_c(name: str, columns: list[np.ndarray]) -> np.ndarray:
+    """C's values of double, at the ends those of C99 appendix F."""
+    from scipy import special
+
+    function = C_FUNCTIONS.get(name) or getattr(np, name, None) or getattr(special, name)
+    return function(*columns)
+
+
+@pytest.mark.parametrize("target", [None, UNFUSED])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", CASES)
+def test_ends(name, dtype, target):
+    """NaN, infinities, signs of zeros, numbers below the normal ones, overflow: as in C."""
+    with np.errstate(all="ignore"):
+        pool = np.array(SPECIAL).astype(dtype)
+        columns = [np.array(c) for c in zip(*itertools.product(pool, repeat=CASES[name].arity), strict=True)]
+        # NumPy's float32 functions are their own; C's of doubles, rounded, is what is meant.
+        expected = in_c(name, [c.astype(float) for c in columns]).astype(dtype)
+    found = kernel(name, dtype, target)(*columns)
+    ordinary = np.isfinite(expected) & (np.abs(expected) > np.finfo(dtype).tiny)
+    assert same_bits(np.where(ordinary, 0, found), np.where(ordinary, 0, expected))
+    assert np.all(np.signbit(found) == np.signbit(expected), where=ordinary)
+    np.testing.assert_allclose(found[ordinary], expected[ordinary], rtol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", CASES)
+def test_a_lane_knows_of_no_other(name, dtype):
+    """The same bits at every length, position and stride, beside whatever numbers."""
+    k = kernel(name, dtype)
+    columns = sample(CASES[name], 120, 2, dtype)
+    with np.errstate(all="ignore"):
+        special = np.array(SPECIAL).astype(dtype)
+    columns = tuple(np.concatenate([c[:60], c[-60:], special]) for c in columns)
+    together = k(*columns)
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        order = rng.permutation(len(together))[: rng.integers(1, 70)]
+        assert same_bits(k(*(c[order] for c in columns)), together[order])
+        spread = [np.full((len(order), 3), 7, dtype) for _ in columns]
+        for s, c in zip(spread, columns, strict=True):
+            s[:, 1] = c[order]
+        assert same_bits(k(*(s[:, 1] for s in spread)), together[order])
+    alone = [k(*row) for row in zip(*columns, strict=True)]
+    assert same_bits(np.array(alone, dtype), together)
+
+
+@pytest.mark.parametrize("target", [None, UNFUSED])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", CASES)
+def test_folding_has_the_bits_of_the_code(name, dtype, target):
+    columns = sample(CASES[name], 30, 3, dtype)
+    with np.errstate(all="ignore"):
+        special = np.array(SPECIAL).astype(dtype)
+    columns = [np.concatenate([c[-25:], special]) for c in columns]
+    real = float_type(dtype)
+    fused = host().target.fused if target is None else target.fused
+    builder = VectorBuilder(real, 4, Declarations(fused=fused))
+    folded = [
+        builder.call(name, *(builder.const(float(a)) for a in row)).literal
+        for row in zip(*columns, strict=True)
+    ]
+    assert same_bits(np.array(folded, dtype), kernel(name, dtype, target)(*columns))
+
+
+def test_a_function_stands_once_in_a_module():
+    k = compile_nodes([op("exp", x), op("exp", op("add", x, u)), op("exp", x)], [x, u])
+    assert k.llvm_ir.count("define internal <") == 1
+    assert k.llvm_ir.count("call <") - k.llvm_ir.count("call <8 x double> @llvm") >= 2
+    a, b, c = as_tuple(k(1.0, 0.5))
+    assert same_bits(a, c)
+    assert same_bits(b, kernel("exp")(1.5))

@@ -1,0 +1,166 @@
+"""Write symgrad/llvm/maths/coefficients.py: `python tools/minimax.py` (about a minute; prints the errors).
+
+Every polynomial is the best one by Remez's exchange algorithm in mpmath, for a weighted error, with its coefficients
+then rounded to doubles; the error printed is that of the rounded polynomial, in bits below the result that it is a
+part of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mpmath import mp
+
+mp.dps = 50
+
+TARGET = Path(__file__).parent.parent / "symgrad" / "llvm" / "maths" / "coefficients.py"
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A polynomial for `function` on [low, high]: `weight` turns its error into that of the result, relative."""
+
+    name: str
+    what: str
+    function: Function
+    low: Any
+    high: Any
+    degree: int
+    weight: Function
+
+
+def remez(fit: Fit) -> tuple[list[float], Any]:
+    """Return the rounded coefficients, constant first, and the largest weighted error."""
+    n = fit.degree
+    low, high = mp.mpf(fit.low), mp.mpf(fit.high)
+    # Chebyshev's points, none of them at a removable singularity in the middle.
+    grid = [
+        (low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (i + mp.mpf("0.31")) / (30 * (n + 2)))
+        for i in range(30 * (n + 2))
+    ]
+    f = [fit.function(x) for x in grid]
+    w = [fit.weight(x) for x in grid]
+    chosen = [15 + 30 * i for i in range(n + 2)]
+    coefficients: list[Any] = []
+    for _ in range(8):
+        rows = [[*(grid[i] ** k for k in range(n + 1)), (-1) ** j / w[i]] for j, i in enumerate(chosen)]
+        solution = mp.lu_solve(mp.matrix(rows), mp.matrix([f[i] for i in chosen]))
+        coefficients = [solution[k] for k in range(n + 1)]
+        errors = [(mp.polyval(coefficients[::-1], x) - y) * s for x, y, s in zip(grid, f, w, strict=True)]
+        # The largest error of every run of one sign.
+        peaks: list[int] = []
+        for i, e in enumerate(errors):
+            if peaks and (errors[peaks[-1]] > 0) == (e > 0):
+                if abs(e) > abs(errors[peaks[-1]]):
+                    peaks[-1] = i
+            else:
+                peaks.append(i)
+        while len(peaks) > n + 2:
+            peaks.pop(0 if abs(errors[peaks[0]]) < abs(errors[peaks[-1]]) else -1)
+        if len(peaks) < n + 2 or peaks == chosen:
+            break
+        chosen = peaks
+    rounded = [float(c) for c in coefficients]
+    exact = [mp.mpf(c) for c in reversed(rounded)]
+    return rounded, max(abs((mp.polyval(exact, x) - y) * s) for x, y, s in zip(grid, f, w, strict=True))
+
+
+LN2_2 = mp.log(2) / 2
+
+FITS = [
+    Fit(
+        "EXP",
+        "(exp(r) - 1 - r)/r**2, |r| <= log(2)/2",
+        lambda r: (mp.expm1(r) - r) / r**2,
+        -LN2_2 - 0.001,
+        LN2_2 + 0.001,
+        10,
+        abs,
+    ),
+    Fit(
+        "COSH",
+        "(cosh(r) - 1)/r**2 in r**2",
+        lambda z: (mp.cosh(mp.sqrt(z)) - 1) / z,
+        0,
+        (LN2_2 + 0.001) ** 2,
+        5,
+        lambda z: z,
+    ),
+    Fit(
+        "SINH",
+        "(sinh(r) - r)/r**3 in r**2",
+        lambda z: (mp.sinh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        0,
+        (LN2_2 + 0.001) ** 2,
+        5,
+        lambda z: z,
+    ),
+    Fit(
+        "LOG",
+        "R(s)/s**2 in s**2, log((1 + s)/(1 - s)) = 2*s + s*R, |s| <= 0.1716",
+        lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
+        0,
+        mp.mpf("0.1716") ** 2,
+        6,
+        lambda z: z / 2,
+    ),
+]
+
+
+def parts(name: str, value: Any, *bits: int) -> str:
+    """A constant as a sum of doubles: each but the last has at most so many bits, so that small multiples are exact."""
+    terms: list[float] = []
+    for size in (*bits, 53):
+        exponent = mp.floor(mp.log(abs(value), 2)) - size + 1
+        # Truncated, except the last: then every remainder has the sign of the constant.
+        scaled = value / mp.mpf(2) ** exponent
+        term = float((mp.nint if size == 53 else mp.floor)(scaled) * mp.mpf(2) ** exponent)
+        terms.append(term)
+        value -= mp.mpf(term)
+    return f'{name} = _read("{" ".join(t.hex() for t in terms)}")'
+
+
+CONSTANTS = [
+    ("log(2); multiples up to 2048 of the first part are exact", parts("LN2", mp.log(2), 42)),
+    ("log(2) as a sum", parts("LN2_FULL", mp.log(2), 53)),
+    ("1/log(2)", parts("LOG2_E", 1 / mp.log(2), 53)),
+    ("1/log(10)", parts("LOG10_E", 1 / mp.log(10), 53)),
+    ("log10(2), multiples as of LN2", parts("LOG10_2", mp.log10(2), 42)),
+]
+
+HEAD = '''"""Coefficients and constants: written by tools/minimax.py, constant coefficient first."""
+
+# fmt: off
+from __future__ import annotations
+
+
+def _read(text: str) -> tuple[float, ...]:
+    return tuple(map(float.fromhex, text.split()))
+
+'''
+
+
+def main() -> None:
+    lines: list[str] = []
+    for fit in FITS:
+        coefficients, error = remez(fit)
+        bits = float(-mp.log(error, 2))
+        print(f"{fit.name:12} degree {fit.degree:2}  2**-{bits:.1f}  {fit.what}")
+        lines += [f"# {fit.what}: 2**-{bits:.1f}", f"{fit.name} = _read("]
+        lines += [
+            f'    "{" ".join(c.hex() for c in coefficients[i : i + 4])} "'
+            for i in range(0, len(coefficients), 4)
+        ]
+        lines += [")"]
+    for what, text in CONSTANTS:
+        lines += [f"# {what}", text]
+    TARGET.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
