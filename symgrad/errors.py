@@ -20,6 +20,7 @@ __all__ = [
     "DomainError",
     "EvaluationError",
     "ForbiddenSyntaxError",
+    "IndexRangeError",
     "InternalError",
     "KernelError",
     "MissingInputError",
@@ -126,6 +127,10 @@ class DomainError(SymgradError):
 
 class ShapeError(SymgradError):
     """Shapes do not broadcast, or an array is not of the declared shape."""
+
+
+class IndexRangeError(SymgradError, IndexError):
+    """An index points outside its axis."""
 
 
 class NotScalarError(ShapeError):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
 from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
+from symgrad.ops.layout import full
 
 __all__ = ["Pushforward", "all_partials", "push_forward"]
 
@@ -28,7 +29,7 @@ class Pushforward:
         }
 
     def __call__(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return the outputs' tangents."""
+        """Return the outputs' tangents, of their shapes; a number 0 for what does not move."""
         known = self._tangents
         for node in topological(outputs, until=known):
             if node in known:
@@ -39,15 +40,25 @@ class Pushforward:
             moving = [known[a] is not None for a in node.args]
             if not any(moving):
                 continue
-            contributions: list[Guarded] = []
-            for term in linearise(node, moving):
-                tangent = known[node.args[term.argument]]
-                assert tangent is not None
-                contributions.append(pass_through(term.coefficient, tangent))
+            contributions = list(self._push(node, moving))
             if contributions:
                 known[node] = accumulate(contributions)
-        tangents = [known[o] for o in outputs]
-        return [_ZERO if t is None else t.node() for t in tangents]
+        return [_ZERO if (t := known[o]) is None else full(t.node(), o.shape) for o in outputs]
+
+    def _push(self, node: Node, moving: Sequence[bool]) -> Iterator[Guarded]:
+        push = node.op.push
+        if push is None:
+            for term in linearise(node, moving):
+                tangent = self._tangents[node.args[term.argument]]
+                assert tangent is not None
+                yield pass_through(term.coefficient, tangent)
+            return
+        for i, arg in enumerate(node.args):
+            tangent = self._tangents[arg]
+            if tangent is not None:
+                moved = push(node, i, tangent.node())
+                if not moved.is_number(0):
+                    yield Guarded(None, moved)
 
 
 def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node]) -> list[Node]:

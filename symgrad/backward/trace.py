@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import topological
+from symgrad.ir.types import REAL, Declaration
 
-__all__ = ["Nothing", "Step", "Trace"]
+__all__ = ["Nothing", "Step", "Trace", "placeholder"]
 
 
 class Nothing(StrEnum):
@@ -31,7 +32,8 @@ class Step(NamedTuple):
     Attributes:
         node: the forward equation; its op names the rule.
         argument: the position of the argument that receives the contribution.
-        coefficient: the partial derivative, as a node.
+        coefficient: the partial derivative, as a node; for an op that is not pointwise, its pullback of the
+            `placeholder` of the node.
         cotangent: the cotangent of ``node`` that came in.
         contribution: what the pullback sends to the argument.
     """
@@ -52,6 +54,14 @@ class Step(NamedTuple):
         """The forward values that the pullback reads: the node itself or its arguments, in the order they are read."""
         forward = {self.node, *self.node.args}
         return tuple(n for n in topological([self.coefficient], until=forward) if n in forward)
+
+
+def placeholder(node: Node) -> Node:
+    """Return the symbol that stands for the cotangent of a node in the coefficient of a Step.
+
+    No program can declare its name.
+    """
+    return symbol(Declaration("__cotangent", REAL, node.shape))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
-from symgrad.backward.trace import Nothing, Step, Trace
+from symgrad.backward.trace import Nothing, Step, Trace, placeholder
 from symgrad.backward.zeros import classify
-from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
+from symgrad.ops.layout import full, unbroadcast
 
 __all__ = ["pull_back"]
 
@@ -22,7 +22,7 @@ def pull_back(
 
     Args:
         outputs: the nodes to differentiate.
-        seeds: their cotangents, of the same shapes.
+        seeds: their cotangents, of the same shapes or of shapes that broadcast to them.
         wrt: the nodes to differentiate by: symbols or intermediate ones. Each receives its total derivative.
         stopped: nodes that count as constants: their own cotangent is formed, nothing flows beyond.
 
@@ -46,28 +46,41 @@ def pull_back(
             arrived[node] = cotangent
         if not node.args or node in stopped:
             continue
-        for term in linearise(node, [a in active for a in node.args]):
-            contribution = pass_through(term.coefficient, cotangent)
-            target = node.args[term.argument]
-            received.setdefault(target, []).append(contribution)
-            steps.append(
-                Step(node, term.argument, term.coefficient.node(), cotangent.value, contribution.value)
-            )
+        for step, contribution in _pull(node, cotangent, [a in active for a in node.args]):
+            received.setdefault(step.target, []).append(contribution)
+            steps.append(step)
     gradients: list[Node] = []
     nothing: list[Nothing | None] = []
     for node in wrt:
         cotangent = arrived.get(node)
         gradient = as_node(0) if cotangent is None else cotangent.node()
-        if gradient.shape != node.shape:
-            raise UnsupportedError(
-                f"the gradient by an array of shape {node.shape} needs a sum or broadcast over its axes",
-                cure="declare the symbols as scalars: kernels of scalar programs broadcast over arrays",
-            )
-        gradients.append(gradient)
+        gradients.append(full(gradient, node.shape))
         nothing.append(classify(outputs, node, stopped) if cotangent is None else None)
     return Trace(
         tuple(zip(outputs, seeds, strict=True)), tuple(wrt), tuple(gradients), tuple(nothing), tuple(steps)
     )
+
+
+def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tuple[Step, Guarded]]:
+    """Transpose one equation: what its cotangent sends to each wanted argument."""
+    if node.op.pull is None:
+        for term in linearise(node, wanted):
+            contribution = pass_through(term.coefficient, cotangent)
+            step = Step(node, term.argument, term.coefficient.node(), cotangent.value, contribution.value)
+            target = step.target
+            if target.shape != node.shape:
+                contribution = Guarded(None, unbroadcast(contribution.node(), node.shape, target.shape))
+                step = step._replace(contribution=contribution.value)
+            yield step, contribution
+        return
+    for i, arg in enumerate(node.args):
+        if not wanted[i] or arg.dtype != "real":
+            continue
+        # A linear map has no one coefficient: the trace keeps the map itself, applied to a placeholder.
+        coefficient = node.op.pull(node, i, placeholder(node))
+        contribution = node.op.pull(node, i, cotangent.node())
+        if not coefficient.is_number(0):
+            yield Step(node, i, coefficient, cotangent.node(), contribution), Guarded(None, contribution)
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> set[Node]:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import MissingInputError, NumberTooLargeError
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.errors import MissingInputError, NumberTooLargeError, ShapeError
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.sizes import evaluate_size, resolve
 from symgrad.ir.traverse import topological
 
-__all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp"]
+__all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "sizes_of"]
 
 CONSTANT_VALUES = {
     "pi": math.pi,
@@ -42,6 +43,7 @@ def evaluate(outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
         NumberTooLargeError: if a constant such as 9**9**9**9 does not fit a float.
     """
     order = topological(outputs, until=values)
+    sizes = sizes_of(order, values)
     results: dict[Node, Any] = {}
     constants: set[Node] = set()
     with np.errstate(all="ignore"):
@@ -54,18 +56,66 @@ def evaluate(outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
             elif node.op is CONSTANT:
                 results[node] = np.float64(CONSTANT_VALUES[node.params[0]])
                 constants.add(node)
+            elif node.op is SIZE:
+                results[node] = np.int64(evaluate_size(node.params[0], sizes))
             elif node.op is SYMBOL:
                 raise MissingInputError(
                     f"'{node.name}' has no value", cure=f"pass {node.name}=... ({node.declaration})"
                 )
             else:
-                result = node.op.evaluate(*node.params, *(results[a] for a in node.args))
+                result = _apply(node, sizes, [results[a] for a in node.args])
                 results[node] = result
-                if all(a in constants for a in node.args):
+                if node.op.pointwise and all(a in constants for a in node.args):
                     constants.add(node)
                     if np.isinf(result):
                         raise too_large(node)
-    return [results[o] for o in outputs]
+    return [_own(results[o]) for o in outputs]
+
+
+def _apply(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> Any:
+    params = node.params if node.op.pointwise else resolve(node.params, sizes)
+    return node.op.evaluate(*params, *arrays)
+
+
+def _own(result: Any) -> Any:
+    """Return a result that can be written to: a broadcast view repeats one number in memory."""
+    return result.copy() if isinstance(result, np.ndarray) and not result.flags.writeable else result
+
+
+def sizes_of(order: Sequence[Node], values: Mapping[Node, Any]) -> dict[str, int]:
+    """Return the value of every named size, from the shapes of the given arrays.
+
+    Raises:
+        ShapeError: if an array program (one with an op that is not elementwise) is given an array of another rank or
+            size than declared: only elementwise programs broadcast over further axes.
+    """
+    structural = any(n.op is SIZE or not n.op.pointwise for n in order)
+    sizes: dict[str, int] = {}
+    owner: dict[str, Node] = {}
+    for node, value in values.items():
+        actual = np.shape(value)
+        if len(actual) != len(node.shape):
+            if structural and node in order:
+                raise ShapeError(
+                    f"{_called(node)} has shape {actual}",
+                    expected=f"{len(node.shape)} axes: {node.declaration if node.op is SYMBOL else node.shape}",
+                    cure="an array program takes arrays of the declared shapes; compile it to call it on a batch",
+                )
+            continue
+        for size, found in zip(node.shape, actual, strict=True):
+            if isinstance(size, str):
+                known = sizes.setdefault(size, found)
+                if known != found:
+                    raise ShapeError(
+                        f"size {size} is {known} in {_called(owner[size])} and {found} in {_called(node)}",
+                        expected="one size for one name",
+                    )
+                owner.setdefault(size, node)
+    return sizes
+
+
+def _called(node: Node) -> str:
+    return f"'{node.name}'" if node.op is SYMBOL else f"the value of {node!r}"
 
 
 def too_large(node: Node) -> NumberTooLargeError:
@@ -95,8 +145,10 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
         mp: an mpmath context (``mpmath.mp`` or a private ``mpmath.MPContext()``), its precision set by the
             caller.
         outputs: the nodes wanted.
-        values: an mpf, int, Fraction-free number or bool for every symbol that they read.
+        values: an mpf, int, Fraction-free number or bool for every symbol that they read, or an array of them
+            (of dtype object) for one with a shape.
     """
+    sizes = sizes_of(topological(outputs, until=values), values)
     results: dict[Node, Any] = {}
     for node in topological(outputs, until=values):
         if node in values:
@@ -106,10 +158,22 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
             results[node] = value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
         elif node.op is CONSTANT:
             results[node] = +getattr(mp, _MP_CONSTANTS[node.params[0]])
+        elif node.op is SIZE:
+            results[node] = mp.mpf(evaluate_size(node.params[0], sizes))
         elif node.op is SYMBOL:
             raise MissingInputError(
                 f"'{node.name}' has no value", cure=f"pass a value for {node.declaration}"
             )
         else:
-            results[node] = node.op.reference(mp, *node.params, *(results[a] for a in node.args))
+            results[node] = _exact(mp, node, sizes, [results[a] for a in node.args])
     return [results[o] for o in outputs]
+
+
+def _exact(mp: Any, node: Node, sizes: Mapping[str, int], args: Sequence[Any]) -> Any:
+    op = node.op
+    if not op.pointwise:
+        return op.reference(mp, *resolve(node.params, sizes), *args)
+    if any(isinstance(a, np.ndarray) for a in args):
+        one = np.frompyfunc(lambda *entries: op.reference(mp, *node.params, *entries), len(args), 1)
+        return one(*args)
+    return op.reference(mp, *node.params, *args)

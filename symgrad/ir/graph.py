@@ -1,10 +1,11 @@
 """The graph: hash-consed equations whose vocabulary is SymPy's.
 
     Graph    ::= outputs: Node*                          -- its equations: what they reach, arguments first
-    Node     ::= Symbol | Number | Constant | Op(Node*, static parameters)
+    Node     ::= Symbol | Number | Constant | Size | Op(Node*, static parameters)
     Symbol   ::= Declaration                             -- name, domain, shape, distribution
     Number   ::= int | Fraction | True | False           -- exact; floats exist only below `lower`
     Constant ::= pi | E | ...                            -- exact, by name
+    Size     ::= name                                    -- the length of an axis, as a number
 
 A node is interned: structurally equal nodes are one object, so identity is equality, and a shared subterm is
 computed, differentiated and compiled once. The table is weak: a graph that nobody holds goes away. Nodes are
@@ -29,11 +30,13 @@ from weakref import WeakValueDictionary
 
 from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.ir.op import OPS, Op, set_apply
-from symgrad.ir.types import Declaration, Kind, Number, Shape, broadcast_shapes
+from symgrad.ir.sizes import Atom, Shape, Size
+from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
 
 __all__ = [
     "CONSTANT",
     "NUMBER",
+    "SIZE",
     "SYMBOL",
     "Algebra",
     "Node",
@@ -44,6 +47,7 @@ __all__ = [
     "growing",
     "number",
     "set_algebra",
+    "size_node",
     "symbol",
     "truth",
 ]
@@ -63,6 +67,7 @@ def _leaf(name: str, doc: str) -> Op:
         doc=doc,
         parameters=("value",),
         takes=(),
+        variadic=False,
         gives="real",
         shape=never,
         cas=None,
@@ -70,6 +75,8 @@ def _leaf(name: str, doc: str) -> Op:
         evaluate=never,
         reference=never,
         partials=(),
+        push=None,
+        pull=None,
         kinks=(),
         lower=never,
         latex="",
@@ -82,6 +89,7 @@ def _leaf(name: str, doc: str) -> Op:
 SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration")
 NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
 CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
+SIZE = _leaf("size", "the length of an axis; params[0] is its name")
 
 CONSTANTS = ("pi", "E", "EulerGamma", "Catalan", "GoldenRatio")
 
@@ -310,6 +318,33 @@ def constant(name: str) -> Node:
     return _intern(CONSTANT, (), (name,), _SCALAR, "real")
 
 
+def size_node(size: Size) -> Node:
+    """Return a size as a number node, made of the names of sizes.
+
+    Example:
+        >>> size_node(5).value
+        5
+    """
+    if isinstance(size, int):
+        return number(size)
+    if isinstance(size, str):
+        return _intern(SIZE, (), (size,), _SCALAR, "int")
+    total = number(0)
+    for monomial, c in size.terms:
+        product = number(c)
+        for atom in monomial:
+            product = product * (size_node(atom) if isinstance(atom, str) else _of_atom(atom))
+        total = total + product
+    return total
+
+
+def _of_atom(atom: Atom) -> Node:
+    a, b = size_node(atom.a), size_node(atom.b)
+    if atom.op == "ceildiv":
+        return apply(OPS["ceil"], (a / b,))
+    return apply(OPS["maximum" if atom.op == "max" else "minimum"], (a, b))
+
+
 def as_node(value: Node | Number | float) -> Node:
     """Return a node as it is, a Python number as a number node, a Python bool as a truth value."""
     if isinstance(value, Node):
@@ -327,21 +362,30 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
         DomainError: for a number where a truth value is needed.
         ShapeError: if the shapes do not broadcast.
     """
-    if len(args) != len(op.takes) or len(params) != len(op.parameters):
+    count = len(op.takes)
+    if (len(args) < count if op.variadic else len(args) != count) or len(params) != len(op.parameters):
         raise UsageError(
-            f"{op.name} takes {len(op.takes)} arguments, got {len(args)}",
-            cure=f"see the signature: {op.name}({', '.join('xyzw'[: len(op.takes)])})",
+            f"{op.name} takes {count} arguments{' or more' * op.variadic}, got {len(args)}",
+            cure=f"see the signature: {op.name}({', '.join('xyzw'[:count])})",
         )
-    shape: Shape | None = _SCALAR
+    shape: Shape | None = _SCALAR if op.pointwise else None
     integers = True
     for i, arg in enumerate(args):
         kind = arg.dtype
-        if op.takes[i] == "bool":
+        taken = op.takes[i] if i < count else op.takes[-1]
+        if taken == "bool":
             if kind != "bool":
                 raise DomainError(
                     f"argument {i + 1} of {op.name} is a number",
                     expected="a condition such as x > 0",
                     cure="compare it with something",
+                )
+        elif taken == "index":
+            if kind != "int":
+                raise DomainError(
+                    f"argument {i + 1} of {op.name} counts positions, and is {kind}",
+                    expected="whole numbers",
+                    cure="declare it int, as in ids : int[n]",
                 )
         elif kind == "bool":
             return apply(op, (*args[:i], indicator(arg), *args[i + 1 :]), params)

@@ -108,8 +108,10 @@ class Op:
         name: its name in programs, unique, a NumPy or SciPy name where there is one.
         aliases: other accepted spellings (SymPy's, Python's).
         doc: what it computes, in one line, with the formula where the name does not say it.
-        parameters: names of the static parameters (``Node.params``), () for nearly all.
-        takes: kind of each argument, ``"number"`` or ``"bool"``; its length is the arity.
+        parameters: names of the static parameters (``Node.params``), () for nearly all. Sizes in them may be names.
+        takes: kind of each argument: ``"number"``, ``"bool"``, or ``"index"`` (whole numbers that count positions);
+            its length is the arity.
+        variadic: whether the last argument may be repeated.
         gives: kind of the result; ``"same"`` is int when all arguments are int, else real.
         shape: result shape from the argument shapes and params; ``broadcast_shapes`` for pointwise ops.
         cas: how SymPy writes it: a name in ``sympy`` or ``sympy.codegen.cfunctions`` applied unevaluated, or
@@ -121,7 +123,10 @@ class Op:
             domain.
         partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes,
             where ``out`` is the node itself; None for an argument that carries no tangent. Inside, Node
-            operators fold constants.
+            operators fold constants. () for an op that is not pointwise, which has the next two instead.
+        push: for an op that is not pointwise, ``push(node, i, tangent)``: the tangent of the node when its argument
+            i moves with the given tangent, of that argument's shape. None for a pointwise op.
+        pull: its transpose, ``pull(node, i, cotangent)``: what a cotangent of the node sends to argument i.
         kinks: every place where a partial jumps or is infinite inside the closure of the domain.
         lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric
             arguments.
@@ -135,7 +140,8 @@ class Op:
     aliases: tuple[str, ...]
     doc: str
     parameters: tuple[str, ...]
-    takes: tuple[Literal["number", "bool"], ...]
+    takes: tuple[Literal["number", "bool", "index"], ...]
+    variadic: bool
     gives: Kind | Literal["same"]
     shape: Callable[..., Shape]
     cas: str | None
@@ -143,6 +149,8 @@ class Op:
     evaluate: Callable[..., Any]
     reference: Callable[..., Any]
     partials: tuple[Partial, ...]
+    push: Callable[[Node, int, Node], Node] | None
+    pull: Callable[[Node, int, Node], Node] | None
     kinks: tuple[Kink, ...]
     lower: Callable[..., Lane]
     latex: str
@@ -162,8 +170,17 @@ class Op:
 
     @property
     def arity(self) -> int:
-        """The number of arguments."""
+        """The number of arguments (the least number, if it is variadic)."""
         return len(self.takes)
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether it acts elementwise with broadcasting, so that its partials say everything."""
+        return self.push is None
+
+    def kind_of(self, i: int) -> Literal["number", "bool", "index"]:
+        """Return what argument i must be."""
+        return self.takes[min(i, len(self.takes) - 1)]
 
 
 def _no_graph(op: Op, _args: tuple[Node, ...], _params: tuple[Any, ...]) -> Node:
@@ -193,12 +210,14 @@ def register(op: Op) -> Op:
         UsageError: if a field is None that may not be, a spelling is taken, or lengths disagree.
     """
     for field in fields(op):
-        if getattr(op, field.name) is None and field.name not in {"domain", "cas"}:
+        if getattr(op, field.name) is None and field.name not in {"domain", "cas", "push", "pull"}:
             raise UsageError(f"op {op.name}: the field '{field.name}' is missing")
-    if len(op.partials) != op.arity:
+    if (op.push is None) != (op.pull is None):
+        raise UsageError(f"op {op.name}: push and pull come together")
+    if op.pointwise and len(op.partials) != op.arity:
         raise UsageError(f"op {op.name}: {len(op.partials)} partials for {op.arity} arguments")
     for sample in op.samples:
-        if len(sample) != op.arity:
+        if len(sample) != op.arity and not op.variadic:
             raise UsageError(f"op {op.name}: the sample {sample} has not {op.arity} arguments")
     for spelling in (op.name, *op.aliases):
         if spelling in _spellings:

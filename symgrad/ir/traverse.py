@@ -11,7 +11,19 @@ from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 from symgrad.errors import RedefinitionError
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, apply, constant, number, symbol, truth
+from symgrad.ir.graph import (
+    CONSTANT,
+    NUMBER,
+    SIZE,
+    SYMBOL,
+    Node,
+    apply,
+    constant,
+    number,
+    size_node,
+    symbol,
+    truth,
+)
 
 __all__ = [
     "digest",
@@ -140,7 +152,7 @@ def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:
     position = {node: i for i, node in enumerate(order)}
     flat: list[tuple[Any, ...]] = []
     for node in order:
-        leaf = node.op.name if node.op in (SYMBOL, NUMBER, CONSTANT) else node.op
+        leaf = node.op.name if node.op in (SYMBOL, NUMBER, CONSTANT, SIZE) else node.op
         flat.append((leaf, tuple(position[a] for a in node.args), node.params))
     if [position[o] for o in outputs] != [len(order) - 1]:
         flat.append(("outputs", tuple(position[o] for o in outputs), ()))
@@ -160,6 +172,8 @@ def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
             nodes.append(truth(params[1]) if params[0] == "bool" else number(params[1]))
         elif op == "constant":
             nodes.append(constant(params[0]))
+        elif op == "size":
+            nodes.append(size_node(params[0]))
         else:
             nodes.append(apply(op, tuple([nodes[i] for i in positions]), params))
     return [nodes[-1]]

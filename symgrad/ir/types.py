@@ -1,6 +1,6 @@
 """Shapes, kinds of value, domains and distributions: what is known of a variable before it is computed.
 
-Shape        ::= (Size*)                 Size ::= int | name         -- a name is bound when a kernel is called
+Shape        ::= (Size*)                                             -- sizes: `ir/sizes.py`; a name is bound when called
 Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
 Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo)
 Distribution ::= name(parameters)                                    -- parameters as in sympy.stats
@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from unicodedata import normalize
 
 from symgrad.errors import DeclarationError, ShapeError
+from symgrad.ir.sizes import Shape, Size
 
 __all__ = [
     "BOOL",
@@ -40,8 +41,6 @@ __all__ = [
 
 Kind: TypeAlias = Literal["real", "int", "bool"]
 Number: TypeAlias = "int | Fraction"
-Size: TypeAlias = "int | str"
-Shape: TypeAlias = tuple[Size, ...]
 
 
 def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:

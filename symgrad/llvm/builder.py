@@ -255,6 +255,8 @@ class VectorBuilder:
         self.declarations.maths[made.symbol] = made.text
         self.declarations.intrinsics.update(dict.fromkeys(made.intrinsics))
         self.declarations.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
-        return self.emit(
-            f"call {self.vector} {made.symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
+        value = self.emit(
+            f"call {made.gives} {made.symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
         )
+        part = FUNCTIONS[name].part
+        return value if part is None else self.emit(f"extractvalue {made.gives} {value.text}, {part}")

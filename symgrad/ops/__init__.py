@@ -1,5 +1,31 @@
 """The op records, by family; importing this package registers them all."""
 
-from symgrad.ops import arith, control, elementary, hyperbolic, logic, rounding, special, trig
+from symgrad.ops import (
+    arith,
+    contraction,
+    control,
+    elementary,
+    hyperbolic,
+    indexing,
+    layout,
+    logic,
+    reductions,
+    rounding,
+    special,
+    trig,
+)
 
-__all__ = ["arith", "control", "elementary", "hyperbolic", "logic", "rounding", "special", "trig"]
+__all__ = [
+    "arith",
+    "contraction",
+    "control",
+    "elementary",
+    "hyperbolic",
+    "indexing",
+    "layout",
+    "logic",
+    "reductions",
+    "rounding",
+    "special",
+    "trig",
+]

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
+from symgrad.errors import InternalError
 from symgrad.ir.graph import Node, pointwise_shape
 from symgrad.ir.op import Builder, Fact, Kink, Lane, Op, Partial, register
+from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "facts",
     "libm",
     "pointwise",
+    "structural",
     "ternary",
     "unary",
 ]
@@ -50,7 +53,7 @@ def libm(name: str) -> Callable[..., Lane]:
     return lower
 
 
-Takes: TypeAlias = "tuple[Literal['number', 'bool'], ...]"
+Takes: TypeAlias = "tuple[Literal['number', 'bool', 'index'], ...]"
 
 
 class _Shared(TypedDict):
@@ -137,6 +140,7 @@ def pointwise(
             doc=doc,
             parameters=parameters,
             takes=takes if takes is not None else ("number",) * len(partials),
+            variadic=False,
             gives=gives,
             shape=pointwise_shape,
             cas=cas,
@@ -144,11 +148,63 @@ def pointwise(
             evaluate=evaluate,
             reference=reference,
             partials=partials,
+            push=None,
+            pull=None,
             kinks=kinks,
             lower=lower,
             latex=latex,
             precedence=precedence,
             facts=facts,
             samples=samples,
+        )
+    )
+
+
+def structural(
+    name: str,
+    *,
+    doc: str,
+    takes: Takes,
+    gives: Kind | Literal["same"],
+    parameters: tuple[str, ...],
+    shape: Callable[..., Shape],
+    evaluate: Callable[..., Any],
+    reference: Callable[..., Any],
+    push: Callable[[Node, int, Node], Node],
+    pull: Callable[[Node, int, Node], Node],
+    latex: str,
+    facts: frozenset[Fact],
+    kinks: tuple[Kink, ...] = (),
+    variadic: bool = False,
+    aliases: tuple[str, ...] = (),
+) -> Op:
+    """Register an op that is not elementwise. Its tests draw shapes, so it has no sample points of its own."""
+
+    def lower(_builder: Builder, node: Node, *_lanes: Lane) -> Lane:
+        raise InternalError(f"'{node.op.name}' is not computed lane by lane: its loops are in symgrad/lower")
+
+    return register(
+        Op(
+            name=name,
+            aliases=aliases,
+            doc=doc,
+            parameters=parameters,
+            takes=takes,
+            variadic=variadic,
+            gives=gives,
+            shape=shape,
+            cas=None,
+            domain=None,
+            evaluate=evaluate,
+            reference=reference,
+            partials=(),
+            push=push,
+            pull=pull,
+            kinks=kinks,
+            lower=lower,
+            latex=latex,
+            precedence=ATOM,
+            facts=facts,
+            samples=(),
         )
     )

@@ -2,63 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
-from symgrad.llvm.maths import exponential, logarithm
+from symgrad.llvm.maths import exponential, inverse, logarithm, trigonometric
 from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.types import FloatType
 
-__all__ = ["FUNCTIONS", "Definition", "define"]
+__all__ = ["FUNCTIONS", "Definition", "Function", "define"]
 
-Formula = Callable[..., "Lane | tuple[Lane, ...]"]
+Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
-FUNCTIONS: dict[str, tuple[Formula, int]] = {
-    # C99 name -> formula, number of arguments
-    "exp": (exponential.exp, 1),
-    "exp2": (exponential.exp2, 1),
-    "expm1": (exponential.expm1, 1),
-    "sinh": (exponential.sinh, 1),
-    "cosh": (exponential.cosh, 1),
-    "tanh": (exponential.tanh, 1),
-    "log": (logarithm.log, 1),
-    "log1p": (logarithm.log1p, 1),
-    "log2": (logarithm.log2, 1),
-    "log10": (logarithm.log10, 1),
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """How to write a C99 function: its formula, which may give the values of several, and which of them it is."""
+
+    formula: Formula
+    arity: int = 1
+    part: int | None = None
+
+
+FUNCTIONS: dict[str, Function] = {
+    "exp": Function(exponential.exp),
+    "exp2": Function(exponential.exp2),
+    "expm1": Function(exponential.expm1),
+    "sinh": Function(exponential.sinh),
+    "cosh": Function(exponential.cosh),
+    "tanh": Function(exponential.tanh),
+    "log": Function(logarithm.log),
+    "log1p": Function(logarithm.log1p),
+    "log2": Function(logarithm.log2),
+    "log10": Function(logarithm.log10),
+    "sin": Function(trigonometric.sincos, part=0),
+    "cos": Function(trigonometric.sincos, part=1),
+    "tan": Function(trigonometric.tan),
+    "asin": Function(inverse.asin),
+    "acos": Function(inverse.acos),
+    "atan": Function(inverse.atan),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function of vectors as LLVM text, and what it uses."""
+    """A function of vectors as LLVM text, and what it uses.
+
+    Args:
+        symbol: its name.
+        gives: what it returns, a vector or a structure of vectors.
+        text: its definition.
+        intrinsics: declarations.
+        libm: the C functions of doubles that it calls lane by lane, and their numbers of arguments.
+    """
 
     symbol: str
+    gives: str
     text: str
     intrinsics: frozenset[str]
     libm: dict[str, int]
 
 
-@cache
 def define(name: str, real: FloatType, width: int, *, fused: bool) -> Definition:
     """Write a function of vectors.
 
     In float32 it computes in doubles: what is right to one ulp there is rounded correctly here but for one case in
     2**28, and the ends of the range and the numbers below the normal ones are where the last rounding finds them.
     """
-    formula, arity = FUNCTIONS[name]
+    function = FUNCTIONS[name]
+    return _define(function.formula, function.arity, real, width, fused)
+
+
+@cache
+def _define(formula: Formula, arity: int, real: FloatType, width: int, fused: bool) -> Definition:
     lanes = Lanes(width, fused=fused)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
-    if real.bits == 64:
-        args = [Lane(lanes, x, "double") for x in given]
-    else:
-        args = [lanes.emit(f"fpext {vector} {x} to {wide}", "double") for x in given]
-    value = formula(lanes, *args)
-    assert isinstance(value, Lane)
-    if real.bits != 64:
-        value = lanes.emit(f"fptrunc {wide} {value.text} to {vector}", "double")
-    symbol = f"@maths.{name}"
-    head = f"define internal {vector} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{"
-    text = "\n".join([head, "entry:", *lanes.lines, f"  ret {vector} {value.text}", "}"])
-    return Definition(symbol, text, frozenset(lanes.intrinsics), lanes.libm)
+    args = [
+        Lane(lanes, x, "double") if vector == wide else lanes.emit(f"fpext {vector} {x} to {wide}", "double")
+        for x in given
+    ]
+    result = formula(lanes, *args)
+    single = isinstance(result, Lane)
+    values = [v.text for v in ([result] if isinstance(result, Lane) else result)]
+    if vector != wide:
+        values = [lanes.emit(f"fptrunc {wide} {v} to {vector}", "double").text for v in values]
+    gives, value = vector, values[0]
+    if not single:
+        gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
+        for k, v in enumerate(values):
+            value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
+    symbol = f"@maths.{formula.__name__}"
+    lines = [
+        f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",
+        "entry:",
+        *lanes.lines,
+        f"  ret {gives} {value}",
+        "}",
+    ]
+    return Definition(symbol, gives, "\n".join(lines), frozenset(lanes.intrinsics), lanes.libm)

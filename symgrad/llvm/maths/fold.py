@@ -19,16 +19,16 @@ _WIDTH = 2
 def _engine(name: str, real: FloatType, fused: bool) -> Engine:
     made = define(name, real, _WIDTH, fused=fused)
     vector = f"<{_WIDTH} x {real.llvm}>"
-    arity = FUNCTIONS[name][1]
+    function = FUNCTIONS[name]
     lines = ["define void @fold(ptr %from, ptr %to) #0 {"]
-    for k in range(arity):
+    for k in range(function.arity):
         lines += [
             f"  %p{k} = getelementptr {vector}, ptr %from, i64 {k}",
             f"  %a{k} = load {vector}, ptr %p{k}, align 1",
         ]
     lines += [
-        f"  %value = call {vector} {made.symbol}({', '.join(f'{vector} %a{k}' for k in range(arity))})",
-        f"  store {vector} %value, ptr %to, align 1",
+        f"  %made = call {made.gives} {made.symbol}({', '.join(f'{vector} %a{k}' for k in range(function.arity))})",
+        f"  store {vector} {value}, ptr %to, align 1",
         "  ret void",
         "}",
     ]

@@ -164,6 +164,10 @@ class Lanes:
         of = self.type(kind)
         return self.emit(f"select {self.type('i1')} {mask.text}, {of} {a.text}, {of} {b.text}", kind)
 
+    def negated_where(self, x: Lane, n: Lane) -> Lane:
+        """-x where the second bit of the integer n is set."""
+        return self.real(self.bits(x) ^ ((n & 2) << 62))
+
     def not_(self, mask: Lane) -> Lane:
         return self.emit(f"xor {self.type('i1')} {mask.text}, splat (i1 true)", "i1")
 

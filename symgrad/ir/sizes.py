@@ -1,0 +1,296 @@
+"""Sizes of axes: numbers, names, and what is computed from names.
+
+Size   ::= int | name | Extent
+Extent ::= a polynomial over atoms with integer coefficients           -- n + m, 2*n, n*m
+Atom   ::= name | max(Size, Size) | min(Size, Size) | ceil(Size/Size)  -- lengths of slices
+
+Equal extents are equal objects whatever way they were computed, as far as polynomials go: the one test of shapes
+is ``==``. Sizes are at least zero, which the constructors use (max(n, 0) is n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
+
+from symgrad.errors import InternalError, ShapeError
+
+__all__ = [
+    "Atom",
+    "Extent",
+    "Shape",
+    "Size",
+    "Triple",
+    "evaluate_size",
+    "names_of",
+    "resolve",
+    "size_ceildiv",
+    "size_max",
+    "size_min",
+    "size_product",
+    "size_quotient",
+    "size_sum",
+    "slice_length",
+    "slice_start",
+]
+
+Size: TypeAlias = "int | str | Extent"
+Shape: TypeAlias = "tuple[Size, ...]"
+Triple: TypeAlias = "tuple[Size | None, Size | None, int]"
+"""Start, stop and step of a slice of one axis."""
+
+
+class Atom(NamedTuple):
+    """What is no polynomial: the larger or smaller of two sizes, or a quotient rounded up."""
+
+    op: Literal["max", "min", "ceildiv"]
+    a: Size
+    b: Size
+
+    def __str__(self) -> str:
+        return f"ceil(({self.a})/{_factor(self.b)})" if self.op == "ceildiv" else f"{self.op}({self.a}, {self.b})"
+
+
+_Monomial: TypeAlias = "tuple[str | Atom, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A size that is computed from named ones.
+
+    Args:
+        terms: products of atoms with their coefficients, in a fixed order; () is the constant term.
+
+    Example:
+        >>> print(size_sum(["n", "n", size_product([3, "m"]), -1]))
+        3*m + 2*n - 1
+    """
+
+    terms: tuple[tuple[_Monomial, int], ...]
+
+    def __str__(self) -> str:
+        text = ""
+        for monomial, c in self.terms:
+            factors = [str(a) for a in monomial]
+            if abs(c) != 1 or not factors:
+                factors.insert(0, str(abs(c)))
+            sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
+            text += sign + "*".join(factors)
+        return text
+
+
+def _factor(size: Size) -> str:
+    return f"({size})" if isinstance(size, Extent) else str(size)
+
+
+def _terms(size: Size) -> dict[_Monomial, int]:
+    if isinstance(size, int):
+        return {(): size} if size else {}
+    return {(size,): 1} if isinstance(size, str) else dict(size.terms)
+
+
+def _size(terms: Mapping[_Monomial, int]) -> Size:
+    kept = {m: c for m, c in terms.items() if c}
+    if not kept:
+        return 0
+    if len(kept) == 1:
+        ((monomial, c),) = kept.items()
+        if not monomial:
+            return c
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], str):
+            return monomial[0]
+    # The constant comes last, as one writes it.
+    return Extent(tuple(sorted(kept.items(), key=lambda t: (not t[0], tuple(map(str, t[0]))))))
+
+
+def size_sum(sizes: Iterable[Size]) -> Size:
+    """Return the sum of sizes."""
+    total: dict[_Monomial, int] = {}
+    for size in sizes:
+        for monomial, c in _terms(size).items():
+            total[monomial] = total.get(monomial, 0) + c
+    return _size(total)
+
+
+def size_product(sizes: Iterable[Size]) -> Size:
+    """Return the product of sizes; 1 for none.
+
+    Example:
+        >>> print(size_product(["n", 5, "m"]))
+        5*m*n
+    """
+    result: dict[_Monomial, int] = {(): 1}
+    for size in sizes:
+        terms = _terms(size)
+        product: dict[_Monomial, int] = {}
+        for a, c in result.items():
+            for b, d in terms.items():
+                monomial = tuple(sorted((*a, *b), key=str))
+                product[monomial] = product.get(monomial, 0) + c * d
+        result = product
+    return _size(result)
+
+
+def size_quotient(total: Size, part: Size) -> Size | None:
+    """Return total/part if that is exact for every value of the names and part is one product, else None.
+
+    Example:
+        >>> print(size_quotient(size_product(["n", 10]), 5))
+        2*n
+    """
+    divisor = _terms(part)
+    if len(divisor) != 1:
+        return 1 if total == part else None
+    ((monomial, c),) = divisor.items()
+    quotient: dict[_Monomial, int] = {}
+    for m, d in _terms(total).items():
+        left = list(m)
+        for atom in monomial:
+            if atom not in left:
+                return None
+            left.remove(atom)
+        if d % c:
+            return None
+        quotient[tuple(left)] = d // c
+    return _size(quotient)
+
+
+def _nonnegative(size: Size) -> bool:
+    """Tell whether a size is at least zero whatever the names are; False for "not known"."""
+    return all(c >= 0 and all(map(_at_least_zero, monomial)) for monomial, c in _terms(size).items())
+
+
+def _at_least_zero(atom: str | Atom) -> bool:
+    if isinstance(atom, str):
+        return True
+    known = (_nonnegative(atom.a), _nonnegative(atom.b))
+    return any(known) if atom.op == "max" else all(known)
+
+
+def _atom(op: Literal["max", "min", "ceildiv"], a: Size, b: Size) -> Extent:
+    return Extent(((((Atom(op, a, b)),), 1),))
+
+
+def size_max(a: Size, b: Size) -> Size:
+    """Return the larger of two sizes."""
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    difference = size_sum([a, size_product([-1, b])])
+    if _nonnegative(difference):
+        return a
+    return b if _nonnegative(size_product([-1, difference])) else _atom("max", a, b)
+
+
+def size_min(a: Size, b: Size) -> Size:
+    """Return the smaller of two sizes."""
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    difference = size_sum([a, size_product([-1, b])])
+    if _nonnegative(difference):
+        return b
+    return a if _nonnegative(size_product([-1, difference])) else _atom("min", a, b)
+
+
+def size_ceildiv(a: Size, b: int) -> Size:
+    """Return a/b rounded up, for a positive b."""
+    if isinstance(a, int):
+        return -(-a // b)
+    exact = size_quotient(a, b)
+    return exact if exact is not None else _atom("ceildiv", a, b)
+
+
+def slice_start(size: Size, triple: Triple) -> Size:
+    """Return where a slice of an axis starts, if it has any element."""
+    start, _, step = triple
+    if step > 0:
+        if start is None:
+            return 0
+        return size_max(size_sum([size, start]), 0) if isinstance(start, int) and start < 0 else start
+    if start is None:
+        return size_sum([size, -1])
+    if isinstance(start, int) and start < 0:
+        return size_sum([size, start])
+    return size_min(start, size_sum([size, -1]))
+
+
+def slice_length(size: Size, triple: Triple) -> Size:
+    """Return how many elements NumPy's slice of an axis has.
+
+    Example:
+        >>> print(slice_length("n", (1, None, 1)), slice_length("n", (None, None, -1)), slice_length("n", (-2, None, 1)))
+        max(n - 1, 0) n min(2, n)
+    """
+    start, stop, step = triple
+    if isinstance(size, int) and all(isinstance(v, int) or v is None for v in (start, stop)):
+        return len(range(*slice(cast("int | None", start), cast("int | None", stop), step).indices(size)))
+    first = slice_start(size, triple)
+    if step > 0:
+        if start is not None and isinstance(start, int) and start < 0 and stop is None:
+            return size_ceildiv(size_min(-start, size), step)
+        if stop is None:
+            end: Size = size
+        elif isinstance(stop, int) and stop < 0:
+            end = size_sum([size, stop])
+        else:
+            end = size_min(stop, size)
+        return size_ceildiv(size_max(size_sum([end, size_product([-1, first])]), 0), step)
+    if stop is None:
+        end = -1
+    elif isinstance(stop, int) and stop < 0:
+        end = size_max(size_sum([size, stop]), -1)
+    else:
+        end = stop
+    return size_ceildiv(size_max(size_sum([first, size_product([-1, end])]), 0), -step)
+
+
+_ATOMS: dict[str, Callable[[int, int], int]] = {"max": max, "min": min, "ceildiv": lambda a, b: -(-a // b)}
+
+
+def evaluate_size(size: Size, sizes: Mapping[str, int]) -> int:
+    """Return a size as a number.
+
+    Raises:
+        ShapeError: if a name has no value.
+    """
+    if isinstance(size, int):
+        return size
+    if isinstance(size, str):
+        if size not in sizes:
+            raise ShapeError(
+                f"the size {size} has no value", cure="pass an input that has this size in its declared shape"
+            )
+        return sizes[size]
+    return sum(c * prod(_value(a, sizes) for a in monomial) for monomial, c in size.terms)
+
+
+def _value(atom: str | Atom, sizes: Mapping[str, int]) -> int:
+    if isinstance(atom, str):
+        return evaluate_size(atom, sizes)
+    return _ATOMS[atom.op](evaluate_size(atom.a, sizes), evaluate_size(atom.b, sizes))
+
+
+def names_of(size: Size) -> list[str]:
+    """Return the names a size is computed from, each once, in order of appearance."""
+    if isinstance(size, int):
+        return []
+    if isinstance(size, str):
+        return [size]
+    found: dict[str, None] = {}
+    for monomial, _ in size.terms:
+        for atom in monomial:
+            parts = [atom] if isinstance(atom, str) else [*names_of(atom.a), *names_of(atom.b)]
+            found.update(dict.fromkeys(parts))
+    return list(found)
+
+
+def resolve(params: Any, sizes: Mapping[str, int]) -> Any:
+    """Return static parameters with every size in them as a number."""
+    if isinstance(params, tuple):
+        return tuple(resolve(p, sizes) for p in cast("tuple[Any, ...]", params))
+    if isinstance(params, str | Extent):
+        return evaluate_size(params, sizes)
+    if params is None or isinstance(params, int):
+        return params
+    raise InternalError(f"a static parameter of type {type(params).__name__}")

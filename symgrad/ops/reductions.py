@@ -1,0 +1,428 @@
+"""Reductions and what is built on them: mean, max, min, prod, argmax, argmin, logsumexp, softmax, norm, cumsum.
+
+The result of a reduction lacks the reduced axes; ``keepdims`` is a reshape around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import InternalError, ShapeError
+from symgrad.ir.graph import Node, as_node, size_node
+from symgrad.ir.op import OPS, Kink, Op
+from symgrad.ir.sizes import Shape, Size, size_product
+from symgrad.ops.contraction import contract, sum_over
+from symgrad.ops.layout import expand, full, move_up, spread
+from symgrad.ops.logic import eq, ge, ne, where
+from symgrad.ops.record import facts, structural
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "count",
+    "cumsum",
+    "log_softmax",
+    "logsumexp",
+    "max",
+    "mean",
+    "min",
+    "norm",
+    "prod",
+    "prod_except",
+    "softmax",
+]
+
+_ZERO = as_node(0)
+
+Axes = tuple[int, ...]
+
+
+def _without(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
+    return tuple(size for i, size in enumerate(shapes[0]) if i not in axes)
+
+
+def _same(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
+    return shapes[0]
+
+
+def count(x: Node, axes: Axes) -> Node:
+    """Return how many entries a reduction over axes takes together, as a node."""
+    return size_node(size_product(x.shape[a] for a in axes))
+
+
+def _spread(value: Node, node: Node) -> Node:
+    """Return a value of the shape of a reduction's result so that it broadcasts against the operand."""
+    return spread(value, node.params[0], len(node.args[0].shape))
+
+
+def _objects(x: Any) -> Any:
+    return np.asarray(x, dtype=object)
+
+
+def _along(mp: Any, x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
+    """Apply a function of a list to all entries along axes."""
+    array = _objects(x)
+    moved = np.moveaxis(array, axes, range(-len(axes), 0))
+    kept = moved.shape[: array.ndim - len(axes)]
+    rows = moved.reshape((int(np.prod(kept)), -1)) if array.size else moved.reshape((int(np.prod(kept)), 0))
+    out = np.empty(len(rows), dtype=object)
+    for i, row in enumerate(rows):
+        out[i] = combine(list(row))
+    return out.reshape(kept)
+
+
+# The derivative is (tangent or cotangent)/count: the count stays a number of the graph, so one formula holds for every
+# size. The mean of nothing is NaN.
+mean = structural(
+    "mean",
+    doc="the arithmetic mean over axes",
+    takes=("number",),
+    gives="real",
+    parameters=("axes",),
+    shape=_without,
+    evaluate=lambda axes, x: np.mean(x, axis=axes),
+    reference=lambda mp, axes, x: _along(mp, x, axes, lambda v: mp.fsum(v) / len(v) if v else mp.nan),
+    push=lambda node, i, t: mean(full(t, node.args[0].shape), params=node.params),
+    pull=lambda node, i, ct: _spread(ct, node) / count(node.args[0], node.params[0]),
+    latex=r"\operatorname{{mean}}\left({0}\right)",
+    facts=facts("linear"),
+)
+
+
+def _nonempty(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
+    if any(shapes[0][a] == 0 for a in axes):
+        raise ShapeError("the extreme of no elements does not exist", cure="reduce over axes that are not empty")
+    return _without(shapes, axes)
+
+
+def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable[[list[Any]], Any]) -> Op:
+    """max or min. Where several entries are the extreme one, they share the derivative equally."""
+
+    def evaluate(axes: Axes, x: Any) -> Any:
+        if any(np.shape(x)[a] == 0 for a in axes):
+            raise ShapeError(f"{name} of no elements", expected="axes that are not empty")
+        return function(x, axis=axes)
+
+    def hit(node: Node) -> tuple[Node, Node]:
+        here = eq(node.args[0], _spread(node, node))
+        ties = sum_over(where(here, as_node(1), _ZERO), node.params[0])
+        return here, ties
+
+    def push(node: Node, i: int, tangent: Node) -> Node:
+        here, ties = hit(node)
+        return sum_over(where(here, full(tangent, node.args[0].shape), _ZERO), node.params[0]) / ties
+
+    def pull(node: Node, i: int, cotangent: Node) -> Node:
+        here, ties = hit(node)
+        return where(here, _spread(full(cotangent, node.shape) / ties, node), _ZERO)
+
+    return structural(
+        name,
+        doc=doc,
+        takes=("number",),
+        gives="same",
+        parameters=("axes",),
+        shape=_nonempty,
+        evaluate=evaluate,
+        reference=lambda mp, axes, x: _along(
+            mp, x, axes, lambda v: mp.nan if any(mp.isnan(e) for e in v) else choose(v)
+        ),
+        push=push,
+        pull=pull,
+        kinks=(Kink("ties", (), (), "the entries that are the extreme one share the derivative equally"),),
+        latex=rf"\{name}\left({{0}}\right)",
+        facts=facts(),
+    )
+
+
+_largest, _smallest = max, min
+max = _extreme("max", "the largest entry over axes; NaN if there is one", np.max, _largest)
+min = _extreme("min", "the smallest entry over axes; NaN if there is one", np.min, _smallest)
+
+
+def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
+    def shape(shapes: tuple[Shape, ...], axis: int | None) -> Shape:
+        return _nonempty(shapes, tuple(range(len(shapes[0]))) if axis is None else (axis,))
+
+    def evaluate(axis: int | None, x: Any) -> Any:
+        if np.shape(x)[axis] == 0 if axis is not None else np.size(x) == 0:
+            raise ShapeError(f"{name} of no elements", expected="an axis that is not empty")
+        return function(x, axis=axis)
+
+    return structural(
+        name,
+        doc=doc,
+        takes=("number",),
+        gives="int",
+        parameters=("axis",),
+        shape=shape,
+        evaluate=evaluate,
+        reference=lambda mp, axis, x: evaluate(axis, _objects(x)),
+        push=_no_tangent,
+        pull=_no_tangent,
+        latex=rf"\operatorname{{{{{name}}}}}\left({{0}}\right)",
+        facts=facts("piecewise-constant", "integral"),
+    )
+
+
+def _no_tangent(node: Node, i: int, tangent: Node) -> Node:
+    raise InternalError(f"'{node.op.name}' is an integer and carries no tangent")
+
+
+argmax = _position("argmax", "where the largest entry is, the first one of several", np.argmax)
+argmin = _position("argmin", "where the smallest entry is, the first one of several", np.argmin)
+
+
+# d prod/dx_i is the product of the others, never out/x_i: that is 0/0 where an entry is zero.
+prod = structural(
+    "prod",
+    doc="the product of the entries over axes",
+    takes=("number",),
+    gives="same",
+    parameters=("axes",),
+    shape=_without,
+    evaluate=lambda axes, x: np.prod(x, axis=axes),
+    reference=lambda mp, axes, x: _along(mp, x, axes, mp.fprod),
+    push=lambda node, i, t: sum_over(_others(node) * t, node.params[0]),
+    pull=lambda node, i, ct: _others(node) * _spread(ct, node),
+    latex=r"\prod {0}",
+    facts=facts(),
+)
+
+
+def _others(node: Node) -> Node:
+    """Return the product of all other entries for each entry of a product's operand."""
+    x, axes = node.args[0], node.params[0]
+    if len(axes) == 1:
+        return prod_except(x, params=(axes[0],))
+    # Several axes are one axis of a reshaped operand.
+    order = (*(a for a in range(len(x.shape)) if a not in axes), *axes)
+    back = tuple(order.index(a) for a in range(len(x.shape)))
+    labels = range(len(x.shape))
+    moved = contract([x], [labels], order)
+    kept = len(order) - len(axes)
+    flat = move_up(moved, (*moved.shape[:kept], size_product(moved.shape[kept:])))
+    found = move_up(prod_except(flat, params=(kept,)), moved.shape)
+    return contract([found], [labels], back)
+
+
+def _prod_except(axis: int, x: Any) -> Any:
+    array = np.moveaxis(np.asarray(x), axis, -1)
+    ones = np.ones((*array.shape[:-1], 1), dtype=array.dtype)
+    before = np.cumprod(np.concatenate([ones, array[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([ones, array[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    result = before * after if array.shape[-1] else array
+    return np.moveaxis(result, -1, axis)
+
+
+def _pairs(node: Node) -> tuple[Node, Node, int]:
+    """Return a matrix whose row k is the operand with entry k replaced by 1, the off-diagonal mask, and its row axis.
+
+    prod_except of row k at i is the product of the entries other than i and k: d(out_i)/d(x_k) for i != k.
+    """
+    x, axis = node.args[0], node.params[0]
+    size: Size = x.shape[axis]
+    rank = len(x.shape)
+    off = ne(
+        expand(_iota(size), [1, *range(2, rank - axis + 1)]),
+        expand(_iota(size), range(1, rank - axis)),
+    )
+    rows = where(off, expand(x, [axis]), as_node(1))
+    return prod_except(rows, params=(axis + 1,)), off, axis
+
+
+def _iota(size: Size) -> Node:
+    return OPS["iota"](params=(size,))
+
+
+def _prod_except_push(node: Node, i: int, tangent: Node) -> Node:
+    second, off, axis = _pairs(node)
+    moved = expand(full(tangent, node.args[0].shape), [axis + 1])
+    return sum_over(where(off, second * moved, _ZERO), [axis])
+
+
+def _prod_except_pull(node: Node, i: int, cotangent: Node) -> Node:
+    second, off, axis = _pairs(node)
+    moved = expand(full(cotangent, node.shape), [axis])
+    return sum_over(where(off, second * moved, _ZERO), [axis + 1])
+
+
+prod_except = structural(
+    "prod_except",
+    doc="for each entry the product of all others along an axis",
+    takes=("number",),
+    gives="same",
+    parameters=("axis",),
+    shape=_same,
+    evaluate=_prod_except,
+    reference=lambda mp, axis, x: _prod_except(axis, _objects(x)),
+    push=_prod_except_push,
+    pull=_prod_except_pull,
+    latex=r"\prod_{{\ne}} {0}",
+    facts=facts(),
+)
+
+
+def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
+    """Return x less its largest entry (which exp takes without overflow), and that entry."""
+    x = np.asarray(x, dtype=np.result_type(np.asarray(x).dtype, np.float32) if np.asarray(x).dtype.kind == "f" else float)
+    if any(x.shape[a] == 0 for a in axes):
+        top = np.full(tuple(1 if i in axes else n for i, n in enumerate(x.shape)), -np.inf, dtype=x.dtype)
+    else:
+        top = np.max(x, axis=axes, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        # Infinities: exp(-inf - 0) is the right 0, inf - inf would be NaN where the answer is inf.
+        return x - np.where(np.isfinite(top), top, 0), top
+
+
+def _logsumexp(axes: Axes, x: Any) -> Any:
+    shifted, top = _shifted(axes, x)
+    with np.errstate(all="ignore"):
+        total = np.log(np.sum(np.exp(shifted), axis=axes))
+    return total + np.squeeze(np.where(np.isfinite(top), top, 0), axis=axes)
+
+
+def _softmax(axes: Axes, x: Any) -> Any:
+    shifted, _ = _shifted(axes, x)
+    with np.errstate(all="ignore"):
+        e = np.exp(shifted)
+        return e / np.sum(e, axis=axes, keepdims=True)
+
+
+def _log_softmax(axes: Axes, x: Any) -> Any:
+    shifted, _ = _shifted(axes, x)
+    with np.errstate(all="ignore"):
+        return shifted - np.log(np.sum(np.exp(shifted), axis=axes, keepdims=True))
+
+
+def _exact_logsumexp(mp: Any, axes: Axes, x: Any) -> Any:
+    return _along(mp, x, axes, lambda v: mp.log(mp.fsum(map(mp.exp, v))) if v else mp.mpf("-inf"))
+
+
+def _exact_kept(mp: Any, axes: Axes, x: Any) -> Any:
+    value = _exact_logsumexp(mp, axes, x)
+    return np.expand_dims(value, axes)
+
+
+logsumexp = structural(
+    "logsumexp",
+    doc="log(sum(exp(x))) over axes, without overflow",
+    takes=("number",),
+    gives="real",
+    parameters=("axes",),
+    shape=_without,
+    evaluate=_logsumexp,
+    reference=_exact_logsumexp,
+    push=lambda node, i, t: sum_over(softmax(node.args[0], params=node.params) * t, node.params[0]),
+    pull=lambda node, i, ct: softmax(node.args[0], params=node.params) * _spread(ct, node),
+    latex=r"\operatorname{{logsumexp}}\left({0}\right)",
+    facts=facts(),
+)
+
+
+def _centred(node: Node, i: int, moving: Node) -> Node:
+    """d softmax: s*(t - sum(s*t)). The matrix diag(s) - s*s' is symmetric, so this is its own transpose."""
+    axes = node.params[0]
+    weighted = full(node * moving, node.shape)
+    return node * (moving - spread(sum_over(weighted, axes), axes, len(node.shape)))
+
+
+softmax = structural(
+    "softmax",
+    doc="exp(x)/sum(exp(x)) over axes, without overflow",
+    takes=("number",),
+    gives="real",
+    parameters=("axes",),
+    shape=_same,
+    evaluate=_softmax,
+    reference=lambda mp, axes, x: np.frompyfunc(mp.exp, 1, 1)(_objects(x) - _exact_kept(mp, axes, x)),
+    push=_centred,
+    pull=_centred,
+    latex=r"\operatorname{{softmax}}\left({0}\right)",
+    facts=facts("nonnegative", "bounded-by-one"),
+)
+
+
+def _log_softmax_push(node: Node, i: int, tangent: Node) -> Node:
+    axes = node.params[0]
+    weighted = full(softmax(node.args[0], params=node.params) * tangent, node.shape)
+    return tangent - spread(sum_over(weighted, axes), axes, len(node.shape))
+
+
+def _log_softmax_pull(node: Node, i: int, cotangent: Node) -> Node:
+    axes = node.params[0]
+    total = spread(sum_over(full(cotangent, node.shape), axes), axes, len(node.shape))
+    return cotangent - softmax(node.args[0], params=node.params) * total
+
+
+log_softmax = structural(
+    "log_softmax",
+    doc="x - logsumexp(x) over axes",
+    takes=("number",),
+    gives="real",
+    parameters=("axes",),
+    shape=_same,
+    evaluate=_log_softmax,
+    reference=lambda mp, axes, x: _objects(x) - _exact_kept(mp, axes, x),
+    push=_log_softmax_push,
+    pull=_log_softmax_pull,
+    latex=r"\operatorname{{log\_softmax}}\left({0}\right)",
+    facts=facts(),
+)
+
+
+def _norm(axes: Axes, x: Any) -> Any:
+    x = np.asarray(x)
+    top = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
+    # The squares of large entries overflow, those of small ones vanish: both are scaled by the largest entry.
+    scale = np.where((top > 0) & np.isfinite(top), top, 1.0)
+    with np.errstate(all="ignore"):
+        return np.sqrt(np.sum((x / scale) ** 2, axis=axes)) * np.squeeze(scale, axis=axes)
+
+
+def _direction(node: Node) -> Node:
+    """Return x/norm(x), and 0 where the norm is 0."""
+    out = _spread(node, node)
+    return where(ne(out, _ZERO), node.args[0] / out, _ZERO)
+
+
+norm = structural(
+    "norm",
+    doc="the square root of the sum of squares over axes",
+    takes=("number",),
+    gives="real",
+    parameters=("axes",),
+    shape=_without,
+    evaluate=_norm,
+    reference=lambda mp, axes, x: _along(mp, x, axes, lambda v: mp.norm(v) if v else mp.mpf(0)),
+    push=lambda node, i, t: sum_over(_direction(node) * t, node.params[0]),
+    pull=lambda node, i, ct: _direction(node) * _spread(ct, node),
+    kinks=(Kink("x = 0", (), (), "the cone has no slope at its tip; 0 is the subgradient of least norm"),),
+    latex=r"\left\|{0}\right\|",
+    facts=facts("nonnegative"),
+)
+
+
+def _cumsum(axis: int, reverse: int, x: Any) -> Any:
+    if not reverse:
+        return np.cumsum(x, axis=axis)
+    return np.flip(np.cumsum(np.flip(x, axis), axis=axis), axis)
+
+
+cumsum = structural(
+    "cumsum",
+    doc="the sum of all entries up to this one along an axis; reversed: from this one on",
+    takes=("number",),
+    gives="same",
+    parameters=("axis", "reverse"),
+    shape=_same,
+    evaluate=_cumsum,
+    reference=lambda mp, axis, reverse, x: _cumsum(axis, reverse, _objects(x)),
+    push=lambda node, i, t: cumsum(full(t, node.shape), params=node.params),
+    pull=lambda node, i, ct: cumsum(full(ct, node.shape), params=(node.params[0], 1 - node.params[1])),
+    latex=r"\operatorname{{cumsum}}\left({0}\right)",
+    facts=facts("linear"),
+)
