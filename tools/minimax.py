@@ -112,6 +112,51 @@ FITS = [
 ]
 
 
+def series(function: Function, leading: Any, z: Any) -> Any:
+    """(function(t)/t - leading)/z with t = sqrt(z)."""
+    return (function(mp.sqrt(z)) / mp.sqrt(z) - leading) / z
+
+
+FITS += [
+    Fit(
+        "SIN",
+        "(sin(r) - r)/r**3 in r**2, |r| <= pi/4",
+        lambda z: series(mp.sin, 1, z),
+        0,
+        mp.mpf("0.786") ** 2,
+        6,
+        lambda z: z,
+    ),
+    Fit(
+        "COS",
+        "(cos(r) - 1 + r**2/2)/r**4 in r**2",
+        lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2,
+        0,
+        mp.mpf("0.786") ** 2,
+        5,
+        lambda z: z**2,
+    ),
+    Fit(
+        "ATAN",
+        "(atan(t) - t)/t**3 in t**2, |t| <= 1/2",
+        lambda z: series(mp.atan, 1, z),
+        0,
+        mp.mpf("0.2501"),
+        12,
+        lambda z: z,
+    ),
+    Fit(
+        "ASIN",
+        "(asin(t) - t)/t**3 in t**2, |t| <= 1/2",
+        lambda z: series(mp.asin, 1, z),
+        0,
+        mp.mpf("0.2501"),
+        12,
+        lambda z: z,
+    ),
+]
+
+
 def parts(name: str, value: Any, *bits: int) -> str:
     """A constant as a sum of doubles: each but the last has at most so many bits, so that small multiples are exact."""
     terms: list[float] = []
@@ -128,6 +173,11 @@ def parts(name: str, value: Any, *bits: int) -> str:
 CONSTANTS = [
     ("log(2); multiples up to 2048 of the first part are exact", parts("LN2", mp.log(2), 42)),
     ("log(2) as a sum", parts("LN2_FULL", mp.log(2), 53)),
+    (
+        "pi/2; multiples up to 2**20 of all parts but the last are exact",
+        parts("HALF_PI", mp.pi / 2, 33, 33, 33),
+    ),
+    ("pi/2 as a sum", parts("HALF_PI_FULL", mp.pi / 2, 53)),
     ("1/log(2)", parts("LOG2_E", 1 / mp.log(2), 53)),
     ("1/log(10)", parts("LOG10_E", 1 / mp.log(10), 53)),
     ("log10(2), multiples as of LN2", parts("LOG10_2", mp.log10(2), 42)),

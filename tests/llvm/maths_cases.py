@@ -49,6 +49,14 @@ LN2 = math.log(2)
 STEPS = near(*(LN2 * (n + 0.5) for n in (-40, -3, -2, -1, 0, 1, 2, 52, 53, 54)))
 ROOTS = near(*(math.sqrt(0.5) * 2.0**n for n in (-2, -1, 0, 1, 2, 3)), 1.0, 0.5, 2.0)
 
+# Multiples of pi/4, and where the fast reduction ends.
+TURNS = (
+    *near(*(n * math.pi / 4 for n in (1, 2, 3, 4, 7, 100, 1000, 355 * 4, 12345, 654_321, 1_335_088))),
+    *near(2.0**20, -(2.0**20)),
+    *(float.fromhex("0x1.6c6cbc45dc8dep+5") * 2.0**k for k in range(15)),  # the closest ones below 2**20
+    1e22,
+)
+
 CASES: dict[str, Case] = {
     "exp": Case(
         ((-1, 1), (-20, 20), (-745.2, 709.8)),
@@ -74,6 +82,16 @@ CASES: dict[str, Case] = {
     "log1p": Case(
         ((-0.5, 1), (-0.01, 0.01), (-1, 100)), tuple(r - 1 for r in ROOTS) + near(-1)[3:], (-1074, 1023)
     ),
+    "sin": Case(((-1, 1), (-10, 10), (-1e5, 1e5), (-1e6, 1.1e6)), TURNS, (-1074, 1023)),
+    "cos": Case(((-1, 1), (-10, 10), (-1e5, 1e5), (-1e6, 1.1e6)), TURNS, (-1074, 1023)),
+    "tan": Case(((-1, 1), (-10, 10), (-1e5, 1e5), (-1e6, 1.1e6)), TURNS, (-1074, 1023)),
+    "asin": Case(
+        ((-1, 1), (-0.5, 0.5), (0.4, 0.6), (0.999, 1)), near(0.5, -0.5, 1 - 2**-20)[:-2], (-1074, -1)
+    ),
+    "acos": Case(
+        ((-1, 1), (-0.5, 0.5), (0.4, 0.6), (0.999, 1)), near(0.5, -0.5, 1 - 2**-20)[:-2], (-1074, -1)
+    ),
+    "atan": Case(((-1, 1), (-3, 3), (0.4, 0.6), (1.9, 2.1)), near(0.5, -0.5, 1, 2), (-1074, 1023)),
 }
 
 
@@ -108,7 +126,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 
 
 def exact(name: str, columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The values as sums of two doubles; infinite beyond the largest one, NaN where there is no real value."""
+    """The values as doubles and what those lack, in their units; infinite or NaN where there is no such value."""
     function = REFERENCES.get(name) or getattr(mp, name)
     high, low = [], []
     with mp.workprec(200):
@@ -120,7 +138,7 @@ def exact(name: str, columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.nd
             value = mp.nan if isinstance(value, mpmath.mpc) else value
             h = float(value)
             high.append(h)
-            low.append(float(value - h) if math.isfinite(h) else 0.0)
+            low.append(float((value - h) / math.ulp(h)) if math.isfinite(h) else 0.0)
     return np.array(high), np.array(low)
 
 
@@ -130,8 +148,7 @@ def ulps(found: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         nearest = high.astype(found.dtype)
         unit = np.abs(np.spacing(np.minimum(np.abs(nearest), limits.max))).astype(float)
-        # The spacing above a power of two is twice that below it, where an exact value may lie.
-        errors = np.abs((found.astype(float) - high) - low) / unit
+        errors = np.abs((found.astype(float) - high) / unit - low * (np.abs(np.spacing(high)) / unit))
         same = (found == nearest) | (np.isnan(found) & np.isnan(nearest))
     return np.where(~np.isfinite(nearest) | ~np.isfinite(found), np.where(same, 0.0, np.inf), errors)
 

@@ -46,7 +46,7 @@ C_FUNCTIONS = {
 
 def test_every_function_has_a_case():
     assert set(CASES) == set(FUNCTIONS)
-    assert all(CASES[name].arity == arity for name, (_, arity) in FUNCTIONS.items())
+    assert all(CASES[name].arity == function.arity for name, function in FUNCTIONS.items())
 
 
 @pytest.mark.parametrize("fused", [True, False])

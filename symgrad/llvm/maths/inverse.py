@@ -61,8 +61,6 @@ def acos(lanes: Lanes, x: Lane) -> Lane:
     negative = x < 0.0
     # pi/2 - asin(x); 2*asin(root) for x > 1/2, pi less that for x < -1/2.
     sign = lanes.select(negative, 1.0, -1.0) * lanes.select(large, -2.0, 1.0)
-    offset, offset_low = (
-        lanes.select(large, lanes.select(negative, 2 * p, 0.0), p) for p in (h, h_low)
-    )
+    offset, offset_low = (lanes.select(large, lanes.select(negative, 2 * p, 0.0), p) for p in (h, h_low))
     value, error = lanes.fast_two_sum(offset, sign * t)
     return value + (error + lanes.muladd(sign, low, offset_low))
