@@ -50,7 +50,11 @@ class Atom(NamedTuple):
     b: Size
 
     def __str__(self) -> str:
-        return f"ceil(({self.a})/{_factor(self.b)})" if self.op == "ceildiv" else f"{self.op}({self.a}, {self.b})"
+        return (
+            f"ceil(({self.a})/{_factor(self.b)})"
+            if self.op == "ceildiv"
+            else f"{self.op}({self.a}, {self.b})"
+        )
 
 
 _Monomial: TypeAlias = "tuple[str | Atom, ...]"

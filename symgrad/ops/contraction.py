@@ -24,7 +24,8 @@ def _rule(shapes: tuple[Shape, ...], labels: tuple[Labels, ...], result: Labels)
     for k, (shape, axes) in enumerate(zip(shapes, labels, strict=True)):
         if len(shape) != len(axes):
             raise ShapeError(
-                f"operand {k + 1} has shape {text(shape)} and {len(axes)} labels", expected="a label for every axis"
+                f"operand {k + 1} has shape {text(shape)} and {len(axes)} labels",
+                expected="a label for every axis",
             )
         for size, label in zip(shape, axes, strict=True):
             known, owner = sizes.setdefault(label, (size, k))

@@ -189,9 +189,7 @@ slice_of = structural(
     evaluate=lambda triples, x: x[_key(triples)],
     reference=lambda mp, triples, x: x[_key(triples)],
     push=lambda node, i, t: slice_axes(full(t, node.args[0].shape), node.params[0]),
-    pull=lambda node, i, ct: unslice(
-        full(ct, node.shape), params=(node.params[0], node.args[0].shape)
-    ),
+    pull=lambda node, i, ct: unslice(full(ct, node.shape), params=(node.params[0], node.args[0].shape)),
     latex=r"{0}_{{\cdot}}",
     facts=facts("linear"),
 )
@@ -241,9 +239,7 @@ def _concatenate_rule(shapes: tuple[Shape, ...], axis: int) -> Shape:
 
 
 def _joined(node: Node, i: int, tangent: Node) -> Node:
-    parts = [
-        full(tangent if j == i else as_node(0), arg.shape) for j, arg in enumerate(node.args)
-    ]
+    parts = [full(tangent if j == i else as_node(0), arg.shape) for j, arg in enumerate(node.args)]
     return concatenate(*parts, params=node.params)
 
 

@@ -94,7 +94,9 @@ mean = structural(
 
 def _nonempty(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
     if any(shapes[0][a] == 0 for a in axes):
-        raise ShapeError("the extreme of no elements does not exist", cure="reduce over axes that are not empty")
+        raise ShapeError(
+            "the extreme of no elements does not exist", cure="reduce over axes that are not empty"
+        )
     return _without(shapes, axes)
 
 
@@ -268,7 +270,9 @@ prod_except = structural(
 
 def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
     """Return x less its largest entry (which exp takes without overflow), and that entry."""
-    x = np.asarray(x, dtype=np.result_type(np.asarray(x).dtype, np.float32) if np.asarray(x).dtype.kind == "f" else float)
+    x = np.asarray(
+        x, dtype=np.result_type(np.asarray(x).dtype, np.float32) if np.asarray(x).dtype.kind == "f" else float
+    )
     if any(x.shape[a] == 0 for a in axes):
         top = np.full(tuple(1 if i in axes else n for i, n in enumerate(x.shape)), -np.inf, dtype=x.dtype)
     else:
