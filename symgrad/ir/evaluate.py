@@ -79,7 +79,7 @@ def _apply(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> Any:
 
 def _own(result: Any) -> Any:
     """Return a result that can be written to: a broadcast view repeats one number in memory."""
-    return result.copy() if isinstance(result, np.ndarray) and not result.flags.writeable else result
+    return result if getattr(result, "ndim", 0) == 0 or result.flags.writeable else np.array(result)
 
 
 def sizes_of(order: Sequence[Node], values: Mapping[Node, Any]) -> dict[str, int]:

@@ -223,8 +223,8 @@ def slice_length(size: Size, triple: Triple) -> Size:
     """Return how many elements NumPy's slice of an axis has.
 
     Example:
-        >>> print(slice_length("n", (1, None, 1)), slice_length("n", (None, None, -1)), slice_length("n", (-2, None, 1)))
-        max(n - 1, 0) n min(2, n)
+        >>> print(slice_length("n", (1, None, 1)), slice_length("n", (-2, None, 1)))
+        max(n - 1, 0) min(2, n)
     """
     start, stop, step = triple
     if isinstance(size, int) and all(isinstance(v, int) or v is None for v in (start, stop)):

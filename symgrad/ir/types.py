@@ -1,6 +1,6 @@
 """Shapes, kinds of value, domains and distributions: what is known of a variable before it is computed.
 
-Shape        ::= (Size*)                                             -- sizes: `ir/sizes.py`; a name is bound when called
+Shape        ::= (Size*)                                             -- see `ir/sizes.py`; a name is bound by the inputs
 Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
 Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo)
 Distribution ::= name(parameters)                                    -- parameters as in sympy.stats

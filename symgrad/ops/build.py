@@ -6,7 +6,7 @@ logsumexp), and errors say what NumPy's would, in terms of shapes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.errors import DomainError, ShapeError, UnsupportedError, UsageError
@@ -54,8 +54,6 @@ __all__ = [
     "vector_norm",
 ]
 
-Axis = "int | Sequence[int] | None"
-
 
 # ------------------------------------------------------------------------------------------------------------- axes
 
@@ -80,11 +78,14 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Return the axes that an argument ``axis`` means, ascending and counted from 0; None means all of them."""
     if axis is None:
         return tuple(range(rank))
-    given = cast("Sequence[Any]", axis) if isinstance(axis, tuple | list) else [axis]
-    axes = sorted(axis_of(a, rank) for a in given)
+    axes = sorted(axis_of(a, rank) for a in _several(axis))
     if len(set(axes)) != len(axes):
         raise ShapeError(f"axis {axis!r} names one axis twice", expected="every axis once")
     return tuple(axes)
+
+
+def _several(value: Any) -> list[Any]:
+    return list(cast("Sequence[Any]", value)) if isinstance(value, tuple | list) else [value]
 
 
 def _keep(result: Node, x: Node, axes: Sequence[int], keepdims: bool) -> Node:
@@ -211,7 +212,7 @@ def matmul(a: Node, b: Node) -> Node:
             expected="at least one axis each",
             cure="write *",
         )
-    inner_a, inner_b = p[-1], q[-2] if len(q) > 1 else q[0]
+    inner_a, inner_b = p[-1], q[max(len(q) - 2, 0)]
     if inner_a != inner_b:
         raise ShapeError(
             f"@ of arrays of shapes {text(p)} and {text(q)}: {inner_a} is not {inner_b}",
@@ -243,7 +244,7 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
     if isinstance(axes, int):
         over = (list(range(len(a.shape) - axes, len(a.shape))), list(range(axes)))
     else:
-        over = tuple([s] if isinstance(s, int) else list(s) for s in axes)
+        over = tuple(_several(s) for s in axes)
     first = [axis_of(i, len(a.shape)) for i in over[0]]
     second = [axis_of(i, len(b.shape)) for i in over[1]]
     if [a.shape[i] for i in first] != [b.shape[i] for i in second]:
@@ -369,10 +370,8 @@ def swapaxes(x: Node, a: int, b: int) -> Node:
 def moveaxis(x: Node, source: Any, destination: Any) -> Node:
     """``numpy.moveaxis``."""
     rank = len(x.shape)
-    sources = [axis_of(a, rank) for a in (source if isinstance(source, tuple | list) else [source])]
-    targets = [
-        axis_of(a, rank) for a in (destination if isinstance(destination, tuple | list) else [destination])
-    ]
+    sources = [axis_of(a, rank) for a in _several(source)]
+    targets = [axis_of(a, rank) for a in _several(destination)]
     order = [a for a in range(rank) if a not in sources]
     for target, origin in sorted(zip(targets, sources, strict=True)):
         order.insert(target, origin)
@@ -405,7 +404,7 @@ def reshaped(x: Node, shape: Any) -> Node:
 
 def expand_dims(x: Node, axis: Any) -> Node:
     """``numpy.expand_dims``."""
-    given = list(axis) if isinstance(axis, tuple | list) else [axis]
+    given = _several(axis)
     rank = len(x.shape) + len(given)
     return expand(x, [axis_of(a, rank) for a in given])
 
@@ -492,6 +491,3 @@ def _whole_numbers(index: Node) -> None:
             expected="whole numbers",
             cure="declare it int, as in ids : int[n]",
         )
-
-
-Elementwise = Callable[..., Node]

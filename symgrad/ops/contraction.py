@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
+from symgrad.ir.op import OPS, Op
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ops.layout import full, spread, text
 from symgrad.ops.record import facts, structural
@@ -45,7 +45,7 @@ def _evaluate(labels: tuple[Labels, ...], result: Labels, *arrays: Any) -> Any:
     return np.einsum(*operands, list(result), optimize=len(arrays) > 2)
 
 
-def _reference(mp: Any, labels: tuple[Labels, ...], result: Labels, *arrays: Any) -> Any:
+def _reference(_mp: Any, labels: tuple[Labels, ...], result: Labels, *arrays: Any) -> Any:
     operands: list[Any] = []
     for array, axes in zip(arrays, labels, strict=True):
         operands += [np.asarray(array, dtype=object), list(axes)]
@@ -113,7 +113,7 @@ def _on_diagonal(x: Node, once: Labels, node: Node, i: int) -> Node:
     return contract(operands, axes, tuple(result))
 
 
-einsum = structural(
+einsum: Op = structural(
     "einsum",
     doc="the sum of products over the labelled axes that the result does not have",
     takes=("number",),

@@ -8,10 +8,11 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 from symgrad.ir.graph import Node
+from symgrad.ir.op import Op
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.layout import full, text
-from symgrad.ops.record import facts, structural
+from symgrad.ops.record import facts, of_one_array, structural
 
 __all__ = ["eye", "gather", "iota", "one_hot", "scatter_add"]
 
@@ -32,11 +33,8 @@ def positions(values: Any, size: int) -> Any:
         ArrayTypeError: for one that is no whole number.
     """
     index = np.asarray(values)
-    if index.dtype.kind == "f":
-        if not np.all(np.isfinite(index)) or np.any(index != np.floor(index)):
-            raise ArrayTypeError("an index is no whole number", expected="whole numbers")
-    elif index.dtype == object:
-        pass
+    if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
+        raise ArrayTypeError("an index is no whole number", expected="whole numbers")
     index = index.astype(np.int64)
     wrong = (index < -size) | (index >= size)
     if np.any(wrong):
@@ -72,6 +70,14 @@ def _scatter_add(axes: Axes, shape: tuple[int, ...], values: Any, *indices: Any)
     return result
 
 
+def _gather_reference(_mp: Any, axes: Axes, x: Any, *indices: Any) -> Any:
+    return _gather(axes, x, *indices)
+
+
+def _scatter_reference(_mp: Any, axes: Axes, shape: tuple[int, ...], values: Any, *indices: Any) -> Any:
+    return _scatter_add(axes, shape, values, *indices)
+
+
 def _gather_push(node: Node, i: int, tangent: Node) -> Node:
     _only_values(node, i)
     return gather(full(tangent, node.args[0].shape), *node.args[1:], params=node.params)
@@ -89,7 +95,7 @@ def _only_values(node: Node, i: int) -> None:
         raise InternalError(f"an index of '{node.op.name}' carries no tangent")
 
 
-gather = structural(
+gather: Op = structural(
     "gather",
     doc="x with axes indexed by arrays of positions, which broadcast together and stand in the place of the first axis",
     takes=("number", "index"),
@@ -98,7 +104,7 @@ gather = structural(
     parameters=("axes",),
     shape=_gather_rule,
     evaluate=_gather,
-    reference=lambda mp, axes, x, *indices: _gather(axes, x, *indices),
+    reference=_gather_reference,
     push=_gather_push,
     pull=_gather_pull,
     latex=r"{0}_{{{1}}}",
@@ -125,7 +131,7 @@ def _scatter_pull(node: Node, i: int, cotangent: Node) -> Node:
     return gather(full(cotangent, node.shape), *node.args[1:], params=(node.params[0],))
 
 
-scatter_add = structural(
+scatter_add: Op = structural(
     "scatter_add",
     doc="zeros of a shape with values added at positions; values at equal positions add up",
     takes=("number", "index"),
@@ -134,7 +140,7 @@ scatter_add = structural(
     parameters=("axes", "shape"),
     shape=_scatter_rule,
     evaluate=_scatter_add,
-    reference=lambda mp, axes, shape, values, *indices: _scatter_add(axes, shape, values, *indices),
+    reference=_scatter_reference,
     push=_scatter_push,
     pull=_scatter_pull,
     latex=r"\operatorname{{scatter\_add}}\left({0}\right)",
@@ -142,19 +148,23 @@ scatter_add = structural(
 )
 
 
-def _constant(node: Node, i: int, tangent: Node) -> Node:
+def _constant(node: Node, _i: int, _tangent: Node) -> Node:
     raise InternalError(f"'{node.op.name}' carries no tangent")
 
 
-one_hot = structural(
+def _one_hot(depth: int, index: Any) -> Any:
+    return (np.asarray(index)[..., None] == np.arange(depth)).astype(np.int64)
+
+
+one_hot: Op = of_one_array(
     "one_hot",
     doc="1 at the position along a new last axis, 0 elsewhere; all 0 for a position outside it",
     takes=("index",),
     gives="int",
     parameters=("depth",),
     shape=lambda shapes, depth: (*shapes[0], depth),
-    evaluate=lambda depth, index: (np.asarray(index)[..., None] == np.arange(depth)).astype(np.int64),
-    reference=lambda mp, depth, index: (np.asarray(index)[..., None] == np.arange(depth)).astype(np.int64),
+    evaluate=_one_hot,
+    reference=lambda mp, depth, index: _one_hot(depth, index),
     push=_constant,
     pull=_constant,
     latex=r"\operatorname{{one\_hot}}\left({0}\right)",
@@ -166,7 +176,23 @@ def _iota_rule(_shapes: tuple[Shape, ...], size: Size) -> Shape:
     return (size,)
 
 
-iota = structural(
+def _exact_iota(_mp: Any, size: int) -> Any:
+    return np.arange(size)
+
+
+def _eye_rule(_shapes: tuple[Shape, ...], rows: Size, columns: Size) -> Shape:
+    return (rows, columns)
+
+
+def _eye(rows: int, columns: int) -> Any:
+    return np.eye(rows, columns)
+
+
+def _exact_eye(_mp: Any, rows: int, columns: int) -> Any:
+    return np.eye(rows, columns, dtype=int)
+
+
+iota: Op = structural(
     "iota",
     aliases=("arange",),
     doc="0, 1, ..., size - 1",
@@ -174,23 +200,23 @@ iota = structural(
     gives="int",
     parameters=("size",),
     shape=_iota_rule,
-    evaluate=lambda size: np.arange(size),
-    reference=lambda mp, size: np.arange(size),
+    evaluate=np.arange,
+    reference=_exact_iota,
     push=_constant,
     pull=_constant,
     latex=r"\operatorname{{arange}}",
     facts=facts("nonnegative", "integral"),
 )
 
-eye = structural(
+eye: Op = structural(
     "eye",
     doc="the matrix with 1 on its diagonal and 0 elsewhere",
     takes=(),
     gives="int",
     parameters=("rows", "columns"),
-    shape=lambda shapes, rows, columns: (rows, columns),
-    evaluate=lambda rows, columns: np.eye(rows, columns),
-    reference=lambda mp, rows, columns: np.eye(rows, columns, dtype=int),
+    shape=_eye_rule,
+    evaluate=_eye,
+    reference=_exact_eye,
     push=_constant,
     pull=_constant,
     latex=r"I",

@@ -1,7 +1,7 @@
 """Ops that move elements and compute none: reshape, broadcast_to, slice and its transpose, concatenate.
 
-A cotangent (or tangent) may have a smaller shape than its node, one that broadcasts to it: the gradient of a mean is one
-number for all entries. `full` makes it whole where a rule needs every entry.
+A cotangent (or tangent) may have a smaller shape than its node, one that broadcasts to it: the gradient of a mean is
+one number for all entries. `full` makes it whole where a rule needs every entry.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, as_node, size_node
-from symgrad.ir.op import OPS
+from symgrad.ir.op import OPS, Op
 from symgrad.ir.sizes import Shape, Size, Triple, size_product, size_sum, slice_length
 from symgrad.ir.types import broadcast_shapes
-from symgrad.ops.record import facts, structural
+from symgrad.ops.record import facts, of_one_array, structural
 
 __all__ = [
     "WHOLE",
@@ -58,10 +58,10 @@ def text(shape: Shape) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-reshape = structural(
+reshape: Op = of_one_array(
     "reshape",
-    doc="x with another shape, elements in C order",
     takes=("number",),
+    doc="x with another shape, elements in C order",
     gives="same",
     parameters=("shape",),
     shape=_reshape_rule,
@@ -80,10 +80,10 @@ def _broadcast_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
     return shape
 
 
-broadcast_to = structural(
+broadcast_to: Op = of_one_array(
     "broadcast_to",
-    doc="x repeated along axes of length 1 and new leading axes",
     takes=("number",),
+    doc="x repeated along axes of length 1 and new leading axes",
     gives="same",
     parameters=("shape",),
     shape=_broadcast_rule,
@@ -179,10 +179,10 @@ def _key(triples: tuple[Triple, ...]) -> tuple[Any, ...]:
     return tuple(slice(*t) for t in triples)
 
 
-slice_of = structural(
+slice_of: Op = of_one_array(
     "slice",
-    doc="x[start:stop:step, ...]",
     takes=("number",),
+    doc="x[start:stop:step, ...]",
     gives="same",
     parameters=("triples",),
     shape=_slice_rule,
@@ -201,6 +201,10 @@ def _unslice(triples: tuple[Triple, ...], shape: tuple[int, ...], x: Any) -> Any
     return result
 
 
+def _exact_unslice(_mp: Any, triples: tuple[Triple, ...], shape: tuple[int, ...], x: Any) -> Any:
+    return _unslice(triples, shape, x)
+
+
 def _unslice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...], shape: Shape) -> Shape:
     lengths = _slice_rule((shape,), triples)
     if shapes[0] != lengths:
@@ -208,7 +212,7 @@ def _unslice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...], shape:
     return shape
 
 
-unslice = structural(
+unslice: Op = structural(
     "unslice",
     doc="zeros of a shape with x in the place of a slice",
     takes=("number",),
@@ -216,7 +220,7 @@ unslice = structural(
     parameters=("triples", "shape"),
     shape=_unslice_rule,
     evaluate=_unslice,
-    reference=lambda mp, triples, shape, x: _unslice(triples, shape, x),
+    reference=_exact_unslice,
     push=lambda node, i, t: unslice(full(t, node.args[0].shape), params=node.params),
     pull=lambda node, i, ct: slice_axes(full(ct, node.shape), node.params[0]),
     latex=r"\operatorname{{unslice}}\left({0}\right)",
@@ -238,13 +242,21 @@ def _concatenate_rule(shapes: tuple[Shape, ...], axis: int) -> Shape:
     return tuple(size_sum(s[axis] for s in shapes) if i == axis else n for i, n in enumerate(first))
 
 
+def _concatenate(axis: int, *arrays: Any) -> Any:
+    return np.concatenate(arrays, axis=axis)
+
+
+def _exact_concatenate(_mp: Any, axis: int, *arrays: Any) -> Any:
+    return np.concatenate(arrays, axis=axis)
+
+
 def _joined(node: Node, i: int, tangent: Node) -> Node:
     parts = [full(tangent if j == i else as_node(0), arg.shape) for j, arg in enumerate(node.args)]
     return concatenate(*parts, params=node.params)
 
 
 def _part(node: Node, i: int, cotangent: Node) -> Node:
-    axis = node.params[0]
+    axis: int = node.params[0]
     ends: list[Size] = [0]
     for arg in node.args:
         ends.append(size_sum([ends[-1], arg.shape[axis]]))
@@ -253,7 +265,7 @@ def _part(node: Node, i: int, cotangent: Node) -> Node:
     return slice_axes(full(cotangent, node.shape), triples)
 
 
-concatenate = structural(
+concatenate: Op = structural(
     "concatenate",
     doc="arrays one after the other along an axis",
     takes=("number",),
@@ -261,8 +273,8 @@ concatenate = structural(
     gives="same",
     parameters=("axis",),
     shape=_concatenate_rule,
-    evaluate=lambda axis, *xs: np.concatenate(xs, axis=axis),
-    reference=lambda mp, axis, *xs: np.concatenate(xs, axis=axis),
+    evaluate=_concatenate,
+    reference=_exact_concatenate,
     push=_joined,
     pull=_part,
     latex=r"\operatorname{{concatenate}}\left({0}\right)",

@@ -29,6 +29,7 @@ __all__ = [
     "binary",
     "facts",
     "libm",
+    "of_one_array",
     "pointwise",
     "structural",
     "ternary",
@@ -208,3 +209,23 @@ def structural(
             samples=(),
         )
     )
+
+
+class _OfOneArray(TypedDict):
+    doc: str
+    takes: Takes
+    gives: Kind | Literal["same"]
+    parameters: tuple[str]
+    shape: Callable[[tuple[Shape, ...], Any], Shape]
+    evaluate: Callable[[Any, Any], Any]
+    reference: Callable[[Any, Any, Any], Any]
+    push: Callable[[Node, int, Node], Node]
+    pull: Callable[[Node, int, Node], Node]
+    latex: str
+    facts: frozenset[Fact]
+    kinks: NotRequired[tuple[Kink, ...]]
+
+
+def of_one_array(name: str, **fields: Unpack[_OfOneArray]) -> Op:
+    """Register an op of one array and one static parameter that is not elementwise."""
+    return structural(name, **fields)

@@ -6,7 +6,7 @@ The result of a reduction lacks the reduced axes; ``keepdims`` is a reshape arou
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from symgrad.ir.op import OPS, Kink, Op
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.contraction import contract, sum_over
 from symgrad.ops.layout import expand, full, move_up, spread
-from symgrad.ops.logic import eq, ge, ne, where
-from symgrad.ops.record import facts, structural
+from symgrad.ops.logic import eq, ne, where
+from symgrad.ops.record import facts, of_one_array, structural
 
 __all__ = [
     "argmax",
@@ -62,11 +62,32 @@ def _objects(x: Any) -> Any:
     return np.asarray(x, dtype=object)
 
 
-def _along(mp: Any, x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
+def _mean(axes: Axes, x: Any) -> Any:
+    return cast("Any", np.mean(x, axis=axes))
+
+
+def _prod(axes: Axes, x: Any) -> Any:
+    return cast("Any", np.prod(x, axis=axes))
+
+
+def _mean_of(mp: Any, entries: list[Any]) -> Any:
+    return mp.fsum(entries) / len(entries) if entries else mp.nan
+
+
+def _norm_of(mp: Any, entries: list[Any]) -> Any:
+    return mp.sqrt(mp.fsum([e * e for e in entries]))
+
+
+def _exp(mp: Any, x: Any) -> Any:
+    apply: Any = np.frompyfunc(mp.exp, 1, 1)
+    return apply(x)
+
+
+def _along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
     """Apply a function of a list to all entries along axes."""
     array = _objects(x)
     moved = np.moveaxis(array, axes, range(-len(axes), 0))
-    kept = moved.shape[: array.ndim - len(axes)]
+    kept: tuple[int, ...] = moved.shape[: array.ndim - len(axes)]
     rows = moved.reshape((int(np.prod(kept)), -1)) if array.size else moved.reshape((int(np.prod(kept)), 0))
     out = np.empty(len(rows), dtype=object)
     for i, row in enumerate(rows):
@@ -76,15 +97,15 @@ def _along(mp: Any, x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> 
 
 # The derivative is (tangent or cotangent)/count: the count stays a number of the graph, so one formula holds for every
 # size. The mean of nothing is NaN.
-mean = structural(
+mean: Op = of_one_array(
     "mean",
-    doc="the arithmetic mean over axes",
     takes=("number",),
+    doc="the arithmetic mean over axes",
     gives="real",
     parameters=("axes",),
     shape=_without,
-    evaluate=lambda axes, x: np.mean(x, axis=axes),
-    reference=lambda mp, axes, x: _along(mp, x, axes, lambda v: mp.fsum(v) / len(v) if v else mp.nan),
+    evaluate=_mean,
+    reference=lambda mp, axes, x: _along(x, axes, lambda v: _mean_of(mp, v)),
     push=lambda node, i, t: mean(full(t, node.args[0].shape), params=node.params),
     pull=lambda node, i, ct: _spread(ct, node) / count(node.args[0], node.params[0]),
     latex=r"\operatorname{{mean}}\left({0}\right)",
@@ -101,7 +122,7 @@ def _nonempty(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
 
 
 def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable[[list[Any]], Any]) -> Op:
-    """max or min. Where several entries are the extreme one, they share the derivative equally."""
+    """Max or min. Where several entries are the extreme one, they share the derivative equally."""
 
     def evaluate(axes: Axes, x: Any) -> Any:
         if any(np.shape(x)[a] == 0 for a in axes):
@@ -113,24 +134,24 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
         ties = sum_over(where(here, as_node(1), _ZERO), node.params[0])
         return here, ties
 
-    def push(node: Node, i: int, tangent: Node) -> Node:
+    def push(node: Node, _i: int, tangent: Node) -> Node:
         here, ties = hit(node)
         return sum_over(where(here, full(tangent, node.args[0].shape), _ZERO), node.params[0]) / ties
 
-    def pull(node: Node, i: int, cotangent: Node) -> Node:
+    def pull(node: Node, _i: int, cotangent: Node) -> Node:
         here, ties = hit(node)
         return where(here, _spread(full(cotangent, node.shape) / ties, node), _ZERO)
 
-    return structural(
+    return of_one_array(
         name,
-        doc=doc,
         takes=("number",),
+        doc=doc,
         gives="same",
         parameters=("axes",),
         shape=_nonempty,
         evaluate=evaluate,
         reference=lambda mp, axes, x: _along(
-            mp, x, axes, lambda v: mp.nan if any(mp.isnan(e) for e in v) else choose(v)
+            x, axes, lambda v: mp.nan if any(mp.isnan(e) for e in v) else choose(v)
         ),
         push=push,
         pull=pull,
@@ -154,10 +175,10 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
             raise ShapeError(f"{name} of no elements", expected="an axis that is not empty")
         return function(x, axis=axis)
 
-    return structural(
+    return of_one_array(
         name,
-        doc=doc,
         takes=("number",),
+        doc=doc,
         gives="int",
         parameters=("axis",),
         shape=shape,
@@ -170,7 +191,7 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
     )
 
 
-def _no_tangent(node: Node, i: int, tangent: Node) -> Node:
+def _no_tangent(node: Node, _i: int, _tangent: Node) -> Node:
     raise InternalError(f"'{node.op.name}' is an integer and carries no tangent")
 
 
@@ -179,15 +200,15 @@ argmin = _position("argmin", "where the smallest entry is, the first one of seve
 
 
 # d prod/dx_i is the product of the others, never out/x_i: that is 0/0 where an entry is zero.
-prod = structural(
+prod: Op = of_one_array(
     "prod",
-    doc="the product of the entries over axes",
     takes=("number",),
+    doc="the product of the entries over axes",
     gives="same",
     parameters=("axes",),
     shape=_without,
-    evaluate=lambda axes, x: np.prod(x, axis=axes),
-    reference=lambda mp, axes, x: _along(mp, x, axes, mp.fprod),
+    evaluate=_prod,
+    reference=lambda mp, axes, x: _along(x, axes, mp.fprod),
     push=lambda node, i, t: sum_over(_others(node) * t, node.params[0]),
     pull=lambda node, i, ct: _others(node) * _spread(ct, node),
     latex=r"\prod {0}",
@@ -225,7 +246,8 @@ def _pairs(node: Node) -> tuple[Node, Node, int]:
 
     prod_except of row k at i is the product of the entries other than i and k: d(out_i)/d(x_k) for i != k.
     """
-    x, axis = node.args[0], node.params[0]
+    x = node.args[0]
+    axis: int = node.params[0]
     size: Size = x.shape[axis]
     rank = len(x.shape)
     off = ne(
@@ -240,22 +262,22 @@ def _iota(size: Size) -> Node:
     return OPS["iota"](params=(size,))
 
 
-def _prod_except_push(node: Node, i: int, tangent: Node) -> Node:
+def _prod_except_push(node: Node, _i: int, tangent: Node) -> Node:
     second, off, axis = _pairs(node)
     moved = expand(full(tangent, node.args[0].shape), [axis + 1])
     return sum_over(where(off, second * moved, _ZERO), [axis])
 
 
-def _prod_except_pull(node: Node, i: int, cotangent: Node) -> Node:
+def _prod_except_pull(node: Node, _i: int, cotangent: Node) -> Node:
     second, off, axis = _pairs(node)
     moved = expand(full(cotangent, node.shape), [axis])
     return sum_over(where(off, second * moved, _ZERO), [axis + 1])
 
 
-prod_except = structural(
+prod_except: Op = of_one_array(
     "prod_except",
-    doc="for each entry the product of all others along an axis",
     takes=("number",),
+    doc="for each entry the product of all others along an axis",
     gives="same",
     parameters=("axis",),
     shape=_same,
@@ -303,7 +325,7 @@ def _log_softmax(axes: Axes, x: Any) -> Any:
 
 
 def _exact_logsumexp(mp: Any, axes: Axes, x: Any) -> Any:
-    return _along(mp, x, axes, lambda v: mp.log(mp.fsum(map(mp.exp, v))) if v else mp.mpf("-inf"))
+    return _along(x, axes, lambda v: mp.log(mp.fsum(map(mp.exp, v))) if v else mp.mpf("-inf"))
 
 
 def _exact_kept(mp: Any, axes: Axes, x: Any) -> Any:
@@ -311,10 +333,10 @@ def _exact_kept(mp: Any, axes: Axes, x: Any) -> Any:
     return np.expand_dims(value, axes)
 
 
-logsumexp = structural(
+logsumexp: Op = of_one_array(
     "logsumexp",
-    doc="log(sum(exp(x))) over axes, without overflow",
     takes=("number",),
+    doc="log(sum(exp(x))) over axes, without overflow",
     gives="real",
     parameters=("axes",),
     shape=_without,
@@ -327,22 +349,22 @@ logsumexp = structural(
 )
 
 
-def _centred(node: Node, i: int, moving: Node) -> Node:
-    """d softmax: s*(t - sum(s*t)). The matrix diag(s) - s*s' is symmetric, so this is its own transpose."""
+def _centred(node: Node, _i: int, moving: Node) -> Node:
+    """D softmax: s*(t - sum(s*t)). The matrix diag(s) - s*s' is symmetric, so this is its own transpose."""
     axes = node.params[0]
     weighted = full(node * moving, node.shape)
     return node * (moving - spread(sum_over(weighted, axes), axes, len(node.shape)))
 
 
-softmax = structural(
+softmax: Op = of_one_array(
     "softmax",
-    doc="exp(x)/sum(exp(x)) over axes, without overflow",
     takes=("number",),
+    doc="exp(x)/sum(exp(x)) over axes, without overflow",
     gives="real",
     parameters=("axes",),
     shape=_same,
     evaluate=_softmax,
-    reference=lambda mp, axes, x: np.frompyfunc(mp.exp, 1, 1)(_objects(x) - _exact_kept(mp, axes, x)),
+    reference=lambda mp, axes, x: _exp(mp, _objects(x) - _exact_kept(mp, axes, x)),
     push=_centred,
     pull=_centred,
     latex=r"\operatorname{{softmax}}\left({0}\right)",
@@ -350,22 +372,22 @@ softmax = structural(
 )
 
 
-def _log_softmax_push(node: Node, i: int, tangent: Node) -> Node:
+def _log_softmax_push(node: Node, _i: int, tangent: Node) -> Node:
     axes = node.params[0]
     weighted = full(softmax(node.args[0], params=node.params) * tangent, node.shape)
     return tangent - spread(sum_over(weighted, axes), axes, len(node.shape))
 
 
-def _log_softmax_pull(node: Node, i: int, cotangent: Node) -> Node:
+def _log_softmax_pull(node: Node, _i: int, cotangent: Node) -> Node:
     axes = node.params[0]
     total = spread(sum_over(full(cotangent, node.shape), axes), axes, len(node.shape))
     return cotangent - softmax(node.args[0], params=node.params) * total
 
 
-log_softmax = structural(
+log_softmax: Op = of_one_array(
     "log_softmax",
-    doc="x - logsumexp(x) over axes",
     takes=("number",),
+    doc="x - logsumexp(x) over axes",
     gives="real",
     parameters=("axes",),
     shape=_same,
@@ -393,15 +415,15 @@ def _direction(node: Node) -> Node:
     return where(ne(out, _ZERO), node.args[0] / out, _ZERO)
 
 
-norm = structural(
+norm: Op = of_one_array(
     "norm",
-    doc="the square root of the sum of squares over axes",
     takes=("number",),
+    doc="the square root of the sum of squares over axes",
     gives="real",
     parameters=("axes",),
     shape=_without,
     evaluate=_norm,
-    reference=lambda mp, axes, x: _along(mp, x, axes, lambda v: mp.norm(v) if v else mp.mpf(0)),
+    reference=lambda mp, axes, x: _along(x, axes, lambda v: _norm_of(mp, v)),
     push=lambda node, i, t: sum_over(_direction(node) * t, node.params[0]),
     pull=lambda node, i, ct: _direction(node) * _spread(ct, node),
     kinks=(Kink("x = 0", (), (), "the cone has no slope at its tip; 0 is the subgradient of least norm"),),
@@ -416,15 +438,19 @@ def _cumsum(axis: int, reverse: int, x: Any) -> Any:
     return np.flip(np.cumsum(np.flip(x, axis), axis=axis), axis)
 
 
-cumsum = structural(
+def _exact_cumsum(_mp: Any, axis: int, reverse: int, x: Any) -> Any:
+    return _cumsum(axis, reverse, _objects(x))
+
+
+cumsum: Op = structural(
     "cumsum",
-    doc="the sum of all entries up to this one along an axis; reversed: from this one on",
     takes=("number",),
+    doc="the sum of all entries up to this one along an axis; reversed: from this one on",
     gives="same",
     parameters=("axis", "reverse"),
     shape=_same,
     evaluate=_cumsum,
-    reference=lambda mp, axis, reverse, x: _cumsum(axis, reverse, _objects(x)),
+    reference=_exact_cumsum,
     push=lambda node, i, t: cumsum(full(t, node.shape), params=node.params),
     pull=lambda node, i, ct: cumsum(full(ct, node.shape), params=(node.params[0], 1 - node.params[1])),
     latex=r"\operatorname{{cumsum}}\left({0}\right)",

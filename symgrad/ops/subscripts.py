@@ -22,8 +22,8 @@ def index(x: Node, key: Any) -> Node:
 
     Args:
         x: an array.
-        key: an int, slice, None, Ellipsis, array of whole numbers (a Node, or a list of ints), or a tuple of them. Ends of
-            slices may be sizes.
+        key: an int, slice, None, Ellipsis, array of whole numbers (a Node, or a list of ints), or a tuple of them.
+            Ends of slices may be sizes.
 
     Raises:
         IndexRangeError: for an int outside an axis of known length.
@@ -40,7 +40,7 @@ def index(x: Node, key: Any) -> Node:
             continue
         size = x.shape[axis]
         if isinstance(item, slice):
-            triples.append(_triple(item))
+            triples.append(_triple(cast("Any", item)))
         elif isinstance(item, Node):
             triples.append(WHOLE)
             advanced.append((place, axis, item))
@@ -138,14 +138,14 @@ def _item(item: Any) -> Any:
             )
         return item
     if item is None or item is Ellipsis or isinstance(item, int | slice):
-        return item
+        return cast("Any", item)
     raise UsageError(
         f"a subscript of type {type(item).__name__}",
         expected="an int, a slice, None, ... or an array of ints",
     )
 
 
-def _triple(item: slice) -> Triple:
+def _triple(item: Any) -> Triple:
     step = 1 if item.step is None else item.step
     if not isinstance(step, int) or step == 0:
         raise UsageError(f"a slice with step {item.step!r}", expected="a whole number that is not 0")
