@@ -1,0 +1,152 @@
+"""The spelling of a contraction says what it is: what it says, computed in NumPy, is what einsum gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.op import OPS
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.spelling import Spelling, spell
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.build import diag, dot, einsum_text, matmul, outer, permute, total, trace
+
+SIZES = {"i": 2, "j": 3, "k": 4, "l": 2}
+
+
+def array(name: str, *shape: int) -> Node:
+    return symbol(Declaration(name, REAL, shape))
+
+
+def einsum(subscripts: str) -> Node:
+    terms = subscripts.split("->")[0].split(",")
+    return einsum_text(subscripts, *(array(f"a{i}", *(SIZES[c] for c in t)) for i, t in enumerate(terms)))
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "form", "literal"),
+    [
+        ("ij,jk->ik", "product", True),
+        ("ij,j->i", "product", True),
+        ("i,ij->j", "product", True),
+        ("i,i->", "product", True),
+        ("lij,ljk->lik", "product", True),
+        ("ij,ljk->lik", "product", True),
+        ("lij,jk->lik", "product", True),
+        ("ij,i->j", "product", False),
+        ("ij,kj->ik", "product", False),
+        ("ij,jk,kl->il", "product", False),
+        ("i,ij,j->", "product", False),
+        ("ij,j,i->", "product", False),
+        ("i,j->ij", "outer", True),
+        ("i,j->ji", "outer", False),
+        ("ij,j,k->ik", "outer", False),
+        ("ij,ji->", "trace", False),
+        ("ii->", "trace", True),
+        ("iij->j", "trace", True),
+        ("ii->i", "diagonal", True),
+        ("ij->", "sum", True),
+        ("ijk->j", "sum", True),
+        ("ijk->kji", "permute", True),
+        ("ij,ij->ij", "elementwise", False),
+        ("ij,ij->i", "elementwise", False),
+        ("ij,j->ij", "elementwise", False),
+        ("i,ij->ij", "elementwise", False),
+        ("ijk->ki", "index", False),
+        ("ij,jk->ijk", "index", False),
+        ("ij,kl->ijkl", "index", False),
+    ],
+)
+def test_forms(subscripts: str, form: str, literal: bool) -> None:
+    found = spell(einsum(subscripts))
+    assert (found.form, found.literal) == (form, literal)
+    says_what_it_is(einsum(subscripts))
+
+
+def test_diag_needs_an_identity() -> None:
+    v = array("v", 3)
+    assert spell(diag(v)).form == "diag"
+    assert spell(OPS["einsum"](v, array("m", 3, 3), params=(((0,), (0, 1)), (0, 1)))).form == "elementwise"
+
+
+def literal(s: Spelling, args: list[Node]) -> Node:
+    """What the builders make of a literal spelling."""
+    match s.form:
+        case "product":
+            return matmul(*args)
+        case "outer":
+            return outer(*args)
+        case "trace":
+            return trace(args[0])
+        case "sum":
+            return total(args[0], s.axes)
+        case "permute":
+            return permute(args[0], s.axes)
+        case _:
+            return diag(args[0])
+
+
+def chain(s: Spelling, part: int, values: list[Any]) -> Any:
+    result: Any = None
+    for operand, transposed in s.parts[part]:
+        value = values[operand].T if transposed else values[operand]
+        result = value if result is None else result @ value
+    return result
+
+
+def computed(s: Spelling, values: list[Any]) -> Any:
+    match s.form:
+        case "product":
+            return chain(s, 0, values)
+        case "outer":
+            return np.outer(chain(s, 0, values), chain(s, 1, values))
+        case "trace":
+            return np.trace(chain(s, 0, values))
+        case "sum":
+            return np.sum(values[0], axis=s.axes)
+        case "permute":
+            return np.transpose(values[0], s.axes)
+        case "diagonal" | "diag":
+            return np.diag(values[0])
+        case "elementwise":
+            rank = max(map(len, s.places))
+            product = np.ones(())
+            for value, places in zip(values, s.places, strict=True):
+                product = product * np.expand_dims(value, [i for i in range(rank) if i not in places])
+            return np.sum(product, axis=s.axes)
+        case _:
+            return np.einsum(s.subscripts, *values)
+
+
+def shape_of(node: Node) -> tuple[int, ...]:
+    return tuple(evaluate_size(size, {}) for size in node.shape)
+
+
+def says_what_it_is(node: Node) -> None:
+    s = spell(node)
+    rng = np.random.default_rng(0)
+    values: list[Any] = [rng.normal(size=shape_of(a)) for a in node.args]
+    (expected,) = evaluate([node], dict(zip(node.args, values, strict=True)))
+    np.testing.assert_allclose(computed(s, values), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(np.einsum(s.subscripts, *values), expected, rtol=1e-12, atol=1e-12)
+    if s.literal:
+        assert literal(s, list(node.args)) is node
+
+
+@given(st.lists(st.lists(st.sampled_from("ijkl"), min_size=1, max_size=3), min_size=1, max_size=3), st.data())
+def test_random_contractions(terms: list[list[str]], data: st.DataObject) -> None:
+    known = sorted({c for t in terms for c in t})
+    result = data.draw(st.permutations(known))[: data.draw(st.integers(0, len(known)))]
+    node = einsum(f"{','.join(map(''.join, terms))}->{''.join(result)}")
+    if node.op.name == "einsum":
+        says_what_it_is(node)
+
+
+def test_dot_is_a_product() -> None:
+    assert spell(dot(array("x", 3), array("y", 3))).form == "product"
