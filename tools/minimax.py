@@ -157,6 +157,54 @@ FITS += [
 ]
 
 
+CENTRE = mp.mpf(3.75)
+
+
+def erfc_in_s(s: Any) -> Any:
+    t = CENTRE * (1 + s) / (1 - s)
+    return (1 + 2 * t) * mp.exp(t**2) * mp.erfc(t)
+
+
+def fifth(z: Any) -> Any:
+    return (2 * series(mp.atanh, 1, z) - mp.mpf(2) / 3) / z
+
+
+LAST = (30 - CENTRE) / (30 + CENTRE)
+
+FITS += [
+    Fit(
+        "LOG_FIFTH",
+        "(2*atanh(s)/s - 2 - 2/3*s**2)/s**4 in s**2, |s| <= 0.1716",
+        fifth,
+        0,
+        0.02946,
+        7,
+        lambda z: z**2 / 2,
+    ),
+    Fit(
+        "CBRT", "m**(-1/3), sqrt(1/2) <= m <= sqrt(2)", lambda m: 1 / mp.cbrt(m), 0.707, 1.415, 4, lambda m: 1
+    ),
+    Fit(
+        "ERF",
+        "erf(x)/x - 1 in x**2, |x| <= 1",
+        lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1,
+        0,
+        1,
+        14,
+        lambda z: 1,
+    ),
+    Fit(
+        "ERFC",
+        "(1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49",
+        erfc_in_s,
+        mp.mpf(0.49 - CENTRE) / (0.49 + CENTRE),
+        LAST,
+        23,
+        lambda s: 1,
+    ),
+]
+
+
 def parts(name: str, value: Any, *bits: int) -> str:
     """A constant as a sum of doubles: each but the last has at most so many bits, so that small multiples are exact."""
     terms: list[float] = []
@@ -180,6 +228,8 @@ CONSTANTS = [
     ("pi/2 as a sum", parts("HALF_PI_FULL", mp.pi / 2, 53)),
     ("1/log(2)", parts("LOG2_E", 1 / mp.log(2), 53)),
     ("1/log(10)", parts("LOG10_E", 1 / mp.log(10), 53)),
+    ("2/3 as a sum", parts("LOG_THIRD", mp.mpf(2) / 3, 53)),
+    ("K of ERFC", f"ERFC_CENTRE = {float(CENTRE)}"),
     ("log10(2), multiples as of LN2", parts("LOG10_2", mp.log10(2), 42)),
 ]
 

@@ -19,8 +19,6 @@ from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 from tests.kernel.formulas import op, u, x
 
-NAMES = {"tgamma": "gamma"}  # C99 -> ours, where they differ
-
 
 @dataclass(frozen=True)
 class Case:
@@ -55,6 +53,14 @@ TURNS = (
     *near(2.0**20, -(2.0**20)),
     *(float.fromhex("0x1.6c6cbc45dc8dep+5") * 2.0**k for k in range(15)),  # the closest ones below 2**20
     1e22,
+)
+
+# Near one, where the exponent magnifies the logarithm most; whole and negative powers; results near the ends.
+POWERS = (
+    *((a, b) for a in near(1.0) if a != 1 for b in (1e15, -1e15, 3e16, 2.0**53)),
+    *((1 + 2.0**-k, 600 * 2.0**k) for k in range(1, 50)),
+    *((a, b) for a in (-3.0, -0.5, 10.0, 0.1) for b in (-300.0, -3.0, 3.0, 7.0, 22.0, 300.0)),
+    *((math.sqrt(2) * 2.0**k, y) for k in (-500, -1, 0, 1, 500) for y in (0.5, -1.5, 2.0, 1 / 3)),
 )
 
 CASES: dict[str, Case] = {
@@ -92,6 +98,22 @@ CASES: dict[str, Case] = {
         ((-1, 1), (-0.5, 0.5), (0.4, 0.6), (0.999, 1)), near(0.5, -0.5, 1 - 2**-20)[:-2], (-1074, -1)
     ),
     "atan": Case(((-1, 1), (-3, 3), (0.4, 0.6), (1.9, 2.1)), near(0.5, -0.5, 1, 2), (-1074, 1023)),
+    "asinh": Case(((-1, 1), (-0.3, 0.3), (-10, 10)), near(0.5, 2.0**30, 2.0**-28), (-1074, 1023)),
+    "acosh": Case(((1, 2), (1, 1.001), (1, 100)), near(1.0)[2:] + near(2.0**30), (0, 1023)),
+    "atanh": Case(((-1, 1), (-0.5, 0.5), (0.99, 1)), near(2.0**-28, 1)[:-3], (-1074, -1)),
+    "cbrt": Case(((-1, 1), (-10, 10)), (*near(8, 27, 0.125), *ROOTS), (-1074, 1023)),
+    "erf": Case(((-1, 1), (-2, 2), (-6, 6)), near(1, -1), (-1074, 5), limit=4),
+    "erfc": Case(((-1, 1), (-2, 6), (0, 28)), near(1, -1, 26.5), (-1074, 5), limit=4),
+    "atan2": Case(
+        ((-1, 1), (-100, 100)), tuple((a, b) for a in near(0.5, 1, 2) for b in near(1, -1)), (-1074, 1023), 2
+    ),
+    "hypot": Case(
+        ((-1, 1), (-100, 100)),
+        ((3.0, 4.0), (1e200, 1e-200), (1e308, 1e307), (5e-324, 5e-324)),
+        (-1074, 1022),
+        2,
+    ),
+    "pow": Case(((0, 2), (0.5, 4), (0, 40)), POWERS, (-8, 6), 2),
 }
 
 
@@ -121,7 +143,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "exp2": lambda x: mp.power(2, x),
     "log2": lambda x: mp.log(x) / mp.ln2,
     "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
-    "tgamma": mp.gamma,
+    "pow": lambda x, y: mp.inf if x == 0 and y < 0 else mp.power(x, y),
 }
 
 
@@ -156,6 +178,6 @@ def ulps(found: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
 def kernel(name: str, dtype: str = "float64", target: Target | None = None) -> Kernel:
     """The function by itself, for this machine or with less than it has."""
     inputs = [x, u][: CASES[name].arity]
-    outputs = [op(NAMES.get(name, name), *inputs)]
+    outputs = [op(name, *inputs)]
     code = Code(schedule(outputs, inputs), float_type(dtype), target)
     return Kernel(code, outputs, inputs, name=name, rebuild=compile_nodes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from symgrad.llvm.maths import exponential, inverse, logarithm, trigonometric
+from symgrad.llvm.maths import area, error, exponential, inverse, logarithm, power, trigonometric
 from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.types import FloatType
 
@@ -42,6 +42,15 @@ FUNCTIONS: dict[str, Function] = {
     "asin": Function(inverse.asin),
     "acos": Function(inverse.acos),
     "atan": Function(inverse.atan),
+    "atan2": Function(inverse.atan2, arity=2),
+    "asinh": Function(area.asinh),
+    "acosh": Function(area.acosh),
+    "atanh": Function(area.atanh),
+    "pow": Function(power.pow, arity=2),
+    "cbrt": Function(power.cbrt),
+    "hypot": Function(power.hypot, arity=2),
+    "erf": Function(error.erf),
+    "erfc": Function(error.erfc),
 }
 
 

@@ -52,6 +52,32 @@ ASIN = _read(
     "0x1.618ac041221dcp-7 0x1.e15b6a06a5441p-9 0x1.6501d8c1e623cp-6 -0x1.59f62bb3b3776p-6 "
     "0x1.0be443bd99f50p-5 "
 )
+# (2*atanh(s)/s - 2 - 2/3*s**2)/s**4 in s**2, |s| <= 0.1716: 2**-66.2
+LOG_FIFTH = _read(
+    "0x1.9999999999996p-2 0x1.2492492493044p-2 0x1.c71c71c57ea19p-3 0x1.745d18332e280p-3 "
+    "0x1.3b13627b51d03p-3 0x1.1120be7b93114p-3 0x1.de32087bab74ap-4 0x1.eb1cdecad0a50p-4 "
+)
+# m**(-1/3), sqrt(1/2) <= m <= sqrt(2): 2**-14.7
+CBRT = _read(
+    "0x1.e07d9002eced6p+0 -0x1.df131a7861ed6p+0 0x1.93468aa42069ep+0 -0x1.6c30d017b6beap-1 "
+    "0x1.0b30a40b8ea3dp-3 "
+)
+# erf(x)/x - 1 in x**2, |x| <= 1: 2**-56.2
+ERF = _read(
+    "0x1.06eba8214db69p-3 -0x1.812746b0379e7p-2 0x1.ce2f21a042be2p-4 -0x1.b82ce31288b47p-6 "
+    "0x1.565bcd0e6a2f8p-8 -0x1.c02db40036187p-11 0x1.f9a326f7b298ep-14 -0x1.f4d25bfa5e7ffp-17 "
+    "0x1.b9e6c39bcb0eap-20 -0x1.5f73c47868d18p-23 0x1.fcbb3f2fe1e7ep-27 -0x1.517d3d5ff51bdp-30 "
+    "0x1.9a12f59595fcap-34 -0x1.b41eae759b9a7p-38 0x1.3c27048d916acp-42 "
+)
+# (1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49: 2**-53.0
+ERFC = _read(
+    "0x1.3ccda0b5d5dc2p+0 -0x1.1f367683f89a7p-3 0x1.d5f2948159db7p-9 0x1.510169d096808p-4 "
+    "-0x1.bda9309a28a03p-4 0x1.7a14188a99a29p-4 -0x1.e0d0fa6dfb3b8p-5 0x1.d0b0037dd2008p-6 "
+    "-0x1.3f603c35228d8p-7 0x1.cc3a0e1e2eca3p-10 0x1.33fb263883d7dp-12 -0x1.303f9d22be466p-12 "
+    "0x1.b143ec7b62890p-15 0x1.778a0b38f6a78p-16 -0x1.8002a2b50106dp-17 -0x1.052078ecda353p-20 "
+    "0x1.d633e03ae6f41p-20 -0x1.f57da9617effap-25 -0x1.14dc9a09af4fap-22 0x1.a2c9e8d76cfbbp-26 "
+    "0x1.3ebe67a676b22p-25 -0x1.2c6789a59467cp-28 -0x1.0a02bd853abcep-28 0x1.0248520bbaec9p-31 "
+)
 # log(2); multiples up to 2048 of the first part are exact
 LN2 = _read("0x1.62e42fefa3800p-1 0x1.ef35793c76730p-45")
 # log(2) as a sum
@@ -64,5 +90,9 @@ HALF_PI_FULL = _read("0x1.921fb54442d18p+0 0x1.1a62633145c07p-54")
 LOG2_E = _read("0x1.71547652b82fep+0 0x1.777d0ffda0d24p-56")
 # 1/log(10)
 LOG10_E = _read("0x1.bcb7b1526e50ep-2 0x1.95355baaafad3p-57")
+# 2/3 as a sum
+LOG_THIRD = _read("0x1.5555555555555p-1 0x1.5555555555555p-55")
+# K of ERFC
+ERFC_CENTRE = 3.75
 # log10(2), multiples as of LN2
 LOG10_2 = _read("0x1.34413509f7800p-2 0x1.fef311f12b358p-46")

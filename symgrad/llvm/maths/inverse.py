@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
 
-__all__ = ["acos", "asin", "atan"]
+__all__ = ["acos", "asin", "atan", "atan2"]
 
 
 def _angle(lanes: Lanes, above: Lane, below: Lane) -> Pair:
@@ -32,6 +34,22 @@ def _angle(lanes: Lanes, above: Lane, below: Lane) -> Pair:
 def atan(lanes: Lanes, x: Lane) -> Lane:
     angle, low = _angle(lanes, lanes.at_most(lanes.abs(x), 2.0**100), lanes.const(1))
     return lanes.copysign(angle + low, x)
+
+
+def atan2(lanes: Lanes, y: Lane, x: Lane) -> Lane:
+    """The ends are those of C99, F.9.1.4: infinities count as equal, zeros as ordinate 0 and abscissa 1."""
+    above, below = lanes.abs(y), lanes.abs(x)
+    larger = lanes.select(above > below, above, below)
+    # The reciprocal of the larger one must be a normal number; nothing that counts is lost of the smaller one.
+    scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**-400, 2.0**600, 1.0))
+    infinite = larger.equals(math.inf)
+    above = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)
+    below = lanes.select(infinite, lanes.select(below.equals(math.inf), 1.0, 0.0), below * scale)
+    angle, low = _angle(lanes, above, lanes.select(larger.equals(0.0), 1.0, below))
+    mirrored, error = lanes.fast_two_sum(lanes.const(2 * c.HALF_PI_FULL[0]), -angle)
+    behind = mirrored + (error + (2 * c.HALF_PI_FULL[1] - low))
+    value = lanes.select((lanes.bits(x) >> 63).equals(1), behind, angle + low)
+    return lanes.select(x.equals(x) & y.equals(y), lanes.copysign(value, y), math.nan)
 
 
 def _asin_parts(lanes: Lanes, x: Lane) -> tuple[Lane, Pair]:

@@ -260,7 +260,9 @@ class Lanes:
 
     # rare lanes
 
-    def rarely(self, mask: Lane, usual: Sequence[Lane], other: Callable[[], Sequence[Lane]]) -> list[Lane]:
+    def rarely(
+        self, mask: Lane, usual: Sequence[Lane], other: Callable[[], Sequence[Lane]]
+    ) -> tuple[Lane, ...]:
         """``usual``, and in the lanes of the mask ``other``, whose code runs only if there is such a lane."""
         number = self._count
         word = self._define(f"bitcast {self.type('i1')} {mask.text} to i{self.width}")
@@ -272,14 +274,11 @@ class Lanes:
         self._seen = seen  # what stands in the branch is not there after it
         self.lines += [f"  br label %join{number}", f"join{number}:"]
         self._block = f"join{number}"
-        return [
-            Lane(
-                self,
-                self._define(f"phi {self.type(u.kind)} [ {u.text}, %{before} ], [ {m.text}, %rare{number} ]"),
-                u.kind,
-            )
-            for u, m in zip(usual, mixed, strict=True)
-        ]
+        joined: list[Lane] = []
+        for u, m in zip(usual, mixed, strict=True):
+            ways = f"[ {u.text}, %{before} ], [ {m.text}, %rare{number} ]"
+            joined.append(Lane(self, self._define(f"phi {self.type(u.kind)} {ways}"), u.kind))
+        return tuple(joined)
 
     def call_libm(self, name: str, *args: Lane) -> Lane:
         """The C function of doubles, lane by lane."""

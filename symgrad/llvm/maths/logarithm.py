@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.lanes import Lane, Lanes
+from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
 
-__all__ = ["log", "log1p", "log1p_of_pair", "log2", "log10", "mantissa"]
+__all__ = ["any_positive", "ends", "log", "log1p", "log2", "log10", "log_of_sum"]
 
 _ONE = 1023 << 52  # the bits of 1.0
 _ROOT = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
@@ -35,60 +35,67 @@ def tail(lanes: Lanes, f: Lane, k: Lane) -> tuple[Lane, Lane]:
     return half_square - lanes.muladd(s, series, k * c.LN2[1]), s
 
 
-def _any_positive(lanes: Lanes, x: Lane) -> tuple[Lane, Lane]:
+def any_positive(lanes: Lanes, x: Lane) -> tuple[Lane, Lane]:
     """Return k and 1 + f, numbers below the smallest normal one included."""
     tiny = x < 2.0**-1022
     k, m = mantissa(lanes, lanes.select(tiny, x * 2.0**54, x))
     return lanes.select(tiny, k - 54.0, k), m
 
 
-def _ends(lanes: Lanes, x: Lane, pole: float, value: Lane, shifted: Lane) -> Lane:
+def ends(lanes: Lanes, x: Lane, pole: float, value: Lane, shifted: Lane) -> Lane:
     """The value, and what it is at the pole, beyond it, at infinity and for NaN."""
     value = lanes.select(shifted < math.inf, value, shifted)
     return lanes.select(x <= pole, lanes.select(x.equals(pole), -math.inf, math.nan), value)
 
 
 def log(lanes: Lanes, x: Lane) -> Lane:
-    k, m = _any_positive(lanes, x)
+    k, m = any_positive(lanes, x)
     f = m - 1.0
     total, error = lanes.fast_two_sum(k * c.LN2[0], f)
-    return _ends(lanes, x, 0.0, total + (error - tail(lanes, f, k)[0]), x)
+    return ends(lanes, x, 0.0, total + (error - tail(lanes, f, k)[0]), x)
 
 
-def log1p_of_pair(lanes: Lanes, x: Lane, low: Lane | None = None) -> Lane:
-    """log(1 + x + low) for x > -1, low at most about an ulp of x; without the ends."""
-    total, lost = lanes.two_sum(lanes.const(1), x)
-    if low is not None:
-        lost = lost + low
+def log_of_sum(
+    lanes: Lanes, total: Lane, lost: Lane, f: Pair | None = None, doubled: Lane | None = None
+) -> Lane:
+    """log(total + lost) for a normal number total > 0, lost at most about an ulp of it.
+
+    Args:
+        lanes: the lanes.
+        total: the larger part.
+        lost: the smaller one.
+        f: the same less one, to be used where that is more precise, for k = 0.
+        doubled: where to add log(2).
+    """
     k, m = mantissa(lanes, total)
-    whole = k.equals(0.0)
-    # 1 + x is m*2**k with the error lost; where k = 0, f is x itself.
-    f = lanes.select(whole, x, m - 1.0)
     exponent = (lanes.bits(total) + (_ONE - _ROOT)) & (2047 << 52)
-    shrink = lanes.real(lanes.integer(2046 << 52) - exponent)
-    lost = lost * shrink
-    lost = lanes.select(whole, 0.0 if low is None else low, lost)
-    t, s = tail(lanes, f, k)
+    high, low = m - 1.0, lost * lanes.real(lanes.integer(2046 << 52) - exponent)
+    if f is not None:
+        whole = k.equals(0.0)
+        high, low = lanes.select(whole, f[0], high), lanes.select(whole, f[1], low)
+    if doubled is not None:
+        k = lanes.select(doubled, k + 1.0, k)
+    t, s = tail(lanes, high, k)
     # d log(1 + f) = df/(1 + f), and 1/(1 + f) = (1 - s)/(1 + s) = 1 - 2*s + 2*s**2 - ...
-    correction = lanes.muladd(lost * -2.0, s - s * s, lost)
-    high, error = lanes.fast_two_sum(k * c.LN2[0], f)
-    return high + (error - (t - correction))
+    correction = lanes.muladd(low * -2.0, s - s * s, low)
+    value, error = lanes.fast_two_sum(k * c.LN2[0], high)
+    return value + (error - (t - correction))
 
 
 def log1p(lanes: Lanes, x: Lane) -> Lane:
-    value = lanes.select(lanes.abs(x) < 2.0**-54, x, log1p_of_pair(lanes, x))
-    return _ends(lanes, x, -1.0, value, x)
+    value = log_of_sum(lanes, *lanes.two_sum(lanes.const(1), x), (x, lanes.const(0)))
+    return ends(lanes, x, -1.0, lanes.select(lanes.abs(x) < 2.0**-54, x, value), x)
 
 
 def _log_in_base(lanes: Lanes, x: Lane, two: tuple[float, ...], e: tuple[float, ...]) -> Lane:
     """log(x) to the base in which the logarithms of 2 and of e are given as sums."""
-    k, m = _any_positive(lanes, x)
+    k, m = any_positive(lanes, x)
     f = m - 1.0
     high, low = lanes.fast_two_sum(f, -tail(lanes, f, lanes.const(0))[0])
     product = high * e[0]
     rest = lanes.product_error(high, lanes.const(e[0]), product) + lanes.muladd(high, e[1], low * e[0])
     total, error = lanes.fast_two_sum(k * two[0], product)
-    return _ends(lanes, x, 0.0, total + (error + lanes.muladd(k, two[1], rest)), x)
+    return ends(lanes, x, 0.0, total + (error + lanes.muladd(k, two[1], rest)), x)
 
 
 def log2(lanes: Lanes, x: Lane) -> Lane:
