@@ -13,9 +13,10 @@ from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import evaluate_size
-from symgrad.ir.spelling import Spelling, spell
+from symgrad.ir.spelling import Spelling, spell, subscript
 from symgrad.ir.types import REAL, Declaration
-from symgrad.ops.build import diag, dot, einsum_text, matmul, outer, permute, total, trace
+from symgrad.ops.build import diag, dot, einsum_text, matmul, outer, permute, reshaped, total, trace
+from symgrad.ops.subscripts import index
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 2}
 
@@ -150,3 +151,39 @@ def test_random_contractions(terms: list[list[str]], data: st.DataObject) -> Non
 
 def test_dot_is_a_product() -> None:
     assert spell(dot(array("x", 3), array("y", 3))).form == "product"
+
+
+@pytest.mark.parametrize(
+    ("key", "items"),
+    [
+        ((0,), (0, (None, None, 1), (None, None, 1))),
+        ((slice(1, None), None), ((1, None, 1), None, (None, None, 1), (None, None, 1))),
+        ((slice(None, None, -2), -1), ((None, None, -2), 3, (None, None, 1))),
+        ((slice(None), slice(None), 0), ((None, None, 1), (None, None, 1), 0)),
+        ((1, 2, 0), (1, 2, 0)),
+    ],
+)
+def test_subscripts(key: Any, items: Any) -> None:
+    x = array("x", 3, 4, 1)
+    found = subscript(index(x, key))
+    assert found == (x, items)
+    written: Any = tuple(slice(*i) if isinstance(i, tuple) else i for i in items)  # pyright: ignore[reportUnknownArgumentType]
+    assert index(x, written) is index(x, key)
+
+
+@given(st.lists(st.sampled_from([1, 1, 2, 3]), max_size=4), st.data())
+def test_random_reshapes_that_add_and_drop_axes(sizes: list[int], data: st.DataObject) -> None:
+    target = [n for n in sizes if n != 1]
+    for _ in range(data.draw(st.integers(0, 3))):
+        target.insert(data.draw(st.integers(0, len(target))), 1)
+    node = reshaped(array("x", *sizes), tuple(target))
+    if node.op.name == "reshape":
+        found = subscript(node)
+        assert found is not None
+        value: Any = np.reshape(np.arange(int(np.prod(sizes))), sizes)
+        key = tuple(slice(*i) if isinstance(i, tuple) else i for i in found[1])
+        np.testing.assert_array_equal(value[key], np.reshape(value, target))
+
+
+def test_a_reshape_that_moves_elements_is_no_subscript() -> None:
+    assert subscript(reshaped(array("x", 2, 3), (3, 2))) is None
