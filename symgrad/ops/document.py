@@ -41,8 +41,15 @@ _OWN_WORDS = {"where", "tan", "sec"}  # said in the introduction
 
 def kinks_page() -> str:
     """Return the text of docs/kinks.md."""
-    ops = list(dict.fromkeys(OPS.values()))
+    every = list(dict.fromkeys(OPS.values()))
+    ops = [op for op in every if op.pointwise]
     rows = [_row(op, kink) for op in ops for kink in op.kinks]
+    arrays = [
+        f"| `{op.name}` | {_cell(k.where)} | {_cell(k.why)} |"
+        for op in every
+        if not op.pointwise
+        for k in op.kinks
+    ]
     smooth = [
         op.name
         for op in ops
@@ -55,6 +62,12 @@ def kinks_page() -> str:
             "| op | where | at | derivative taken | why |",
             "|---|---|---|---|---|",
             *rows,
+            "",
+            "Reductions of arrays:",
+            "",
+            "| op | where | derivative taken |",
+            "|---|---|---|",
+            *arrays,
             "",
             f"Smooth wherever they are defined: {_names(smooth)}.",
             "",

@@ -6,7 +6,7 @@ The result of a reduction lacks the reduced axes; ``keepdims`` is a reshape arou
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -63,11 +63,14 @@ def _objects(x: Any) -> Any:
 
 
 def _mean(axes: Axes, x: Any) -> Any:
-    return cast("Any", np.mean(x, axis=axes))
+    entries = int(np.prod([np.shape(x)[a] for a in axes]))
+    with np.errstate(invalid="ignore"):  # the mean of nothing is NaN, without a warning
+        return np.true_divide(np.sum(x, axis=axes), entries)
 
 
 def _prod(axes: Axes, x: Any) -> Any:
-    return cast("Any", np.prod(x, axis=axes))
+    result: Any = np.prod(x, axis=axes)
+    return result
 
 
 def _mean_of(mp: Any, entries: list[Any]) -> Any:
@@ -79,8 +82,7 @@ def _norm_of(mp: Any, entries: list[Any]) -> Any:
 
 
 def _exp(mp: Any, x: Any) -> Any:
-    apply: Any = np.frompyfunc(mp.exp, 1, 1)
-    return apply(x)
+    return _objects([mp.exp(e) for e in x.flat]).reshape(x.shape)
 
 
 def _along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:

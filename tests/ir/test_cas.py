@@ -31,7 +31,7 @@ from symgrad.ir.graph import Node, as_node, constant, number, symbol, truth
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Distribution, Domain
 
-ALL = sorted({op.name: op for op in OPS.values()}.values(), key=lambda op: op.name)
+ALL = sorted({op.name: op for op in OPS.values() if op.pointwise}.values(), key=lambda op: op.name)
 # SymPy has no class for these, and none of its own spellings.
 OURS = [
     op

@@ -30,7 +30,9 @@ NAMES = {
     )
 }
 X, Y, C = NAMES["x"], NAMES["y"], NAMES["c"]
-RECORDS: list[Op] = sorted({op.name: op for op in OPS.values()}.values(), key=lambda op: op.name)
+RECORDS: list[Op] = sorted(
+    {op.name: op for op in OPS.values() if op.pointwise}.values(), key=lambda op: op.name
+)
 # Arithmetic is where precedence is decided, so it is drawn more often than its share of the registry.
 ARITHMETIC = [
     OPS[n] for n in ("add", "add", "neg", "neg", "mul", "div", "pow", "lt", "and_", "or_", "not_", "where")

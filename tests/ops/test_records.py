@@ -19,7 +19,7 @@ from symgrad.ops.logic import eq, where
 from symgrad.ops.record import ATOM, OR
 from tests.ops.cases import CASES, every_case
 
-ALL = list(dict.fromkeys(OPS.values()))
+ALL = [op for op in dict.fromkeys(OPS.values()) if op.pointwise]
 every_op = pytest.mark.parametrize("op", ALL, ids=lambda op: op.name)
 
 x = symbol(Declaration("x"))
@@ -30,7 +30,9 @@ def fresh(**changes: Any) -> Op:
     return replace(OPS["sin"], **({"name": "unheard_of", "aliases": ()} | changes))
 
 
-@pytest.mark.parametrize("field", [f.name for f in fields(Op) if f.name not in {"domain", "cas"}])
+@pytest.mark.parametrize(
+    "field", [f.name for f in fields(Op) if f.name not in {"domain", "cas", "push", "pull"}]
+)
 def test_a_missing_field_is_refused(field: str) -> None:
     with pytest.raises((UsageError, TypeError)) as caught:
         register(fresh(**{field: None}))
@@ -60,6 +62,12 @@ def test_a_wrong_number_of_partials_is_refused() -> None:
 def test_a_sample_of_wrong_length_is_refused() -> None:
     with pytest.raises(UsageError, match="has not 1 arguments"):
         register(fresh(samples=((1, 2),)))
+
+
+@pytest.mark.parametrize("field", ["push", "pull"])
+def test_push_and_pull_come_together(field: str) -> None:
+    with pytest.raises(UsageError, match="push and pull come together"):
+        register(fresh(**{field: lambda node, i, moving: moving}))
 
 
 def test_what_was_refused_left_nothing_behind() -> None:

@@ -14,7 +14,7 @@ from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.render.latex import latex, latex_name
 
-ALL = sorted({op.name: op for op in OPS.values()}.values(), key=lambda op: op.name)
+ALL = sorted({op.name: op for op in OPS.values() if op.pointwise}.values(), key=lambda op: op.name)
 x, y, z = (symbol(Declaration(n)) for n in "xyz")
 b = symbol(Declaration("b", BOOL))
 

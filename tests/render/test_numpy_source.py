@@ -18,7 +18,7 @@ from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import BOOL, INT, Declaration, Distribution
 from symgrad.render.numpy_source import numpy_source
 
-ALL = sorted({op.name: op for op in OPS.values()}.values(), key=lambda op: op.name)
+ALL = sorted({op.name: op for op in OPS.values() if op.pointwise}.values(), key=lambda op: op.name)
 x, y, z = (symbol(Declaration(n)) for n in "xyz")
 k = symbol(Declaration("k", INT))
 c = symbol(Declaration("c", BOOL))

@@ -25,7 +25,8 @@ _EXPONENTS = [number(v) for v in (2, 3, -1, -2, 0)] + [number(Fraction(k, 6)) fo
 _ALGEBRA = [OPS[k] for k in ("add", "mul", "div", "pow", "neg", "sqrt", "abs", "sign")]
 _SLOW = {"gamma", "lgamma", "digamma", "beta"}
 _ALL = sorted(
-    {op for op in OPS.values() if not op.parameters and op.name not in _SLOW}, key=lambda op: op.name
+    {op for op in OPS.values() if op.pointwise and not op.parameters and op.name not in _SLOW},
+    key=lambda op: op.name,
 )
 
 

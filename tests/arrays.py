@@ -1,0 +1,111 @@
+"""Array programs to test on: symbols with shapes, one program for every array op, and values for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.op import OPS
+from symgrad.ir.sizes import Size, evaluate_size
+from symgrad.ir.types import INT, REAL, Declaration, Domain
+from symgrad.ops import build
+from symgrad.ops.contraction import contract
+from symgrad.ops.layout import slice_axes, unslice
+from symgrad.ops.subscripts import index, take_along_axis
+
+__all__ = ["PROGRAMS", "SIZES", "random_value", "symbol_of"]
+
+SIZES: Sequence[Mapping[str, int]] = (
+    {"n": 4, "m": 3, "b": 2},
+    {"n": 1, "m": 1, "b": 1},
+    {"n": 5, "m": 1, "b": 3},
+)
+"""Values for the named sizes of PROGRAMS."""
+
+
+def symbol_of(name: str, *shape: Size, domain: Domain = REAL) -> Node:
+    """Return a symbol."""
+    return symbol(Declaration(name, domain, tuple(shape)))
+
+
+def random_value(node: Node, sizes: Mapping[str, int], rng: np.random.Generator) -> Any:
+    """Return an array for a symbol; whole numbers are positions in an axis of length 1 or more."""
+    shape = tuple(evaluate_size(s, sizes) for s in node.shape)
+    if node.dtype == "int":
+        return rng.integers(-1, 1, shape)
+    return rng.normal(size=shape)
+
+
+X, Y = symbol_of("X", "n", "m"), symbol_of("Y", "n", "m")
+V, W = symbol_of("v", "m"), symbol_of("w", "n")
+A, T = symbol_of("A", "n", "n"), symbol_of("T", "b", "n", "m")
+S = symbol_of("s")
+IDS = symbol_of("ids", "b", 3, domain=INT)
+_OP = OPS.__getitem__
+
+PROGRAMS: Mapping[str, Callable[[], Node]] = {
+    "matmul": lambda: build.matmul(X, V),
+    "matmul of a batch": lambda: build.matmul(T, build.matrix_transpose(X)),
+    "least squares": lambda: build.reduce_axes("mean", (build.matmul(X, V) - W) ** 2),
+    "three factors": lambda: contract([X, A, W], [(0, 1), (2, 0), (2,)], (1,)),
+    "outer": lambda: build.outer(V, W),
+    "trace": lambda: build.trace(build.matmul(A, A)),
+    "diagonal": lambda: build.diag(A) * W,
+    "diagonal matrix": lambda: build.matmul(build.diag(W), X),
+    "diagonal summed": lambda: contract([A, W], [(0, 0), (0,)], ()),
+    "unused axis": lambda: contract([X, A], [(0, 1), (2, 3)], (0,)),
+    "the same operand twice": lambda: contract([X, X], [(0, 1), (0, 1)], (0,)),
+    "broadcast rows": lambda: X * V,
+    "broadcast columns": lambda: X + build.expand_dims(W, 1) * S,
+    "scalar times array": lambda: S * X + S,
+    "reshape": lambda: build.reshaped(X * X, ("m", "n")),
+    "reshape to a vector": lambda: build.reshaped(X, (-1,)) ** 2,
+    "broadcast_to": lambda: build.broadcast(V * V, ("n", "m")),
+    "transpose": lambda: build.permute(T, (2, 0, 1)) ** 2,
+    "slice": lambda: index(X * X, (slice(1, None, 2), slice(None, None, -1))),
+    "slice from the end": lambda: index(X * X, (slice(-2, None), slice(None, -1))),
+    "unslice": lambda: unslice(
+        slice_axes(X * X, [(1, None, 1), (None, None, 1)]),
+        params=(((1, None, 1), (None, None, 1)), ("n", "m")),
+    ),
+    "concatenate": lambda: build.join([X * X, 3 * X, Y], 0),
+    "concatenate columns": lambda: build.join([X, Y * Y], 1),
+    "stack": lambda: build.stack([X * Y, Y], 1),
+    "sum": lambda: build.total(X * X, 0),
+    "mean": lambda: build.reduce_axes("mean", X**3, 1),
+    "variance": lambda: build.var(X, 0, ddof=0),
+    "max": lambda: build.reduce_axes("max", X, 1),
+    "max of all": lambda: build.reduce_axes("max", X * Y),
+    "min": lambda: build.reduce_axes("min", X * V, 0),
+    "prod": lambda: build.reduce_axes("prod", X, 1),
+    "prod of all": lambda: build.reduce_axes("prod", T, (0, 2)),
+    "prod_except": lambda: _OP("prod_except")(X, params=(0,)),
+    "logsumexp": lambda: build.reduce_axes("logsumexp", X, 1),
+    "softmax": lambda: build.over_axes("softmax", X, 1),
+    "softmax of all": lambda: build.over_axes("softmax", X),
+    "log_softmax": lambda: build.over_axes("log_softmax", X, 0),
+    "norm": lambda: build.vector_norm(X, axis=1),
+    "norm of all": lambda: build.vector_norm(X),
+    "norm 1": lambda: build.vector_norm(X, 1, axis=0),
+    "norm inf": lambda: build.vector_norm(X, "inf", axis=0),
+    "cumsum": lambda: build.cumulative_sum(X, 0),
+    "cumsum reversed": lambda: _OP("cumsum")(X * X, params=(1, 1)),
+    "gather rows": lambda: index(X * X, IDS),
+    "gather columns": lambda: index(X * X, (slice(None), IDS)),
+    "gather pairs": lambda: index(X, (IDS, IDS)),
+    "gather one": lambda: index(X, 0),
+    "take_along_axis": lambda: take_along_axis(T, build.reshaped(IDS, ("b", 1, 3)), 2),
+    "scatter_add": lambda: _OP("scatter_add")(index(X, IDS) ** 2, IDS, params=((0,), (9, "m"))),
+    "one_hot": lambda: build.total(build.onehot(IDS, "m") * V, -1),
+    "argmax": lambda: index(V * V, _OP("argmax")(V, params=(0,))),
+    "eye": lambda: build.identity("n") * A,
+    "arange": lambda: build.arange("n") * W,
+    "size": lambda: build.total(X) / as_node(1) * build.count(X, (0,)),
+    "cross entropy": lambda: (
+        build.total(build.onehot(index(IDS, (slice(None), 0)), "m"), -1)
+        * build.reduce_axes("logsumexp", build.reduce_axes("mean", index(X, IDS), 1), 1)
+    ),
+}
