@@ -16,6 +16,9 @@ from mpmath import mp
 
 mp.dps = 50
 
+SINGLE_BITS = 30
+"""Errors that float32, of 24 bits, may have beside its last rounding."""
+
 TARGET = Path(__file__).parent.parent / "symgrad" / "llvm" / "maths" / "coefficients.py"
 
 Function = Callable[[Any], Any]
@@ -34,9 +37,8 @@ class Fit:
     weight: Function
 
 
-def remez(fit: Fit) -> tuple[list[float], Any]:
-    """Return the rounded coefficients, constant first, and the largest weighted error."""
-    n = fit.degree
+def remez(fit: Fit, n: int) -> tuple[list[float], Any]:
+    """Return the rounded coefficients for degree n, constant first, and the largest weighted error."""
     low, high = mp.mpf(fit.low), mp.mpf(fit.high)
     # Chebyshev's points, none of them at a removable singularity in the middle.
     grid = [
@@ -116,6 +118,18 @@ def series(function: Function, leading: Any, z: Any) -> Any:
     """(function(t)/t - leading)/z with t = sqrt(z)."""
     return (function(mp.sqrt(z)) / mp.sqrt(z) - leading) / z
 
+
+FITS += [
+    Fit(
+        "EXP_CUBIC",
+        "(exp(r) - 1 - r - r**2/2)/r**3",
+        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3,
+        -LN2_2 - 0.001,
+        LN2_2 + 0.001,
+        9,
+        lambda r: r**2,
+    ),
+]
 
 FITS += [
     Fit(
@@ -238,6 +252,8 @@ HEAD = '''"""Coefficients and constants: written by tools/minimax.py, constant c
 # fmt: off
 from __future__ import annotations
 
+from symgrad.llvm.maths.lanes import Series
+
 
 def _read(text: str) -> tuple[float, ...]:
     return tuple(map(float.fromhex, text.split()))
@@ -248,14 +264,23 @@ def _read(text: str) -> tuple[float, ...]:
 def main() -> None:
     lines: list[str] = []
     for fit in FITS:
-        coefficients, error = remez(fit)
+        double, error = remez(fit, fit.degree)
         bits = float(-mp.log(error, 2))
-        print(f"{fit.name:12} degree {fit.degree:2}  2**-{bits:.1f}  {fit.what}")
-        lines += [f"# {fit.what}: 2**-{bits:.1f}", f"{fit.name} = _read("]
-        lines += [
-            f'    "{" ".join(c.hex() for c in coefficients[i : i + 4])} "'
-            for i in range(0, len(coefficients), 4)
-        ]
+        for degree in range(1, fit.degree + 1):
+            single, error = remez(fit, degree)
+            if error < mp.mpf(2) ** -SINGLE_BITS:
+                break
+        print(
+            f"{fit.name:12} degree {fit.degree:2}  2**-{bits:.1f}; {len(single) - 1:2} for float32  {fit.what}"
+        )
+        lines += [f"# {fit.what}: 2**-{bits:.1f}", f"{fit.name} = Series("]
+        for coefficients in (double, single):
+            rows = [coefficients[i : i + 4] for i in range(0, len(coefficients), 4)]
+            lines += [
+                "    _read(",
+                *(f'        "{" ".join(c.hex() for c in row)} "' for row in rows),
+                "    ),",
+            ]
         lines += [")"]
     for what, text in CONSTANTS:
         lines += [f"# {what}", text]

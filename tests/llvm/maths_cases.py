@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +13,8 @@ import numpy as np
 from mpmath import mp
 
 from symgrad.kernel.compile import compile_nodes
-from symgrad.kernel.kernel import Kernel
-from symgrad.llvm.code import Code
-from symgrad.llvm.jit import Target
+from symgrad.llvm.emit import emit
+from symgrad.llvm.jit import Engine, Target
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 from tests.kernel.formulas import op, u, x
@@ -175,9 +175,23 @@ def ulps(found: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
     return np.where(~np.isfinite(nearest) | ~np.isfinite(found), np.where(same, 0.0, np.inf), errors)
 
 
-def kernel(name: str, dtype: str = "float64", target: Target | None = None) -> Kernel:
+def kernel(name: str, dtype: str = "float64", target: Target | None = None) -> Callable[..., np.ndarray]:
     """The function by itself, for this machine or with less than it has."""
     inputs = [x, u][: CASES[name].arity]
     outputs = [op(name, *inputs)]
-    code = Code(schedule(outputs, inputs), float_type(dtype), target)
-    return Kernel(code, outputs, inputs, name=name, rebuild=compile_nodes)
+    if target is None:
+        return compile_nodes(outputs, inputs, dtype=dtype)
+    engine = Engine(emit(schedule(outputs, inputs), float_type(dtype), target, entry="under_test").ir)
+    pointer = ctypes.c_void_p
+    function = ctypes.CFUNCTYPE(None, *[pointer] * len(inputs), ctypes.c_long, pointer)(
+        engine.address("under_test")
+    )
+
+    def call(*columns: np.ndarray) -> np.ndarray:
+        assert engine is not None  # the code lives as long as this
+        given = [np.ascontiguousarray(c, dtype) for c in columns]
+        found = np.empty_like(given[0])
+        function(*(c.ctypes.data for c in given), len(found), found.ctypes.data)
+        return found
+
+    return call

@@ -85,7 +85,7 @@ def define(name: str, real: FloatType, width: int, *, fused: bool) -> Definition
 
 @cache
 def _define(formula: Formula, arity: int, real: FloatType, width: int, fused: bool) -> Definition:
-    lanes = Lanes(width, fused=fused)
+    lanes = Lanes(width, fused=fused, single=real.bits == 32)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [

@@ -3,80 +3,161 @@
 # fmt: off
 from __future__ import annotations
 
+from symgrad.llvm.maths.lanes import Series
+
 
 def _read(text: str) -> tuple[float, ...]:
     return tuple(map(float.fromhex, text.split()))
 
 # (exp(r) - 1 - r)/r**2, |r| <= log(2)/2: 2**-61.2
-EXP = _read(
-    "0x1.0000000000000p-1 0x1.5555555555559p-3 0x1.555555555555ap-5 0x1.111111110f618p-7 "
-    "0x1.6c16c16c14396p-10 0x1.a01a01b028ce2p-13 0x1.a01a01b0ed77fp-16 0x1.71ddf7978ac9ap-19 "
-    "0x1.27e4c5324d526p-22 0x1.af60230393915p-26 0x1.1f960645df986p-29 "
+EXP = Series(
+    _read(
+        "0x1.0000000000000p-1 0x1.5555555555559p-3 0x1.555555555555ap-5 0x1.111111110f618p-7 "
+        "0x1.6c16c16c14396p-10 0x1.a01a01b028ce2p-13 0x1.a01a01b0ed77fp-16 0x1.71ddf7978ac9ap-19 "
+        "0x1.27e4c5324d526p-22 0x1.af60230393915p-26 0x1.1f960645df986p-29 "
+    ),
+    _read(
+        "0x1.0000002888b4cp-1 0x1.55555589ab102p-3 0x1.5554abf8bf463p-5 0x1.11108e9777df7p-7 "
+        "0x1.6d7674dd1ad02p-10 0x1.a1a2d514704b1p-13 "
+    ),
 )
 # (cosh(r) - 1)/r**2 in r**2: 2**-65.7
-COSH = _read(
-    "0x1.0000000000000p-1 0x1.555555555555cp-5 0x1.6c16c16c13e20p-10 0x1.a01a01b1cadb9p-16 "
-    "0x1.27e4c46434bc7p-22 0x1.1f96371400af2p-29 "
+COSH = Series(
+    _read(
+        "0x1.0000000000000p-1 0x1.555555555555cp-5 0x1.6c16c16c13e20p-10 0x1.a01a01b1cadb9p-16 "
+        "0x1.27e4c46434bc7p-22 0x1.1f96371400af2p-29 "
+    ),
+    _read(
+        "0x1.000000451b749p-1 0x1.55547c6ef4313p-5 0x1.6d99b005011b4p-10 "
+    ),
 )
 # (sinh(r) - r)/r**3 in r**2: 2**-59.6
-SINH = _read(
-    "0x1.5555555555555p-3 0x1.1111111111113p-7 0x1.a01a01a018798p-13 0x1.71de3a5edb5fap-19 "
-    "0x1.ae641bc297f69p-26 0x1.61d841e11d21ep-33 "
+SINH = Series(
+    _read(
+        "0x1.5555555555555p-3 0x1.1111111111113p-7 0x1.a01a01a018798p-13 0x1.71de3a5edb5fap-19 "
+        "0x1.ae641bc297f69p-26 0x1.61d841e11d21ep-33 "
+    ),
+    _read(
+        "0x1.555555740801ep-3 0x1.1110b0b61ab67p-7 0x1.a171d4101cdcep-13 "
+    ),
 )
 # R(s)/s**2 in s**2, log((1 + s)/(1 - s)) = 2*s + s*R, |s| <= 0.1716: 2**-58.8
-LOG = _read(
-    "0x1.5555555555592p-1 0x1.999999997fd0bp-2 0x1.24924941fb785p-2 0x1.c71c52005a0cep-3 "
-    "0x1.746640e14bdb9p-3 0x1.39a184be9de08p-3 0x1.2f07a193b89a3p-3 "
+LOG = Series(
+    _read(
+        "0x1.5555555555592p-1 0x1.999999997fd0bp-2 0x1.24924941fb785p-2 0x1.c71c52005a0cep-3 "
+        "0x1.746640e14bdb9p-3 0x1.39a184be9de08p-3 0x1.2f07a193b89a3p-3 "
+    ),
+    _read(
+        "0x1.55557a2becf62p-1 0x1.995eb2f528557p-2 0x1.31e3c4a89cf21p-2 "
+    ),
+)
+# (exp(r) - 1 - r - r**2/2)/r**3: 2**-61.0
+EXP_CUBIC = Series(
+    _read(
+        "0x1.5555555555559p-3 0x1.5555555555559p-5 0x1.111111110f647p-7 0x1.6c16c16c1499dp-10 "
+        "0x1.a01a01b018f2ep-13 0x1.a01a01afb1032p-16 0x1.71ddf7bab19e9p-19 0x1.27e4c718c4e16p-22 "
+        "0x1.af5febcfdd4aap-26 0x1.1f93ce28299c4p-29 "
+    ),
+    _read(
+        "0x1.5555557a2806ap-3 0x1.5554f116f0be8p-5 0x1.1110a23e75e55p-7 0x1.6d428aafd4195p-10 "
+        "0x1.a18ab2a67eaa0p-13 "
+    ),
 )
 # (sin(r) - r)/r**3 in r**2, |r| <= pi/4: 2**-57.3
-SIN = _read(
-    "-0x1.5555555555555p-3 0x1.111111111110bp-7 -0x1.a01a01a018ac0p-13 0x1.71de3a5336847p-19 "
-    "-0x1.ae64529460e5ap-26 0x1.6120902cbb365p-33 -0x1.aaa3feb598687p-41 "
+SIN = Series(
+    _read(
+        "-0x1.5555555555555p-3 0x1.111111111110bp-7 -0x1.a01a01a018ac0p-13 0x1.71de3a5336847p-19 "
+        "-0x1.ae64529460e5ap-26 0x1.6120902cbb365p-33 -0x1.aaa3feb598687p-41 "
+    ),
+    _read(
+        "-0x1.5555554cadc5ep-3 0x1.1111088d601fcp-7 -0x1.a00f966250772p-13 0x1.6cd697fc6b917p-19 "
+    ),
 )
 # (cos(r) - 1 + r**2/2)/r**4 in r**2: 2**-59.6
-COS = _read(
-    "0x1.555555555554cp-5 -0x1.6c16c16c15152p-10 0x1.a01a019cad415p-16 -0x1.27e4f8068bb2cp-22 "
-    "0x1.1ee9e981cfe55p-29 -0x1.8fad51d91398bp-37 "
+COS = Series(
+    _read(
+        "0x1.555555555554cp-5 -0x1.6c16c16c15152p-10 0x1.a01a019cad415p-16 -0x1.27e4f8068bb2cp-22 "
+        "0x1.1ee9e981cfe55p-29 -0x1.8fad51d91398bp-37 "
+    ),
+    _read(
+        "0x1.55554aa86df5ap-5 -0x1.6c0c844318bbfp-10 0x1.9a001eeb5b9a1p-16 "
+    ),
 )
 # (atan(t) - t)/t**3 in t**2, |t| <= 1/2: 2**-57.6
-ATAN = _read(
-    "-0x1.5555555555552p-2 0x1.9999999999056p-3 -0x1.24924924513e6p-3 0x1.c71c71aa526d3p-4 "
-    "-0x1.745d138197592p-4 0x1.3b135fe7cc7ddp-4 -0x1.110c69507e691p-4 0x1.e1826b4542c22p-5 "
-    "-0x1.ac70a7fb4cbdbp-5 0x1.77f57d8747828p-5 -0x1.300ef95ca0fe5p-5 0x1.83851f3308da5p-6 "
-    "-0x1.1214ba942c0c4p-7 "
+ATAN = Series(
+    _read(
+        "-0x1.5555555555552p-2 0x1.9999999999056p-3 -0x1.24924924513e6p-3 0x1.c71c71aa526d3p-4 "
+        "-0x1.745d138197592p-4 0x1.3b135fe7cc7ddp-4 -0x1.110c69507e691p-4 0x1.e1826b4542c22p-5 "
+        "-0x1.ac70a7fb4cbdbp-5 0x1.77f57d8747828p-5 -0x1.300ef95ca0fe5p-5 0x1.83851f3308da5p-6 "
+        "-0x1.1214ba942c0c4p-7 "
+    ),
+    _read(
+        "-0x1.55555122a91dep-2 0x1.9996f85dc16cap-3 -0x1.244b9c915c995p-3 0x1.c031785ebc9bcp-4 "
+        "-0x1.47359fb23c6e4p-4 0x1.3db58393a0a58p-5 "
+    ),
 )
 # (asin(t) - t)/t**3 in t**2, |t| <= 1/2: 2**-59.3
-ASIN = _read(
-    "0x1.5555555555578p-3 0x1.333333332df0dp-4 0x1.6db6db722ba48p-5 0x1.f1c71a8b8d3edp-6 "
-    "0x1.6e8bdfe7b19f6p-6 0x1.1c49ddf4ff55dp-6 0x1.ca2144ffabe61p-7 0x1.75778a1eb6fc9p-7 "
-    "0x1.618ac041221dcp-7 0x1.e15b6a06a5441p-9 0x1.6501d8c1e623cp-6 -0x1.59f62bb3b3776p-6 "
-    "0x1.0be443bd99f50p-5 "
+ASIN = Series(
+    _read(
+        "0x1.5555555555578p-3 0x1.333333332df0dp-4 0x1.6db6db722ba48p-5 0x1.f1c71a8b8d3edp-6 "
+        "0x1.6e8bdfe7b19f6p-6 0x1.1c49ddf4ff55dp-6 0x1.ca2144ffabe61p-7 0x1.75778a1eb6fc9p-7 "
+        "0x1.618ac041221dcp-7 0x1.e15b6a06a5441p-9 0x1.6501d8c1e623cp-6 -0x1.59f62bb3b3776p-6 "
+        "0x1.0be443bd99f50p-5 "
+    ),
+    _read(
+        "0x1.55554c30ab657p-3 0x1.333891bc5159ep-4 0x1.6cabbd1a3b8aap-5 0x1.04aac0caadb7cp-5 "
+        "0x1.d7abc26699b33p-7 0x1.33d5bdee97605p-5 "
+    ),
 )
 # (2*atanh(s)/s - 2 - 2/3*s**2)/s**4 in s**2, |s| <= 0.1716: 2**-66.2
-LOG_FIFTH = _read(
-    "0x1.9999999999996p-2 0x1.2492492493044p-2 0x1.c71c71c57ea19p-3 0x1.745d18332e280p-3 "
-    "0x1.3b13627b51d03p-3 0x1.1120be7b93114p-3 0x1.de32087bab74ap-4 0x1.eb1cdecad0a50p-4 "
+LOG_FIFTH = Series(
+    _read(
+        "0x1.9999999999996p-2 0x1.2492492493044p-2 0x1.c71c71c57ea19p-3 0x1.745d18332e280p-3 "
+        "0x1.3b13627b51d03p-3 0x1.1120be7b93114p-3 0x1.de32087bab74ap-4 0x1.eb1cdecad0a50p-4 "
+    ),
+    _read(
+        "0x1.9999ffee76f9ap-2 0x1.2452824a8285dp-2 0x1.dfa148092d32ap-3 "
+    ),
 )
 # m**(-1/3), sqrt(1/2) <= m <= sqrt(2): 2**-14.7
-CBRT = _read(
-    "0x1.e07d9002eced6p+0 -0x1.df131a7861ed6p+0 0x1.93468aa42069ep+0 -0x1.6c30d017b6beap-1 "
-    "0x1.0b30a40b8ea3dp-3 "
+CBRT = Series(
+    _read(
+        "0x1.e07d9002eced6p+0 -0x1.df131a7861ed6p+0 0x1.93468aa42069ep+0 -0x1.6c30d017b6beap-1 "
+        "0x1.0b30a40b8ea3dp-3 "
+    ),
+    _read(
+        "0x1.e07d9002eced6p+0 -0x1.df131a7861ed6p+0 0x1.93468aa42069ep+0 -0x1.6c30d017b6beap-1 "
+        "0x1.0b30a40b8ea3dp-3 "
+    ),
 )
 # erf(x)/x - 1 in x**2, |x| <= 1: 2**-56.2
-ERF = _read(
-    "0x1.06eba8214db69p-3 -0x1.812746b0379e7p-2 0x1.ce2f21a042be2p-4 -0x1.b82ce31288b47p-6 "
-    "0x1.565bcd0e6a2f8p-8 -0x1.c02db40036187p-11 0x1.f9a326f7b298ep-14 -0x1.f4d25bfa5e7ffp-17 "
-    "0x1.b9e6c39bcb0eap-20 -0x1.5f73c47868d18p-23 0x1.fcbb3f2fe1e7ep-27 -0x1.517d3d5ff51bdp-30 "
-    "0x1.9a12f59595fcap-34 -0x1.b41eae759b9a7p-38 0x1.3c27048d916acp-42 "
+ERF = Series(
+    _read(
+        "0x1.06eba8214db69p-3 -0x1.812746b0379e7p-2 0x1.ce2f21a042be2p-4 -0x1.b82ce31288b47p-6 "
+        "0x1.565bcd0e6a2f8p-8 -0x1.c02db40036187p-11 0x1.f9a326f7b298ep-14 -0x1.f4d25bfa5e7ffp-17 "
+        "0x1.b9e6c39bcb0eap-20 -0x1.5f73c47868d18p-23 0x1.fcbb3f2fe1e7ep-27 -0x1.517d3d5ff51bdp-30 "
+        "0x1.9a12f59595fcap-34 -0x1.b41eae759b9a7p-38 0x1.3c27048d916acp-42 "
+    ),
+    _read(
+        "0x1.06eba820311cfp-3 -0x1.812746682c7fbp-2 0x1.ce2f09ac431d7p-4 -0x1.b829d8d5129a1p-6 "
+        "0x1.562b1a3f52383p-8 -0x1.bcd7e398a2077p-11 0x1.d8b8ad76f270cp-14 -0x1.44d010c4eb1ffp-17 "
+    ),
 )
 # (1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49: 2**-53.0
-ERFC = _read(
-    "0x1.3ccda0b5d5dc2p+0 -0x1.1f367683f89a7p-3 0x1.d5f2948159db7p-9 0x1.510169d096808p-4 "
-    "-0x1.bda9309a28a03p-4 0x1.7a14188a99a29p-4 -0x1.e0d0fa6dfb3b8p-5 0x1.d0b0037dd2008p-6 "
-    "-0x1.3f603c35228d8p-7 0x1.cc3a0e1e2eca3p-10 0x1.33fb263883d7dp-12 -0x1.303f9d22be466p-12 "
-    "0x1.b143ec7b62890p-15 0x1.778a0b38f6a78p-16 -0x1.8002a2b50106dp-17 -0x1.052078ecda353p-20 "
-    "0x1.d633e03ae6f41p-20 -0x1.f57da9617effap-25 -0x1.14dc9a09af4fap-22 0x1.a2c9e8d76cfbbp-26 "
-    "0x1.3ebe67a676b22p-25 -0x1.2c6789a59467cp-28 -0x1.0a02bd853abcep-28 0x1.0248520bbaec9p-31 "
+ERFC = Series(
+    _read(
+        "0x1.3ccda0b5d5dc2p+0 -0x1.1f367683f89a7p-3 0x1.d5f2948159db7p-9 0x1.510169d096808p-4 "
+        "-0x1.bda9309a28a03p-4 0x1.7a14188a99a29p-4 -0x1.e0d0fa6dfb3b8p-5 0x1.d0b0037dd2008p-6 "
+        "-0x1.3f603c35228d8p-7 0x1.cc3a0e1e2eca3p-10 0x1.33fb263883d7dp-12 -0x1.303f9d22be466p-12 "
+        "0x1.b143ec7b62890p-15 0x1.778a0b38f6a78p-16 -0x1.8002a2b50106dp-17 -0x1.052078ecda353p-20 "
+        "0x1.d633e03ae6f41p-20 -0x1.f57da9617effap-25 -0x1.14dc9a09af4fap-22 0x1.a2c9e8d76cfbbp-26 "
+        "0x1.3ebe67a676b22p-25 -0x1.2c6789a59467cp-28 -0x1.0a02bd853abcep-28 0x1.0248520bbaec9p-31 "
+    ),
+    _read(
+        "0x1.3ccda0b2e3e73p+0 -0x1.1f3677442ab0dp-3 0x1.d5f5733d63fbdp-9 0x1.5101a869db326p-4 "
+        "-0x1.bdab007f70cb5p-4 0x1.7a1128be7ea85p-4 -0x1.e0b60c4b4a82bp-5 0x1.d0ece4b7b6244p-6 "
+        "-0x1.40cfd9ad1d38fp-7 0x1.c29294d3cf1f5p-10 0x1.7f65a59cd36a3p-12 -0x1.00a9f8c6975dfp-12 "
+    ),
 )
 # log(2); multiples up to 2048 of the first part are exact
 LN2 = _read("0x1.62e42fefa3800p-1 0x1.ef35793c76730p-45")

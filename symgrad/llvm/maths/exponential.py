@@ -21,6 +21,8 @@ def power_of_two(lanes: Lanes, n: Lane) -> Lane:
 
 def scaled(lanes: Lanes, x: Lane, n: Lane) -> Lane:
     """x*2**n in two steps, only the second of which may round, for |n| <= 2044."""
+    if lanes.single:
+        return x * power_of_two(lanes, n)
     half = lanes.nearest(n * 0.5)
     return x * power_of_two(lanes, half) * power_of_two(lanes, n - half)
 
@@ -39,7 +41,8 @@ def beyond_linear(lanes: Lanes, r: Pair) -> Lane:
 
 def exp_of_pair(lanes: Lanes, x: Lane, low: Lane | None = None) -> Lane:
     # Beyond the limits the result is an infinity or zero all the same.
-    n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, 710.0), -746.0), low)
+    high, least = (150.0, -150.0) if lanes.single else (710.0, -746.0)
+    n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, high), least), low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
     return scaled(lanes, one_and_r + (error + beyond_linear(lanes, r)), n)
 
@@ -49,7 +52,8 @@ def exp(lanes: Lanes, x: Lane) -> Lane:
 
 
 def exp2(lanes: Lanes, x: Lane) -> Lane:
-    x = lanes.at_least(lanes.at_most(x, 1025.0), -1080.0)
+    high, least = (200.0, -200.0) if lanes.single else (1025.0, -1080.0)
+    x = lanes.at_least(lanes.at_most(x, high), least)
     n = lanes.nearest(x)
     f = x - n
     r = f * c.LN2_FULL[0]
@@ -58,26 +62,29 @@ def exp2(lanes: Lanes, x: Lane) -> Lane:
     return scaled(lanes, one_and_r + (rounded + beyond_linear(lanes, (r, error))), n)
 
 
-def minus_one(lanes: Lanes, r: Pair, scale: Lane, difference: Pair) -> Pair:
-    """scale*exp(r) - unit, given scale - unit, both powers of two."""
-    total, error = lanes.fast_two_sum(difference[0], scale * r[0])
-    return total, lanes.muladd(scale, beyond_linear(lanes, r), error + difference[1])
-
-
 def expm1(lanes: Lanes, x: Lane) -> Lane:
     n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0))
     # Half of the result, which the largest n still has room for.
     scale = power_of_two(lanes, n - 1.0)
-    high, low = minus_one(lanes, r, scale, lanes.two_sum(scale, lanes.const(-0.5)))
-    return lanes.select(lanes.abs(x) < 2.0**-54, x, (high + low) * 2.0)
+    total, lost = lanes.two_sum(scale, lanes.const(-0.5))
+    total, lost_again = lanes.fast_two_sum(total, scale * r[0])
+    # Above log(2)/2 the sum so far is 0.15, and the square as large as a third of it.
+    square, square_low = lanes.two_product(r[0], r[0])
+    total, lost_last = lanes.fast_two_sum(total, (scale * 0.5) * square)
+    small = lanes.muladd(
+        square * r[0], lanes.polynomial(r[0], c.EXP_CUBIC), lanes.muladd(square_low, 0.5, r[1])
+    )
+    half = total + lanes.muladd(scale, small, (lost + lost_again) + lost_last)
+    return lanes.select(lanes.abs(x) < 2.0**-54, x, half * 2.0)
 
 
 def tanh(lanes: Lanes, x: Lane) -> Lane:
     """-e/(2 + e) with e = exp(-2*|x|) - 1, which is within (-1, 0]."""
     n, r = reduced(lanes, lanes.at_least(lanes.abs(x) * -2.0, -44.0))
     scale = power_of_two(lanes, n)
-    difference = lanes.fast_two_sum(lanes.const(-1), scale)
-    e, e_low = lanes.fast_two_sum(*minus_one(lanes, r, scale, difference))
+    total, lost = lanes.fast_two_sum(lanes.const(-1), scale)
+    total, lost_again = lanes.fast_two_sum(total, scale * r[0])
+    e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond_linear(lanes, r), lost + lost_again))
     d, d_low = lanes.fast_two_sum(lanes.const(2), e)
     q, q_low = lanes.quotient((e, e_low), (d, d_low + e_low))
     return lanes.copysign(q + q_low, x)
@@ -100,7 +107,8 @@ def sinh(lanes: Lanes, x: Lane) -> Lane:
     up, down = halves(lanes, x)
     total, error = lanes.fast_two_sum(up[0], -down[0])
     size = (total + (error + (up[1] - down[1]))) * 2.0
-    return lanes.select(lanes.abs(x) < 2.0**-28, x, lanes.copysign(size, x))
+    linear = 2.0**-20 if lanes.single else 2.0**-28
+    return lanes.select(lanes.abs(x) < linear, x, lanes.copysign(size, x))
 
 
 def cosh(lanes: Lanes, x: Lane) -> Lane:

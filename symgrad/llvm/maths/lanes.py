@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from symgrad.llvm.types import FLOAT64
 
-__all__ = ["Lane", "Lanes", "Pair"]
+__all__ = ["Lane", "Lanes", "Pair", "Series"]
 
 Kind: TypeAlias = Literal["double", "i64", "i1"]
 
+_ZERO = f"splat (double {FLOAT64.literal(FLOAT64.scalar(0))})"
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
@@ -27,8 +28,19 @@ class Lane:
     text: str
     kind: Kind
 
+    @property
+    def absent(self) -> bool:
+        """Whether it is a literal zero, which stands for a term that is not there: adding it is no instruction."""
+        return self.text == _ZERO
+
     def _with(self, code: str, other: Operand, kind: Kind | None = None) -> Lane:
         b = self.lanes.lift(other, self.kind)
+        if code == "mul" and (self.absent or b.absent):
+            return self if self.absent else b
+        if code in {"add", "sub"} and b.absent:
+            return self
+        if code == "add" and self.absent:
+            return b
         code = _FLOAT.get(code, code) if self.kind == "double" else code
         return self.lanes.emit(
             f"{code} {self.lanes.type(self.kind)} {self.text}, {b.text}", kind or self.kind
@@ -59,6 +71,8 @@ class Lane:
         return self.lanes.lift(other, self.kind) / self
 
     def __neg__(self) -> Lane:
+        if self.absent:
+            return self
         return self.lanes.emit(f"fneg {self.lanes.type(self.kind)} {self.text}", self.kind)
 
     def __and__(self, other: Operand) -> Lane:
@@ -98,15 +112,25 @@ Pair: TypeAlias = tuple[Lane, Lane]
 """An unevaluated sum, the second term at most about an ulp of the first."""
 
 
+class Series(NamedTuple):
+    """Coefficients of a polynomial, the constant first: for results in double, and for results in single precision."""
+
+    double: tuple[float, ...]
+    single: tuple[float, ...]
+
+
 class Lanes:
     """Writes the instructions of one function.
 
     Args:
         width: lanes in a vector.
         fused: whether the target has an instruction for a*b + c with one rounding.
+        single: whether the results are for single precision. All numbers are doubles, but then what a sum of two
+            doubles would add to the first is not computed, and polynomials are shorter.
     """
 
-    def __init__(self, width: int, *, fused: bool) -> None:
+    def __init__(self, width: int, *, fused: bool, single: bool = False) -> None:
+        self.single = single
         self.width = width
         self.fused = fused
         self.lines: list[str] = []
@@ -161,6 +185,8 @@ class Lanes:
     def select(self, mask: Lane, a: Operand, b: Operand) -> Lane:
         kind = a.kind if isinstance(a, Lane) else b.kind if isinstance(b, Lane) else "double"
         a, b = self.lift(a, kind), self.lift(b, kind)
+        if a == b:
+            return a
         of = self.type(kind)
         return self.emit(f"select {self.type('i1')} {mask.text}, {of} {a.text}, {of} {b.text}", kind)
 
@@ -206,10 +232,13 @@ class Lanes:
     def muladd(self, a: Operand, b: Operand, c: Operand) -> Lane:
         """a*b + c, rounded once where the target does that in one instruction, else twice."""
         a, b, c = (self.lift(x, "double") for x in (a, b, c))
+        if a.absent or b.absent or c.absent:
+            return a * b + c
         return self._intrinsic("fma", a, b, c) if self.fused else a * b + c
 
-    def polynomial(self, x: Lane, coefficients: Sequence[float]) -> Lane:
-        """The constant coefficient first; Horner's scheme, whose waits the processor fills with the next points."""
+    def polynomial(self, x: Lane, series: Series) -> Lane:
+        """Horner's scheme, whose waits the processor fills with the next points."""
+        coefficients = series.single if self.single else series.double
         value = self.const(coefficients[-1])
         for c in reversed(coefficients[:-1]):
             value = self.muladd(value, x, c)
@@ -218,11 +247,13 @@ class Lanes:
     def fast_two_sum(self, a: Lane, b: Lane) -> Pair:
         """Return a + b exactly, for |a| >= |b| or a = 0 (Dekker 1971)."""
         total = a + b
-        return total, b - (total - a)
+        return total, self.const(0) if self.single else b - (total - a)
 
     def two_sum(self, a: Lane, b: Lane) -> Pair:
         """Return a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2)."""
         total = a + b
+        if self.single:
+            return total, self.const(0)
         other = total - a
         return total, (a - (total - other)) + (b - other)
 
@@ -234,6 +265,8 @@ class Lanes:
 
     def product_error(self, a: Lane, b: Lane, product: Lane) -> Lane:
         """a*b - product exactly, where product is a*b rounded (Dekker 1971 where nothing is fused)."""
+        if self.single:
+            return self.const(0)
         if self.fused:
             return self._intrinsic("fma", a, b, -product)
         (a1, a2), (b1, b2) = self._split(a), self._split(b)
@@ -246,6 +279,8 @@ class Lanes:
 
     def quotient(self, a: Pair, b: Pair) -> Pair:
         """a/b with about 100 correct bits: a rounded quotient and what it lacks, to first order."""
+        if self.single:
+            return a[0] / b[0], self.const(0)
         inverse = 1.0 / b[0]
         q = a[0] * inverse
         return q, self._remainder(q, a, b) * inverse
