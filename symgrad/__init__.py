@@ -30,6 +30,9 @@ _PUBLIC: dict[str, str] = {
     "acoth": "symgrad.api.functions",
     "acsc": "symgrad.api.functions",
     "acsch": "symgrad.api.functions",
+    "arange": "symgrad.api.arrays",
+    "argmax": "symgrad.api.arrays",
+    "argmin": "symgrad.api.arrays",
     "asec": "symgrad.api.functions",
     "asech": "symgrad.api.functions",
     "asin": "symgrad.api.functions",
@@ -37,62 +40,105 @@ _PUBLIC: dict[str, str] = {
     "atan": "symgrad.api.functions",
     "atan2": "symgrad.api.functions",
     "atanh": "symgrad.api.functions",
+    "batch_jacobian": "symgrad.api.jacobians",
+    "broadcast_to": "symgrad.api.arrays",
     "cbrt": "symgrad.api.functions",
     "ceil": "symgrad.api.functions",
     "clip": "symgrad.api.functions",
     "compile": "symgrad.api.compile",
+    "concatenate": "symgrad.api.arrays",
     "cos": "symgrad.api.functions",
     "cosh": "symgrad.api.functions",
     "cot": "symgrad.api.functions",
     "coth": "symgrad.api.functions",
     "csc": "symgrad.api.functions",
     "csch": "symgrad.api.functions",
+    "cumsum": "symgrad.api.arrays",
     "derivatives": "symgrad.api.differentiate",
+    "diag": "symgrad.api.arrays",
     "digamma": "symgrad.api.functions",
+    "dot": "symgrad.api.arrays",
+    "einsum": "symgrad.api.arrays",
     "erf": "symgrad.api.functions",
     "erfc": "symgrad.api.functions",
     "exp": "symgrad.api.functions",
     "exp2": "symgrad.api.functions",
+    "expand_dims": "symgrad.api.arrays",
     "explain": "symgrad.api.explain",
     "expm1": "symgrad.api.functions",
+    "eye": "symgrad.api.arrays",
+    "flip": "symgrad.api.arrays",
     "floor": "symgrad.api.functions",
     "from_sympy": "symgrad.api.symbols",
+    "full": "symgrad.api.arrays",
     "gamma": "symgrad.api.functions",
     "grad": "symgrad.api.differentiate",
     "gradients": "symgrad.api.differentiate",
+    "hessian": "symgrad.api.jacobians",
+    "hvp": "symgrad.api.jacobians",
     "hypot": "symgrad.api.functions",
+    "inner": "symgrad.api.arrays",
+    "jacobian": "symgrad.api.jacobians",
     "jvp": "symgrad.api.differentiate",
     "lgamma": "symgrad.api.functions",
     "log": "symgrad.api.functions",
     "log10": "symgrad.api.functions",
     "log1p": "symgrad.api.functions",
     "log2": "symgrad.api.functions",
+    "log_softmax": "symgrad.api.arrays",
     "logical_and": "symgrad.api.functions",
     "logical_not": "symgrad.api.functions",
     "logical_or": "symgrad.api.functions",
     "logical_xor": "symgrad.api.functions",
+    "logsumexp": "symgrad.api.arrays",
+    "matmul": "symgrad.api.arrays",
+    "max": "symgrad.api.arrays",
     "maximum": "symgrad.api.functions",
+    "mean": "symgrad.api.arrays",
+    "min": "symgrad.api.arrays",
     "minimum": "symgrad.api.functions",
+    "moveaxis": "symgrad.api.arrays",
+    "norm": "symgrad.api.arrays",
+    "one_hot": "symgrad.api.arrays",
+    "ones": "symgrad.api.arrays",
+    "outer": "symgrad.api.arrays",
     "parse": "symgrad.api.program",
     "pi": "symgrad.api.functions",
     "polygamma": "symgrad.api.functions",
+    "prod": "symgrad.api.arrays",
     "relu": "symgrad.api.functions",
+    "reshape": "symgrad.api.arrays",
     "round": "symgrad.api.functions",
+    "scatter_add": "symgrad.api.arrays",
     "sec": "symgrad.api.functions",
     "sech": "symgrad.api.functions",
     "sigmoid": "symgrad.api.functions",
     "sign": "symgrad.api.functions",
     "sin": "symgrad.api.functions",
     "sinh": "symgrad.api.functions",
+    "size": "symgrad.api.arrays",
+    "softmax": "symgrad.api.arrays",
     "softplus": "symgrad.api.functions",
     "sqrt": "symgrad.api.functions",
+    "squeeze": "symgrad.api.arrays",
+    "stack": "symgrad.api.arrays",
+    "std": "symgrad.api.arrays",
     "stop_gradient": "symgrad.api.differentiate",
+    "sum": "symgrad.api.arrays",
+    "swapaxes": "symgrad.api.arrays",
     "symbols": "symgrad.api.symbols",
+    "take": "symgrad.api.arrays",
+    "take_along_axis": "symgrad.api.arrays",
     "tan": "symgrad.api.functions",
     "tanh": "symgrad.api.functions",
+    "tensor": "symgrad.api.symbols",
+    "tensordot": "symgrad.api.arrays",
+    "transpose": "symgrad.api.arrays",
     "value_and_grad": "symgrad.api.differentiate",
+    "var": "symgrad.api.arrays",
     "vjp": "symgrad.api.differentiate",
     "where": "symgrad.api.functions",
+    "zeros": "symgrad.api.arrays",
 }
 
 # Modules that are public as a whole.
@@ -100,6 +146,47 @@ _MODULES = ("errors",)
 
 if TYPE_CHECKING:
     from symgrad import errors as errors
+    from symgrad.api.arrays import arange as arange
+    from symgrad.api.arrays import argmax as argmax
+    from symgrad.api.arrays import argmin as argmin
+    from symgrad.api.arrays import broadcast_to as broadcast_to
+    from symgrad.api.arrays import concatenate as concatenate
+    from symgrad.api.arrays import cumsum as cumsum
+    from symgrad.api.arrays import diag as diag
+    from symgrad.api.arrays import dot as dot
+    from symgrad.api.arrays import einsum as einsum
+    from symgrad.api.arrays import expand_dims as expand_dims
+    from symgrad.api.arrays import eye as eye
+    from symgrad.api.arrays import flip as flip
+    from symgrad.api.arrays import full as full
+    from symgrad.api.arrays import inner as inner
+    from symgrad.api.arrays import log_softmax as log_softmax
+    from symgrad.api.arrays import logsumexp as logsumexp
+    from symgrad.api.arrays import matmul as matmul
+    from symgrad.api.arrays import max as max
+    from symgrad.api.arrays import mean as mean
+    from symgrad.api.arrays import min as min
+    from symgrad.api.arrays import moveaxis as moveaxis
+    from symgrad.api.arrays import norm as norm
+    from symgrad.api.arrays import one_hot as one_hot
+    from symgrad.api.arrays import ones as ones
+    from symgrad.api.arrays import outer as outer
+    from symgrad.api.arrays import prod as prod
+    from symgrad.api.arrays import reshape as reshape
+    from symgrad.api.arrays import scatter_add as scatter_add
+    from symgrad.api.arrays import size as size
+    from symgrad.api.arrays import softmax as softmax
+    from symgrad.api.arrays import squeeze as squeeze
+    from symgrad.api.arrays import stack as stack
+    from symgrad.api.arrays import std as std
+    from symgrad.api.arrays import sum as sum
+    from symgrad.api.arrays import swapaxes as swapaxes
+    from symgrad.api.arrays import take as take
+    from symgrad.api.arrays import take_along_axis as take_along_axis
+    from symgrad.api.arrays import tensordot as tensordot
+    from symgrad.api.arrays import transpose as transpose
+    from symgrad.api.arrays import var as var
+    from symgrad.api.arrays import zeros as zeros
     from symgrad.api.compile import compile as compile
     from symgrad.api.differentiate import Derivatives as Derivatives
     from symgrad.api.differentiate import derivatives as derivatives
@@ -169,10 +256,15 @@ if TYPE_CHECKING:
     from symgrad.api.functions import tan as tan
     from symgrad.api.functions import tanh as tanh
     from symgrad.api.functions import where as where
+    from symgrad.api.jacobians import batch_jacobian as batch_jacobian
+    from symgrad.api.jacobians import hessian as hessian
+    from symgrad.api.jacobians import hvp as hvp
+    from symgrad.api.jacobians import jacobian as jacobian
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
     from symgrad.api.symbols import from_sympy as from_sympy
     from symgrad.api.symbols import symbols as symbols
+    from symgrad.api.symbols import tensor as tensor
     from symgrad.kernel.kernel import Kernel as Kernel
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from symgrad.api.expr import Expr, as_expr, node_of, ordered_symbols
-from symgrad.errors import NotInProgramError, UnsupportedError, UsageError
+from symgrad.api.expr import Expr, as_expr, node_of
+from symgrad.api.inputs import inputs_of, known_symbols, ordered_symbols, unbound_sizes
+from symgrad.errors import MissingInputError, NotInProgramError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import topological
@@ -36,8 +37,9 @@ def compile(
 
     Args:
         outputs: one expression or several.
-        inputs: the symbols, or their names, in the order of the kernel's arguments; by default the order of the
-            program's declarations.
+        inputs: the symbols, or their names, in the order of the kernel's arguments; by default all that are needed,
+            in the order of the program's declarations. Needed is what is read, and for every named size an array
+            that has it: the gradient of sum(X) reads no entry of X, but X says how many ones it has.
         dtype: ``float64`` or ``float32``.
         threads: 1.
         accuracy: ``high``.
@@ -49,7 +51,8 @@ def compile(
 
     Raises:
         NotInProgramError: if a name among the inputs is not an input of the program.
-        MissingInputError: if an expression reads a symbol that is not among the inputs.
+        MissingInputError: if an expression reads a symbol that is not among the inputs, or needs a size that none
+            of them has.
         NumberTooLargeError: if a constant does not fit the dtype.
         UsageError, UnsupportedError: for arguments that do not fit.
 
@@ -72,17 +75,17 @@ def compile(
     if not exprs:
         raise UsageError("there is nothing to compile", expected="at least one expression")
     if inputs is None:
-        symbols = ordered_symbols(exprs)
+        symbols = inputs_of(exprs)
     else:
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
+        _check_sizes(exprs, symbols)
     return compile_nodes(arranged(exprs), symbols, dtype=dtype, name=name)
 
 
 def _input(item: Any, exprs: Sequence[Expr]) -> Node:
     if not isinstance(item, str):
         return node_of(item)
-    declared = [s for e in exprs for listing in e.listings for s in listing.symbols.values()]
-    known = {s.name: s for s in (*declared, *ordered_symbols(exprs))}
+    known = {s.name: s for s in (*known_symbols(exprs), *ordered_symbols(exprs))}
     if item not in known:
         raise NotInProgramError(
             f"'{item}' is not an input",
@@ -90,6 +93,17 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
             cure=suggest(item, known),
         )
     return known[item]
+
+
+def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
+    missing = unbound_sizes([e.node for e in exprs], inputs)
+    if missing:
+        owner = next((s.name for s in known_symbols(exprs) if missing[0] in s.shape), None)
+        raise MissingInputError(
+            f"the size {missing[0]} is needed, and no input has it in its shape",
+            expected="inputs whose shapes give every size",
+            cure="leave inputs out" if owner is None else f"add {owner} to inputs, or leave inputs out",
+        )
 
 
 def arranged(exprs: Sequence[Expr]) -> list[Node]:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
-from symgrad.api.expr import Equation, Expr, as_expr, equations_of, handle, node_of
+from symgrad.api.equations import Equation, equations_of
+from symgrad.api.expr import Expr, as_expr, node_of
+from symgrad.api.targets import (
+    Wrt,
+    differentiable,
+    listings_of,
+    many,
+    nothing_among,
+    origins_of,
+    targets,
+    targets_of,
+)
 from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, ShapeError, UsageError
+from symgrad.errors import NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.listing import Listing, suggest
-from symgrad.ir.traverse import topological
+from symgrad.ops.layout import full, text
 
 __all__ = ["Derivatives", "derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
-
-Wrt: TypeAlias = "Expr | str"
 
 
 def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
@@ -43,11 +51,11 @@ def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
         >>> sg.grad(sg.stop_gradient(x)*u, x).nothing
         'stopped'
     """
-    expr = as_expr(y)
+    expr = differentiable(y)
     if expr.shape:
         raise NotScalarError(
-            f"grad needs a scalar, got shape {expr.shape}",
-            cure="gradients(ys, xs) sums over it; vjp(y, xs, cotangent) weighs it",
+            f"grad needs a scalar, got shape {text(expr.shape)}",
+            cure="jacobian(y, x) has every entry; gradients(ys, xs) sums over them; vjp(y, xs, cotangent) weighs them",
         )
     return _gradients([expr], wrt, [as_node(1)], ())
 
@@ -59,6 +67,10 @@ def gradients(
     stop_gradients: Wrt | Sequence[Wrt] | None = None,
 ) -> list[Expr]:
     """Return the sum over all ys of their gradients, with TensorFlow's meaning of ``tf.gradients``.
+
+    Every entry of every y counts: the gradient of an array is that of the sum of its entries, and has the shape of x
+    alone. So a product of two such results is no chain rule (the axes of what stands between are summed away); `vjp`
+    and `jacobian` are.
 
     Args:
         ys: one or more expressions; what they hold is summed.
@@ -82,7 +94,7 @@ def gradients(
         >>> [str(g) for g in sg.gradients(a + b, [a, b], stop_gradients=[a, b])]
         ['1', '1']
     """
-    outputs = [as_expr(y) for y in _many(ys)]
+    outputs = [differentiable(y) for y in many(ys)]
     if not outputs:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
     if grad_ys is None:
@@ -92,8 +104,8 @@ def gradients(
         if len(given) != len(outputs):
             raise UsageError(f"{len(given)} grad_ys for {len(outputs)} ys", expected="one for each, or None")
         seeds = [as_node(1) if g is None else node_of(g) for g in given]
-    stopped = _targets(outputs, [] if stop_gradients is None else _many(stop_gradients))
-    return _gradients(outputs, list(_many(xs)), seeds, stopped)
+    stopped = targets(outputs, [] if stop_gradients is None else many(stop_gradients))
+    return _gradients(outputs, list(many(xs)), seeds, stopped)
 
 
 def value_and_grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> tuple[Expr, Any]:
@@ -113,16 +125,21 @@ def value_and_grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> tuple[Expr, Any]:
     return as_expr(y), grad(y, wrt)
 
 
-def vjp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], cotangent: Any) -> Any:
+def vjp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], cotangent: Any = None, *, seed: Any = None) -> Any:
     """Return a cotangent pulled back: the vector-Jacobian product.
 
     Args:
         y: an expression, or a list of them.
         xs: inputs or intermediate expressions; one or a list.
-        cotangent: an Expr or number for each of y.
+        cotangent: an Expr of the shape of y, or a number for all its entries; one for each of y.
+        seed: another name for it.
 
     Returns:
-        An Expr for each of xs (one if xs is one).
+        An Expr for each of xs, of its shape (one if xs is one).
+
+    Raises:
+        ShapeError: if the cotangent has another shape than y.
+        UsageError: if there is no cotangent, or two.
 
     Example:
         >>> import symgrad as sg
@@ -130,7 +147,11 @@ def vjp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], cotangent: Any) -> An
         >>> print(sg.vjp(x**3, x, v))
         3*v*x**2
     """
-    result = gradients(y, xs, grad_ys=cotangent)
+    if (cotangent is None) == (seed is None):
+        raise UsageError(
+            "vjp takes one cotangent", expected="cotangent= or seed=", cure="gradients(ys, xs) takes ones"
+        )
+    result = gradients(y, xs, grad_ys=seed if cotangent is None else cotangent)
     return result if isinstance(xs, list | tuple) else result[0]
 
 
@@ -140,10 +161,14 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
     Args:
         y: an expression, or a list of them.
         xs: the inputs or intermediate expressions that move; these count as symbols.
-        tangents: an Expr or number for each of xs.
+        tangents: an Expr of its shape, or a number for all entries, for each of xs. That of an int is not read: an
+            int has no tangent.
 
     Returns:
-        The tangent of y (a list for a list).
+        The tangent of y, of its shape (a list for a list).
+
+    Raises:
+        ShapeError: if a tangent has another shape than what moves.
 
     Example:
         >>> import symgrad as sg
@@ -151,20 +176,33 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
         >>> print(sg.jvp(x*y, [x, y], [dx, 0]))
         dx*y
     """
-    outputs = [as_expr(e) for e in _many(y)]
+    outputs = [differentiable(e) for e in many(y)]
     if not outputs:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
-    targets = _targets(outputs, _many(xs))
+    moving = targets(outputs, many(xs))
     given = list(cast("Sequence[Any]", tangents)) if isinstance(tangents, list | tuple) else [tangents]
-    if len(given) != len(targets):
-        raise UsageError(f"{len(given)} tangents for {len(targets)} xs", expected="one for each")
-    directions = {t: node_of(v) for t, v in zip(targets, given, strict=True) if t.dtype == "real"}
+    if len(given) != len(moving):
+        raise UsageError(f"{len(given)} tangents for {len(moving)} xs", expected="one for each")
+    directions = {t: node_of(v) for t, v in zip(moving, given, strict=True)}
     for target, direction in directions.items():
         if target.shape != direction.shape and not direction.is_number():
-            raise ShapeError(f"a tangent of shape {direction.shape} for an input of shape {target.shape}")
-    origins = tuple(e.node for e in outputs)
-    nodes = push_forward(origins, directions)
-    made = [Expr(n, listings=_listings(outputs), origins=origins) for n in nodes]
+            raise ShapeError(
+                f"a tangent of shape {text(direction.shape)} for an input of shape {text(target.shape)}"
+            )
+    nodes = push_forward(
+        [e.node for e in outputs], {t: v for t, v in directions.items() if t.dtype == "real"}
+    )
+    listings, origins = listings_of(outputs), origins_of(outputs)
+    moved = [t for t, v in directions.items() if not v.is_number(0)]
+    made = [
+        Expr(
+            full(tangent, e.shape),
+            listings=listings,
+            nothing=nothing_among(e.node, moved) if tangent.is_number(0) else None,
+            origins=origins,
+        )
+        for e, tangent in zip(outputs, nodes, strict=True)
+    ]
     return made if isinstance(y, list | tuple) else made[0]
 
 
@@ -235,20 +273,27 @@ def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivative
         >>> len(ds), str(ds[a, b]), str(ds[b, a])
         (6, '2*a', '2*a')
     """
-    expr = as_expr(y)
+    expr = differentiable(y)
     if expr.shape:
-        raise NotScalarError(f"derivatives needs a scalar, got shape {expr.shape}")
+        raise NotScalarError(f"derivatives needs a scalar, got shape {text(expr.shape)}")
     if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"order {order!r}", expected="a whole number, at least 0")
-    exprs = [_resolve(expr, w) for w in _many(wrt)]
-    targets = _targets([expr], exprs)
-    if len(set(targets)) != len(targets):
+    exprs = targets_of(expr, wrt)
+    by = [e.node for e in exprs]
+    for e in exprs:
+        if e.shape:
+            raise NotScalarError(
+                f"derivatives by '{e}' of shape {text(e.shape)}",
+                expected="scalars, each with one partial",
+                cure="jacobian and hessian have the derivatives by every entry",
+            )
+    if len(set(by)) != len(by):
         raise UsageError(
             "wrt names one input twice", cure="name each once: the orders are counted by symgrad"
         )
     made = {
         index: expr if not index else Expr(node, listings=expr.listings, origins=(expr.node,))
-        for index, node in all_partials(expr.node, targets, order).items()
+        for index, node in all_partials(expr.node, by, order).items()
     }
     return Derivatives(exprs, made)
 
@@ -271,88 +316,17 @@ def stop_gradient(x: Any) -> Expr:
 
 
 def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped: Sequence[Node]) -> Any:
-    targets = _targets(outputs, _many(wrt))
-    for output in outputs:
-        if output.dtype == "bool":
-            raise NotDifferentiableError(
-                f"'{output}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
-            )
+    by = targets(outputs, many(wrt))
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
-            raise ShapeError(f"a cotangent of shape {seed.shape} for a value of shape {output.shape}")
-    origins = tuple(e.node for e in outputs)
-    trace = pull_back(origins, seeds, targets, stopped)
-    listings = _listings(outputs)
+            raise ShapeError(
+                f"a cotangent of shape {text(seed.shape)} for a value of shape {text(output.shape)}",
+                expected="the shape of the value, or a number for all its entries",
+            )
+    trace = pull_back([e.node for e in outputs], seeds, by, stopped)
+    listings, origins = listings_of(outputs), origins_of(outputs)
     made = [
         Expr(g, listings=listings, traces=(trace,), nothing=None if n is None else str(n), origins=origins)
         for g, n in zip(trace.gradients, trace.nothing, strict=True)
     ]
     return made if isinstance(wrt, list | tuple) else made[0]
-
-
-def targets_of(y: Expr, wrt: Any) -> list[Expr]:
-    """Return what one differentiates by as expressions, from Exprs or names, one or many, checked."""
-    exprs = [_resolve(y, w) for w in _many(wrt)]
-    _targets([y], exprs)
-    return exprs
-
-
-def _many(value: Any) -> Sequence[Any]:
-    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
-
-
-def _listings(exprs: Sequence[Expr]) -> tuple[Listing, ...]:
-    found: list[Listing] = []
-    for listing in (x for e in exprs for x in e.listings):
-        if all(listing is not f for f in found):
-            found.append(listing)
-    return tuple(found)
-
-
-def _resolve(y: Expr, wrt: Any) -> Expr:
-    """Return what one differentiates by, from an Expr or a name in the program of ``y``."""
-    if isinstance(wrt, Expr):
-        return wrt
-    if isinstance(wrt, str):
-        for listing in y.listings:
-            if wrt in listing:
-                return Expr(listing[wrt], listings=y.listings)
-        for symbol in y.inputs:
-            if symbol.name == wrt:
-                return symbol
-        known = [n for listing in y.listings for n in listing.names] or [str(i) for i in y.inputs]
-        raise NotInProgramError(
-            f"'{wrt}' is not in the program",
-            expected="one of " + ", ".join(dict.fromkeys(known)) if known else None,
-            cure=suggest(wrt, known),
-        )
-    raise UsageError(
-        f"cannot differentiate by a value of type {type(wrt).__name__}", expected="an Expr or a name"
-    )
-
-
-def _targets(outputs: Sequence[Expr], wrt: Sequence[Any]) -> list[Node]:
-    """Return the nodes to differentiate by, checked against the programs the outputs come from."""
-    targets: list[Node] = []
-    for item in wrt:
-        expr = _resolve(outputs[0], item)
-        node = expr.node
-        if node.is_number() or node.op.name == "constant" or (node.dtype == "bool" and node.args):
-            raise UsageError(
-                f"cannot differentiate by '{expr}'", expected="an input or an intermediate value"
-            )
-        targets.append(node)
-    programs = [listing for e in outputs for listing in e.listings]
-    if programs:
-        roots = [e.node for e in outputs]
-        for listing in programs:
-            roots += [*listing.symbols.values(), *listing.assignments.values()]
-        known = set(topological(roots))
-        for node in targets:
-            if node not in known:
-                raise NotInProgramError(
-                    f"'{handle(node)}' does not occur in the program",
-                    expected="one of " + ", ".join(dict.fromkeys(n for p in programs for n in p.names)),
-                    cure="pass the program's own expression, p[name]",
-                )
-    return targets

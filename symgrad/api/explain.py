@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symgrad.api.differentiate import targets_of
 from symgrad.api.expr import Expr, as_expr
+from symgrad.api.targets import targets_of
 from symgrad.errors import UsageError
 from symgrad.explain.derivation import Derivation as Record
 from symgrad.explain.derivation import DerivationStep

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from weakref import WeakValueDictionary
@@ -11,10 +10,14 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
+from symgrad.api.equations import Equation, equations_of
+from symgrad.api.inputs import array_program, inputs_of, known_symbols
+from symgrad.api.methods import ArrayMethods
 from symgrad.api.operators import Operators
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
     NotInProgramError,
+    ShapeError,
     TruthValueError,
     UnsupportedError,
     UsageError,
@@ -24,44 +27,26 @@ from symgrad.ir.graph import SYMBOL, Node, as_node, number
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.sizes import Shape, Size, size_product
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ops.layout import text as shape_text
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["Equation", "Expr", "ExprLike", "apply_op", "handle", "node_of"]
+__all__ = ["Expr", "ExprLike", "apply_op", "as_expr", "built", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | int | float | Fraction"
 
 _handles: WeakValueDictionary[Node, Expr] = WeakValueDictionary()
 
 
-@dataclass(frozen=True, slots=True)
-class Equation:
-    """One equation of a graph.
-
-    Attributes:
-        name: the variable it defines (a name of the program, or ``t1``, ``t2``, ...).
-        op: the name of the operation.
-        args: the arguments: names and numbers, as text.
-        expr: the value as an Expr.
-    """
-
-    name: str
-    op: str
-    args: tuple[str, ...]
-    expr: Expr
-
-    def __str__(self) -> str:
-        return f"{self.name} = {self.op}({', '.join(self.args)})"
-
-
-class Expr(Operators):
+class Expr(Operators, ArrayMethods):
     """A formula: an immutable handle on one node of the graph.
 
-    Build one with `symgrad.symbols`, `symgrad.parse`, `symgrad.from_sympy`, and with operators, NumPy
-    functions and the functions of `symgrad`. Nothing is evaluated: what you write is what it holds,
-    operation by operation.
+    Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
+    subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: what you write is what it
+    holds, operation by operation.
 
     ``==``, ``<`` and the like give elementwise conditions, whose Python truth value is an error; compare
     structure with `same`.
@@ -102,9 +87,19 @@ class Expr(Operators):
         return self._node
 
     @property
-    def shape(self) -> tuple[int | str, ...]:
-        """The shape; () for a scalar."""
+    def shape(self) -> Shape:
+        """The shape; () for a scalar. Sizes are numbers, names, or computed from names (``n + m``)."""
         return self._node.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._node.shape)
+
+    @property
+    def size(self) -> Size:
+        """The number of elements; `symgrad.size` makes it a number of a formula."""
+        return size_product(self._node.shape)
 
     @property
     def dtype(self) -> str:
@@ -120,8 +115,11 @@ class Expr(Operators):
 
     @property
     def inputs(self) -> tuple[Expr, ...]:
-        """The symbols it reads: in the order of the program's declarations, else of first appearance."""
-        return tuple(self._with(s) for s in ordered_symbols([self]))
+        """The symbols it needs: in the order of the program's declarations, else of first appearance.
+
+        It reads them, or needs a named size that their shapes alone give.
+        """
+        return tuple(self._with(s) for s in inputs_of([self]))
 
     @property
     def nothing(self) -> str | None:
@@ -247,7 +245,9 @@ class Expr(Operators):
 
         Args:
             args: values in the order of `inputs`, if not by name.
-            values: a number or array for every input, by name; they broadcast.
+            values: a number or array for every input, by name. In an elementwise formula they broadcast; in an
+                array program they have the declared shapes. Inputs of the program that the result does not need
+                may be given too.
 
         Returns:
             A NumPy scalar or array; NaN where an operation leaves the reals.
@@ -256,15 +256,17 @@ class Expr(Operators):
             MissingInputError: if an input has no value or a name is not an input.
             ArrayTypeError, ComplexInputError, ShapeError: for values that are not real arrays of the
                 declared shapes.
+            IndexRangeError: for a position outside its axis.
             NumberTooLargeError: if a constant does not fit a float.
         """
-        inputs = ordered_symbols([self])
-        read = {s.name for s in inputs}
-        if not values.keys() <= read:
+        inputs = inputs_of([self], values)
+        needed = {s.name for s in inputs}
+        if not values.keys() <= needed:
             # A gradient may have lost an input that its program has; giving it a value is no mistake.
-            known = self._known_names()
-            values = {name: value for name, value in values.items() if name in read or name not in known}
-        return evaluate([self._node], bind(inputs, args, values))[0]
+            known = {s.name for s in known_symbols([self])}
+            values = {name: value for name, value in values.items() if name in needed or name not in known}
+        together = not array_program([self._node])
+        return evaluate([self._node], bind(inputs, args, values, together=together))[0]
 
     def __float__(self) -> float:
         if symbols_of([self._node]):
@@ -306,6 +308,28 @@ class Expr(Operators):
             table[target] = node_of(value)
         return self._with(substitute([self._node], table)[0])
 
+    # -- arrays ----------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Expr:
+        """Return entries, with NumPy's subscripts to the letter: ints, slices, None, ``...``, int arrays.
+
+        Index arrays are int expressions or lists of ints. Ends of slices may be sizes: ``x[1:sg.size("n") - 1]``.
+
+        Raises:
+            IndexRangeError: for an int outside an axis of known length.
+            ShapeError: for more subscripts than axes.
+            UnsupportedError: for a mask of truth values.
+
+        Example:
+            >>> import symgrad as sg
+            >>> X = sg.tensor("X", ("n", 5))
+            >>> X[:, 1:3].shape, X[0].shape, X[..., None, [0, 2, 2]].shape
+            (('n', 2), (5,), ('n', 1, 3))
+        """
+        from symgrad.api.arrays import subscript
+
+        return subscript(self, key)
+
     # -- as a Python object ---------------------------------------------------------------------------------
 
     def __hash__(self) -> int:
@@ -317,8 +341,27 @@ class Expr(Operators):
             cure="use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value",
         )
 
-    def __iter__(self) -> Any:
-        raise TypeError("a scalar expression is not iterable")
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a scalar expression has no length")
+        length = self.shape[0]
+        if not isinstance(length, int):
+            raise ShapeError(
+                f"the length of '{_short(self)}' is {length}, which is known when values arrive",
+                cure=f"its name is x.shape[0], the number sg.size({str(length)!r}); or declare a number",
+            )
+        return length
+
+    def __iter__(self) -> Iterator[Expr]:
+        if not self.shape:
+            raise TypeError("a scalar expression is not iterable")
+        length = self.shape[0]
+        if not isinstance(length, int):
+            raise ShapeError(
+                f"iteration over an axis of length {length}, which is known when values arrive",
+                cure="write it for the whole array (x**2, sum(x, axis=0)), or declare a number for this size",
+            )
+        return (self[i] for i in range(length))
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(
@@ -354,11 +397,6 @@ class Expr(Operators):
     def _with(self, node: Node) -> Expr:
         """Return another node of the same origin."""
         return Expr(node, listings=self._listings, traces=self._traces) if self._listings else handle(node)
-
-    def _known_names(self) -> set[str]:
-        """Return the names of the inputs of all it comes from."""
-        known = {name for listing in self._listings for name in listing.symbols}
-        return known | {s.name for s in symbols_of(self._origins)}
 
     def _names(self) -> list[dict[Node, str]]:
         return [listing.name_of() for listing in self._listings]
@@ -430,45 +468,30 @@ _CURES = {
 
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
     """Return an op applied to expressions and numbers, as written, with their origins joined."""
-    node = OPS[name](*(node_of(a) for a in args), params=params)
+    nodes = tuple(node_of(a) for a in args)
+    return built(lambda: OPS[name](*nodes, params=params), args)
+
+
+def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
+    """Return what was built of expressions (and other values) as an Expr, with their origins joined.
+
+    Raises:
+        ShapeError: if the shapes do not fit, with the names of the operands.
+    """
+    exprs = [a for a in args if isinstance(a, Expr)]
+    try:
+        node = build()
+    except ShapeError as error:
+        raise _with_names(error, exprs) from None
     listings: tuple[Listing, ...] = ()
     traces: tuple[Trace, ...] = ()
-    for a in args:
-        if isinstance(a, Expr):
-            listings += tuple(x for x in a.listings if all(x is not y for y in listings))
-            traces += tuple(t for t in a.traces if all(t is not y for y in traces))
+    for a in exprs:
+        listings += tuple(x for x in a.listings if all(x is not y for y in listings))
+        traces += tuple(t for t in a.traces if all(t is not y for y in traces))
     return Expr(node, listings=listings, traces=traces) if listings or traces else handle(node)
 
 
-def ordered_symbols(exprs: Iterable[Expr]) -> list[Node]:
-    """Return the symbols that expressions read: declared ones in the order of their program, others by first use."""
-    exprs = list(exprs)
-    read = symbols_of([e.node for e in exprs])
-    declared = [s for e in exprs for listing in e.listings for s in listing.symbols.values()]
-    rank = {s: i for i, s in enumerate(dict.fromkeys([*declared, *read]))}
-    return sorted(read, key=rank.__getitem__)
-
-
-def equations_of(exprs: Sequence[Expr]) -> tuple[Equation, ...]:
-    """Return the equations that expressions consist of together, under the names of their programs."""
-    from symgrad.ir.printer import expression_text
-
-    roots = [e.node for e in exprs]
-    listings = {id(listing): listing for e in exprs for listing in e.listings}
-    names: dict[Node, str] = {}
-    for listing in listings.values():
-        names = {**listing.name_of(), **names}
-    taken = {s.name for s in symbols_of(roots)} | set(names.values())
-    counter = 0
-    equations: list[Equation] = []
-    for node in topological(roots):
-        if not node.args:
-            continue
-        if node not in names:
-            counter += 1
-            while f"t{counter}" in taken:
-                counter += 1
-            names[node] = f"t{counter}"
-        args = tuple(names[a] if a.args else expression_text(a) for a in node.args)
-        equations.append(Equation(names[node], node.op.name, args, handle(node)))
-    return tuple(equations)
+def _with_names(error: ShapeError, operands: Sequence[Expr]) -> ShapeError:
+    named = [f"{e.name} has shape {shape_text(e.node.shape)}" for e in operands if e.name is not None]
+    what = f"{error.what} ({', '.join(dict.fromkeys(named))})" if named else error.what
+    return type(error)(what, at=error.at, expected=error.expected, cure=error.cure)

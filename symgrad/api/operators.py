@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import UnsupportedError
@@ -78,6 +79,12 @@ class Operators(ABC):
     def __neg__(self) -> Expr:
         return self._apply("neg", self)
 
+    def __matmul__(self, other: Any) -> Expr:
+        return self._numpy("matmul", (self, other))
+
+    def __rmatmul__(self, other: Any) -> Expr:
+        return self._numpy("matmul", (other, self))
+
     def __pos__(self) -> Expr:
         return self._lift(self)
 
@@ -145,21 +152,34 @@ class Operators(ABC):
             )
         return self._numpy(ufunc.__name__, inputs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Expr:
-        """Build the op of a NumPy function such as ``numpy.where`` called on expressions."""
-        if options:
-            raise UnsupportedError(f"numpy.{function.__name__} with options on an expression")
-        return self._numpy(function.__name__, args)
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """Build what a NumPy function such as ``numpy.where`` or ``numpy.sum`` means for expressions."""
+        module = str(function.__module__).removeprefix("numpy").removeprefix(".")
+        return self._numpy(f"{module}.{function.__name__}" if module else function.__name__, args, options)
 
-    def _numpy(self, name: str, args: Sequence[Any]) -> Expr:
+    def _numpy(self, name: str, args: Sequence[Any], options: Mapping[str, Any] | None = None) -> Any:
+        from symgrad.api.numpy_names import NUMPY
+
+        if name in NUMPY:
+            function = NUMPY[name]
+            try:
+                signature(function).bind(*args, **(options or {}))
+            except TypeError as error:
+                raise UnsupportedError(
+                    f"numpy.{name} on an expression: {error}",
+                    expected=f"{function.__name__}{signature(function)}",
+                ) from None
+            return function(*args, **(options or {}))
+        if options:
+            raise UnsupportedError(f"numpy.{name} with options on an expression")
         if name in _UNARY and len(args) == 1:
             return _UNARY[name](self._lift(args[0]))
         if name in _BINARY and len(args) == 2:
             return _BINARY[name](self._lift(args[0]), self._lift(args[1]))
-        if name not in OPS:
+        if name not in OPS or not OPS[name].pointwise:
             raise UnsupportedError(
                 f"numpy.{name} has no op of that name",
-                expected="an elementwise function of a formula",
+                expected="a function of a formula, elementwise or one of the array functions of symgrad",
                 cure="write it with the functions of symgrad",
             )
         return self._apply(name, *args)

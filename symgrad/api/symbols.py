@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from symgrad.api.expr import handle
+from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
-from symgrad.ir.types import DOMAINS, REAL, Declaration, Domain, is_name
+from symgrad.ir.types import DOMAINS, Declaration, Domain, is_name
 
-__all__ = ["from_sympy", "symbols"]
+__all__ = ["from_sympy", "symbols", "tensor"]
 
 
 def symbols(names: str, domain: str | Domain = "real") -> Any:
@@ -18,7 +18,7 @@ def symbols(names: str, domain: str | Domain = "real") -> Any:
 
     Args:
         names: names separated by spaces or commas.
-        domain: ``real``, ``positive``, ``int`` or ``bool``.
+        domain: ``real``, ``positive``, ``int``, ``bool``, or an interval such as ``real(0, 1)``.
 
     Returns:
         An Expr, or a tuple of Exprs. The same name and domain always give the same Expr.
@@ -37,20 +37,71 @@ def symbols(names: str, domain: str | Domain = "real") -> Any:
             f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
         )
     found = names.replace(",", " ").split()
-    if isinstance(domain, str):
-        if domain not in DOMAINS:
-            raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
-        domain = DOMAINS[domain]
-    for name in found:
-        if not is_name(name):
-            raise UsageError(
-                f"'{name}' cannot name a symbol",
-                expected="a letter, then letters, digits and _; no word of Python, and not pi",
-            )
+    known = _domain(domain)
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
-    made = tuple(handle(symbol(Declaration(name, domain or REAL))) for name in found)
+    made = tuple(handle(symbol(Declaration(_checked(name), known))) for name in found)
     return made[0] if len(made) == 1 else made
+
+
+def tensor(name: str, shape: Any, domain: str | Domain = "real") -> Expr:
+    """Return an array symbol.
+
+    Args:
+        name: its name.
+        shape: a tuple of sizes: whole numbers, or names. A named size is bound by the arrays of a call, and is one
+            size wherever the name stands; a formula or kernel is the same for all its values.
+        domain: ``real``, ``positive``, ``int`` (positions, counts), ``bool``, or an interval such as ``real(0, 1)``.
+
+    Returns:
+        An Expr. The same name, shape and domain always give the same Expr.
+
+    Raises:
+        UsageError: for a text that is not a name, a size that is none, or an unknown domain.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X, w = sg.tensor("X", ("n", 5)), sg.tensor("w", (5, 1))
+        >>> (X @ w).shape
+        ('n', 1)
+        >>> ids = sg.tensor("ids", ("n",), "int")
+        >>> X[ids].dtype, ids.dtype
+        ('real', 'int')
+    """
+    from symgrad.api.arrays import shape_of
+
+    sizes = shape_of(shape)
+    for size in sizes:
+        if isinstance(size, int) and size < 0:
+            raise UsageError(f"an axis of length {size}", expected="a length of at least 0")
+        if not isinstance(size, int | str):
+            raise UsageError(
+                f"'{name}' is declared with the size {size}",
+                expected="a whole number or a name",
+                cure="give the size a name of its own",
+            )
+    return handle(symbol(Declaration(_checked(name), _domain(domain), sizes)))
+
+
+def _checked(name: Any) -> str:
+    if not isinstance(name, str) or not is_name(name):
+        raise UsageError(
+            f"'{name}' cannot name a symbol",
+            expected="a letter, then letters, digits and _; no word of Python, and not pi",
+        )
+    return name
+
+
+def _domain(domain: str | Domain) -> Domain:
+    if isinstance(domain, Domain):
+        return domain
+    if domain in DOMAINS:
+        return DOMAINS[domain]
+    if not isinstance(domain, str) or "(" not in domain:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
+    from symgrad.frontend.text import parse_program
+
+    return parse_program(f"x : {domain}", "<domain>").symbols["x"].declaration.domain
 
 
 def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> Any:
@@ -75,10 +126,6 @@ def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> 
     many = isinstance(expr, list | tuple)
     table: dict[str, Domain] = {}
     for name, domain in (domains or {}).items():
-        if isinstance(domain, str):
-            if domain not in DOMAINS:
-                raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
-            domain = DOMAINS[domain]
-        table[name] = domain
+        table[name] = _domain(domain)
     nodes = convert(list(cast("list[Any]", expr)) if many else [expr], table)
     return [handle(n) for n in nodes] if many else handle(nodes[0])

@@ -15,8 +15,16 @@ from symgrad.ir.listing import suggest
 __all__ = ["bind", "check_array", "check_shapes", "in_order", "not_complex", "whole"]
 
 
-def bind(symbols: Sequence[Node], args: Sequence[Any], by_name: Mapping[str, Any]) -> dict[Node, Any]:
+def bind(
+    symbols: Sequence[Node], args: Sequence[Any], by_name: Mapping[str, Any], *, together: bool = True
+) -> dict[Node, Any]:
     """Match values with inputs, by position and by name, and check each.
+
+    Args:
+        symbols: the inputs.
+        args: values by position.
+        by_name: values by name.
+        together: whether all inputs must broadcast, as they do in an elementwise program.
 
     Raises:
         MissingInputError: see `in_order`.
@@ -24,7 +32,7 @@ def bind(symbols: Sequence[Node], args: Sequence[Any], by_name: Mapping[str, Any
     """
     given = in_order([s.name for s in symbols], args, by_name)
     values = {s: check_array(s, value) for s, value in zip(symbols, given, strict=True)}
-    check_shapes(symbols, list(values.values()))
+    check_shapes(symbols, list(values.values()), together=together)
     return values
 
 
@@ -117,8 +125,8 @@ def not_complex(name: str, array: Any) -> None:
         )
 
 
-def check_shapes(symbols: Sequence[Node], values: Sequence[Any]) -> None:
-    """Check declared sizes, bind size names, and check that all inputs broadcast.
+def check_shapes(symbols: Sequence[Node], values: Sequence[Any], *, together: bool = True) -> None:
+    """Check declared sizes, bind size names, and check that all inputs broadcast (if they come together in one ufunc).
 
     Raises:
         ShapeError: naming the inputs and the sizes that do not agree.
@@ -140,6 +148,8 @@ def check_shapes(symbols: Sequence[Node], values: Sequence[Any]) -> None:
                     )
             elif size != found:
                 raise ShapeError(f"input '{s.name}' has shape {actual}", expected=str(s.declaration))
+    if not together:
+        return
     try:
         np.broadcast_shapes(*(np.shape(v) for v in values))
     except ValueError:

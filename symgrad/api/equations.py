@@ -1,0 +1,61 @@
+"""A graph as the list of its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of, topological
+
+if TYPE_CHECKING:
+    from symgrad.api.expr import Expr
+
+__all__ = ["Equation", "equations_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """One equation of a graph.
+
+    Attributes:
+        name: the variable it defines (a name of the program, or ``t1``, ``t2``, ...).
+        op: the name of the operation.
+        args: the arguments: names and numbers, as text.
+        expr: the value as an Expr.
+    """
+
+    name: str
+    op: str
+    args: tuple[str, ...]
+    expr: Expr
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.op}({', '.join(self.args)})"
+
+
+def equations_of(exprs: Sequence[Expr]) -> tuple[Equation, ...]:
+    """Return the equations that expressions consist of together, under the names of their programs."""
+    from symgrad.api.expr import handle
+    from symgrad.ir.printer import expression_text
+
+    roots = [e.node for e in exprs]
+    listings = {id(listing): listing for e in exprs for listing in e.listings}
+    names: dict[Node, str] = {}
+    for listing in listings.values():
+        names = {**listing.name_of(), **names}
+    taken = {s.name for s in symbols_of(roots)} | set(names.values())
+    counter = 0
+    equations: list[Equation] = []
+    for node in topological(roots):
+        if not node.args:
+            continue
+        if node not in names:
+            counter += 1
+            while f"t{counter}" in taken:
+                counter += 1
+            names[node] = f"t{counter}"
+        args = tuple(names[a] if a.args else expression_text(a) for a in node.args)
+        equations.append(Equation(names[node], node.op.name, args, handle(node)))
+    return tuple(equations)

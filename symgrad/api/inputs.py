@@ -1,0 +1,83 @@
+"""Which symbols a call needs: those that are read, and those whose shapes alone give a size."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from symgrad.ir.graph import SIZE, Node
+from symgrad.ir.sizes import Extent, names_of
+from symgrad.ir.traverse import symbols_of, topological
+
+if TYPE_CHECKING:
+    from symgrad.api.expr import Expr
+
+__all__ = ["array_program", "inputs_of", "known_symbols", "ordered_symbols", "unbound_sizes"]
+
+
+def ordered_symbols(exprs: Iterable[Expr]) -> list[Node]:
+    """Return the symbols that expressions read: declared ones in the order of their program, others by first use."""
+    exprs = list(exprs)
+    return _ordered(exprs, symbols_of([e.node for e in exprs]))
+
+
+def inputs_of(exprs: Iterable[Expr], offered: Collection[str] = ()) -> list[Node]:
+    """Return the symbols that computing expressions needs, in the order of `ordered_symbols`.
+
+    The gradient of sum(X) is an array of ones: it does not read X, but X says how many. For every size that no symbol
+    that is read has, the first known symbol that has it is needed too.
+
+    Args:
+        exprs: what to compute.
+        offered: names to prefer where several symbols would do.
+    """
+    exprs = list(exprs)
+    needed = symbols_of([e.node for e in exprs])
+    missing = unbound_sizes([e.node for e in exprs], needed)
+    for candidate in sorted(known_symbols(exprs), key=lambda s: s.name not in offered):
+        found = [size for size in missing if size in candidate.shape]
+        if found and all(s.name != candidate.name for s in needed):
+            needed.append(candidate)
+            missing = [size for size in missing if size not in found]
+    return _ordered(exprs, needed)
+
+
+def known_symbols(exprs: Iterable[Expr]) -> list[Node]:
+    """Return the symbols of all that expressions come from: their programs, and what they are derivatives of."""
+    found: dict[Node, None] = {}
+    for e in exprs:
+        for listing in e.listings:
+            found.update(dict.fromkeys(listing.symbols.values()))
+        for trace in e.traces:
+            found.update(dict.fromkeys(symbols_of([*(y for y, _ in trace.outputs), *trace.wrt])))
+        found.update(dict.fromkeys(symbols_of(e.origins)))
+    return list(found)
+
+
+def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
+    """Return the names of the sizes that computing the outputs takes and that no input has in its shape."""
+    bound = {size for s in inputs for size in s.shape}
+    found: dict[str, None] = {}
+    for node in topological(outputs):
+        if node.op is SIZE or (node.params and not node.op.pointwise):
+            found.update(dict.fromkeys(_names(node.params)))
+    return [name for name in found if name not in bound]
+
+
+def array_program(outputs: Iterable[Node]) -> bool:
+    """Tell whether outputs are computed by more than elementwise operations, so that declared shapes are meant."""
+    return any(n.op is SIZE or not n.op.pointwise for n in topological(outputs))
+
+
+def _names(params: Any) -> Iterator[str]:
+    if isinstance(params, tuple):
+        for p in cast("tuple[Any, ...]", params):
+            yield from _names(p)
+    elif isinstance(params, str | Extent):
+        yield from names_of(params)
+
+
+def _ordered(exprs: Sequence[Expr], symbols: Sequence[Node]) -> list[Node]:
+    declared = [s for e in exprs for listing in e.listings for s in listing.symbols.values()]
+    rank = {s: i for i, s in enumerate(dict.fromkeys([*declared, *symbols]))}
+    return sorted(symbols, key=rank.__getitem__)

@@ -1,0 +1,115 @@
+"""What NumPy's functions mean when they are called on expressions, by their names in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from symgrad.api import arrays
+from symgrad.api.expr import Expr, as_expr, built, node_of
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ops import build
+
+__all__ = ["NUMPY"]
+
+
+def trace(x: Any) -> Expr:
+    return built(lambda: build.trace(node_of(x)), [x])
+
+
+def ravel(x: Any) -> Expr:
+    return arrays.reshape(x, (-1,))
+
+
+def vstack(tup: Sequence[Any]) -> Expr:
+    return arrays.concatenate([_rows(x) for x in tup])
+
+
+def hstack(tup: Sequence[Any]) -> Expr:
+    parts = [_line(x) for x in tup]
+    return arrays.concatenate(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
+
+
+def _line(x: Any) -> Expr:
+    x = as_expr(x)
+    return x if x.ndim else arrays.reshape(x, (1,))
+
+
+def _rows(x: Any) -> Expr:
+    x = _line(x)
+    return x if x.ndim > 1 else arrays.expand_dims(x, 0)
+
+
+def full_like(a: Any, fill_value: Any) -> Expr:
+    return built(lambda: build.full_array(as_expr(a).shape, node_of(fill_value)), [a, fill_value])
+
+
+def zeros_like(a: Any) -> Expr:
+    return full_like(a, 0)
+
+
+def ones_like(a: Any) -> Expr:
+    return full_like(a, 1)
+
+
+def shape(a: Any) -> Shape:
+    return as_expr(a).shape
+
+
+def ndim(a: Any) -> int:
+    return as_expr(a).ndim
+
+
+def size(a: Any, axis: int | None = None) -> Size:
+    return as_expr(a).size if axis is None else as_expr(a).shape[axis]
+
+
+_SAME = (
+    "argmax",
+    "argmin",
+    "broadcast_to",
+    "concatenate",
+    "cumsum",
+    "diag",
+    "dot",
+    "einsum",
+    "expand_dims",
+    "flip",
+    "inner",
+    "matmul",
+    "max",
+    "mean",
+    "min",
+    "moveaxis",
+    "outer",
+    "prod",
+    "reshape",
+    "squeeze",
+    "stack",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
+    "take_along_axis",
+    "tensordot",
+    "transpose",
+    "var",
+)
+
+NUMPY: Mapping[str, Callable[..., Any]] = {
+    **{name: getattr(arrays, name) for name in _SAME},
+    "amax": arrays.max,
+    "amin": arrays.min,
+    "linalg.norm": arrays.norm,
+    "linalg.matmul": arrays.matmul,
+    "trace": trace,
+    "ravel": ravel,
+    "vstack": vstack,
+    "hstack": hstack,
+    "full_like": full_like,
+    "zeros_like": zeros_like,
+    "ones_like": ones_like,
+    "shape": shape,
+    "ndim": ndim,
+    "size": size,
+}
