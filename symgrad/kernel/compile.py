@@ -8,6 +8,7 @@ from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, Usag
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import broadcast_shapes
+from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.code import Code
 from symgrad.llvm.types import float_type
@@ -55,7 +56,7 @@ def compile_nodes(
     _check_inputs(inputs, used)
     _check_shapes(outputs, inputs)
     code = Code(schedule(outputs, inputs), float_type(dtype))
-    return Kernel(code, outputs, inputs, name=name, rebuild=compile_nodes)
+    return ElementwiseKernel(code, outputs, inputs, name=name, rebuild=compile_nodes)
 
 
 def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from symgrad.llvm.types import FloatType
 
-__all__ = ["ATTRIBUTES", "LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
+__all__ = ["ATTRIBUTES", "COPY", "LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
 
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
@@ -25,7 +25,7 @@ _BUFFER = 8192
 
 # One loop for gathering, scattering and filling: element j of the source is element min(j, last), so a short
 # block is padded with copies of its last element and no lane computes on something the user did not pass.
-_COPY = """\
+COPY = """\
 define internal void @ufunc.copy(ptr %src, i64 %src.step, ptr %dst, i64 %dst.step, i64 %count, i64 %last, i64 %size)
 #0 { entry:
   %any = icmp sgt i64 %count, 0
@@ -284,7 +284,7 @@ declare void @abort()
 
 def driver(*, internal: bool = False) -> str:
     """The inner loop; ``internal`` for use inside a kernel's own module."""
-    text = _LOOP.replace("{linkage}", "internal " if internal else "") + _COPY
+    text = _LOOP.replace("{linkage}", "internal " if internal else "") + COPY
     return text if internal else text + ATTRIBUTES
 
 

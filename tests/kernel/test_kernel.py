@@ -27,7 +27,7 @@ from symgrad.errors import (
 from symgrad.ir.graph import Node, constant, number, symbol
 from symgrad.ir.types import REAL, Declaration
 from symgrad.kernel.compile import compile_nodes
-from symgrad.kernel.kernel import Kernel
+from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.llvm.code import Code
 from symgrad.llvm.types import FLOAT64
 from symgrad.lower.schedule import schedule
@@ -291,7 +291,7 @@ def test_large_graphs_in_chunks_give_the_same_bits():
     a, b = rng.normal(size=(2, 101))
     expected = whole(a, b)
     for size in (1, 7, 64):
-        cut = Kernel(
+        cut = ElementwiseKernel(
             Code(schedule(outputs, [x, u], chunk=size), FLOAT64),
             outputs,
             [x, u],

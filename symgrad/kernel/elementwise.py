@@ -1,0 +1,137 @@
+"""Kernels of elementwise programs: NumPy ufuncs."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
+from symgrad.ir.graph import Node
+from symgrad.ir.inputs import check_shapes, in_order, whole
+from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
+from symgrad.llvm.code import Code
+
+__all__ = ["ElementwiseKernel"]
+
+_FLOAT64 = np.dtype(np.float64)
+_LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+
+
+@final
+class ElementwiseKernel(Kernel):
+    """The kernel of a program that computes every element by itself."""
+
+    __slots__ = ("_call", "_code", "_integers", "_shaped")
+
+    def __init__(
+        self,
+        code: Code,
+        outputs: Sequence[Node],
+        inputs: Sequence[Node],
+        *,
+        name: str,
+        rebuild: Callable[..., Kernel],
+    ) -> None:
+        module = code.module
+        kinds = ["bool" if b else module.real.numpy for b in module.bools]
+        super().__init__(outputs, inputs, kinds, module.real, name=name, rebuild=rebuild)
+        self._shaped = any(node.shape for node in inputs)
+        integers = [node if node.dtype == "int" else None for node in inputs]
+        self._integers = tuple(integers) if any(integers) else ()
+        self._code = code
+        self._call: Callable[..., Any] = self._call_plainly
+        # NumPy makes no ufunc without inputs, and none with more than MAX_ARGS arguments.
+        if inputs and len(self.kinds) <= MAX_ARGS:
+            doc = f"{name}({', '.join(self.inputs)})"
+            self._ufunc = ufunc_from_loop(
+                code.loop, code.plan, kinds, len(inputs), name=name, doc=doc, code=code
+            )
+            self._call = self._ufunc
+
+    @property
+    def llvm_ir(self) -> str:
+        return self._code.module.ir
+
+    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+        if by_name or len(arrays) != len(self.inputs):
+            arrays = in_order(self.inputs, arrays, by_name)
+        for array, kind in zip(arrays, self.kinds, strict=False):
+            if type(array) is np.ndarray or type(array) is self._scalar:
+                found = array.dtype
+            else:
+                found = _FLOAT64 if type(array) is float else None
+            if found is not kind:
+                arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
+                break
+        for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
+            if node is not None:
+                whole(node, array)
+        if self._shaped:
+            check_shapes(self.symbols, arrays)
+        try:
+            # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
+            # would report say nothing about the result.
+            with np.errstate(all="ignore"):
+                if out is None and where is True:
+                    return self._call(*arrays)
+                if out is None:
+                    out = self._fresh_outputs(arrays, where)
+                return self._call(*arrays, out=out, where=where)
+        except (TypeError, ValueError) as error:
+            raise self._explain(error, arrays, out) from error
+
+    def _explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError:
+        """Say in the formula's words what NumPy refused."""
+        outs = as_tuple(out)
+        named = list(zip(self.inputs, arrays, strict=True))
+        named += [("out", array) for array in outs if array is not None]
+        text = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
+        if isinstance(error, ValueError):
+            return ShapeError(
+                f"the shapes do not broadcast: {text}",
+                expected="shapes that broadcast as in NumPy",
+                cure=str(error),
+            )
+        kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
+        return ArrayTypeError(
+            f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
+        )
+
+    # Calls without a ufunc, and outputs for `where`
+
+    def _fresh_outputs(self, arrays: tuple[Any, ...], where: Any) -> tuple[np.ndarray, ...]:
+        shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))
+        kinds = self.kinds[len(self.inputs) :]
+        return tuple(np.full(shape, np.nan if kind.kind == "f" else False, kind) for kind in kinds)
+
+    def _call_plainly(self, *arrays: Any, out: Any = None, where: Any = True) -> Any:
+        """Do what the ufunc would do, with any number of arguments: on contiguous copies, into new arrays."""
+        given = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, self.kinds, strict=False)]
+        shape = np.broadcast_shapes(*(a.shape for a in given))
+        # Arguments of one element are read again and again (step 0); all others are brought to the common
+        # shape.
+        given = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in given]
+        results = [np.empty(shape, kind) for kind in self.kinds[len(given) :]]
+        everything = given + results
+        count = len(everything)
+        steps = [0 if a.size == 1 else a.itemsize for a in given] + [a.itemsize for a in results]
+        _LOOP_TYPE(self._code.loop)(
+            (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
+            (ctypes.c_ssize_t * 1)(math.prod(shape)),
+            (ctypes.c_ssize_t * count)(*steps),
+            self._code.plan,
+        )
+        outs = (None,) * len(results) if out is None else as_tuple(out)
+        if len(outs) != len(results):
+            raise TypeError(f"out has {len(outs)} arrays for {len(results)} outputs")
+        for k, target in enumerate(outs):
+            if target is not None:
+                np.copyto(target, results[k], casting="same_kind", where=where)
+                results[k] = target
+        values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
+        return values[0] if len(values) == 1 else tuple(values)

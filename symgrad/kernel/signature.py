@@ -1,0 +1,71 @@
+"""Declared shapes as the signature of a generalised ufunc."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgrad.ir.sizes import Shape, Size
+
+__all__ = ["Signature", "signature_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The core dimensions of a program's arrays.
+
+    Args:
+        text: in NumPy's notation.
+        sizes: every different size once, in order of appearance: the core dimensions.
+        axes: for every argument the core dimension of each axis.
+        nin: how many arguments are inputs.
+    """
+
+    text: str
+    sizes: tuple[Size, ...]
+    axes: tuple[tuple[int, ...], ...]
+    nin: int
+
+    @property
+    def frozen(self) -> tuple[int, ...]:
+        """The sizes that stand as numbers in the text, -1 for the others."""
+        return tuple(size if isinstance(size, int) and size else -1 for size in self.sizes)
+
+
+def signature_of(inputs: Sequence[Shape], outputs: Sequence[Shape]) -> Signature:
+    """Return the signature of a program.
+
+    A size that is computed gets a name of its own; so does 0, which NumPy does not take as a number.
+
+    Example:
+        >>> signature_of([("n", 5), (5,)], [(), ("n",)]).text
+        '(n,5),(5)->(),(n)'
+        >>> signature_of([("σ", 0)], [("σ",)]).text
+        '(_u03C3,_0)->(_u03C3)'
+    """
+    spelled: dict[Size, str] = {}
+    for shape in (*inputs, *outputs):
+        for size in shape:
+            if size not in spelled:
+                spelled[size] = _spell(size, set(spelled.values()))
+    numbers = {size: i for i, size in enumerate(spelled)}
+    texts = [f"({','.join(spelled[size] for size in shape)})" for shape in (*inputs, *outputs)]
+    return Signature(
+        text=",".join(texts[: len(inputs)]) + "->" + ",".join(texts[len(inputs) :]),
+        sizes=tuple(spelled),
+        axes=tuple(tuple(numbers[size] for size in shape) for shape in (*inputs, *outputs)),
+        nin=len(inputs),
+    )
+
+
+def _spell(size: Size, taken: set[str]) -> str:
+    if isinstance(size, int) and size:
+        return str(size)
+    ascii_text = re.sub(r"[^\x00-\x7f]", lambda m: f"_u{ord(m[0]):04X}", str(size))
+    name = "_".join(re.findall(r"[A-Za-z0-9_]+", ascii_text))
+    if name[0].isdigit():
+        name = "_" + name
+    while name in taken:
+        name += "_"
+    return name

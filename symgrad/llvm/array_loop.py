@@ -1,0 +1,123 @@
+"""The inner loop of one array kernel: code, plan, and the memory that its calls use again."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import Protocol
+
+from symgrad.ir.sizes import Size
+from symgrad.llvm.array_driver import FIELDS, driver
+from symgrad.llvm.core_sizes import process_core_sizes
+from symgrad.llvm.jit import Engine
+
+__all__ = ["ArrayLoop", "Runnable"]
+
+
+@cache
+def _driver() -> Engine:
+    """The loop that all kernels share; it lives as long as the process."""
+    return Engine(driver())
+
+
+class Runnable(Protocol):
+    """What the loop must know of the code of an array program."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def run(self) -> int: ...
+    @property
+    def scratch(self) -> int: ...
+
+
+class ArrayLoop:
+    """The loop for one kernel: NumPy's inner loop, its plan, and the memory that calls use again.
+
+    Args:
+        code: the code of the program.
+        sizes: the core dimensions: the different sizes of axes in all arguments.
+        axes: for every argument, inputs first, the core dimension of each axis.
+        itemsizes: bytes of an element of every argument.
+        nin: how many arguments are inputs.
+
+    Attributes:
+        loop: address of the inner loop.
+        plan: address of what the loop must be passed as its last argument.
+        process: address of the function by which NumPy has computed sizes filled in and checked, or 0.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_arena",
+        "_batch",
+        "_buffer",
+        "_code",
+        "_drop",
+        "_hook",
+        "loop",
+        "plan",
+        "process",
+    )
+
+    def __init__(
+        self,
+        code: Runnable,
+        sizes: Sequence[Size],
+        axes: Sequence[Sequence[int]],
+        itemsizes: Sequence[int],
+        nin: int,
+    ) -> None:
+        self._code = code
+        names = [sizes.index(name) for name in code.names]
+        ranks = [len(a) for a in axes]
+        offsets = [0, *accumulate(ranks)][:-1]
+        tables = [names, itemsizes, ranks, offsets, [i for a in axes for i in a]]
+        head = len(FIELDS) + 1
+        buffer = (ctypes.c_int64 * (head + sum(map(len, tables))))()
+        start = ctypes.addressof(buffer)
+        buffer[:7] = [len(axes), nin, len(names), max(ranks), not sizes, code.run, code.scratch]
+        at = head
+        for i, table in enumerate(tables):
+            buffer[7 + i] = start + 8 * at
+            buffer[at : at + len(table)] = list(table)
+            at += len(table)
+        self._buffer = buffer
+        self._arena = start + 8 * len(FIELDS)
+        shared = _driver()
+        self.loop = shared.address("array.loop")
+        self.plan = start
+        self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
+        self._batch = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.batch"))
+        text = process_core_sizes(sizes)
+        self._hook = Engine(text) if text else None
+        self.process = self._hook.address("array.process") if self._hook else 0
+
+    def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None:
+        """Run the code once, as the loop would.
+
+        Args:
+            addresses: where the first element of every argument is.
+            sizes: the length of every core dimension.
+            strides: the strides of all axes of all arguments, in bytes.
+
+        Raises:
+            MemoryError: if there is none left.
+        """
+        nargs = len(addresses)
+        failed = self._batch(
+            (ctypes.c_void_p * nargs)(*addresses),
+            (ctypes.c_int64 * (1 + len(sizes)))(1, *sizes),
+            (ctypes.c_int64 * (nargs + len(strides)))(*[0] * nargs, *strides),
+            self.plan,
+        )
+        if failed:
+            raise MemoryError
+
+    def __del__(self) -> None:
+        drop = getattr(self, "_drop", None)
+        if drop is not None and not sys.is_finalizing():
+            drop(self._arena)
