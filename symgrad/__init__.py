@@ -22,6 +22,7 @@ _PUBLIC: dict[str, str] = {
     "Derivatives": "symgrad.api.differentiate",
     "Expr": "symgrad.api.expr",
     "Kernel": "symgrad.kernel.kernel",
+    "Minimum": "symgrad.api.minimize",
     "Program": "symgrad.api.program",
     "abs": "symgrad.api.functions",
     "acos": "symgrad.api.functions",
@@ -96,6 +97,7 @@ _PUBLIC: dict[str, str] = {
     "maximum": "symgrad.api.functions",
     "mean": "symgrad.api.arrays",
     "min": "symgrad.api.arrays",
+    "minimize": "symgrad.api.minimize",
     "minimum": "symgrad.api.functions",
     "moveaxis": "symgrad.api.arrays",
     "norm": "symgrad.api.arrays",
@@ -260,6 +262,8 @@ if TYPE_CHECKING:
     from symgrad.api.jacobians import hessian as hessian
     from symgrad.api.jacobians import hvp as hvp
     from symgrad.api.jacobians import jacobian as jacobian
+    from symgrad.api.minimize import Minimum as Minimum
+    from symgrad.api.minimize import minimize as minimize
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
     from symgrad.api.symbols import from_sympy as from_sympy

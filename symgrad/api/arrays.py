@@ -525,7 +525,8 @@ def _item(item: Any) -> Any:
         return whole(item)
     except TypeError:
         pass
-    node_of(item)  # refuses arrays with a cure; what passes is a number that is not whole
     raise UsageError(
-        f"the subscript {item!r}", expected="a whole number, a slice, None, ..., or an int array"
+        f"a subscript of type {type(item).__name__}",
+        expected="a whole number, a slice, None, ..., an int expression or a list of whole numbers",
+        cure="write positions as a list, x[[0, 2]], or make them an int input",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import UnsupportedError
@@ -27,6 +27,12 @@ _BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
     "subtract": lambda x, y: x - y,
     "float_power": lambda x, y: x**y,
 }
+
+
+def _spelling(function: Callable[..., Any]) -> str:
+    """Return how a function is called, without types."""
+    plain = [p.replace(annotation=Parameter.empty) for p in signature(function).parameters.values()]
+    return f"{function.__name__}{Signature(plain)}"
 
 
 class Operators(ABC):
@@ -166,8 +172,7 @@ class Operators(ABC):
                 signature(function).bind(*args, **(options or {}))
             except TypeError as error:
                 raise UnsupportedError(
-                    f"numpy.{name} on an expression: {error}",
-                    expected=f"{function.__name__}{signature(function)}",
+                    f"numpy.{name} on an expression: {error}", expected=_spelling(function)
                 ) from None
             return function(*args, **(options or {}))
         if options:
