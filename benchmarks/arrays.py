@@ -84,7 +84,7 @@ def cross_entropy(z: Any, y: Any) -> tuple[Any, ...]:
 
 
 def cbow(ids: Any, y: Any, table: Any, out: Any) -> tuple[Any, ...]:
-    n, context = ids.shape
+    context = ids.shape[1]
     h = table[ids].mean(axis=1)
     z = h @ out.T
     loss, p = cross_entropy(z, y)
