@@ -7,32 +7,85 @@ from fractions import Fraction
 
 from lark import Token
 
-from symgrad.errors import DomainError, ProgramSyntaxError, UnknownFunctionError, UnsupportedError
-from symgrad.frontend.scope import Argument, Keyword, Pair, Scope, Term, ends
+from symgrad.errors import (
+    DomainError,
+    ForbiddenSyntaxError,
+    ProgramSyntaxError,
+    UnknownFunctionError,
+    UnsupportedError,
+)
+from symgrad.frontend.arrays import ARRAYS, array_call
+from symgrad.frontend.scope import Scope
+from symgrad.frontend.terms import Argument, Items, Keyword, Nothing, Term, Text, ends
 from symgrad.ir.graph import CONSTANTS, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS, Op
 
-__all__ = ["ARRAY_FUNCTIONS", "call"]
+__all__ = ["call"]
 
-_ARRAY_WORDS = """
-    all any argmax argmin broadcast_to cholesky concat concatenate cumprod cumsum det diag diagonal dot
-    einsum empty eye flip full gather identity inner inv linspace logdet logsumexp matmul max mean median
-    min multi_dot norm ones ones_like outer pinv prod product reshape roll slogdet softmax solve sort
-    stack std sum swapaxes tensordot tile trace transpose tril triu var vdot zeros zeros_like Matrix Sum
-    Product Trace Determinant Inverse Transpose
-"""
-ARRAY_FUNCTIONS = frozenset(_ARRAY_WORDS.split())
-
-_INSTEAD = {
-    "max": "write maximum(x, y)",
-    "min": "write minimum(x, y)",
-    "sum": "write the terms: x1 + x2",
-    "prod": "write the factors: x1*x2",
-    "mean": "write the terms: (x1 + x2)/2",
-    "dot": "write the terms: x1*y1 + x2*y2",
-    "softmax": "write exp(x1)/(exp(x1) + exp(x2))",
-    "logsumexp": "write log(exp(x1) + exp(x2)), or logaddexp(x1, x2)",
+_LINEAR_ALGEBRA = "write its formula, or compute it in NumPy and pass it as an input"
+_BY_HAND = "write it with subscripts, concatenate and where"
+_NOT_HERE = {
+    **dict.fromkeys(
+        [
+            "cholesky",
+            "det",
+            "inv",
+            "logdet",
+            "slogdet",
+            "solve",
+            "pinv",
+            "Determinant",
+            "Inverse",
+            "eig",
+            "eigh",
+            "svd",
+            "qr",
+            "matrix_rank",
+        ],
+        _LINEAR_ALGEBRA,
+    ),
+    **dict.fromkeys(
+        [
+            "roll",
+            "tile",
+            "repeat",
+            "tril",
+            "triu",
+            "diff",
+            "pad",
+            "hstack",
+            "vstack",
+            "array_split",
+            "split",
+            "linspace",
+            "empty",
+            "cumprod",
+        ],
+        _BY_HAND,
+    ),
+    "all": "write min(where(c, 1, 0)) == 1",
+    "any": "write max(where(c, 1, 0)) == 1",
+    "median": "sort the data in NumPy and pass it as an input",
+    "sort": "sort the data in NumPy and pass it as an input",
+    "argsort": "compute the positions in NumPy and pass them as an input: x[ids]",
+    "average": "write sum(w*x)/sum(w)",
+    "vdot": "write sum(x*y)",
+    "diagonal": "write diag(A)",
+    "identity": "write eye(n)",
+    "full_like": "write full((n, 5), value)",
+    "product": "write prod(x)",
+    "ravel": "write reshape(x, (-1,))",
+    "multi_dot": "write A@B@C",
+    "kron": "write reshape(einsum(...), ...)",
+    "array": "write stack((a, b))",
+    "asarray": "leave it out",
+    "len": "use the name of the size: n of x : real[n]",
+    "Matrix": "declare the matrix: A : real[2, 2], or write stack((a, b))",
+    "Sum": "write sum(x) of an array",
+    "Product": "write prod(x) of an array",
+    "Trace": "write trace(A)",
+    "Transpose": "write A.T",
 }
 
 
@@ -40,28 +93,22 @@ def call(scope: Scope, name: Token, arguments: Sequence[Argument], end: int) -> 
     """Return the term of a call, or keep an error in the scope."""
     spelled = str(name)
     start, name_end = ends(name)
+    if spelled in ARRAYS:
+        return array_call(scope, spelled, arguments, start, end)
     special = _SPECIAL.get(spelled)
     op = OPS.get(spelled)
     if special is None and op is None:
         return _unknown(scope, spelled, arguments, start, name_end, end)
     terms: list[Term] = []
-    keywords: dict[str, Keyword] = {}
+    keywords: dict[str, Term] = {}
     for argument in arguments:
         if isinstance(argument, Keyword):
             key = str(argument.name)
             if op is None or key not in op.parameters or key in keywords:
                 return _wrong_keyword(scope, spelled, op, argument)
-            keywords[key] = argument
-        elif isinstance(argument, Pair):
-            if spelled != "Piecewise":
-                return scope.wrong(
-                    ProgramSyntaxError,
-                    "a pair (a, b) is a value only in Piecewise",
-                    argument.start,
-                    argument.end,
-                    expected="one value",
-                    cure="remove the parentheses around the two",
-                )
+            if not isinstance(argument.value, Term):
+                return _no_value(scope, argument.value)
+            keywords[key] = argument.value
         elif keywords:
             return scope.wrong(
                 ProgramSyntaxError,
@@ -70,8 +117,10 @@ def call(scope: Scope, name: Token, arguments: Sequence[Argument], end: int) -> 
                 argument.end,
                 cure="move it before the keyword arguments",
             )
-        else:
+        elif isinstance(argument, Term):
             terms.append(argument)
+        elif spelled != "Piecewise":
+            return _no_value(scope, argument)
     if special is not None:
         result = special(scope, arguments, start, end)
         if result is not None:
@@ -94,14 +143,14 @@ def _apply(
     spelled: str,
     op: Op,
     terms: list[Term],
-    keywords: dict[str, Keyword],
+    keywords: dict[str, Term],
     start: int,
     end: int,
 ) -> Term:
     params: list[object] = []
     for parameter in op.parameters:
         if parameter in keywords:
-            term = keywords[parameter].value
+            term = keywords[parameter]
         elif terms:
             term = terms.pop(0)
         else:
@@ -144,14 +193,35 @@ def signature(op: Op, spelled: str) -> str:
     return f"{spelled}({', '.join((*op.parameters, *letters[: op.arity]))})"
 
 
+def _no_value(scope: Scope, item: Items | Text | Nothing) -> Term:
+    """Keep the error for what is no operand."""
+    if isinstance(item, Items):
+        return scope.wrong(
+            ProgramSyntaxError,
+            "a tuple or list is not a value",
+            item.start,
+            item.end,
+            expected="one value",
+            cure="write one value, or stack((a, b)) for an array of values",
+        )
+    what = (
+        "texts in quotes (and f-strings) are not part of formulas"
+        if isinstance(item, Text)
+        else "'None' is a word of Python, not of formulas"
+    )
+    cure = "write the formula itself" if isinstance(item, Text) else "leave it out"
+    return scope.wrong(ForbiddenSyntaxError, what, item.start, item.end, cure=cure)
+
+
 def _wrong_keyword(scope: Scope, spelled: str, op: Op | None, argument: Keyword) -> Term:
     start, end = ends(argument.name)
     if str(argument.name) in ("axis", "keepdims", "axes", "dim", "keepdim", "out", "dtype"):
         return scope.wrong(
-            UnsupportedError,
-            f"the argument {argument.name}= belongs to array functions: array functions are not in this version",
+            ProgramSyntaxError,
+            f"{spelled} acts entry by entry and takes no argument named '{argument.name}'",
             start,
             end,
+            expected=signature(op, spelled) if op is not None else _SIGNATURES[spelled],
             cure="leave it out",
         )
     return scope.wrong(
@@ -169,13 +239,9 @@ def _unknown(
 ) -> Term:
     if spelled in CONSTANTS and not arguments:
         return scope.term(constant(spelled), start, end)
-    if spelled in ARRAY_FUNCTIONS:
+    if spelled in _NOT_HERE:
         return scope.wrong(
-            UnsupportedError,
-            f"'{spelled}' is an array function: array functions are not in this version",
-            start,
-            name_end,
-            cure=_INSTEAD.get(spelled, "write the formula entry by entry"),
+            UnsupportedError, f"'{spelled}' is not in this version", start, name_end, cure=_NOT_HERE[spelled]
         )
     if spelled in scope.defined or spelled == "pi":
         return scope.wrong(
@@ -186,7 +252,7 @@ def _unknown(
             expected="an operator between two values",
             cure=f"write {spelled}*(...) for a product",
         )
-    known = [s for s in (*OPS, *_SPECIAL) if s.isalpha() or not s.endswith("_")]
+    known = [s for s in (*OPS, *_SPECIAL, *ARRAYS) if s.isalpha() or not s.endswith("_")]
     return scope.wrong(
         UnknownFunctionError,
         f"unknown function '{spelled}'",
@@ -217,23 +283,28 @@ def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int)
 
 def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
     """Piecewise((a, c), (b, True)) is where(c, a, b)."""
-    pairs = [a for a in arguments if isinstance(a, Pair)]
+    pairs = [
+        (value, condition)
+        for a in arguments
+        if isinstance(a, Items) and len(a.values) == 2
+        for value, condition in [a.values]
+        if isinstance(value, Term) and isinstance(condition, Term)
+    ]
     if len(pairs) != len(arguments) or not pairs:
         return None
-    last = pairs[-1]
-    condition = last.condition.node
+    result, last = pairs[-1]
+    condition = last.node
     if not (condition.args == () and condition.dtype == "bool" and condition.params[-1] is True):
         return scope.wrong(
             ProgramSyntaxError,
             "this Piecewise has no last piece for all other values",
-            last.condition.start,
-            last.condition.end,
+            last.start,
+            last.end,
             expected=_SIGNATURES["Piecewise"],
             cure="end it with (value, True)",
         )
-    result = last.value
-    for piece in reversed(pairs[:-1]):
-        result = scope.make(OPS["where"], (piece.condition, piece.value, result), start, end)
+    for value, where in reversed(pairs[:-1]):
+        result = scope.make(OPS["where"], (where, value, result), start, end)
     return Term(result.node, start, end)
 
 

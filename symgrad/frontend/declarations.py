@@ -8,7 +8,8 @@ from typing import TypeAlias
 from lark import Token
 
 from symgrad.errors import DeclarationError, ProgramSyntaxError, RedefinitionError, UnsupportedError
-from symgrad.frontend.scope import INFINITIES, Scope, Term, ends, literal_value
+from symgrad.frontend.scope import INFINITIES, Scope
+from symgrad.frontend.terms import Term, ends, literal_value
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape
@@ -105,6 +106,12 @@ class Declarations(Scope):
     def declare(
         self, names: tuple[Token, ...], domain: Token, bounds: tuple[Bound, ...] | None, shape: Shape | None
     ) -> None:
+        if str(domain) == "size" and bounds is None and shape is None:
+            for name in names:
+                if str(name) not in self.sizes:
+                    self._claim(name)
+                    self.size(name)
+            return
         found = self._domain(domain, bounds)
         for name in names:
             self._symbol(name, Declaration(str(name), found, shape or ()))
@@ -236,23 +243,23 @@ class Declarations(Scope):
 
     def size(self, token: Token) -> int | str:
         if token.type == "NAME":
-            if str(token) in self.defined:
+            if str(token) in self.defined or str(token) == "pi":
                 self.wrong_token(
                     RedefinitionError,
                     f"'{token}' is a value, and so not the size of an array",
                     token,
-                    expected="a positive integer, or a name that nothing else has",
+                    expected="a whole number, or a name that nothing else has",
                     cure=f"choose another name, such as size_{token}",
                 )
             self.sizes.add(str(token))
             return str(token)
         value = literal_value(token)
-        if not isinstance(value, int) or value < 1:
+        if not isinstance(value, int):
             self.wrong_token(
                 DeclarationError,
                 f"'{token}' is no size",
                 token,
-                expected="a positive integer, or a name such as n",
+                expected="a whole number, or a name such as n",
                 cure="write real[n] or real[5]",
             )
             return 1

@@ -20,7 +20,7 @@ __all__ = ["DIGITS", "KEYWORDS", "NESTING", "Lexer"]
 
 NESTING = 1_000  # open brackets, or powers of powers, signs, `not`, at one place
 
-KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False"})
+KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
 
 _TOKEN = re.compile(
     r"""
@@ -29,8 +29,10 @@ _TOKEN = re.compile(
    |(?P<semicolon>;)
    |(?P<number>(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?)
    |(?P<name>[^\W\d][\w\u0300-\u036f]*)
+   |(?P<transpose>\.[ \t]*T(?!\w))
+   |(?P<string>'[^'"\\\r\n]*'|"[^'"\\\r\n]*")
    |(?P<wrong>//=?|<<=?|>>=?|:=|->|=>|<>|&&|\|\||\*\*=|[-+*/&|^@%]=)
-   |(?P<operator>\*\*|<=|>=|==|!=|[-+*/()<>=,:~&|^\[\]])
+   |(?P<operator>\*\*|<=|>=|==|!=|\.\.\.|[-+*/@()<>=,:~&|^\[\]])
    |(?P<other>.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -90,7 +92,7 @@ class Lexer:
                 name = "NAME"
                 if value in KEYWORDS:
                     name = names[value]
-                    operand = value in ("True", "False")
+                    operand = value in ("True", "False", "None")
                     chain = chain + 1 if value == "not" else 0
                 else:
                     operand = True
@@ -122,6 +124,10 @@ class Lexer:
                     nests = value == "**" or (not operand and value in "+-~")
                     chain = chain + 1 if nests else 0
                     operand = False
+            elif kind == "transpose" or kind == "string":
+                name = kind.upper()
+                value = ".T" if kind == "transpose" else value
+                operand, chain = True, 0
             elif kind in ("newline", "semicolon"):
                 if kind == "semicolon" and brackets:
                     raise self._unclosed()

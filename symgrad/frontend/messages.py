@@ -9,13 +9,14 @@ from lark import Token
 
 from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.lexer import Lexer
-from symgrad.frontend.scope import ends
+from symgrad.frontend.refusals import FORBIDDEN
+from symgrad.frontend.terms import ends
 from symgrad.ir.op import OPS
 from symgrad.ir.types import DOMAINS
 
 __all__ = ["misplaced"]
 
-_ENDS_OPERAND = frozenset({"NAME", "NUMBER", "RPAR", "TRUE", "FALSE"})
+_ENDS_OPERAND = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "TRANSPOSE", "TRUE", "FALSE"})
 _BEGINS_OPERAND = frozenset({"NAME", "NUMBER", "LPAR", "TRUE", "FALSE"})
 
 
@@ -78,16 +79,22 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
         return error("the line ends too early", expected=_in_words(expected), cure="complete the line")
 
     if value == "[":
-        if previous is not None and previous.type in _ENDS_OPERAND:
-            return error(
-                "subscripts are not part of formulas",
-                cls=ForbiddenSyntaxError,
-                cure=f"use one name for each entry, such as {before}_0"
-                if previous.type == "NAME"
-                else "remove it",
-            )
         return error(
-            "lists are not part of formulas", cls=ForbiddenSyntaxError, cure="write one value, or ( and )"
+            "lists are not part of formulas",
+            cls=ForbiddenSyntaxError,
+            expected="lists only as arguments and in subscripts",
+            cure="write one value, or ( and )",
+        )
+    if token.type == "NONE":
+        return error(
+            "'None' is a word of Python, not of formulas", cls=ForbiddenSyntaxError, cure=FORBIDDEN["None"]
+        )
+    if token.type == "STRING":
+        return error(
+            "texts in quotes (and f-strings) are not part of formulas",
+            cls=ForbiddenSyntaxError,
+            expected="a text only as the subscripts of einsum",
+            cure="write the formula itself",
         )
 
     between = "STAR" in expected  # an operand has just ended
@@ -109,9 +116,7 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
                 expected=f"{before}(x)",
                 cure=f"write {before}({right})",
             )
-        left = before
-        if before == ")":
-            left = "(...)"
+        left = "(...)" if before in (")", "]", ".T") else before
         return error(
             f"'{value}' follows '{before}' without an operator",
             expected="an operator such as + or *",
@@ -132,8 +137,8 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
             )
     if value == ":":
         return error(
-            "':' stands only in declarations, after names",
-            expected="x, y : real",
+            "':' stands only in declarations, after names, and in subscripts",
+            expected="x, y : real, or x[1:]",
             cure="write a if c else b to choose",
         )
     if value == "if" and wants_operand:
@@ -151,7 +156,20 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
             cure = "write abs(x) for an absolute value" if value == "|" else "write the condition on its left"
         elif before == "(" and value == ")":
             cure = "write a value between the parentheses"
-        elif before is not None and value in ("*", "/", "**", "<", ">", "<=", ">=", "==", "!=", "and", "or"):
+        elif before is not None and value in (
+            "*",
+            "/",
+            "@",
+            "**",
+            "<",
+            ">",
+            "<=",
+            ">=",
+            "==",
+            "!=",
+            "and",
+            "or",
+        ):
             cure = f"write a value before '{value}', or remove one operator"
         else:
             cure = f"write a value before '{value}'"

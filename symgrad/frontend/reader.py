@@ -9,12 +9,26 @@ from typing import final
 from lark import Token
 
 from symgrad.errors import DomainError
+from symgrad.frontend.arrays import subscript
 from symgrad.frontend.calls import call
 from symgrad.frontend.declarations import Declarations
-from symgrad.frontend.scope import Argument, Keyword, Pair, Term, ends, literal_value
-from symgrad.ir.graph import Node, constant, number, symbol, truth
+from symgrad.frontend.terms import (
+    Argument,
+    Dots,
+    Item,
+    Items,
+    Keyword,
+    Nothing,
+    Section,
+    Term,
+    Text,
+    ends,
+    literal_value,
+)
+from symgrad.ir.graph import Node, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.types import Declaration
+from symgrad.ops.build import matmul, matrix_transpose
 from symgrad.source import Source, Span
 
 __all__ = ["Reader"]
@@ -55,6 +69,8 @@ class Reader(Declarations):
         if node is None:
             if spelled == "pi":
                 node = self._pi
+            elif spelled in self.sizes:
+                node = size_node(spelled)
             elif self.strict:
                 return self.unknown(token)
             else:
@@ -88,6 +104,12 @@ class Reader(Declarations):
                 node = number(Fraction(p, q))
                 return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 folds once
         return self.make(self._div, (a, b), a.start, b.end)
+
+    def matrix_product(self, a: Term, b: Term) -> Term:
+        return self.build(matmul, (a, b), a.start, b.end)
+
+    def transposed(self, a: Term, sign: Token) -> Term:
+        return self.build(matrix_transpose, (a,), a.start, ends(sign)[1])
 
     def raise_to(self, a: Term, b: Term) -> Term:
         return self.make(self._pow, (a, b), a.start, b.end)
@@ -170,16 +192,39 @@ class Reader(Declarations):
 
     # -------------------------------------------------------------------------------------------------------- calls
 
-    def pair(self, left: Token, value: Term, condition: Term, right: Token) -> Pair:
-        return Pair(value, condition, ends(left)[0], ends(right)[1])
+    def items(self, left: Token, *rest: Item | Token | None) -> Items:
+        right = rest[-1]
+        assert isinstance(right, Token)
+        values = tuple(v for v in rest[:-1] if isinstance(v, (Term, Items, Text, Nothing)))
+        return Items(values, ends(left)[0], ends(right)[1], str(left) == "[")
 
-    def keyword(self, name: Token, value: Term) -> Keyword:
+    def quoted(self, token: Token) -> Text:
+        return Text(str(token)[1:-1], *ends(token))
+
+    def nothing(self, token: Token) -> Nothing:
+        return Nothing(*ends(token))
+
+    def dots(self, _token: Token) -> Dots:
+        return Dots()
+
+    def section(self, first: Term | None, last: Term | None, step: Term | None) -> Section:
+        return Section(first, last, step)
+
+    def subscript(self, x: Term, _left: Token, *rest: Item | Section | Dots | Token | None) -> Term:
+        right = rest[-1]
+        assert isinstance(right, Token)
+        if self.error is not None:
+            return Term(number(1), x.start, ends(right)[1])
+        items = [i for i in rest[:-1] if i is not None and not isinstance(i, Token)]
+        return subscript(self, x, items, ends(right)[1])
+
+    def keyword(self, name: Token, value: Item) -> Keyword:
         return Keyword(name, value)
 
     def call(self, name: Token, *rest: Argument | Token | None) -> Term:
         closing = rest[-1]
         assert isinstance(closing, Token)
-        arguments = [a for a in rest[:-1] if isinstance(a, (Term, Pair, Keyword))]
+        arguments = [a for a in rest[:-1] if isinstance(a, (Term, Items, Text, Nothing, Keyword))]
         if self.error is not None:
             return Term(number(1), ends(name)[0], ends(closing)[1])
         return call(self, name, arguments, ends(closing)[1])

@@ -69,7 +69,6 @@ _SYMBOLS = {
     "?": "write a if c else b to choose",
     "!": "write gamma(n + 1) for a factorial, not c for a negation",
     "%": "write x - y*floor(x/y) for the remainder",
-    "@": None,
     "{": None,
     "}": None,
     ".": None,
@@ -194,13 +193,6 @@ def refused(lexer: Lexer, match: re.Match[str]) -> SymgradError:
         )
     if value == ".":
         return attribute(lexer, start)
-    if value == "@":
-        return lexer.error(
-            UnsupportedError,
-            "the matrix product '@' is an array function: array functions are not in this version",
-            start,
-            cure="write the product entry by entry",
-        )
     if value in "{}":
         return lexer.error(
             ForbiddenSyntaxError,
@@ -248,21 +240,40 @@ def wrong_operator(lexer: Lexer, value: str, start: int, end: int) -> SymgradErr
     )
 
 
+_FUNCTIONS = """
+    sum mean var std prod max min argmax argmin cumsum dot trace squeeze reshape swapaxes take round clip
+"""
+_METHODS = {
+    **{name: f"write {name}(x)" for name in _FUNCTIONS.split()},
+    "transpose": "write x.T, or transpose(x, (1, 0, 2))",
+    "shape": "use the names of sizes: n of X : real[n, 5] is a number",
+    "size": "use the names of sizes: n of X : real[n, 5] is a number",
+    "ndim": "the number of axes is in the declaration",
+    "flatten": "write reshape(x, (-1,))",
+    "ravel": "write reshape(x, (-1,))",
+    "copy": "leave it out",
+    "astype": "leave it out",
+    "dtype": "leave it out",
+    "diagonal": "write diag(x)",
+    "mT": "write swapaxes(x, -1, -2)",
+}
+
+
 def attribute(lexer: Lexer, start: int) -> SymgradError:
     word = re.compile(r"\s*(\w*)").match(lexer.source.text, start + 1)
     name = word.group(1) if word else ""
     end = word.end() if word and name else start + 1
-    if name == "T":
-        return lexer.error(
-            UnsupportedError,
-            "the transpose '.T' is an array function: array functions are not in this version",
-            start,
-            end,
-            cure="write the formula entry by entry",
-        )
     before = str(lexer.last) if lexer.last is not None and lexer.last.type == "NAME" else None
     if before in ("np", "numpy", "math", "sp", "sympy", "jnp", "torch", "tf", "scipy", "special") and name:
         cure = f"write {name}, without {before}."
+    elif name in _METHODS:
+        return lexer.error(
+            UnsupportedError,
+            f"'.{name}' is an attribute of arrays in Python; here '.T' is the only one",
+            start,
+            end,
+            cure=_METHODS[name],
+        )
     else:
         cure = "write a function call such as sin(x), or a plain name"
     what = f"attributes such as '.{name}' are not part of formulas" if name else "a dot stands alone"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lark import Token
 
@@ -16,49 +14,21 @@ from symgrad.errors import (
     ShapeError,
     SymgradError,
     UnknownNameError,
-    UnsupportedError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
+from symgrad.frontend.terms import Term, ends
 from symgrad.ir.graph import Node, apply, number
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS, Op
-from symgrad.ir.types import Number
+from symgrad.ir.sizes import names_of
+from symgrad.ir.types import broadcast_shapes
+from symgrad.ops.layout import text as shape_text
 from symgrad.source import Location, Source, Span
 
-__all__ = ["INFINITIES", "Argument", "Keyword", "Pair", "Scope", "Term", "ends", "literal_value"]
+__all__ = ["INFINITIES", "Scope"]
 
 
-class Term:
-    """An operand that has been read: its node, its place, and whether it is a literal such as 3, -0.5 or 1/3."""
-
-    __slots__ = ("end", "literal", "node", "start")
-
-    def __init__(self, node: Node, start: int, end: int, literal: bool = False) -> None:
-        self.node = node
-        self.start = start
-        self.end = end
-        self.literal = literal
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A piece (value, condition) of a Piecewise."""
-
-    value: Term
-    condition: Term
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Keyword:
-    """An argument name=value."""
-
-    name: Token
-    value: Term
-
-
-Argument: TypeAlias = Term | Pair | Keyword
+_QUOTED = 40  # characters of an operand that a message repeats
 
 INFINITIES = ("oo", "inf", "infinity", "Infinity")
 
@@ -84,7 +54,7 @@ class Scope:
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
         self.name_spans: dict[str, Span] = {}
-        self.sizes: set[str] = set()
+        self.sizes = {n for node in given.values() for size in node.shape for n in names_of(size)}
         self.strict = strict
         self.free: dict[str, Token] = {}
         self.target_name: str | None = None
@@ -163,8 +133,60 @@ class Scope:
                     break
             return self.wrong(DomainError, error.what, start, end, expected=error.expected, cure=error.cure)
         except ShapeError as error:
-            return self.wrong(ShapeError, error.what, start, end, expected=error.expected, cure=error.cure)
+            return self.misfit(error, terms, start, end)
         return self.term(node, start, end)
+
+    def build(
+        self, function: Callable[..., Node], terms: Sequence[Term], start: int, end: int, *rest: Any
+    ) -> Term:
+        """Apply a builder of `symgrad.ops` to terms, and to what else it takes; its errors get their place."""
+        if self.error is not None:
+            return Term(number(1), start, end)
+        try:
+            node = function(*(t.node for t in terms), *rest)
+        except ShapeError as error:
+            return self.misfit(error, terms, start, end)
+        except SymgradError as error:
+            return self.keep(error, start, end)
+        return self.term(node, start, end)
+
+    def keep(self, error: SymgradError, start: int, end: int) -> Term:
+        """Keep an error, at a place if it has none of its own."""
+        if error.at is not None:
+            self.error = self.error or error
+            return Term(number(1), start, end)
+        cure = error.cure or "check the arguments and the declared shapes"
+        return self.wrong(type(error), error.what, start, end, expected=error.expected, cure=cure)
+
+    def misfit(self, error: ShapeError, terms: Sequence[Term], start: int, end: int) -> Term:
+        """Keep an error of shapes, naming the operands that do not fit together as the text spells them."""
+        what = error.what
+        pair = self._disagreeing(terms)
+        if pair is not None:
+            a, b = pair
+            what = (
+                f"the shapes of {self.quote(a)} and {self.quote(b)} do not fit: "
+                f"{shape_text(a.node.shape)} and {shape_text(b.node.shape)}"
+            )
+        cure = error.cure or "check the declared shapes"
+        return self.wrong(type(error), what, start, end, expected=error.expected, cure=cure)
+
+    @staticmethod
+    def _disagreeing(terms: Sequence[Term]) -> tuple[Term, Term] | None:
+        if len(terms) == 2:
+            return terms[0], terms[1]
+        for i, b in enumerate(terms):
+            for a in terms[:i]:
+                try:
+                    broadcast_shapes([a.node.shape, b.node.shape])
+                except ShapeError:
+                    return a, b
+        return None
+
+    def quote(self, term: Term) -> str:
+        """Return the source text of a term in quotes, shortened."""
+        text = " ".join(self.source.text[term.start : term.end].split())
+        return f"'{text if len(text) <= _QUOTED else text[: _QUOTED - 3] + '...'}'"
 
     def unknown(self, token: Token) -> Term:
         """Keep the error for a name that nothing defines above its use."""
@@ -195,13 +217,6 @@ class Scope:
                 expected="names defined above the line that uses them, as in Python",
                 cure=f"move line {line} up",
             )
-        if name in self.sizes:
-            return self.wrong_token(
-                UnsupportedError,
-                f"'{name}' is the size of an array; sizes as numbers are not in this version",
-                token,
-                cure=f"declare a symbol for it under another name: count_{name} : positive",
-            )
         if name in INFINITIES or name.lower() == "nan":
             cure = "infinities and NaN are no numbers of a formula; take a limit, or guard with where(condition, x, y)"
         elif name in ("e", "E"):
@@ -222,19 +237,3 @@ def _known(scope: Mapping[str, Node]) -> str | None:
         return None
     shown = list(scope)[:12]
     return "one of " + ", ".join(shown) + (", ..." if len(scope) > len(shown) else "")
-
-
-def ends(token: Token) -> tuple[int, int]:
-    """Return where a token begins and ends."""
-    assert token.start_pos is not None
-    assert token.end_pos is not None
-    return token.start_pos, token.end_pos
-
-
-def literal_value(token: Token) -> Number:
-    """Return the exact value of a number token."""
-    text = str(token)
-    if text.isdecimal():
-        return int(text)
-    value = Fraction(text.replace("_", ""))
-    return value.numerator if value.denominator == 1 else value

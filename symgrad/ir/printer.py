@@ -10,13 +10,26 @@ t1, t2, ...
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
 
 from symgrad.errors import RedefinitionError
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.array_spelling import array_parts
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.literals import (
+    ADD,
+    AND,
+    ANY,
+    ATOM,
+    COMPARE,
+    MUL,
+    NEG,
+    NOT,
+    OR,
+    POW,
+    Part,
+    number_text,
+)
 from symgrad.ir.op import Op
 from symgrad.ir.traverse import symbols_of, topological, uses
-from symgrad.ir.types import Number
 
 __all__ = ["ONE_LINE", "expression_text", "number_text", "one_line", "program_text", "str_text"]
 
@@ -24,76 +37,22 @@ ONE_LINE = 1_000  # characters of an expression that is shown whole
 _DEPTH = 200  # nesting of one definition, well below what the reader takes
 _SMALL = 12  # characters of a shared expression that is repeated rather than named
 
-# Python's precedence, loosest first. A comparison takes no comparison as an operand: a < b < c is a chain.
-_ANY, _OR, _AND, _NOT, _COMPARE, _ADD, _MUL, _NEG, _POW, _ATOM = range(10)
-
 # symbol, own precedence, what the left and the right operand need to stand without parentheses
 _INFIX: dict[str, tuple[str, int, int, int]] = {
-    "add": (" + ", _ADD, _ADD, _MUL),
-    "mul": ("*", _MUL, _MUL, _NEG),
-    "div": ("/", _MUL, _MUL, _NEG),
-    "pow": ("**", _POW, _ATOM, _NEG),
-    "lt": (" < ", _COMPARE, _ADD, _ADD),
-    "le": (" <= ", _COMPARE, _ADD, _ADD),
-    "gt": (" > ", _COMPARE, _ADD, _ADD),
-    "ge": (" >= ", _COMPARE, _ADD, _ADD),
-    "eq": (" == ", _COMPARE, _ADD, _ADD),
-    "ne": (" != ", _COMPARE, _ADD, _ADD),
-    "and_": (" and ", _AND, _AND, _NOT),
-    "or_": (" or ", _OR, _OR, _AND),
+    "add": (" + ", ADD, ADD, MUL),
+    "mul": ("*", MUL, MUL, NEG),
+    "div": ("/", MUL, MUL, NEG),
+    "pow": ("**", POW, ATOM, NEG),
+    "lt": (" < ", COMPARE, ADD, ADD),
+    "le": (" <= ", COMPARE, ADD, ADD),
+    "gt": (" > ", COMPARE, ADD, ADD),
+    "ge": (" >= ", COMPARE, ADD, ADD),
+    "eq": (" == ", COMPARE, ADD, ADD),
+    "ne": (" != ", COMPARE, ADD, ADD),
+    "and_": (" and ", AND, AND, NOT),
+    "or_": (" or ", OR, OR, AND),
 }
-_PREFIX = {"neg": ("-", _NEG, _NEG), "not_": ("not ", _NOT, _NOT)}
-
-# An operand: the node, the precedence it needs, and whether a literal number needs parentheses all the same.
-_Operand: TypeAlias = tuple[Node, int, bool]
-_Part: TypeAlias = "str | _Operand"
-
-
-def number_text(value: Number) -> str:
-    """Return the shortest exact spelling of a number that the reader takes.
-
-    Example:
-        >>> from fractions import Fraction
-        >>> [number_text(v) for v in (2, Fraction(1, 3), Fraction(9, 10), Fraction(31091, 10**6), 10**30)]
-        ['2', '1/3', '0.9', '0.031091', '1e30']
-    """
-    if value < 0:
-        return "-" + number_text(-value)
-    if isinstance(value, int):
-        digits = _digits(value)
-        mantissa = digits.rstrip("0")
-        zeros = len(digits) - len(mantissa)
-        return digits if zeros < 7 else f"{mantissa}e{zeros}"
-    places = _decimal_places(value.denominator)
-    if places is None or (value.denominator <= 12 and value.denominator != 10):
-        return f"{_digits(value.numerator)}/{_digits(value.denominator)}"
-    digits = _digits(value.numerator * 10**places // value.denominator)
-    if places - len(digits) < 6:
-        digits = digits.rjust(places + 1, "0")
-        return f"{digits[:-places]}.{digits[-places:]}"
-    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{digits[0]}{fraction}e-{places - len(digits) + 1}"
-
-
-_CHUNK_DIGITS = 4_000  # Python refuses to write integers beyond 4,300 digits at once
-_CHUNK = 10**_CHUNK_DIGITS
-
-
-def _digits(value: int) -> str:
-    chunks: list[str] = []
-    while value >= _CHUNK:
-        value, low = divmod(value, _CHUNK)
-        chunks.append(str(low).rjust(_CHUNK_DIGITS, "0"))
-    return "".join((str(value), *reversed(chunks)))
-
-
-def _decimal_places(denominator: int) -> int | None:
-    """Return how many decimals 1/denominator has, None if it has no end."""
-    twos = (denominator & -denominator).bit_length() - 1
-    rest, fives = denominator >> twos, 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    return max(twos, fives) if rest == 1 else None
+_PREFIX = {"neg": ("-", NEG, NEG), "not_": ("not ", NOT, NOT)}
 
 
 def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expand: bool = False) -> str:
@@ -113,7 +72,7 @@ def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expa
     """
     names = names or {}
     out: list[str] = []
-    stack: list[_Part] = [(node, _ANY, False)]
+    stack: list[Part] = [(node, ANY, False)]
     first = expand
     while stack:
         part = stack.pop()
@@ -138,27 +97,31 @@ def _is_literal(node: Node) -> bool:
     return node.op is NUMBER and node.dtype != "bool" and node.value != 0
 
 
-def _parts(node: Node, names: Mapping[Node, str]) -> tuple[list[_Part], int]:
+def _parts(node: Node, names: Mapping[Node, str]) -> tuple[list[Part], int]:
     """Return what a node is written with, and the precedence of the whole."""
     op, args = node.op, node.args
     if op is NUMBER:
         return [_number(node)[0]], _number(node)[1]
     if op is SYMBOL:
-        return [node.name], _ATOM
+        return [node.name], ATOM
     if op is CONSTANT:
         # pi alone is reserved; the other constants leave their names free and are written as calls.
-        return ["pi" if node.params[0] == "pi" else f"{node.params[0]}()"], _ATOM
+        return ["pi" if node.params[0] == "pi" else f"{node.params[0]}()"], ATOM
+    if op is SIZE:
+        return [node.params[0]], ATOM
+    if not op.pointwise:
+        return array_parts(node, names)
     if op.name in _PREFIX:
         sign, own, needed = _PREFIX[op.name]
         return [sign, (args[0], needed, op.name == "neg")], own
     if op.name not in _INFIX:
-        parts: list[_Part] = [f"{op.name}("]
+        parts: list[Part] = [f"{op.name}("]
         # Static parameters come before the arguments, as in polygamma(n, x).
         for i, argument in enumerate((*map(str, node.params), *args)):
             if i:
                 parts.append(", ")
-            parts.append(argument if isinstance(argument, str) else (argument, _ANY, False))
-        return [*parts, ")"], _ATOM
+            parts.append(argument if isinstance(argument, str) else (argument, ANY, False))
+        return [*parts, ")"], ATOM
     sign, own, left, right = _INFIX[op.name]
     second = args[1]
     if op.name == "add" and second not in names:
@@ -177,11 +140,11 @@ def _is_integer(node: Node) -> bool:
 def _number(node: Node) -> tuple[str, int]:
     value = node.value
     if isinstance(value, bool):
-        return str(value), _ATOM
+        return str(value), ATOM
     text = number_text(value)
     if "/" in text:
-        return text, _MUL
-    return text, _NEG if value < 0 else _ATOM
+        return text, MUL
+    return text, NEG if value < 0 else ATOM
 
 
 # ------------------------------------------------------------------------------------------------------------ programs
@@ -193,6 +156,10 @@ def _length(node: Node, lengths: Mapping[Node, int]) -> int:
         return len(_number(node)[0])
     if node.op is SYMBOL:
         return len(node.name)
+    if not node.op.pointwise:
+        return min(
+            len(f"{node.op.name}{node.params}") + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE
+        )
     own = 3 if node.op.name in _INFIX or node.op.name in _PREFIX else len(node.op.name) + 2
     return min(own + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE)
 
@@ -322,4 +289,4 @@ def _depth(node: Node, depths: Mapping[Node, int]) -> int:
 def _own(op: Op) -> int:
     if op.name in _INFIX:
         return _INFIX[op.name][1]
-    return _PREFIX[op.name][1] if op.name in _PREFIX else _ATOM
+    return _PREFIX[op.name][1] if op.name in _PREFIX else ATOM

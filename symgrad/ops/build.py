@@ -16,7 +16,7 @@ from symgrad.ir.sizes import Shape, Size, size_product, size_quotient
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.arith import add, div, mul, neg
 from symgrad.ops.arith import pow as power
-from symgrad.ops.contraction import contract, sum_over, transpose
+from symgrad.ops.contraction import contract, einsum, sum_over, transpose
 from symgrad.ops.elementary import sqrt
 from symgrad.ops.indexing import eye, iota, one_hot
 from symgrad.ops.layout import broadcast_to, concatenate, expand, move_up, reshape, slice_axes, text
@@ -173,11 +173,11 @@ def vector_norm(x: Node, ord: Any = None, axis: Any = None, keepdims: bool = Fal
     )
 
 
-def cumulative_sum(x: Node, axis: Any = None) -> Node:
-    """``numpy.cumsum``."""
+def cumulative_sum(x: Node, axis: Any = None, reverse: bool = False) -> Node:
+    """``numpy.cumsum``; reversed, the sum of an entry and all after it."""
     if axis is None:
         x, axis = move_up(x, (size_product(x.shape),)), 0
-    return cumsum(x, params=(axis_of(axis, len(x.shape)), 0))
+    return cumsum(x, params=(axis_of(axis, len(x.shape)), int(reverse)))
 
 
 # ----------------------------------------------------------------------------------------------------- contractions
@@ -194,13 +194,17 @@ def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result:
     kept: list[list[int]] = []
     for arg, own in zip(args, labels, strict=True):
         stays = [i for i, label in enumerate(own) if not (arg.shape[i] == 1 and sizes[label] != 1)]
-        operands.append(move_up(arg, tuple(arg.shape[i] for i in stays)))
+        operands.append(arg if len(stays) == len(own) else move_up(arg, tuple(arg.shape[i] for i in stays)))
         kept.append([own[i] for i in stays])
     return contract(operands, kept, result)
 
 
+def _is_transpose(x: Node) -> bool:
+    return x.op is einsum and x.params == (((0, 1),), (1, 0))
+
+
 def matmul(a: Node, b: Node) -> Node:
-    """``numpy.matmul``.
+    """``numpy.matmul``; the transpose of an operand is part of the contraction: ``X.T@r`` is one node.
 
     Raises:
         ShapeError: naming both shapes.
@@ -225,6 +229,10 @@ def matmul(a: Node, b: Node) -> Node:
     left = [*range(rank - len(p[:-2]), rank), *([row] if len(p) > 1 else []), middle]
     right = [*range(rank - len(q[:-2]), rank), middle, *([column] if len(q) > 1 else [])]
     out = [*range(rank), *([row] if len(p) > 1 else []), *([column] if len(q) > 1 else [])]
+    if _is_transpose(a):
+        a, left = a.args[0], left[::-1]
+    if _is_transpose(b):
+        b, right = b.args[0], right[::-1]
     if not batch:
         return contract([a, b], [left, right], out)
     return _broadcasting([a, b], [left, right], out)
@@ -268,7 +276,7 @@ def inner(a: Node, b: Node) -> Node:
 
 def outer(a: Node, b: Node) -> Node:
     """``numpy.outer``: of the flattened arrays."""
-    a, b = (move_up(x, (size_product(x.shape),)) for x in (a, b))
+    a, b = (x if len(x.shape) == 1 else move_up(x, (size_product(x.shape),)) for x in (a, b))
     return contract([a, b], [(0,), (1,)], (0, 1))
 
 
@@ -359,10 +367,10 @@ def matrix_transpose(x: Node) -> Node:
     return permute(x)
 
 
-def swapaxes(x: Node, a: int, b: int) -> Node:
+def swapaxes(x: Node, axis1: int, axis2: int) -> Node:
     """``numpy.swapaxes``."""
     order = list(range(len(x.shape)))
-    i, j = axis_of(a, len(order)), axis_of(b, len(order))
+    i, j = axis_of(axis1, len(order)), axis_of(axis2, len(order))
     order[i], order[j] = order[j], order[i]
     return permute(x, order)
 
@@ -398,8 +406,7 @@ def reshaped(x: Node, shape: Any) -> Node:
                 expected="a size that divides the number of elements",
             )
         sizes[holes[0]] = found
-    target = tuple(sizes)
-    return x if target == x.shape else reshape(x, params=(target,))
+    return reshape(x, params=(tuple(sizes),))
 
 
 def expand_dims(x: Node, axis: Any) -> Node:
@@ -429,7 +436,7 @@ def squeeze_axes(x: Node, axis: Any = None) -> Node:
 
 def broadcast(x: Node, shape: Shape) -> Node:
     """``numpy.broadcast_to``."""
-    return x if x.shape == shape else broadcast_to(x, params=(shape,))
+    return broadcast_to(x, params=(shape,))
 
 
 def flip(x: Node, axis: Any = None) -> Node:
@@ -444,7 +451,7 @@ def join(xs: Sequence[Node], axis: Any = 0) -> Node:
         raise UsageError("concatenate of no arrays", expected="at least one")
     if any(not x.shape for x in xs):
         raise ShapeError("concatenate of scalars", expected="arrays with at least one axis", cure="use stack")
-    return concatenate(*xs, params=(axis_of(axis, len(xs[0].shape)),)) if len(xs) > 1 else xs[0]
+    return concatenate(*xs, params=(axis_of(axis, len(xs[0].shape)),))
 
 
 def stack(xs: Sequence[Node], axis: Any = 0) -> Node:

@@ -1,0 +1,422 @@
+"""Array functions: NumPy's names for what `symgrad.ops.build` makes, and subscripts.
+
+The signature of a builder is the signature in programs, and the name of a parameter says what its argument is: an array
+(``x``), an axis, a shape made of sizes, a literal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from inspect import Parameter, signature
+from typing import Any, cast
+
+from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError, UnsupportedError
+from symgrad.frontend.scope import Scope
+from symgrad.frontend.terms import Argument, Dots, Item, Items, Keyword, Nothing, Section, Term, Text, ends
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.op import OPS
+from symgrad.ir.sizes import Extent, Shape, Size
+from symgrad.ops import build, subscripts
+from symgrad.ops.lengths import as_size
+
+__all__ = ["ARRAYS", "array_call", "subscript", "usage"]
+
+
+def _raw_gather(x: Node, *args: Node, axes: Any) -> Node:
+    return OPS["gather"](x, *args, params=(_axes_of_indices(axes, args, len(x.shape)),))
+
+
+def _raw_scatter(x: Node, *args: Node, axes: Any = 0, shape: Shape) -> Node:
+    return OPS["scatter_add"](x, *args, params=(_axes_of_indices(axes, args, len(shape)), shape))
+
+
+def _axes_of_indices(axes: Any, indices: Sequence[Node], rank: int) -> tuple[int, ...]:
+    found = tuple(
+        build.axis_of(a, rank) for a in cast("tuple[Any, ...]", axes if isinstance(axes, tuple) else (axes,))
+    )
+    if len(found) != len(indices) or len(set(found)) != len(found) or not found:
+        raise ShapeError(
+            f"{len(indices)} index arrays for axes {found}", expected="a different axis for each"
+        )
+    return found
+
+
+def _raw_slice(x: Node, triples: Any) -> Node:
+    _one_for_each_axis(triples, len(x.shape))
+    return OPS["slice"](x, params=(triples,))
+
+
+def _raw_unslice(x: Node, triples: Any, shape: Shape) -> Node:
+    _one_for_each_axis(triples, len(shape))
+    return OPS["unslice"](x, params=(triples, shape))
+
+
+def _one_for_each_axis(triples: Any, rank: int) -> None:
+    if len(triples) != rank:
+        raise ShapeError(f"{len(triples)} slices for {rank} axes", expected="one for each axis")
+
+
+def _prod_except(x: Node, axis: Any = None) -> Node:
+    if axis is None and len(x.shape) != 1:
+        raise ShapeError(f"prod_except of an array with {len(x.shape)} axes", cure="name one: axis=0")
+    return OPS["prod_except"](x, params=(build.axis_of(axis or 0, len(x.shape)),))
+
+
+def _constant(value: int) -> Callable[[Shape], Node]:
+    def filled(shape: Shape) -> Node:
+        return build.full_array(shape, as_node(value))
+
+    return filled
+
+
+def _constant_like(value: int) -> Callable[[Node], Node]:
+    def filled(x: Node) -> Node:
+        return build.full_array(x.shape, as_node(value))
+
+    return filled
+
+
+ARRAYS: dict[str, Callable[..., Node]] = {
+    "sum": build.total,
+    **{name: partial(build.reduce_axes, name) for name in ("mean", "prod", "max", "min", "logsumexp")},
+    **{name: partial(build.over_axes, name) for name in ("softmax", "log_softmax")},
+    **{name: partial(build.argument_position, name) for name in ("argmax", "argmin")},
+    "amax": partial(build.reduce_axes, "max"),
+    "amin": partial(build.reduce_axes, "min"),
+    "var": build.var,
+    "std": build.std,
+    "norm": build.vector_norm,
+    "cumsum": build.cumulative_sum,
+    "prod_except": _prod_except,
+    "matmul": build.matmul,
+    "dot": build.dot,
+    "tensordot": build.tensordot,
+    "inner": build.inner,
+    "outer": build.outer,
+    "trace": build.trace,
+    "diag": build.diag,
+    "einsum": build.einsum_text,
+    "transpose": build.permute,
+    "swapaxes": build.swapaxes,
+    "moveaxis": build.moveaxis,
+    "reshape": build.reshaped,
+    "expand_dims": build.expand_dims,
+    "squeeze": build.squeeze_axes,
+    "broadcast_to": build.broadcast,
+    "flip": build.flip,
+    "concatenate": build.join,
+    "concat": build.join,
+    "stack": build.stack,
+    "zeros": _constant(0),
+    "ones": _constant(1),
+    "full": build.full_array,
+    "zeros_like": _constant_like(0),
+    "ones_like": _constant_like(1),
+    "eye": build.identity,
+    "arange": build.arange,
+    "one_hot": build.onehot,
+    "take": subscripts.take,
+    "take_along_axis": subscripts.take_along_axis,
+    "slice": _raw_slice,
+    "unslice": _raw_unslice,
+    "gather": _raw_gather,
+    "scatter_add": _raw_scatter,
+}
+
+
+@cache
+def _parameters(name: str) -> tuple[Parameter, ...]:
+    return tuple(signature(ARRAYS[name]).parameters.values())
+
+
+def usage(name: str) -> str:
+    """Return how a function is called, as messages show it."""
+    shown: list[str] = []
+    for p in _parameters(name):
+        if p.kind is p.VAR_POSITIONAL:
+            shown.append(f"{p.name[0]}, ...")
+        elif p.name == "xs":
+            shown.append("(a, b)")
+        elif p.name == "spec":
+            shown.append('"ij,jk->ik"')
+        elif p.kind is p.KEYWORD_ONLY or p.default is not p.empty:
+            shown.append(f"{p.name}={'...' if p.default is p.empty else p.default}")
+        else:
+            shown.append(p.name)
+    return f"{name}({', '.join(shown)})"
+
+
+def array_call(scope: Scope, name: str, arguments: Sequence[Argument], start: int, end: int) -> Term:
+    """Return the term of a call of an array function, or keep an error in the scope."""
+    reading = _Reading(scope, name, start, end)
+    try:
+        given, named = reading.bind(arguments)
+    except SymgradError as error:
+        return scope.keep(error, start, end)
+
+    def make(*_arrays: Node) -> Node:
+        return ARRAYS[name](*given, **named)
+
+    return scope.build(make, reading.arrays, start, end)
+
+
+class _Reading:
+    """The arguments of one call."""
+
+    def __init__(self, scope: Scope, name: str, start: int, end: int) -> None:
+        self.scope = scope
+        self.name = name
+        self.start = start
+        self.end = end
+        self.arrays: list[Term] = []  # for messages about shapes
+
+    def bind(self, arguments: Sequence[Argument]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the positional and the named arguments of the builder."""
+        parameters = _parameters(self.name)
+        positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        by_name = {p.name: p for p in parameters if p.kind is not p.VAR_POSITIONAL}
+        given: list[Any] = []
+        named: dict[str, Any] = {}
+        for argument in arguments:
+            if isinstance(argument, Keyword):
+                key = str(argument.name)
+                place = [p.name for p in positional[: len(given)]]
+                if key not in by_name or key in named or key in place:
+                    raise self._wrong_keyword(argument, twice=key in by_name)
+                named[key] = self._value(key, argument.value)
+                continue
+            if named:
+                raise self.error(
+                    ProgramSyntaxError,
+                    "a positional argument follows a keyword argument",
+                    argument,
+                    cure="move it before the keyword arguments",
+                )
+            many = positional[-1] if positional and positional[-1].kind is Parameter.VAR_POSITIONAL else None
+            if len(given) >= len(positional) and many is None:
+                raise self._wrong_number(len(arguments))
+            p = positional[len(given)] if many is None else positional[min(len(given), len(positional) - 1)]
+            given.append(self._value(p.name, argument))
+        needed = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+        have = {p.name for p in positional[: len(given)]} | set(named)
+        if any(p.name not in have for p in needed):
+            raise self._wrong_number(len(arguments))
+        return given, named
+
+    def error(
+        self, cls: type[SymgradError], what: str, at: Item, *, expected: str | None = None, cure: str
+    ) -> SymgradError:
+        place = self.scope.location(at.start, at.end)
+        return cls(what, at=place, expected=expected or usage(self.name), cure=cure)
+
+    def _wrong_number(self, count: int) -> SymgradError:
+        parameters = _parameters(self.name)
+        least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
+        short = count < least
+        return ProgramSyntaxError(
+            f"{self.name} takes {'at least' if short else 'at most'} "
+            f"{least if short else len(parameters)} argument{'s' * ((least if short else len(parameters)) != 1)}, "
+            f"got {count}",
+            at=self.scope.location(self.start, self.end),
+            expected=usage(self.name),
+            cure="add the missing argument" if short else "remove an argument",
+        )
+
+    def _wrong_keyword(self, argument: Keyword, *, twice: bool) -> SymgradError:
+        key = str(argument.name)
+        what = f"{self.name} gets {key} twice" if twice else f"{self.name} takes no argument named '{key}'"
+        start, end = ends(argument.name)
+        return ProgramSyntaxError(
+            what,
+            at=self.scope.location(start, end),
+            expected=usage(self.name),
+            cure="leave it out"
+            if twice or key in ("out", "dtype", "where", "initial")
+            else "write it as expected",
+        )
+
+    # ------------------------------------------------------------------------------------------- kinds of argument
+
+    def _value(self, name: str, item: Item) -> Any:
+        return getattr(self, f"_{_KINDS[name]}")(name, item)
+
+    def _array(self, name: str, item: Item) -> Node:
+        if not isinstance(item, Term):
+            shown = {Items: "a tuple", Text: "a text", Nothing: "None"}[type(item)]
+            raise self.error(
+                DomainError,
+                f"{name} of {self.name} is an array, not {shown}",
+                item,
+                cure="write one value"
+                if not isinstance(item, Items)
+                else "write stack((a, b)) for an array of values",
+            )
+        self.arrays.append(item)
+        return item.node
+
+    def _arrays(self, name: str, item: Item) -> list[Node]:
+        if not isinstance(item, Items):
+            raise self.error(
+                DomainError,
+                f"{self.name} takes its arrays in one tuple",
+                item,
+                cure=f"write {self.name}((a, b))",
+            )
+        return [self._array("an entry", value) for value in item.values]
+
+    def _positions(self, name: str, item: Item) -> Node:
+        if isinstance(item, Items):
+            return build.stack([self._array("an index", value) for value in item.values])
+        return self._array(name, item)
+
+    def _int(self, name: str, item: Item) -> int:
+        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
+            return item.node.value
+        larger = {"max": "maximum", "min": "minimum"}.get(self.name)
+        raise self.error(
+            DomainError,
+            f"{name} of {self.name} is not a literal whole number",
+            item,
+            cure=f"write {larger}(x, y) for two values" if larger else f"write a number such as {name}=0",
+        )
+
+    def _axis(self, name: str, item: Item) -> Any:
+        if isinstance(item, Nothing):
+            return None
+        if isinstance(item, Items):
+            return tuple(self._axis(name, value) for value in item.values)
+        return self._int(name, item)
+
+    def _flag(self, name: str, item: Item) -> bool:
+        if isinstance(item, Term) and item.node.dtype == "bool" and item.node.params[0] == "bool":
+            return bool(item.node.value)
+        raise self.error(
+            DomainError, f"{name} of {self.name} is neither True nor False", item, cure=f"write {name}=True"
+        )
+
+    def _size(self, name: str, item: Item) -> Size:
+        size = as_size(item.node) if isinstance(item, Term) else None
+        if size is None:
+            raise self.error(
+                DomainError,
+                f"{name} of {self.name} is no size",
+                item,
+                expected="whole numbers and names of sizes, with + - *, such as n*5",
+                cure="use the names of sizes in declarations: n of X : real[n, 5]",
+            )
+        if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
+            raise self.error(
+                ShapeError, f"{size} is no size", item, cure="write a number that is not negative"
+            )
+        return size
+
+    def _shape(self, name: str, item: Item) -> Shape:
+        values = item.values if isinstance(item, Items) else (item,)
+        return tuple(self._size(name, value) for value in values)
+
+    def _order(self, name: str, item: Item) -> Any:
+        if isinstance(item, Nothing):
+            return None
+        return item.value if isinstance(item, Text) else self._int(name, item)
+
+    def _text(self, name: str, item: Item) -> str:
+        if not isinstance(item, Text):
+            raise self.error(
+                DomainError,
+                f"the subscripts of {self.name} are not a text in quotes",
+                item,
+                cure='write them first: einsum("ij,jk->ik", A, B)',
+            )
+        return item.value
+
+    def _triples(self, name: str, item: Item) -> Any:
+        if not isinstance(item, Items) or not all(
+            isinstance(v, Items) and len(v.values) == 3 for v in item.values
+        ):
+            raise self.error(
+                DomainError,
+                f"{self.name} takes (start, stop, step) for each axis",
+                item,
+                cure="write ((1, None, 1), (None, None, -1)) for 1: and ::-1",
+            )
+        return tuple(section_ends(self.scope, *v.values) for v in item.values if isinstance(v, Items))
+
+
+_KINDS = {
+    **dict.fromkeys(("x", "a", "b", "value", "index", "args"), "array"),
+    **dict.fromkeys(("axis", "axes", "source", "destination"), "axis"),
+    **dict.fromkeys(("axis1", "axis2", "ddof"), "int"),
+    **dict.fromkeys(("keepdims", "reverse"), "flag"),
+    **dict.fromkeys(("rows", "columns", "size", "depth"), "size"),
+    "positions": "positions",
+    "xs": "arrays",
+    "shape": "shape",
+    "ord": "order",
+    "spec": "text",
+    "triples": "triples",
+}
+
+
+# ------------------------------------------------------------------------------------------------------- subscripts
+
+
+def subscript(scope: Scope, x: Term, items: Sequence[Item | Section | Dots], end: int) -> Term:
+    """Return the term of x[items]."""
+    if len(items) == 1 and isinstance(items[0], Items) and not items[0].square:
+        items = items[0].values
+    try:
+        key = tuple(_key(scope, item) for item in items)
+    except SymgradError as error:
+        return scope.keep(error, x.start, end)
+    return scope.build(subscripts.index, [x], x.start, end, key)
+
+
+def _key(scope: Scope, item: Item | Section | Dots) -> Any:
+    match item:
+        case Term():
+            return item.node
+        case Section():
+            return slice(*section_ends(scope, item.first, item.last, item.step))
+        case Dots():
+            return Ellipsis
+        case Nothing():
+            return None
+        case Items() if item.square and item.values and all(isinstance(v, Term) for v in item.values):
+            return build.stack([v.node for v in item.values if isinstance(v, Term)])
+        case _:
+            raise UnsupportedError(
+                "a subscript that is a tuple, a text or a list of lists",
+                at=scope.location(item.start, item.end),
+                expected="a number, a slice, None, ... or an array of ints",
+                cure="write x[i, j], or a list of whole numbers: x[[0, 2]]",
+            )
+
+
+def section_ends(scope: Scope, *parts: Item | None) -> tuple[Size | None, Size | None, int]:
+    """Return the start, stop and step of a slice.
+
+    Raises:
+        DomainError: if an end is no size, or the step no literal number.
+    """
+    found: list[Any] = []
+    for i, part in enumerate(parts):
+        if part is None or isinstance(part, Nothing):
+            found.append(None)
+            continue
+        size = as_size(part.node) if isinstance(part, Term) else None
+        if size is None or (i == 2 and (isinstance(size, str | Extent) or size == 0)):
+            raise DomainError(
+                "the step of a slice is no literal whole number"
+                if i == 2
+                else "the end of a slice is no size",
+                at=scope.location(part.start, part.end),
+                expected="a whole number, not 0"
+                if i == 2
+                else "whole numbers and names of sizes: x[1:n - 1]",
+                cure="write x[::2] or x[::-1]"
+                if i == 2
+                else "write where(condition, x, 0) for what depends on values",
+            )
+        found.append(size)
+    return (found[0], found[1], 1 if found[2] is None else found[2])

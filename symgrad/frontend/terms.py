@@ -1,0 +1,107 @@
+"""What has been read so far of an expression: values, and what stands beside values in calls and subscripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from lark import Token
+
+from symgrad.ir.graph import Node
+from symgrad.ir.types import Number
+
+__all__ = [
+    "Argument",
+    "Dots",
+    "Item",
+    "Items",
+    "Keyword",
+    "Nothing",
+    "Section",
+    "Term",
+    "Text",
+    "ends",
+    "literal_value",
+]
+
+
+class Term:
+    """An operand that has been read: its node, its place, and whether it is a literal such as 3, -0.5 or 1/3."""
+
+    __slots__ = ("end", "literal", "node", "start")
+
+    def __init__(self, node: Node, start: int, end: int, literal: bool = False) -> None:
+        self.node = node
+        self.start = start
+        self.end = end
+        self.literal = literal
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple (a, b) or a list [a, b]."""
+
+    values: tuple[Item, ...]
+    start: int
+    end: int
+    square: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in quotes."""
+
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """None."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """start:stop:step in a subscript."""
+
+    first: Term | None
+    last: Term | None
+    step: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """The dots ... in a subscript."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """An argument name=value."""
+
+    name: Token
+    value: Item
+
+
+Item: TypeAlias = Term | Items | Text | Nothing
+Argument: TypeAlias = Item | Keyword
+
+
+def ends(token: Token) -> tuple[int, int]:
+    """Return where a token begins and ends."""
+    assert token.start_pos is not None
+    assert token.end_pos is not None
+    return token.start_pos, token.end_pos
+
+
+def literal_value(token: Token) -> Number:
+    """Return the exact value of a number token."""
+    text = str(token)
+    if text.isdecimal():
+        return int(text)
+    value = Fraction(text.replace("_", ""))
+    return value.numerator if value.denominator == 1 else value
