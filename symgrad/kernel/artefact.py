@@ -8,7 +8,8 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from symgrad.errors import KernelError, UsageError
+from symgrad.errors import KernelError, UnsupportedError, UsageError
+from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.emit import emit
 from symgrad.llvm.jit import Cpu, emit_assembly, emit_object, host, target_lines
@@ -56,8 +57,10 @@ def c_prototype(kernel: Kernel, outputs: Sequence[str] | None = None) -> str:
         outputs: names for its outputs; by default ``out`` or ``out0``, ``out1``, ...
 
     Raises:
+        UnsupportedError: for the kernel of an array program.
         UsageError: if there are more or fewer names than outputs.
     """
+    _check_elementwise(kernel)
     count = len(kernel.outputs)
     if outputs is None:
         outputs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
@@ -100,8 +103,10 @@ def write_artefacts(
 
     Raises:
         KernelError: if a file cannot be written.
+        UnsupportedError: for the kernel of an array program.
         UsageError: for another cpu, or if outputs has the wrong length.
     """
+    _check_elementwise(kernel)
     if cpu not in ("host", "baseline"):
         raise UsageError(f"unknown cpu '{cpu}'", expected='"host" or "baseline"')
     stem = Path(path)
@@ -121,6 +126,15 @@ def write_artefacts(
     for target, written in ready:
         write_atomically(target, written)
     return tuple(target for target, _ in ready)
+
+
+def _check_elementwise(kernel: Kernel) -> None:
+    if isinstance(kernel, ArrayKernel):
+        raise UnsupportedError(
+            f"kernel '{kernel.name}' is an array program, which has no object file",
+            expected="a program that computes every element by itself",
+            cure="look at its code with kernel.llvm_ir and kernel.asm, or pickle it",
+        )
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
-from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
-from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.traverse import symbols_of
+from symgrad.errors import MissingInputError, ShapeError, UsageError
+from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.sizes import Extent, names_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import broadcast_shapes
+from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.code import Code
-from symgrad.llvm.types import float_type
+from symgrad.llvm.types import FloatType, float_type
 from symgrad.lower.schedule import schedule
 
 __all__ = ["compile_nodes"]
@@ -24,7 +27,10 @@ def compile_nodes(
     dtype: object = "float64",
     name: str = "kernel",
 ) -> Kernel:
-    """Compile pointwise equations to a kernel that computes all outputs in one pass.
+    """Compile equations to a kernel that computes all outputs in one pass.
+
+    Elementwise equations whose outputs have the shape of all inputs together become a NumPy ufunc, all others (a matrix
+    product, a sum, a size as a number, outputs of different shapes) a generalised ufunc.
 
     Args:
         outputs: what to compute, at least one node.
@@ -34,9 +40,10 @@ def compile_nodes(
         name: the kernel's name.
 
     Raises:
-        MissingInputError: if the outputs read a symbol that is not among the inputs.
+        MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
+            input has.
         NumberTooLargeError: if a constant is too large for the dtype.
-        UnsupportedError: if an operation has no native code, or the outputs' shapes differ.
+        UnsupportedError: if an operation has no native code.
         UsageError: if there is no output, an input is not a symbol or is listed twice, or the dtype is
             another one.
 
@@ -54,9 +61,40 @@ def compile_nodes(
     used = symbols_of(outputs)
     inputs = tuple(used if inputs is None else inputs)
     _check_inputs(inputs, used)
-    _check_shapes(outputs, inputs)
-    code = Code(schedule(outputs, inputs), float_type(dtype))
-    return ElementwiseKernel(code, outputs, inputs, name=name, rebuild=compile_nodes)
+    real = float_type(dtype)
+    if _elementwise(outputs, inputs):
+        code = Code(schedule(outputs, inputs), real)
+        return ElementwiseKernel(code, outputs, inputs, name=name, rebuild=compile_nodes)
+    _check_sizes(outputs, inputs)
+    return _array_kernel(outputs, inputs, real, name)
+
+
+def _array_kernel(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str) -> ArrayKernel:
+    from symgrad.llvm.array_code import ArrayCode
+
+    return ArrayKernel(
+        ArrayCode(outputs, inputs, real),
+        outputs,
+        inputs,
+        real,
+        name=name,
+        rebuild=compile_nodes,
+        compile_indices=lambda indices, symbols: _array_kernel(indices, symbols, real, f"{name}.indices"),
+    )
+
+
+def _elementwise(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> bool:
+    """Tell whether a ufunc computes the outputs: element by element, all of the shape to which the inputs broadcast."""
+    if any(node.op is SIZE or not node.op.pointwise for node in topological(outputs)):
+        return False
+    shapes = {node.shape for node in (*outputs, *inputs)}
+    if shapes == {()}:
+        return True
+    try:
+        together = broadcast_shapes(node.shape for node in inputs)
+    except ShapeError:
+        return False
+    return all(node.shape == together for node in outputs)
 
 
 def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
@@ -78,19 +116,24 @@ def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
         )
 
 
-def _check_shapes(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> None:
-    """All arguments of a ufunc broadcast together, so every output must have the shape of that."""
-    shapes = {node.shape for node in (*outputs, *inputs)}
-    if shapes == {()}:
-        return
-    try:
-        together = broadcast_shapes(node.shape for node in inputs)
-    except ShapeError:
-        together = None
-    for node in outputs:
-        if node.shape != together:
-            raise UnsupportedError(
-                f"an output has shape {node.shape}, but the inputs broadcast to {together}",
-                expected="outputs of the shape to which all inputs broadcast",
-                cure="compile outputs of different shapes one by one, each with the inputs that it reads",
-            )
+def _check_sizes(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> None:
+    known = {size for node in inputs for size in node.shape if isinstance(size, str)}
+    for node in (*topological(outputs), *inputs):
+        for name in _size_names(
+            (node.params if not node.op.pointwise or node.op is SIZE else (), node.shape)
+        ):
+            if name not in known:
+                raise MissingInputError(
+                    f"the outputs read the size {name}, and no input has an axis of this size",
+                    expected=f"an input declared with an axis {name}",
+                    cure="add such an input, which need not occur in the outputs",
+                )
+
+
+def _size_names(item: Any) -> Iterator[str]:
+    """Find the names of sizes in shapes and static parameters."""
+    if isinstance(item, tuple):
+        for part in cast("tuple[Any, ...]", item):
+            yield from _size_names(part)
+    elif isinstance(item, str | Extent):
+        yield from names_of(item)

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, KernelError
 from symgrad.ir.graph import Node
-from symgrad.ir.inputs import not_complex
+from symgrad.ir.inputs import not_complex, whole
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.kernel.ufunc import MAX_ARGS
 from symgrad.llvm.jit import emit_assembly
@@ -163,6 +163,8 @@ class Kernel(ABC):
                 expected=f"a {kind} array",
                 cure=f"convert it: np.asarray({name}, dtype=np.{kind})",
             )
+        if kind.kind == "i" and not np.can_cast(found, kind, "safe"):
+            return self._counted(k, array)
         if not np.can_cast(found, kind, "safe"):
             cure = f"pass {name}.astype(np.{kind})"
             if found == np.float64 and kind == np.float32:
@@ -175,6 +177,20 @@ class Kernel(ABC):
                 cure=cure,
             )
         return array if array.ndim and not is_array else value
+
+    def _counted(self, k: int, array: Any) -> Any:
+        """Return input k, which is declared int, as int64 if every value is one."""
+        name, kind = self.inputs[k], self.kinds[k]
+        whole(self.symbols[k], array)
+        # The largest int64 has no float: the next one above it is 2**63, which is out of range.
+        wrong = array[~((array >= -(2**63)) & (array < 2**63))]
+        if wrong.size:
+            raise ArrayTypeError(
+                f"input '{name}' is declared int, and one of its values is {wrong.flat[0]}",
+                expected=f"whole numbers that {kind} holds",
+                cure=f"pass {name}.astype(np.{kind}) of finite values",
+            )
+        return array.astype(kind)
 
     # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.
 

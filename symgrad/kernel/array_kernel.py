@@ -1,0 +1,280 @@
+"""Kernels of array programs: NumPy's generalised ufuncs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import mul
+from typing import Any, Protocol, cast, final
+
+import numpy as np
+
+from symgrad.errors import ArrayTypeError, ShapeError, SymgradError, UnsupportedError
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.inputs import in_order
+from symgrad.ir.sizes import Shape, evaluate_size
+from symgrad.ir.traverse import symbols_of
+from symgrad.kernel.guards import check_filled, check_position, guards_of
+from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.signature import Signature, signature_of
+from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
+from symgrad.llvm.array_loop import ArrayLoop
+from symgrad.llvm.types import FloatType
+
+__all__ = ["ArrayKernel", "ProgramCode"]
+
+_FLOAT64 = np.dtype(np.float64)
+_MAX_AXES = 32
+"""So many axes of all outputs together leave room for a batch: NumPy's iterator has 64 for both."""
+
+
+class ProgramCode(Protocol):
+    """What a kernel must know of the code of an array program (``symgrad/llvm/array_code.py``)."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+    @property
+    def run(self) -> int: ...
+    @property
+    def scratch(self) -> int: ...
+    @property
+    def llvm_ir(self) -> str: ...
+
+
+Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
+
+
+@final
+class ArrayKernel(Kernel):
+    """The kernel of a program with ops that take arrays as wholes.
+
+    Attributes:
+        signature: the shapes of its arguments in NumPy's notation, as ``(n,5),(5)->()``.
+    """
+
+    __slots__ = (
+        "_call",
+        "_code",
+        "_compile",
+        "_core",
+        "_guards",
+        "_indices",
+        "_loop",
+        "_sources",
+        "signature",
+    )
+
+    def __init__(
+        self,
+        code: ProgramCode,
+        outputs: Sequence[Node],
+        inputs: Sequence[Node],
+        real: FloatType,
+        *,
+        name: str,
+        rebuild: Callable[..., Kernel],
+        compile_indices: Compile,
+    ) -> None:
+        kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
+        super().__init__(outputs, inputs, kinds, real, name=name, rebuild=rebuild)
+        nin = len(inputs)
+        found = signature_of(code.shapes[:nin], code.shapes[nin:])
+        itemsizes = [kind.itemsize for kind in self.kinds]
+        self.signature = found.text
+        self._code = code
+        self._core = found.sizes
+        self._loop = ArrayLoop(code, found.sizes, found.axes, itemsizes, nin)
+        # Where the value of a name is read: an input, and an axis counted from its end.
+        self._sources = _sources(inputs)
+        self._guards = guards_of(outputs)
+        self._compile = compile_indices
+        self._indices: ArrayKernel | None = None
+        self._call: Callable[..., Any] = self._call_plainly
+        if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
+            self._ufunc = self._call = self._as_ufunc(found, kinds)
+
+    def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc:
+        core = Core(
+            found.text, tuple(i for axes in found.axes for i in axes), found.frozen, self._loop.process
+        )
+        return ufunc_from_loop(
+            self._loop.loop,
+            self._loop.plan,
+            kinds,
+            found.nin,
+            name=self.name,
+            doc=f"{self.name}({', '.join(self.inputs)})",
+            code=self._loop,
+            core=core,
+        )
+
+    @property
+    def llvm_ir(self) -> str:
+        return self._code.llvm_ir
+
+    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+        if by_name or len(arrays) != len(self.inputs):
+            arrays = in_order(self.inputs, arrays, by_name)
+        for array, kind in zip(arrays, self.kinds, strict=False):
+            if type(array) is np.ndarray or type(array) is self._scalar:
+                found = array.dtype
+            else:
+                found = _FLOAT64 if type(array) is float else None
+            if found is not kind:
+                arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
+                break
+        if self._guards:
+            self._check_values(arrays)
+        if where is not True:
+            raise UnsupportedError(
+                "an array program has no where=",
+                cure="compute everything and choose with np.where, or select from the batch",
+            )
+        try:
+            return self._call(*arrays) if out is None else self._call(*arrays, out=out)
+        except (TypeError, ValueError) as error:
+            raise self._explain(error, arrays, out) from error
+
+    # Checks
+
+    def _check_values(self, arrays: Sequence[Any]) -> None:
+        self._check_shapes(arrays)
+        sizes = self._sizes(arrays)
+        check_filled(self._guards.filled, sizes)
+        computed = [p.index for p in self._guards.positions if p.index.op is not SYMBOL]
+        values = dict(zip(self.symbols, arrays, strict=True))
+        for position in self._guards.positions:
+            if position.index.op is SYMBOL:
+                check_position(position, values[position.index], sizes)
+        if not computed:
+            return
+        # Without errors on the way: a position that is out of range delivers 0 in compiled code, and the array of
+        # positions that is to blame comes before all that are computed from it.
+        if self._indices is None:
+            distinct = list(dict.fromkeys(computed))
+            self._indices = self._compile(distinct, symbols_for(distinct, self.symbols))
+        kernel = self._indices
+        found = as_tuple(kernel._call(*(values[s] for s in kernel.symbols)))
+        values.update(zip(kernel.outputs, found, strict=True))
+        for position in self._guards.positions:
+            if position.index.op is not SYMBOL:
+                check_position(position, values[position.index], sizes)
+
+    def _sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
+        return {name: np.shape(arrays[k])[axis] for name, (k, axis) in self._sources.items()}
+
+    def _check_shapes(self, arrays: Sequence[Any]) -> tuple[int, ...]:
+        """Check the declared shapes, and return the shape of the batch.
+
+        Raises:
+            ShapeError: naming the inputs that do not agree.
+        """
+        shapes = [np.shape(a) for a in arrays]
+        sizes: dict[str, tuple[int, int]] = {}
+        batches: list[tuple[int, ...]] = []
+        for k, (symbol, shape) in enumerate(zip(self.symbols, shapes, strict=True)):
+            rank = len(symbol.shape)
+            if len(shape) < rank:
+                raise ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
+            split = len(shape) - rank
+            batches.append(shape[:split])
+            for size, found in zip(symbol.shape, shape[split:], strict=True):
+                if isinstance(size, int) and size != found:
+                    raise ShapeError(
+                        f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration)
+                    )
+                if isinstance(size, str):
+                    known, owner = sizes.setdefault(size, (found, k))
+                    if known != found:
+                        raise ShapeError(
+                            f"size {size} is {known} in '{self.inputs[owner]}' of shape {shapes[owner]} "
+                            f"and {found} in '{symbol.name}' of shape {shape}",
+                            expected=f"{self.symbols[owner].declaration} and {symbol.declaration}",
+                        )
+        for symbol, shape in zip(self.symbols, shapes, strict=True):
+            values = {name: value for name, (value, _) in sizes.items()}
+            wanted = tuple(evaluate_size(size, values) for size in symbol.shape)
+            if shape[len(shape) - len(wanted) :] != wanted:
+                raise ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
+        try:
+            return np.broadcast_shapes(*batches)
+        except ValueError:
+            text = ", ".join(f"{name} {shape}" for name, shape in zip(self.inputs, shapes, strict=True))
+            raise ShapeError(
+                f"the batches do not broadcast: {text}",
+                expected="axes before the declared ones that broadcast as in NumPy",
+            ) from None
+
+    def _explain(self, error: Exception, arrays: Sequence[Any], out: Any) -> SymgradError:
+        """Say in the formula's words what NumPy refused."""
+        try:
+            batch = self._check_shapes(arrays)
+        except ShapeError as found:
+            return found
+        sizes = self._sizes(arrays)
+        for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
+            core = tuple(evaluate_size(size, sizes) for size in self.outputs[k].shape)
+            shape = np.shape(target)
+            if target is not None and shape[max(len(shape) - len(core), 0) :] != core:
+                return ShapeError(
+                    f"out has shape {shape}, and output {k} has shape {batch + core}",
+                    expected="an array of the output's shape",
+                )
+        if isinstance(error, ValueError) and "read-only" not in str(error):
+            return ShapeError(f"the kernel cannot be called so: {error}")
+        kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
+        return ArrayTypeError(
+            f"the kernel cannot be called so: {error}",
+            expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
+        )
+
+    # Calls without a ufunc
+
+    def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:
+        """Do what the ufunc would do, with any number of arguments: the batch one by one, into new arrays."""
+        given = [np.require(a, kind, ["ALIGNED"]) for a, kind in zip(arrays, self.kinds, strict=False)]
+        batch = self._check_shapes(given)
+        sizes = self._sizes(given)
+        cores = [
+            tuple(evaluate_size(s, sizes) for s in node.shape) for node in (*self.symbols, *self.outputs)
+        ]
+        nin = len(given)
+        results = [
+            np.empty(batch + core, kind) for core, kind in zip(cores[nin:], self.kinds[nin:], strict=True)
+        ]
+        everything = [
+            np.broadcast_to(a, batch + core) for a, core in zip(given, cores, strict=False)
+        ] + results
+        depth = len(batch)
+        core_sizes = [evaluate_size(s, sizes) for s in self._core]
+        strides = [step for a in everything for step in a.strides[depth:]]
+        addresses = [a.ctypes.data for a in everything]
+        for place in np.ndindex(batch):
+            shifts = [sum(map(mul, place, a.strides)) for a in everything]
+            self._loop.call([a + s for a, s in zip(addresses, shifts, strict=True)], core_sizes, strides)
+        outs = (None,) * len(results) if out is None else as_tuple(out)
+        if len(outs) != len(results):
+            raise TypeError(f"out has {len(outs)} arrays for {len(results)} outputs")
+        for k, target in enumerate(outs):
+            if target is not None:
+                np.copyto(target, results[k], casting="same_kind")
+                results[k] = target
+        values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
+        return values[0] if len(values) == 1 else tuple(values)
+
+
+def symbols_for(outputs: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:
+    """Return the symbols that the outputs need: those they read, and those whose shapes give their sizes."""
+    return [s for s in symbols if s.shape or s in set(symbols_of(outputs))]
+
+
+def _sources(inputs: Sequence[Node]) -> Mapping[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for k, node in enumerate(inputs):
+        for axis, size in enumerate(node.shape):
+            if isinstance(size, str):
+                found.setdefault(size, (k, axis - len(node.shape)))
+    return found

@@ -1,0 +1,142 @@
+"""What must hold before an array program runs: positions inside their axes, no extreme of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.errors import IndexRangeError, ShapeError
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.sizes import Shape, Size, evaluate_size
+from symgrad.ir.traverse import topological
+
+__all__ = ["Guards", "Position", "check_position", "guards_of"]
+
+_EXTREMES = ("max", "min", "argmax", "argmin")
+_MOVING = ("reshape", "broadcast_to")  # their result has every value of their argument, and no other
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """An array of positions and the length of the axis that they count along.
+
+    Args:
+        index: the node of the array; an input, or computed.
+        length: the length of the axis.
+    """
+
+    index: Node
+    length: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What to check before a call.
+
+    Args:
+        filled: sizes that must not be zero, with the name of the op that needs an element.
+        positions: arrays of positions, in the order of computation: one that is computed from another comes later.
+    """
+
+    filled: tuple[tuple[str, Size], ...]
+    positions: tuple[Position, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.filled or self.positions)
+
+
+def guards_of(outputs: Sequence[Node]) -> Guards:
+    """Return what must be checked at every call, less what holds for all sizes and values."""
+    filled: dict[tuple[str, Size], None] = {}
+    positions: dict[Position, None] = {}
+    for node in topological(outputs):
+        name = node.op.name
+        if name in _EXTREMES:
+            shape = node.args[0].shape
+            for axis in _reduced(node):
+                if not isinstance(shape[axis], int):
+                    filled[name, shape[axis]] = None
+        elif name in ("gather", "scatter_add"):
+            axes = cast("tuple[int, ...]", node.params[0])
+            shape = node.args[0].shape if name == "gather" else cast("Shape", node.params[1])
+            for axis, index in zip(axes, node.args[1:], strict=True):
+                found = _source(index)
+                if not _inside(found, shape[axis]):
+                    positions[Position(found, shape[axis])] = None
+    return Guards(tuple(filled), tuple(positions))
+
+
+def _reduced(node: Node) -> Sequence[int]:
+    axes = node.params[0]
+    if axes is None:
+        return range(len(node.args[0].shape))
+    return (axes,) if isinstance(axes, int) else axes
+
+
+def _source(index: Node) -> Node:
+    """Return the array that has the same values as an array of positions, without ops that only move them."""
+    while index.op.name in _MOVING or _transposes(index):
+        index = index.args[0]
+    return index
+
+
+def _transposes(node: Node) -> bool:
+    if node.op.name != "einsum" or len(node.args) != 1:
+        return False
+    (labels,), result = node.params
+    return sorted(labels) == sorted(result)
+
+
+def _inside(index: Node, length: Size) -> bool:
+    """Tell whether every position is inside the axis, whatever the inputs are."""
+    name = index.op.name
+    if name == "iota":
+        return index.params[0] == length
+    if name in ("argmax", "argmin"):
+        return [index.args[0].shape[a] for a in _reduced(index)] == [length]
+    return index.is_number() and isinstance(length, int) and -length <= index.value < length
+
+
+def check_filled(filled: Sequence[tuple[str, Size]], sizes: Mapping[str, int]) -> None:
+    """Refuse the extreme of no elements.
+
+    Raises:
+        ShapeError: naming the op and the size.
+    """
+    for name, size in filled:
+        if evaluate_size(size, sizes) == 0:
+            raise ShapeError(f"{name} of no elements: size {size} is 0", expected="an axis that is not empty")
+
+
+def check_position(position: Position, values: Any, sizes: Mapping[str, int]) -> None:
+    """Refuse positions outside their axis.
+
+    Args:
+        position: what they are.
+        values: the array of whole numbers.
+        sizes: the value of every name of a size.
+
+    Raises:
+        IndexRangeError: naming the input and the first such position.
+    """
+    array = np.asarray(values)
+    if not array.size:
+        return
+    length = evaluate_size(position.length, sizes)
+    if -length <= array.min() and array.max() < length:
+        return
+    wrong = np.argwhere((array < -length) | (array >= length))[0]
+    index = position.index
+    who = f"input '{index.name}'" if index.op is SYMBOL else "a computed index"
+    place = f" at [{', '.join(map(str, wrong))}]" if array.ndim else ""
+    along = f" ({position.length})" if not isinstance(position.length, int) else ""
+    raise IndexRangeError(
+        f"{who} is {array[tuple(wrong)]}{place}, out of range for an axis of length {length}{along}",
+        expected=f"indices from {-length} to {length - 1}"
+        if length
+        else "no index at all: the axis is empty",
+        cure="check the values of the index array",
+    )
