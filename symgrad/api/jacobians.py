@@ -208,15 +208,24 @@ def _jacobian(y: Node, x: Node) -> Node | None:
     """Return the derivative of y by x, of shape y.shape + x.shape; None if it is nothing."""
     if x.dtype != "real":
         return None
-    if size_quotient(size_product(y.shape), size_product(x.shape)) is not None:
-        tangent = placeholder(x)
-        (moved,) = push_forward([y], {x: tangent})
-        if moved.is_number(0):
-            return None
-        (stacked,) = batch([moved], {tangent: units(x.shape)}, x.shape)
-        k = len(x.shape)
-        order = [*range(k, k + len(y.shape)), *range(k)]
-        return transpose(stacked, order) if k and y.shape else stacked
+    fewer = size_quotient(size_product(y.shape), size_product(x.shape)) is not None
+    return forwards(y, x) if fewer else backwards(y, x)
+
+
+def forwards(y: Node, x: Node) -> Node | None:
+    """Return the Jacobian by one push forward of all unit tangents of x (internal)."""
+    tangent = placeholder(x)
+    (moved,) = push_forward([y], {x: tangent})
+    if moved.is_number(0):
+        return None
+    (stacked,) = batch([moved], {tangent: units(x.shape)}, x.shape)
+    k = len(x.shape)
+    order = [*range(k, k + len(y.shape)), *range(k)]
+    return transpose(stacked, order) if k and y.shape else stacked
+
+
+def backwards(y: Node, x: Node) -> Node | None:
+    """Return the Jacobian by one pull back of all unit cotangents of y (internal)."""
     cotangent = placeholder(y)
     trace = pull_back([y], [cotangent], [x])
     if trace.nothing[0] is not None:

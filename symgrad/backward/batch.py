@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from symgrad.errors import InternalError
 from symgrad.ir.graph import Node, apply, as_node, growing
 from symgrad.ir.sizes import Shape, size_product
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.contraction import contract, transpose
 from symgrad.ops.indexing import eye, gather, iota, scatter_add
 from symgrad.ops.layout import WHOLE, broadcast_to, concatenate, full, move_up, slice_axes, unslice
@@ -36,6 +36,8 @@ def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> 
     Returns:
         For each output an array of shape ``lead + output.shape``.
     """
+    if not lead:
+        return substitute(list(outputs), stacks)
     known: dict[Node, Node | None] = dict(stacks)
     for node in topological(outputs, until=stacks):
         if node in known:

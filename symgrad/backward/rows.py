@@ -22,6 +22,7 @@ def mixing(y: Node, x: Node) -> Node | None:
     Paths through stop_gradient do not count: no derivative takes them.
     """
     place: dict[Node, Place | None] = {x: 0}
+    culprit: dict[Node, Node] = {}
     for node in topological([y], until=[x]):
         if node is x:
             continue
@@ -29,13 +30,17 @@ def mixing(y: Node, x: Node) -> Node | None:
         if node.dtype != "real" or "stops" in node.op.facts:
             continue
         own = [place[a] for a in node.args]
+        blamed = next((culprit[a] for a in node.args if a in culprit), None)
+        if blamed is not None:
+            culprit[node] = blamed
+            continue
         if all(p is None for p in own):
             continue
         found = _pointwise(node, own) if node.op.pointwise else _structural(node, own)
         if found is None:
-            return node
+            culprit[node] = node
         place[node] = found
-    return None if place[y] in (None, 0) else y
+    return culprit.get(y) if place[y] in (None, 0) else y
 
 
 def _pointwise(node: Node, own: list[Place | None]) -> Place | None:

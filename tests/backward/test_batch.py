@@ -1,0 +1,148 @@
+"""Stacks: the rule of every structural op against a loop over the members; and which programs keep rows apart."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad.backward.batch import _RULES, batch, units
+from symgrad.backward.jvp import push_forward
+from symgrad.backward.rows import mixing
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.op import OPS
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.types import INT
+from symgrad.ops import build
+from symgrad.ops.arith import add
+from symgrad.ops.control import stop_gradient
+from symgrad.ops.subscripts import index, take_along_axis
+from tests.arrays import PROGRAMS, SIZES, A, S, V, W, X, random_value, symbol_of
+
+LEADS: list[tuple[Any, ...]] = [(2,), ("k", 3), ()]
+MEMBERS = {"k": 2}
+
+
+def test_every_structural_op_with_arguments_has_a_rule() -> None:
+    assert set(_RULES) == {op.name for op in OPS.values() if not op.pointwise and op.takes}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("lead", LEADS, ids=str)
+def test_a_stack_is_computed_as_its_members_are(name: str, lead: tuple[Any, ...]) -> None:
+    node = PROGRAMS[name]()
+    symbols = symbols_of([node])
+    subsets = [symbols, *([s] for s in symbols if len(symbols) > 1)]
+    for moving in subsets:
+        sizes = {**SIZES[0], **MEMBERS}
+        rng = np.random.default_rng(1)
+        binder = symbol_of("binder", *sizes)
+        stacks = {s: symbol_of(f"{s.name}s", *lead, *s.shape, domain=s.declaration.domain) for s in moving}
+        (stacked,) = batch([node], stacks, lead)
+        assert stacked.shape == (*lead, *node.shape)
+        given = {s: random_value(s, sizes, rng) for s in [*symbols, *stacks.values(), binder]}
+        found = evaluate([stacked], given)[0]
+        count = tuple(evaluate_size(s, sizes) for s in lead)
+        assert found.shape[: len(count)] == count
+        for member in product(*map(range, count)):
+            one = {**given, **{s: given[t][member] for s, t in stacks.items()}}
+            np.testing.assert_allclose(found[member], evaluate([node], one)[0], rtol=1e-12, atol=1e-12)
+
+
+def test_what_does_not_vary_is_repeated() -> None:
+    (found,) = batch([X * 2], {W: symbol_of("Ws", 3, "n")}, (3,))
+    assert found.shape == (3, "n", "m")
+
+
+@pytest.mark.parametrize("shape", [(), (3,), ("n", 2), (2, "m", "n")])
+def test_units_are_the_identity_of_any_shape(shape: tuple[Any, ...]) -> None:
+    sizes = {"n": 2, "m": 3}
+    binder = symbol_of("binder", *sizes)
+    found = evaluate([units(shape)], {binder: np.ones((2, 3))})[0]
+    numbers = tuple(evaluate_size(s, sizes) for s in shape)
+    count = int(np.prod(numbers))
+    np.testing.assert_array_equal(np.reshape(found, (count, count)), np.eye(count))
+
+
+# -- rows --------------------------------------------------------------------------------------------------------
+
+IDS = symbol_of("ids", "n", domain=INT)
+P = symbol_of("P", 4, "m")
+APART = {
+    "elementwise": lambda: OPS["tanh"](X) * V + S,
+    "rows against a matrix": lambda: build.matmul(X, build.matrix_transpose(P)),
+    "softmax of rows": lambda: build.over_axes("softmax", X, 1),
+    "norms of rows": lambda: X / build.vector_norm(X, axis=1, keepdims=True),
+    "reshape": lambda: build.reshaped(build.reshaped(X, ("n", 1, "m", 1)), ("n", "m")),
+    "columns": lambda: build.join([X, X * X], 1),
+    "gathered columns": lambda: index(X, (slice(None), [0, 0, 1])),
+    "one of each row": lambda: index(X, (build.arange("n"), IDS)),
+    "along an axis": lambda: take_along_axis(X, build.expand_dims(IDS, 1), 1),
+    "running sums": lambda: build.cumulative_sum(X, 1),
+    "outer products": lambda: build.einsum_text("bi,bj->bij", X, X),
+    "diagonal": lambda: build.diag(A),
+    "mixed behind a stop": lambda: X - stop_gradient(build.reduce_axes("mean", X, 0)),
+    "sliced columns": lambda: index(X, (slice(None), slice(1, None))),
+}
+MIXED = {
+    "mean over rows": lambda: X - build.reduce_axes("mean", X, 0),
+    "softmax over rows": lambda: build.over_axes("softmax", X, 0),
+    "gram": lambda: build.matmul(X, build.matrix_transpose(X)),
+    "transpose": lambda: add(A, build.matrix_transpose(A)),
+    "reversed rows": lambda: build.flip(X, 0),
+    "shuffled rows": lambda: index(X, IDS),
+    "rows one after the other": lambda: build.join([X, X], 0),
+    "running sums": lambda: build.cumulative_sum(X, 0),
+    "other reshape": lambda: build.reshaped(A, (1, "n", "n")),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_rows_that_stay_apart(name: str) -> None:
+    node = APART[name]()
+    x = A if A in symbols_of([node]) else X
+    assert mixing(node, x) is None
+    assert _couples(node, x) == set()
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_rows_that_mix_are_found(name: str) -> None:
+    node = MIXED[name]()
+    assert mixing(node, A if A in symbols_of([node]) else X) is not None
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_program_that_mixes_passes(name: str) -> None:
+    node = PROGRAMS[name]()
+    for x in symbols_of([node]):
+        if x.dtype != "real" or not x.shape or not node.shape or x.shape[0] != node.shape[0]:
+            continue
+        if mixing(node, x) is None:
+            assert _couples(node, x) == set()
+
+
+def _couples(node: Node, x: Node) -> set[tuple[int, int]]:
+    """Return the pairs of different rows of which one moves with the other, outside stop_gradient."""
+    sizes = SIZES[0]
+    rng = np.random.default_rng(3)
+    direction = symbol_of("direction", *x.shape)
+    (moved,) = push_forward([node], {x: direction})
+    given = {
+        s: random_value(s, sizes, rng)
+        for s in [*symbols_of([node, moved, as_node(0)]), x, symbol_of("binder", *sizes)]
+    }
+    found: set[tuple[int, int]] = set()
+    for row in range(sizes["n"]):
+        along = np.zeros(tuple(evaluate_size(s, sizes) for s in x.shape))
+        if row < len(along):
+            along[row] = rng.normal(size=along[row].shape)
+            change = np.broadcast_to(
+                evaluate([moved], {**given, direction: along})[0],
+                tuple(evaluate_size(s, sizes) for s in node.shape),
+            )
+            found |= {(row, i) for i, part in enumerate(change) if i != row and np.any(part)}
+    return found
