@@ -1,14 +1,13 @@
 """What a contraction is called: a matrix product, a trace, a sum, an outer product, ..., or index notation.
 
-One einsum node has one spelling here, and program text, LaTeX and NumPy source all write that one, each in its own way.
-Program text may write a spelling as it stands only if it is ``literal``: then the builders of ``ops/build`` make the
-very same node of it (``a @ b``, ``sum(x, axis=...)``, ``x.T``, ``trace(x)``, ``diag(x)``, ``outer(u, v)``); otherwise
-it writes ``einsum("...", ...)`` with `Spelling.subscripts`, which always reads back.
+One einsum node has one spelling here for LaTeX, NumPy source and explanations. It may regroup: A B' v is one product,
+whatever the order of the operands of the node. (Program text says more, namely which node the reader makes of it: see
+`ir/array_spelling.py`.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -66,7 +65,6 @@ class Spelling:
         places: for ``elementwise``, for each operand the axes of the product that it has.
         labels: for each operand its index letters.
         result: the index letters of the result.
-        literal: whether program text in this form, operands in this order, reads back as the same node.
     """
 
     form: Form
@@ -75,7 +73,6 @@ class Spelling:
     result: str
     axes: tuple[int, ...] = ()
     places: tuple[tuple[int, ...], ...] = ()
-    literal: bool = False
 
     @property
     def subscripts(self) -> str:
@@ -97,8 +94,8 @@ def spell(node: Node) -> Spelling:
         >>> from symgrad.ops.build import matmul
         >>> X, w = symbol(Declaration("X", REAL, ("n", 5))), symbol(Declaration("w", REAL, (5,)))
         >>> s = spell(matmul(X, w))
-        >>> s.form, s.subscripts, s.literal
-        ('product', 'ij,j->i', True)
+        >>> s.form, s.subscripts
+        ('product', 'ij,j->i')
     """
     labels, result = node.params
     last = node.args[-1]
@@ -128,16 +125,15 @@ def spell_labels(labels: tuple[Labels, ...], result: Labels, *, identity: bool =
     if len(labels) == 1:
         return _single(labels[0], result, made)
     if identity and labels == ((0,), (0, 1)) and result == (0, 1):
-        return made("diag", [whole[:1]], literal=True)
+        return made("diag", [whole[:1]])
     if _is_matmul(labels, result):
-        return made("product", [whole], literal=True)
+        return made("product", [whole])
+    places = _elementwise(labels, result)
     chains = _chains(labels, result)
     if chains is not None:
-        if not result and len(labels[chains[0][0].operand]) == 2:
-            return made("trace", chains)
-        plain = labels == ((0,), (1,)) and result == (0, 1)
-        return made("outer" if len(chains) == 2 else "product", chains, literal=plain)
-    places = _elementwise(labels, result)
+        is_trace = not result and len(labels[chains[0][0].operand]) == 2
+        if not (is_trace and places):  # sum(A*B), rather than the trace of A B'
+            return made("trace" if is_trace else "outer" if len(chains) == 2 else "product", chains)
     if places is not None:
         axes, rows = places
         return made("elementwise", [whole], axes=axes, places=rows)
@@ -148,15 +144,15 @@ def _single(own: Labels, result: Labels, made: Any) -> Spelling:
     whole = [[Factor(0)]]
     if len(set(own)) == len(own):
         if len(result) == len(own):
-            return made("permute", whole, axes=tuple(own.index(label) for label in result), literal=True)
+            return made("permute", whole, axes=tuple(own.index(label) for label in result))
         if result == tuple(label for label in own if label in result):
             axes = tuple(i for i, label in enumerate(own) if label not in result)
-            return made("sum", whole, axes=axes, literal=True)
+            return made("sum", whole, axes=axes)
     elif own == (0, 0, *range(1, len(own) - 1)):
         if result == own[2:]:
-            return made("trace", whole, literal=True)
+            return made("trace", whole)
         if result == own[1:] == (0,):
-            return made("diagonal", whole, literal=True)
+            return made("diagonal", whole)
     return made("index", whole)
 
 
@@ -240,10 +236,16 @@ def _elementwise(
     return tuple(i for i, label in enumerate(full) if label not in result), tuple(places)
 
 
-def subscript(node: Node) -> tuple[Node, tuple[Item, ...]] | None:
+def subscript(node: Node, named: Collection[Node] = ()) -> tuple[Node, tuple[Item, ...]] | None:
     """Return what a slice, or a reshape that adds and drops axes of length 1, is as ``x[...]``: x and one item an axis.
 
-    An item is a slice's (start, stop, step), the int that drops an axis, or None for a new one.
+    Args:
+        node: a slice or a reshape.
+        named: nodes that are written as a name, so that a slice among them is what a reshape is written of.
+
+    Returns:
+        x and the items: a slice's (start, stop, step), the int that drops an axis, or None for a new one. None if the
+        node is no such thing.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -254,7 +256,7 @@ def subscript(node: Node) -> tuple[Node, tuple[Item, ...]] | None:
         (0, (1, None, 1), None)
     """
     inner = node.args[0] if node.op.name == "reshape" else node
-    sliced = inner.op.name == "slice"
+    sliced = inner.op.name == "slice" and (inner is node or inner not in named)
     base = inner.args[0] if sliced else inner
     triples: tuple[Triple, ...] = inner.params[0] if sliced else (_WHOLE,) * len(inner.shape)
     kept = [size for size in inner.shape if size != 1]

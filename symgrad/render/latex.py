@@ -10,12 +10,25 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.op import Op
-from symgrad.ir.printer import number_text
 from symgrad.ir.traverse import topological, uses
-from symgrad.ir.types import Number
-from symgrad.ops.record import ADD, ATOM, MUL, POW
+from symgrad.render.latex_arrays import ARRAY_FORMS, array_power, array_product, array_quotient, is_product
+from symgrad.render.latex_text import (
+    ADD,
+    ATOM,
+    HADAMARD,
+    MUL,
+    OPEN,
+    POW,
+    SIGNED,
+    Texts,
+    latex_name,
+    latex_number,
+    latex_size,
+    within,
+)
+from symgrad.render.latex_text import Written as _Written
 
 __all__ = ["latex", "latex_name"]
 
@@ -23,20 +36,6 @@ ONE_LINE = 2_000  # characters of an expression that is written whole
 _LINE = 400  # characters of a line once there are several
 _SMALL = 30  # characters of a shared part that is repeated rather than named
 
-# Ranks of written forms, loosest first. A signed term stands between a sum and a product: -x y needs no parentheses.
-_OPEN = 0  # choices
-_SIGNED = (ADD + MUL) / 2
-
-_Written = tuple[str, float]
-
-# fmt: off
-_GREEK = frozenset((
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
-    "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
-    "varepsilon", "vartheta", "varphi", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma",
-    "Upsilon", "Phi", "Psi", "Omega",
-))
-# fmt: on
 _CONSTANTS = {
     "pi": r"\pi",
     "E": "e",
@@ -45,27 +44,6 @@ _CONSTANTS = {
     "GoldenRatio": r"\varphi_{\mathrm{golden}}",
 }
 _FUNCTION = re.compile(r"(\\[a-zA-Z]+|\\operatorname\{\{\w+\}\})\\left\(\{0\}\\right\)")
-
-
-def latex_name(name: str) -> str:
-    r"""Return a variable's name as LaTeX: Greek letters, subscripts, upright words.
-
-    Example:
-        >>> [latex_name(n) for n in ("x", "alpha_1", "z_inner", "w12", "loss", "x_i_j")]
-        ['x', '\\alpha_{1}', 'z_{\\mathrm{inner}}', 'w_{12}', '\\mathrm{loss}', 'x_{i, j}']
-    """
-    head, *subscripts = [part for part in name.split("_") if part] or [r"\_"]
-    digits = re.fullmatch(r"(.*?\D)(\d+)", head)
-    if digits:
-        head, subscripts = digits[1], [digits[2], *subscripts]
-    text = _letter(head)
-    return f"{text}_{{{', '.join(map(_letter, subscripts))}}}" if subscripts else text
-
-
-def _letter(part: str) -> str:
-    if part in _GREEK:
-        return "\\" + part
-    return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
 def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
@@ -89,7 +67,7 @@ def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
     """
     order = topological([node])
     taken: set[str] = set()
-    written: dict[Node, _Written] = {}
+    written = Texts()
     given = dict(names or {})
     for n in order:
         if n in given or n.op is SYMBOL:
@@ -102,6 +80,7 @@ def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
             taken.add(text)
             if n is not node or n.op is SYMBOL:
                 written[n] = (text, ATOM)
+                written.opaque.add(n)
     short = _expanded(order, written) <= ONE_LINE
     count = uses([node])
     lines: list[str] = []
@@ -113,6 +92,7 @@ def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
             name = _fresh(taken)
             lines.append(f"{name} &= {text}")
             text, rank = name, ATOM
+            written.opaque.add(n)
         written[n] = (text, rank)
     result = written[node][0]
     if not lines:
@@ -130,7 +110,7 @@ def _fresh(taken: set[str]) -> str:
     return name
 
 
-def _expanded(order: Iterable[Node], written: Mapping[Node, _Written]) -> int:
+def _expanded(order: Iterable[Node], written: Texts) -> int:
     """The length of the last node's text with nothing named, about, capped beyond what is written whole."""
     lengths: dict[Node, int] = {}
     total = 0
@@ -141,13 +121,17 @@ def _expanded(order: Iterable[Node], written: Mapping[Node, _Written]) -> int:
     return total
 
 
-def _write(node: Node, written: Mapping[Node, _Written]) -> _Written:
+def _write(node: Node, written: Texts) -> _Written:
     op = node.op
     if op is NUMBER:
         value = node.value
-        return (rf"\mathrm{{{value}}}", ATOM) if isinstance(value, bool) else _number(value)
+        return (rf"\mathrm{{{value}}}", ATOM) if isinstance(value, bool) else latex_number(value)
     if op is CONSTANT:
         return _CONSTANTS[node.params[0]], ATOM
+    if op is SIZE:
+        return latex_size(node.params[0]), ATOM
+    if op.name in ARRAY_FORMS:
+        return ARRAY_FORMS[op.name](node, written)
     special = _SPECIAL.get(op.name)
     if special is not None:
         return special(node, written)
@@ -155,58 +139,48 @@ def _write(node: Node, written: Mapping[Node, _Written]) -> _Written:
         arguments = [written[a][0] for a in node.args]
         rank = POW if _is_power(op) else ATOM
     else:  # an infix or prefix form of truth values or comparisons
-        arguments = [_within(written[a], op.precedence + 1) for a in node.args]
+        arguments = [within(written[a], op.precedence + 1) for a in node.args]
         rank = op.precedence
     return op.latex.format(*arguments, **dict(zip(op.parameters, node.params, strict=True))), rank
 
 
-def _within(part: _Written, rank: float) -> str:
-    text, own = part
-    return text if own >= rank else rf"\left({text}\right)"
-
-
-def _number(value: Number) -> _Written:
-    text = number_text(abs(value))
-    rank: float = ATOM
-    if "/" in text:
-        text, rank = rf"\frac{{{text.replace('/', '}{')}}}", MUL
-    elif "e" in text:
-        mantissa, exponent = text.split("e")
-        power = f"10^{{{exponent}}}"
-        text, rank = (power, POW) if mantissa == "1" else (rf"{mantissa} \cdot {power}", MUL)
-    return (f"-{text}", _SIGNED) if value < 0 else (text, rank)
-
-
-def _sum(node: Node, written: Mapping[Node, _Written]) -> _Written:
-    left = _within(written[node.args[0]], ADD)
+def _sum(node: Node, written: Texts) -> _Written:
+    left = within(written[node.args[0]], ADD)
     text, rank = written[node.args[1]]
-    if rank == _SIGNED:
+    if rank == SIGNED:
         return f"{left} - {text[1:].lstrip()}", ADD
-    return f"{left} + {_within((text, rank), ADD)}", ADD
+    return f"{left} + {within((text, rank), ADD)}", ADD
 
 
-def _negative(node: Node, written: Mapping[Node, _Written]) -> _Written:
-    return "-" + _within(written[node.args[0]], MUL), _SIGNED
+def _negative(node: Node, written: Texts) -> _Written:
+    return "-" + within(written[node.args[0]], HADAMARD), SIGNED
 
 
-def _product(node: Node, written: Mapping[Node, _Written]) -> _Written:
+def _product(node: Node, written: Texts) -> _Written:
+    if node.shape:
+        return array_product(node, written)
     left, right = (written[a] for a in node.args)
-    rank = _SIGNED if left[1] == _SIGNED else MUL
-    first, second = _within(left, _SIGNED), _within(right, MUL)
+    rank = SIGNED if left[1] == SIGNED else MUL
+    first, second = within(left, SIGNED), within(right, MUL)
+    if is_product(left[1]):  # x' y z could be x' (y z)
+        first = rf"\left({first}\right)"
     # Digits side by side would read as one number, a fraction after a digit as a mixed one.
     digits = second[0].isdigit() or (first[-1].isdigit() and second.startswith(r"\frac"))
     both = node.args[0].op is NUMBER and node.args[1].op is NUMBER
     return f"{first} {chr(92) + 'cdot ' if digits or both else ''}{second}", rank
 
 
-def _quotient(node: Node, written: Mapping[Node, _Written]) -> _Written:
+def _quotient(node: Node, written: Texts) -> _Written:
+    found = array_quotient(node, written)
+    if found is not None:
+        return found
     (above, rank), (below, _) = (written[a] for a in node.args)
-    if rank == _SIGNED:  # the sign stands before the fraction, as by hand
-        return rf"-\frac{{{above[1:].lstrip()}}}{{{below}}}", _SIGNED
+    if rank == SIGNED:  # the sign stands before the fraction, as by hand
+        return rf"-\frac{{{above[1:].lstrip()}}}{{{below}}}", SIGNED
     return rf"\frac{{{above}}}{{{below}}}", MUL
 
 
-def _power(node: Node, written: Mapping[Node, _Written]) -> _Written:
+def _power(node: Node, written: Texts) -> _Written:
     base, exponent = node.args
     text = written[exponent][0]
     function = _FUNCTION.fullmatch(base.op.latex)
@@ -216,18 +190,18 @@ def _power(node: Node, written: Mapping[Node, _Written]) -> _Written:
         name = function[1].format()
         if written[base] == (rf"{name}\left({inside}\right)", ATOM):
             return rf"{name}^{{{text}}}\left({inside}\right)", POW
-    return f"{_within(written[base], ATOM)}^{{{text}}}", POW
+    return array_power(written[base], text, len(node.shape))
 
 
-def _choice(node: Node, written: Mapping[Node, _Written]) -> _Written:
+def _choice(node: Node, written: Texts) -> _Written:
     condition, value, other = node.args
     rest = written[other][0]
     start, end = r"\begin{cases} ", r" \end{cases}"
-    if written[other][1] == _OPEN and other.op.name == "where":
+    if written[other][1] == OPEN and other.op.name == "where":
         rest = rest.removeprefix(start).removesuffix(end)
     else:
         rest = rf"{rest} & \text{{otherwise}}"
-    return rf"{start}{written[value][0]} & \text{{if }} {written[condition][0]} \\ {rest}{end}", _OPEN
+    return rf"{start}{written[value][0]} & \text{{if }} {written[condition][0]} \\ {rest}{end}", OPEN
 
 
 _SPECIAL = {
