@@ -264,10 +264,7 @@ def _reshape(node: Node, texts: Texts) -> Written:
 
 
 def _slice(node: Node, texts: Texts) -> Written:
-    triples = list(node.params[0])
-    while triples[-1] == (None, None, 1):
-        triples.pop()
-    return _subscripted(texts[node.args[0]], [_item(t) for t in triples])
+    return _subscripted(texts[node.args[0]], [_item(t) for t in node.params[0]])
 
 
 def _item(item: Item) -> str:
@@ -281,7 +278,10 @@ def _item(item: Item) -> str:
 
 
 def _subscripted(base: Written, items: Sequence[str]) -> Written:
-    return f"{_indexable(base)}_{{{', '.join(items)}}}", ATOM
+    shown = list(items)
+    while len(shown) > 1 and shown[-1] == ":":
+        shown.pop()
+    return f"{_indexable(base)}_{{{', '.join(shown)}}}", ATOM
 
 
 def _indexable(part: Written) -> str:

@@ -102,7 +102,7 @@ SPELLINGS = {
     r"X_{1:}": index(X, (slice(1, None),)),
     r"X_{:-1}": index(X, (slice(None, -1),)),
     r"w_{4}": index(w, -1),
-    r"t_{::2, 1, :}": index(t, (slice(None, None, 2), 1)),
+    r"t_{::2, 1}": index(t, (slice(None, None, 2), 1)),
     r"w_{:, \ast}": expand_dims(w, 1),
     r"\frac{X}{\operatorname{sum}_{1}\left(X\right)_{:, \ast}}": div(X, total(X, 1, True)),
     r"w - \operatorname{mean}\left(w\right)": w - reduce_axes("mean", w, None, True),
