@@ -35,6 +35,7 @@ BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "accuracy": ("pbe", "run_accuracy", "PBE correlation energy: accuracy of all 126 derivatives"),
     "cold": ("cold", "run", "A cold process, and compiling the demo program"),
     "speed": ("speed", "run", "Kernels at 100,000 points"),
+    "maths": ("vector_maths", "run", "Functions of one or two numbers at 100,000 points"),
     "parsing": ("parsing", "run", "Reading program text"),
 }
 

@@ -46,7 +46,7 @@ Fact: TypeAlias = Literal[
 class Builder(Protocol):
     """What a lowering may say: arithmetic on lanes, never llvmlite.
 
-    Comparisons give masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 libm function of
+    Comparisons give masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 function of
     doubles; the builder picks the variant for the kernel's dtype and applies it lane by lane. Nothing here
     is fused or reordered.
     """

@@ -25,6 +25,7 @@ __all__ = [
     "Host",
     "Target",
     "call_c",
+    "define",
     "emit_assembly",
     "emit_object",
     "host",
@@ -127,12 +128,12 @@ def _target(triple: str) -> Any:
     return llvm.Target.from_triple(triple)
 
 
-def _machine(cpu: Cpu, *, jit: bool) -> Any:
+def _machine(cpu: Cpu, *, jit: bool, effort: int = 2) -> Any:
     here = host()
     return _target(here.triple).create_target_machine(
         cpu=here.cpu if cpu == "host" else "",
         features=here.features if cpu == "host" else "",
-        opt=2,
+        opt=effort,
         reloc="pic",
         codemodel="jitdefault" if jit else "default",
         jit=jit,
@@ -189,6 +190,13 @@ def resolve(name: str) -> int:
     )
 
 
+def define(name: str, address: int) -> None:
+    """Make a function known to LLVM by a name of ours, which no C library has."""
+    with _lock:
+        host()
+        llvm.add_symbol(name, address)
+
+
 def call_c(name: str, values: tuple[float, ...], bits: int) -> float:
     """Call the libm function that a kernel would call, so that a folded constant has the kernel's bits."""
     kind = ctypes.c_double if bits == 64 else ctypes.c_float
@@ -221,6 +229,7 @@ class Engine:
 
     Args:
         ir: the text of an LLVM module. It is verified, and every function it declares is looked up first.
+        once: whether the code runs so seldom that it need not be fast, only soon there.
 
     Raises:
         InternalError: if LLVM does not accept the module.
@@ -229,13 +238,13 @@ class Engine:
 
     __slots__ = ("__weakref__", "_engine", "_names")
 
-    def __init__(self, ir: str) -> None:
+    def __init__(self, ir: str, *, once: bool = False) -> None:
         host()
         with _lock:
             module = _parse(ir)
             defined = [*module.functions, *module.global_variables]
             self._names = frozenset(str(value.name) for value in defined if not value.is_declaration)
-            machine = _machine("host", jit=True)
+            machine = _machine("host", jit=True, effort=0 if once else 2)
             self._engine = llvm.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()
             _live.add(self)

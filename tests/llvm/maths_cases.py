@@ -63,6 +63,8 @@ POWERS = (
     *((math.sqrt(2) * 2.0**k, y) for k in (-500, -1, 0, 1, 500) for y in (0.5, -1.5, 2.0, 1 / 3)),
 )
 
+SIZES = (1.5e308, -3e200, 7e-5, -2.3e-114, 1.1e-200, 2e-305, 1.048e-319, 5e-324)
+
 CASES: dict[str, Case] = {
     "exp": Case(
         ((-1, 1), (-20, 20), (-745.2, 709.8)),
@@ -105,11 +107,14 @@ CASES: dict[str, Case] = {
     "erf": Case(((-1, 1), (-2, 2), (-6, 6)), near(1, -1), (-1074, 5), limit=4),
     "erfc": Case(((-1, 1), (-2, 6), (0, 28)), near(1, -1, 26.5), (-1074, 5), limit=4),
     "atan2": Case(
-        ((-1, 1), (-100, 100)), tuple((a, b) for a in near(0.5, 1, 2) for b in near(1, -1)), (-1074, 1023), 2
+        ((-1, 1), (-100, 100)),
+        (*((a, b) for a in near(0.5, 1, 2) for b in near(1, -1)), *((a, b) for a in SIZES for b in SIZES)),
+        (-1074, 1023),
+        2,
     ),
     "hypot": Case(
         ((-1, 1), (-100, 100)),
-        ((3.0, 4.0), (1e200, 1e-200), (1e308, 1e307), (5e-324, 5e-324)),
+        ((3.0, 4.0), *((a, b) for a in SIZES for b in SIZES)),
         (-1074, 1022),
         2,
     ),
@@ -135,7 +140,9 @@ def sample(case: Case, count: int, seed: int, dtype: str) -> tuple[np.ndarray, .
         columns.append(np.concatenate([hard, *drawn]))
     with np.errstate(all="ignore"):
         cast = [c.astype(dtype) for c in columns]
-    keep = np.all([np.isfinite(c) for c in cast], axis=0)
+    keep = np.all(
+        [np.isfinite(s) & ((s != 0) | (c == 0)) for s, c in zip(cast, columns, strict=True)], axis=0
+    )
     return tuple(c[keep] for c in cast)
 
 

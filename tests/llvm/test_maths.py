@@ -9,8 +9,8 @@ import pytest
 
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.builder import Declarations, VectorBuilder
-from symgrad.llvm.jit import Target, host
 from symgrad.llvm.emit import emit
+from symgrad.llvm.jit import Target, host
 from symgrad.llvm.maths import FUNCTIONS, define
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule

@@ -35,7 +35,7 @@ def _engine(name: str, real: FloatType, fused: bool) -> Engine:
         lines.append(f"  {value} = extractvalue {made.gives} %made, {function.part}")
     lines += [f"  store {vector} {value}, ptr %to, align 1", "  ret void", "}"]
     libm = [loop.lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
-    return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]))
+    return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]), once=True)
 
 
 def fold(name: str, args: tuple[float, ...], real: FloatType, *, fused: bool) -> float:

@@ -40,8 +40,9 @@ def atan2(lanes: Lanes, y: Lane, x: Lane) -> Lane:
     """The ends are those of C99, F.9.1.4: infinities count as equal, zeros as ordinate 0 and abscissa 1."""
     above, below = lanes.abs(y), lanes.abs(x)
     larger = lanes.select(above > below, above, below)
-    # The reciprocal of the larger one must be a normal number; nothing that counts is lost of the smaller one.
-    scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**-400, 2.0**600, 1.0))
+    # The larger one stays below 2**900, so that its reciprocal is normal, and a remainder of the smaller one does not
+    # vanish, unless their ratio does.
+    scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**300, 2.0**600, 1.0))
     infinite = larger.equals(math.inf)
     above = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)
     below = lanes.select(infinite, lanes.select(below.equals(math.inf), 1.0, 0.0), below * scale)

@@ -1,0 +1,88 @@
+"""The functions of symgrad/llvm/maths against NumPy's and against the C library's, called for every lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import symgrad as sg
+from benchmarks.measure import Options, Row, per_point
+from symgrad.llvm.maths import FUNCTIONS
+
+__all__ = ["run"]
+
+POINTS = 100_000
+
+# Where the arguments lie; NumPy's name where it is another.
+RANGES: dict[str, tuple[tuple[float, float], ...]] = {
+    "exp": ((-20, 20),),
+    "exp2": ((-20, 20),),
+    "expm1": ((-20, 20),),
+    "log": ((0, 100),),
+    "log1p": ((-1, 100),),
+    "log2": ((0, 100),),
+    "log10": ((0, 100),),
+    "sinh": ((-20, 20),),
+    "cosh": ((-20, 20),),
+    "tanh": ((-10, 10),),
+    "sin": ((-100, 100),),
+    "cos": ((-100, 100),),
+    "tan": ((-100, 100),),
+    "asin": ((-1, 1),),
+    "acos": ((-1, 1),),
+    "atan": ((-10, 10),),
+    "atan2": ((-10, 10), (-10, 10)),
+    "asinh": ((-10, 10),),
+    "acosh": ((1, 100),),
+    "atanh": ((-1, 1),),
+    "pow": ((0, 10), (-10, 10)),
+    "cbrt": ((-10, 10),),
+    "hypot": ((-10, 10), (-10, 10)),
+    "erf": ((-4, 4),),
+    "erfc": ((-4, 20),),
+}
+SPELLED = {"a" + name: "arc" + name for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")} | {
+    "pow": "power"
+}
+
+
+def peer(name: str) -> tuple[str, Callable[..., Any]]:
+    function = getattr(np, SPELLED.get(name, name), None)
+    if function is not None:
+        return "NumPy", function
+    from scipy import special
+
+    return "SciPy", getattr(special, name)
+
+
+def kernel(name: str, dtype: str) -> Callable[..., Any]:
+    arguments = "xy"[: len(RANGES[name])]
+    program = sg.parse(f"value = {name}({', '.join(arguments)})")
+    return sg.compile(program["value"], inputs=[program[a] for a in arguments], dtype=dtype).ufunc
+
+
+def run(options: Options) -> Iterator[Row]:
+    rng = np.random.default_rng(1)
+    names = ("exp", "pow") if options.quick else tuple(RANGES)
+    for name in names:
+        for dtype in ("float64", "float32"):
+            options.step(f"{name}, {dtype}")
+            columns = [rng.uniform(low, high, POINTS).astype(dtype) for low, high in RANGES[name]]
+            out = np.empty(POINTS, dtype)
+            of_peer, theirs = peer(name)
+            ours = kernel(name, dtype)
+            with patch.dict(FUNCTIONS, clear=True):
+                lanes = kernel(name, dtype)
+            works = {
+                "ours": partial(ours, *columns, out),
+                "peer": partial(theirs, *columns, out),
+                "lanes": partial(lanes, *columns, out),
+            }
+            with np.errstate(all="ignore"):
+                took = per_point(works, POINTS, options.repeats(9), 5)
+            note = f"libm for every lane: {took['lanes']:.3g}"
+            yield Row(f"{name}, {dtype}", took["ours"], "ns/point", of_peer, took["peer"], note=note)
