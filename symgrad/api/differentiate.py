@@ -200,6 +200,7 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
             listings=listings,
             nothing=nothing_among(e.node, moved) if tangent.is_number(0) else None,
             origins=origins,
+            sources=tuple(moving),
         )
         for e, tangent in zip(outputs, nodes, strict=True)
     ]
@@ -326,7 +327,14 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins = listings_of(outputs), origins_of(outputs)
     made = [
-        Expr(g, listings=listings, traces=(trace,), nothing=None if n is None else str(n), origins=origins)
+        Expr(
+            g,
+            listings=listings,
+            traces=(trace,),
+            nothing=None if n is None else str(n),
+            origins=origins,
+            sources=tuple(by),
+        )
         for g, n in zip(trace.gradients, trace.nothing, strict=True)
     ]
     return made if isinstance(wrt, list | tuple) else made[0]

@@ -61,7 +61,7 @@ class Expr(Operators, ArrayMethods):
         6.0
     """
 
-    __slots__ = ("__weakref__", "_listings", "_node", "_nothing", "_origins", "_traces")
+    __slots__ = ("__weakref__", "_listings", "_node", "_nothing", "_origins", "_sources", "_traces")
     __array_priority__ = 1000
 
     def __init__(
@@ -72,12 +72,14 @@ class Expr(Operators, ArrayMethods):
         traces: tuple[Trace, ...] = (),
         nothing: str | None = None,
         origins: tuple[Node, ...] = (),
+        sources: tuple[Node, ...] = (),
     ) -> None:
         self._node = node
         self._listings = listings
         self._traces = traces
         self._nothing = nothing
         self._origins = origins
+        self._sources = sources
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -137,6 +139,11 @@ class Expr(Operators, ArrayMethods):
         return self._origins
 
     @property
+    def sources(self) -> tuple[Node, ...]:
+        """What else it comes from: where it reads no entry of these, their shapes still give its sizes (internal)."""
+        return (*self._origins, *self._sources)
+
+    @property
     def listings(self) -> tuple[Listing, ...]:
         """The programs it comes from (internal)."""
         return self._listings
@@ -189,7 +196,12 @@ class Expr(Operators, ArrayMethods):
 
         node = canonical([self._node]).nodes[0]
         return Expr(
-            node, listings=self._listings, traces=self._traces, nothing=self._nothing, origins=self._origins
+            node,
+            listings=self._listings,
+            traces=self._traces,
+            nothing=self._nothing,
+            origins=self._origins,
+            sources=self._sources,
         )
 
     @property
@@ -386,7 +398,7 @@ class Expr(Operators, ArrayMethods):
         return -handle(node) if not node.is_number() or node.value == 0 else handle(number(-node.value))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self._node, self._listings, self._nothing, self._origins))
+        return (_rebuild, (self._node, self._listings, self._nothing, self._origins, self._sources))
 
     def __copy__(self) -> Expr:
         return self
@@ -396,16 +408,22 @@ class Expr(Operators, ArrayMethods):
 
     def _with(self, node: Node) -> Expr:
         """Return another node of the same origin."""
-        return Expr(node, listings=self._listings, traces=self._traces) if self._listings else handle(node)
+        if not self._listings and not self.sources:
+            return handle(node)
+        return Expr(node, listings=self._listings, traces=self._traces, sources=self.sources)
 
     def _names(self) -> list[dict[Node, str]]:
         return [listing.name_of() for listing in self._listings]
 
 
 def _rebuild(
-    node: Node, listings: tuple[Listing, ...], nothing: str | None, origins: tuple[Node, ...]
+    node: Node,
+    listings: tuple[Listing, ...],
+    nothing: str | None,
+    origins: tuple[Node, ...],
+    sources: tuple[Node, ...],
 ) -> Expr:
-    return Expr(node, listings=listings, nothing=nothing, origins=origins)
+    return Expr(node, listings=listings, nothing=nothing, origins=origins, sources=sources)
 
 
 def _short(expr: Expr) -> str:
@@ -485,10 +503,14 @@ def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
         raise _with_names(error, exprs) from None
     listings: tuple[Listing, ...] = ()
     traces: tuple[Trace, ...] = ()
+    sources: dict[Node, None] = {}
     for a in exprs:
+        sources.update(dict.fromkeys(a.sources))
         listings += tuple(x for x in a.listings if all(x is not y for y in listings))
         traces += tuple(t for t in a.traces if all(t is not y for y in traces))
-    return Expr(node, listings=listings, traces=traces) if listings or traces else handle(node)
+    if not listings and not traces and not sources:
+        return handle(node)
+    return Expr(node, listings=listings, traces=traces, sources=tuple(sources))
 
 
 def _with_names(error: ShapeError, operands: Sequence[Expr]) -> ShapeError:

@@ -48,9 +48,7 @@ def known_symbols(exprs: Iterable[Expr]) -> list[Node]:
     for e in exprs:
         for listing in e.listings:
             found.update(dict.fromkeys(listing.symbols.values()))
-        for trace in e.traces:
-            found.update(dict.fromkeys(symbols_of([*(y for y, _ in trace.outputs), *trace.wrt])))
-        found.update(dict.fromkeys(symbols_of(e.origins)))
+        found.update(dict.fromkeys(symbols_of(e.sources)))
     return list(found)
 
 

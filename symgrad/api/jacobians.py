@@ -169,7 +169,9 @@ def hvp(y: Expr, x: Wrt | Sequence[Wrt], v: Any) -> Any:
     slopes = cast("list[Expr]", grad(expr, by))
     moved = cast("list[Expr]", jvp(slopes, by, given))
     made = [
-        Expr(m.node, listings=m.listings, nothing=s.nothing or m.nothing, origins=m.origins)
+        Expr(
+            m.node, listings=m.listings, nothing=s.nothing or m.nothing, origins=m.origins, sources=m.sources
+        )
         for s, m in zip(slopes, moved, strict=True)
     ]
     return made if isinstance(x, list | tuple) else made[0]
@@ -192,6 +194,7 @@ def _block(y: Expr, slope: Expr, a: Node, b: Node) -> Expr:
         listings=y.listings,
         nothing=slope.nothing or nothing_among(y.node, [b]),
         origins=origins_of([slope]),
+        sources=(a, b),
     )
 
 
@@ -201,6 +204,7 @@ def _made(y: Expr, found: Node | None, x: Node, shape: Shape | None = None) -> E
         listings=listings_of([y]),
         nothing=nothing_among(y.node, [x]) if found is None else None,
         origins=origins_of([y]),
+        sources=(x,),
     )
 
 

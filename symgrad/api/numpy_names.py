@@ -41,7 +41,10 @@ def _rows(x: Any) -> Expr:
 
 
 def full_like(a: Any, fill_value: Any) -> Expr:
-    return built(lambda: build.full_array(as_expr(a).shape, node_of(fill_value)), [a, fill_value])
+    like = as_expr(a)
+    filled = built(lambda: build.full_array(like.shape, node_of(fill_value)), [like, fill_value])
+    # The result does not read the array, which alone may know the sizes.
+    return Expr(filled.node, listings=filled.listings, sources=(*filled.sources, like.node))
 
 
 def zeros_like(a: Any) -> Expr:

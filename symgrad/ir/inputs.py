@@ -31,9 +31,15 @@ def bind(
         ArrayTypeError, ComplexInputError, ShapeError: see `check_array` and `check_shapes`.
     """
     given = in_order([s.name for s in symbols], args, by_name)
-    values = {s: check_array(s, value) for s, value in zip(symbols, given, strict=True)}
+    values = {s: _numbers(s, check_array(s, value)) for s, value in zip(symbols, given, strict=True)}
     check_shapes(symbols, list(values.values()), together=together)
     return values
+
+
+def _numbers(symbol: Node, value: Any) -> Any:
+    """Return the whole numbers given for a real input as floats: whole numbers wrap around where floats go on."""
+    whole_numbers = symbol.dtype == "real" and np.asarray(value).dtype.kind in "iub"
+    return np.asarray(value, dtype=np.float64)[()] if whole_numbers else value
 
 
 def in_order(names: Sequence[str], args: Sequence[Any], by_name: Mapping[str, Any]) -> tuple[Any, ...]:
