@@ -1,0 +1,316 @@
+"""The derivative verbs on array programs: against differences, each other, second order, and JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.api.jacobians import backwards, forwards
+from symgrad.errors import NotDifferentiableError, NotScalarError, ShapeError, UnsupportedError, UsageError
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.traverse import symbols_of
+from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
+
+SIZE = SIZES[0]
+
+
+def numbers(shape: Any) -> tuple[int, ...]:
+    return tuple(evaluate_size(s, SIZE) for s in shape)
+
+
+def differences(function: Callable[[Any], Any], x: Any, step: float = 1e-6) -> Any:
+    """Return the Jacobian of a function of one array by central differences: shape of the value, then of x."""
+    x = np.asarray(x, dtype=float)
+    columns: list[Any] = []
+    for i in np.ndindex(x.shape):
+        above, below = x.copy(), x.copy()
+        above[i] += step
+        below[i] -= step
+        columns.append((np.asarray(function(above)) - np.asarray(function(below))) / (2 * step))
+    shape = np.shape(function(x))
+    return (
+        np.moveaxis(np.reshape(columns, (*x.shape, *shape)), range(x.ndim), range(-x.ndim, 0))
+        if x.ndim
+        else columns[0]
+    )
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_jacobians_of_every_op_in_both_directions(name: str) -> None:
+    node = PROGRAMS[name]()
+    rng = np.random.default_rng(11)
+    symbols = symbols_of([node])
+    binder = symbol_of("binder", *SIZE)
+    given = {s: random_value(s, SIZE, rng) for s in [*symbols, binder]}
+    for s in symbols:
+        if s.dtype != "real":
+            continue
+        expected = differences(lambda v, s=s: evaluate([node], {**given, s: v})[0], given[s])
+        both = forwards(node, s), backwards(node, s)
+        for found in both:
+            assert found is not None
+            assert found.shape == (*node.shape, *s.shape)
+            np.testing.assert_allclose(evaluate([found], given)[0], expected, rtol=1e-6, atol=1e-7)
+
+
+def values_of(*exprs: Any, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {str(i.name): random_value(i.node, SIZE, rng) for e in exprs for i in e.inputs}
+
+
+X, W, B = sg.tensor("X", ("n", 3)), sg.tensor("W", (3, "m")), sg.tensor("b", ("m",))
+H = X @ W + B
+Z = np.tanh(H)
+Y = sg.tensor("y", ("n", "m"))
+LOSS = ((Z - Y) ** 2).mean()
+GIVEN = values_of(LOSS, seed=2)
+
+
+def at(expr: Any, **more: Any) -> Any:
+    """Evaluate, with the values that the expression needs of GIVEN and more."""
+    known = {**GIVEN, **more}
+    return expr(**{str(i.name): known[str(i.name)] for i in expr.inputs})
+
+
+def moved(expr: Any, x: Any) -> Callable[[Any], Any]:
+    return lambda value: at(expr, **{x.name: value})
+
+
+def test_a_gradient_has_the_shape_of_what_one_differentiates_by() -> None:
+    gw, gb, gz = sg.grad(LOSS, [W, B, Z])
+    assert (gw.shape, gb.shape, gz.shape) == (W.shape, B.shape, Z.shape)
+    np.testing.assert_allclose(at(gw), differences(moved(LOSS, W), GIVEN["W"]), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(at(gz), 2 * (at(Z) - GIVEN["y"]) / at(Z).size)
+    value, slopes = sg.value_and_grad(LOSS, [W])
+    assert value.same(LOSS)
+    assert slopes[0].same(gw)
+
+
+def test_gradients_sum_over_ys() -> None:
+    (g,) = sg.gradients(Z, [W])
+    np.testing.assert_allclose(at(g), at(sg.jacobian(Z, W)).sum(axis=(0, 1)), rtol=1e-12)
+    (g,) = sg.gradients([Z, LOSS], [W], grad_ys=[None, 2])
+    expected = at(sg.jacobian(Z, W)).sum(axis=(0, 1)) + 2 * at(sg.grad(LOSS, W))
+    np.testing.assert_allclose(at(g), expected, rtol=1e-12)
+
+
+def test_three_right_ways_to_a_gradient_by_parts_and_the_wrong_one() -> None:
+    whole = at(sg.grad(LOSS, W))
+    outside = sg.grad(LOSS, H)
+    contracted = sg.einsum("nm,nmkl->kl", outside, sg.jacobian(H, W))
+    np.testing.assert_allclose(at(contracted), whole, rtol=1e-13)
+    np.testing.assert_allclose(at(sg.vjp(H, W, seed=outside)), whole, rtol=1e-13)
+    parts = np.stack([[at(sg.jacobian(H[i, j], W)) for j in range(3)] for i in range(4)])
+    np.testing.assert_allclose(np.einsum("nm,nmkl->kl", at(outside), parts), whole, rtol=1e-13)
+    assert sg.gradients(H, W)[0].shape == W.shape  # and not H.shape + W.shape: the axes of h are summed away
+
+
+def test_vjp_and_jvp_are_transposes() -> None:
+    ct, t = sg.tensor("ct", ("n", "m")), sg.tensor("t", (3, "m"))
+    more = values_of(ct, t, seed=5)
+    pulled = at(sg.vjp(Z, W, ct), **more)
+    pushed = at(sg.jvp(Z, W, t), **more)
+    np.testing.assert_allclose((pulled * more["t"]).sum(), (pushed * more["ct"]).sum(), rtol=1e-12)
+    several = sg.jvp([Z, H], [W, X], [t, 0])
+    assert [e.shape for e in several] == [Z.shape, H.shape]
+    np.testing.assert_allclose(at(several[0], **more), pushed)
+    np.testing.assert_allclose(at(sg.vjp(Z, W, 1)), at(sg.gradients(Z, W)[0]))
+
+
+def test_hessian_and_hvp() -> None:
+    v = sg.tensor("v", (3, "m"))
+    more = values_of(v, seed=6)
+    H2 = sg.hessian(LOSS, W)
+    assert H2.shape == (*W.shape, *W.shape)
+    expected = differences(moved(sg.grad(LOSS, W), W), GIVEN["W"])
+    np.testing.assert_allclose(at(H2), expected, rtol=1e-6, atol=1e-8)
+    product = at(sg.hvp(LOSS, W, v), **more)
+    np.testing.assert_allclose(product, np.einsum("abcd,cd->ab", at(H2), more["v"]), rtol=1e-12)
+    blocks = sg.hessian(LOSS, [W, B])
+    assert [[e.shape for e in row] for row in blocks] == [
+        [(3, "m", 3, "m"), (3, "m", "m")],
+        [("m", 3, "m"), ("m", "m")],
+    ]
+    np.testing.assert_allclose(at(blocks[0][1]), np.moveaxis(at(blocks[1][0]), 0, -1), rtol=1e-12)
+    both = sg.hvp(LOSS, [W, B], [v, 0])
+    np.testing.assert_allclose(at(both[0], **more), product, rtol=1e-12)
+    np.testing.assert_allclose(
+        at(both[1], **more), np.einsum("acd,cd->a", at(blocks[1][0]), more["v"]), rtol=1e-12
+    )
+
+
+def test_third_derivatives() -> None:
+    x = sg.tensor("x", (3,))
+    y = sg.sum(sg.exp(x) * sg.sum(x) ** 2)
+    third = sg.jacobian(sg.hessian(y, x), x)
+    point = np.array([0.3, -0.2, 0.5])
+    assert third.shape == (3, 3, 3)
+    expected = differences(lambda p: sg.hessian(y, x)(x=p), point)
+    np.testing.assert_allclose(third(x=point), expected, rtol=1e-6)
+    again = sg.jacobian(sg.jacobian(sg.grad(y, x), x), x)
+    np.testing.assert_allclose(again(x=point), third(x=point), rtol=1e-12)
+
+
+def test_jacobian_by_an_intermediate() -> None:
+    J = sg.jacobian(Z, H)
+    assert J.shape == (*Z.shape, *H.shape)
+    expected = np.einsum("na,mb,nm->nmab", np.eye(4), np.eye(3), 1 - at(Z) ** 2)
+    np.testing.assert_allclose(at(J), expected, rtol=1e-14)
+    np.testing.assert_allclose(at(sg.jacobian(LOSS, Z)), 2 * (at(Z) - GIVEN["y"]) / at(Z).size, rtol=1e-14)
+
+
+def test_batch_jacobian_is_the_diagonal_of_the_jacobian() -> None:
+    J, D = sg.jacobian(Z, X), sg.batch_jacobian(Z, X)
+    assert D.shape == ("n", "m", 3)
+    np.testing.assert_allclose(at(D), np.einsum("bibj->bij", at(J)), rtol=1e-14)
+    soft = sg.softmax(H, axis=1)
+    np.testing.assert_allclose(
+        at(sg.batch_jacobian(soft, H)), np.einsum("bibj->bij", at(sg.jacobian(soft, H))), rtol=1e-12
+    )
+    rows = np.sum(X**3, axis=1)
+    np.testing.assert_allclose(at(sg.batch_jacobian(rows, X)), 3 * GIVEN["X"] ** 2)
+    with pytest.raises(UnsupportedError, match="rows may depend on each other"):
+        sg.batch_jacobian(X - X.mean(axis=0), X)
+    with pytest.raises(ShapeError, match="batch_jacobian of an array"):
+        sg.batch_jacobian(Z, W)
+    assert sg.batch_jacobian(np.sign(X), X).nothing == "zero"
+
+
+# -- kinds of nothing --------------------------------------------------------------------------------------------
+
+IDS = sg.tensor("ids", ("n",), "int")
+A = sg.tensor("A", ("n", 3))
+
+
+@pytest.mark.parametrize(
+    ("y", "x", "kind"),
+    [
+        (sg.sum(X), W, "disconnected"),
+        (sg.sum(sg.stop_gradient(X @ W)), W, "stopped"),
+        (sg.sum(sg.floor(X)), X, "zero"),
+        (sg.sum(np.argmax(X, axis=1)), X, "zero"),
+        (sg.sum(A[IDS]), IDS, "no tangent"),
+    ],
+)
+def test_the_kinds_of_nothing_have_their_names_in_every_verb(y: Any, x: Any, kind: str) -> None:
+    made = {
+        "grad": (sg.grad(y, x), x.shape),
+        "gradients": (sg.gradients(y, x)[0], x.shape),
+        "jacobian": (sg.jacobian(y, x), x.shape),
+        "hessian": (sg.hessian(y, x), (*x.shape, *x.shape)),
+        "hvp": (sg.hvp(y, x, 1), x.shape),
+        "jvp": (sg.jvp(y, x, 1), ()),
+        "vjp": (sg.vjp(y, x, 1), x.shape),
+    }
+    for verb, (found, shape) in made.items():
+        assert (verb, found.nothing) == (verb, kind)
+        assert (verb, found.shape) == (verb, shape)
+    given = {**GIVEN, "ids": np.zeros(4, dtype=int), "A": np.ones((4, 3))}
+    for found, _ in made.values():
+        assert not np.any(found(**{str(i.name): given[str(i.name)] for i in found.inputs}))
+
+
+def test_a_zero_hessian_block_of_something_is_zero() -> None:
+    blocks = sg.hessian(sg.sum(X * A) + sg.sum(B), [X, A, B])
+    assert [[b.nothing for b in row] for row in blocks] == [
+        ["zero", None, "zero"],
+        [None, "zero", "zero"],
+        ["zero", "zero", "zero"],
+    ]
+    assert sg.jvp(Z, [W, X], [0, 0]).nothing == "zero"
+    assert sg.grad(LOSS, W).nothing is None
+
+
+def test_stop_gradient_is_a_frozen_copy_at_every_order() -> None:
+    loss = sg.sum((X @ W - sg.stop_gradient(X @ W) ** 2) ** 2)
+    frozen = sg.tensor("F", ("n", "m"))
+    twin = sg.sum((X @ W - frozen**2) ** 2)
+    more = {"F": GIVEN["X"] @ GIVEN["W"]}
+    np.testing.assert_allclose(at(sg.grad(loss, W)), at(sg.grad(twin, W), **more), rtol=1e-12)
+    np.testing.assert_allclose(at(sg.hessian(loss, W)), at(sg.hessian(twin, W), **more), rtol=1e-12)
+
+
+# -- an embedding ------------------------------------------------------------------------------------------------
+
+CBOW = sg.parse("""
+table : real[V, 3]
+out : real[3, V]
+ids : int[b, 2]
+target : int[b]
+embedded = table[ids]
+z = mean(embedded, axis=1) @ out
+loss = mean(logsumexp(z, axis=1) - sum(one_hot(target, V)*z, axis=1))
+""")
+
+
+def test_gradients_by_a_gathered_intermediate_and_its_table() -> None:
+    rng = np.random.default_rng(4)
+    given = {
+        "table": rng.normal(size=(5, 3)),
+        "out": rng.normal(size=(3, 5)),
+        "ids": np.array([[0, 3], [3, 3]]),
+        "target": np.array([4, 1]),
+    }
+    by_embedded, by_table = sg.grad(CBOW["loss"], [CBOW["embedded"], CBOW["table"]])
+    assert by_embedded.shape == ("b", 2, 3)
+    rows = by_embedded(**given)
+    dense = np.zeros((5, 3))
+    np.add.at(dense, given["ids"], rows)
+    np.testing.assert_allclose(by_table(**given), dense, rtol=1e-12)
+    expected = differences(lambda t: CBOW["loss"](**{**given, "table": t}), given["table"])
+    np.testing.assert_allclose(dense, expected, rtol=1e-6, atol=1e-9)
+    assert sg.grad(CBOW["loss"], "ids").nothing == "no tangent"
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: sg.grad(Z, W), NotScalarError, r"gradients\(ys, xs\)[^;]*; vjp"),
+        (lambda: sg.grad(Z, W), NotScalarError, "jacobian"),
+        (lambda: sg.value_and_grad(Z, W), NotScalarError, "jacobian"),
+        (lambda: sg.hessian(Z, W), NotScalarError, "hessian needs a scalar"),
+        (lambda: sg.hvp(Z, W, 1), NotScalarError, "hvp needs a scalar"),
+        (lambda: sg.derivatives(LOSS, [W]), NotScalarError, "jacobian and hessian"),
+        (lambda: sg.vjp(Z, W), UsageError, "one cotangent"),
+        (lambda: sg.vjp(Z, W, 1, seed=1), UsageError, "one cotangent"),
+        (lambda: sg.vjp(Z, W, B), ShapeError, r"cotangent of shape \(m,\)"),
+        (lambda: sg.jvp(Z, W, B), ShapeError, r"tangent of shape \(m,\)"),
+        (lambda: sg.hvp(LOSS, [W, B], [1]), UsageError, "1 vectors for 2"),
+        (lambda: sg.jacobian(X > 0, X), NotDifferentiableError, "truth value"),
+        (lambda: sg.jacobian(Z, 3), UsageError, "cannot differentiate by"),
+    ],
+)
+def test_refusals(call: Callable[[], Any], error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+# -- JAX ---------------------------------------------------------------------------------------------------------
+
+
+def test_all_verbs_agree_with_jax() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+
+        def z(w: Any) -> Any:
+            return jnp.tanh(GIVEN["X"] @ w + GIVEN["b"])
+
+        def loss(w: Any) -> Any:
+            return jnp.mean((jax.nn.softmax(z(w), axis=1) - GIVEN["y"]) ** 2)
+
+        ours = ((sg.softmax(Z, axis=1) - Y) ** 2).mean()
+        w, v = GIVEN["W"], values_of(sg.tensor("v", (3, "m")), seed=8)["v"]
+        np.testing.assert_allclose(at(sg.grad(ours, W)), jax.grad(loss)(w), rtol=1e-10)
+        np.testing.assert_allclose(at(sg.jacobian(Z, W)), jax.jacrev(z)(w), rtol=1e-10, atol=1e-14)
+        np.testing.assert_allclose(at(sg.hessian(ours, W)), jax.hessian(loss)(w), rtol=1e-9, atol=1e-12)
+        product = at(sg.hvp(ours, W, sg.tensor("v", (3, "m"))), v=v)
+        np.testing.assert_allclose(product, jax.jvp(jax.grad(loss), (w,), (v,))[1], rtol=1e-9, atol=1e-12)
