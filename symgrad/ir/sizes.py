@@ -60,7 +60,7 @@ class Atom(NamedTuple):
 _Monomial: TypeAlias = "tuple[str | Atom, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Extent:
     """A size that is computed from named ones.
 
@@ -73,6 +73,9 @@ class Extent:
     """
 
     terms: tuple[tuple[_Monomial, int], ...]
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         text = ""
@@ -229,6 +232,8 @@ def slice_length(size: Size, triple: Triple) -> Size:
     start, stop, step = triple
     if isinstance(size, int) and all(isinstance(v, int) or v is None for v in (start, stop)):
         return len(range(*slice(cast("int | None", start), cast("int | None", stop), step).indices(size)))
+    if step > 0 and stop == size:
+        stop = None
     first = slice_start(size, triple)
     if step > 0:
         if start is not None and isinstance(start, int) and start < 0 and stop is None:
