@@ -24,6 +24,15 @@ Truth: TypeAlias = Literal["yes", "no", "unknown"]
 
 _INF = math.inf
 
+# Ops on arrays that have a value for every operand, and those that have one over at least one entry.
+# fmt: off
+_TOTAL = frozenset([
+    "einsum", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "prod", "prod_except", "softmax",
+    "log_softmax", "norm", "cumsum", "one_hot", "iota", "eye",
+])
+# fmt: on
+_OF_SOME = frozenset(["mean", "max", "min", "logsumexp", "argmax", "argmin"])
+
 
 class Conditions:
     """Facts about nodes, computed when first asked and remembered.
@@ -114,7 +123,15 @@ class Conditions:
             return False
         if node.op.name == "pow" and node.args[1].is_number():
             return self._power_everywhere(node.args[0], Fraction(node.args[1].value))
+        if not node.op.pointwise:
+            return node.op.name in _TOTAL or self._all_of_known_length(node)
         return node.op.domain is None or self.holds(node.op.domain(*node.args)) == "yes"
+
+    def _all_of_known_length(self, node: Node) -> bool:
+        """Means, extremes and logsumexp have no value over no entries; positions can be out of range."""
+        if node.op.name not in _OF_SOME:
+            return False
+        return all(isinstance(size, int) and size > 0 for size in node.args[0].shape)
 
     def _power_everywhere(self, base: Node, exponent: Fraction) -> bool:
         """The domain of a power goes by cases of the base, which no single fact decides."""

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from typing import TypeAlias
 
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 
 __all__ = ["ANYTHING", "Bound", "Facts", "facts_of"]
 
@@ -66,6 +67,7 @@ _NONNEGATIVE = Facts(low=0)
 _YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
 _NO = Facts(0, 0, integer=True, parity=0)
 _TRUTH = Facts(0, 1, integer=True)
+_SIZE = Facts(0, integer=True)
 
 
 def _facts(
@@ -389,6 +391,23 @@ def _same(a: Facts) -> Facts:
     return a
 
 
+def _some(first: Facts, *rest: Facts) -> Facts:
+    return reduce(_hull, rest, first)
+
+
+def _entries(a: Facts, *_positions: Facts) -> Facts:
+    return a
+
+
+def _share(_a: Facts) -> Facts:
+    return _facts(0, 1)
+
+
+def _contraction(*operands: Facts) -> Facts:
+    """A sum of products; the sum of nothing is zero, the product of nothing one."""
+    return _NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
+
+
 _RULES: dict[str, Callable[..., Facts]] = {
     "add": _add,
     "neg": _neg,
@@ -419,6 +438,12 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "or_": _either,
     "not_": _opposite,
     "xor": _one_of,
+    **dict.fromkeys(("reshape", "broadcast_to", "slice", "max", "min", "mean"), _same),
+    "concatenate": _some,
+    "einsum": _contraction,
+    "prod": _contraction,
+    "gather": _entries,
+    "softmax": _share,
 }
 
 
@@ -430,6 +455,8 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
         return _CONSTANTS[node.params[0]]
     if node.op is SYMBOL:
         return _of_symbol(node)
+    if node.op is SIZE:
+        return _SIZE
     rule = _RULES.get(node.op.name)
     # x*x is a square; x == x holds wherever x has a value.
     if len(node.args) == 2 and node.args[0] is node.args[1]:
@@ -439,7 +466,7 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
             return _YES
         if node.op.name in {"ne", "lt", "gt"}:
             return _NO
-    rounded = node.args[0].op.name == "floor" and node.args[0].args[0] is node.args[-1]
+    rounded = node.args and node.args[0].op.name == "floor" and node.args[0].args[0] is node.args[-1]
     if rounded and args[-1].integer and node.op.name in {"eq", "ge"}:
         return _YES
     found = rule(*args) if rule is not None else _from_record(node, args)

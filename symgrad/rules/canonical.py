@@ -15,6 +15,10 @@ Normal form
     order       of terms and factors by structure alone (`rules/order.py`)
     numbers     a value that can be but one number is that number (`known-value`); no number of more than
                 512 bits is made
+    arrays      contractions flat in index notation, scalar factors in front, operands with equal labels one
+                product; transposes and new axes at the leaves of products and contractions, broadcasts dropped
+                where elementwise ops do them; at last written with `@`, `.T`, `outer`, `sum` and `mean`, vectors
+                first: `2*X.T@(X@w - y)/n`
     sharing     long shared sums (over 8 terms) and products (over 16 factors) stay one operand, so that a
                 graph never grows into a tree
 
@@ -41,6 +45,7 @@ from symgrad.ops.special import erf, erfc
 from symgrad.ops.trig import acos, asin, atan, cos, sin, tan
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rules.pieces import ABSOLUTE, LOGIC, ROUNDING
+from symgrad.rules.tensor_laws import TENSORS
 from symgrad.rules.variables import (
     AT_ZERO,
     a,
@@ -358,6 +363,7 @@ def _from_facts() -> Iterator[Rule]:
 CANONICAL = RuleSet(
     [
         *LAWS,
+        *TENSORS,
         *_special_values(),
         *_from_facts(),
         *ABSOLUTE,

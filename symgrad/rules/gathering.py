@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from symgrad.ir.graph import CONSTANT, Node, constant, number
 from symgrad.ops.arith import add, fold_power, mul, neg, pow
 from symgrad.ops.elementary import exp, sqrt
+from symgrad.ops.layout import full
 from symgrad.ops.rounding import abs as abs_
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Soundness
+from symgrad.rules.views import see_through, view, written
 
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
@@ -117,6 +119,12 @@ class Gathering:
 
     def take(self, node: Node, e: Exponent) -> None:
         """Take in a power of a factor in normal form, e being an integer unless the node is positive."""
+        if node.shape and not node.op.pointwise:
+            shown, node = node, see_through(node)
+            if shown is not node:
+                self.laws["elementwise-on-broadcasts"] = None
+            if self._opens_view(node, e):
+                return
         name = node.op.name
         if name == "sqrt" and is_numeric_product(node.args[0]):
             self.raise_to(Form(node.args[0].args[0].value, {node.args[0].args[1]: 1}, {}), short(HALF * e))
@@ -142,6 +150,24 @@ class Gathering:
             self.include(primitive, e)
         else:
             self.include(node, e)
+
+    def _opens_view(self, node: Node, e: Exponent) -> bool:
+        """A view of a product is the product of the views."""
+        core, axes = view(node)
+        if core is node or core.op.name not in {"mul", "div", "neg"} or not self._forms.products.small(core):
+            return False
+
+        def seen(factor: Node) -> Node:
+            shown = written(full(factor, core.shape), axes, node.shape)
+            return see_through(written(*view(shown), node.shape))
+
+        self.laws["product-of-views"] = None
+        form = self._forms.products.form(core)
+        powers = {seen(exp(p) if b is E else pow(b, p)): 1 for b, p in form.powers.items()}
+        self.raise_to(
+            Form(form.coefficient, {**{seen(b): k for b, k in form.factors.items()}, **powers}, {}), e
+        )
+        return True
 
     def include(self, base: Node, e: Exponent) -> None:
         """Multiply by base**e, where the base is no product."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node, number, truth
+from symgrad.ops.layout import broadcast_to, full
 from symgrad.rewrite.engine import Round, applicable, apply_rule
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
 from symgrad.rewrite.rule import Rule, RuleSet
@@ -16,6 +17,7 @@ from symgrad.rules.gathering import Exponent, Form, Gathering, short
 from symgrad.rules.order import Order
 from symgrad.rules.products import Products
 from symgrad.rules.sums import Sum, Sums
+from symgrad.rules.tensor import Tensors
 
 __all__ = ["NormalForms"]
 
@@ -187,6 +189,7 @@ class NormalForms:
         self.products = Products(self)
         self.sums = Sums(self)
         self.denominators = Denominators(self)
+        self.tensors = Tensors(self)
         self.rules_for_products = RulesForProducts(current.rules, self)
         self.rules_for_sums = RulesForSums(current.rules, self)
 
@@ -208,14 +211,16 @@ class NormalForms:
         name = node.op.name
         if name == "add":
             return self.sums.collect(node)
-        return self.products.collect(node) if name in _PRODUCT_OPS else None
+        if name in _PRODUCT_OPS:
+            return self.products.collect(node)
+        return self.tensors.step(node) if node.shape or not node.op.pointwise else None
 
     def _known_value(self, node: Node) -> Node | None:
         """A node that has one possible value, everywhere, is that number."""
         point = self.known.facts(node).point
-        if point is None or self.known.defined(node) != "yes":
+        if point is None or node.op is broadcast_to or self.known.defined(node) != "yes":
             return None
-        return truth(point == 1) if node.dtype == "bool" else number(point)
+        return full(truth(point == 1) if node.dtype == "bool" else number(point), node.shape)
 
     def sees(self, op_name: str) -> bool:
         return op_name in _SEEN

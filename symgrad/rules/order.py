@@ -19,12 +19,13 @@ __all__ = ["FactorKey", "Order", "TermKey"]
 
 Exponent: TypeAlias = "int | Fraction"
 FactorKey: TypeAlias = tuple[int, tuple[str, ...], int, str, bytes]
-TermKey: TypeAlias = tuple[Exponent, tuple[tuple[int, tuple[str, ...], int, str, bytes, Exponent], ...]]
+TermKey: TypeAlias = tuple[Exponent, bool, tuple[tuple[int, tuple[str, ...], int, str, bytes, Exponent], ...]]
 
 _NAMES = 6  # how many symbol names, and
 _TEXT = 60  # how many characters of the text take part before the structural digest decides
 
 _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
+_ARRAYS = 6  # arrays come after scalars, ranked among themselves alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Order:
         if key is None:
             looks = self._looks(base)
             key = self._keys[base] = (
-                _rank(base, looks.names),
+                _rank(base, looks.names) + (_ARRAYS if base.shape else 0),
                 looks.names,
                 len(looks.text),
                 looks.text,
@@ -80,11 +81,13 @@ class Order:
     def term(self, factors: list[tuple[Node, Exponent]]) -> TermKey:
         """Return the sort key of a term by its factors (bases with exponents, in the order of factors)."""
         degree: Exponent = 0
+        scalar = True
         keys: list[tuple[int, tuple[str, ...], int, str, bytes, Exponent]] = []
         for base, exponent in factors:
             degree += self.degree(base) * exponent
+            scalar = scalar and not base.shape
             keys.append((*self.factor(base), -exponent))
-        return (-degree, tuple(keys))
+        return (-degree, scalar, tuple(keys))
 
 
 def _rank(base: Node, names: tuple[str, ...]) -> int:
@@ -112,6 +115,7 @@ def _describe(node: Node, args: list[_Looks]) -> _Looks:
     return _Looks(names, text[:_TEXT], _degree(node, [a.degree for a in args]))
 
 
+_MOVES = frozenset(["reshape", "broadcast_to", "mean", "slice", "unslice", "gather", "scatter_add", "cumsum"])
 _HIGHEST = 10**6  # degrees beyond are all the same to a reader
 
 
@@ -121,8 +125,10 @@ def _degree(node: Node, args: list[Exponent]) -> Exponent:
 
 def _polynomial_degree(node: Node, args: list[Exponent]) -> Exponent:
     name = node.op.name
-    if name in {"neg", "stop_gradient"}:
+    if name in {"neg", "stop_gradient"} or name in _MOVES:
         return args[0]
+    if name == "einsum":
+        return sum(args)
     if name == "add":
         return max(args)
     if name == "mul":

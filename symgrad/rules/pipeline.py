@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.engine import rewrite
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.engine import Round, rewrite
 from symgrad.rewrite.trace import Trace
 from symgrad.rules.canonical import CANONICAL, DROP_STOPS
+from symgrad.rules.matrices import in_matrix_notation
 from symgrad.rules.normal import NormalForms
 from symgrad.rules.order import Order
 from symgrad.rules.products import spell_signs
@@ -62,5 +64,7 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
     """
     order = Order()
     rules = DROP_STOPS if drop_stops else CANONICAL
-    nodes, trace = rewrite(outputs, rules, lambda current: NormalForms(current, order))
+    known = Conditions()
+    nodes, trace = rewrite(outputs, rules, lambda current: NormalForms(current, order), known=known)
+    nodes = in_matrix_notation(nodes, NormalForms(Round(rules, known, 0), order))
     return Canonical(spell_signs(nodes), trace)

@@ -17,6 +17,7 @@ from symgrad.ir.graph import CONSTANT, Node, apply, number
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import add, div, mul, neg, pow
 from symgrad.ops.elementary import exp, sqrt
+from symgrad.ops.layout import full
 from symgrad.rewrite.trace import Step
 from symgrad.rules.gathering import HALF, E, Exponent, Form, Gathering, is_long, short
 from symgrad.rules.order import FactorKey
@@ -80,7 +81,7 @@ class Products:
         gathering.settle()
         if gathering.undefined or is_long(gathering.coefficient):
             return None
-        after = self._lone_sum(gathering) or self.write_signed(gathering.form())
+        after = full(self._lone_sum(gathering) or self.write_signed(gathering.form()), node.shape)
         if after is node:
             return None
         if not gathering.fired:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ops.arith import add, neg
+from symgrad.ops.layout import full
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.gathering import Exponent, Form, is_long, short
 from symgrad.rules.order import TermKey
+from symgrad.rules.views import see_through
 
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
@@ -84,6 +86,10 @@ class Sums:
         pending: list[tuple[Node, Exponent]] = [(root, 1)]
         while pending:
             node, scale = pending.pop()
+            if node.shape and not node.op.pointwise:
+                shown, node = node, see_through(node)
+                if shown is not node:
+                    laws["elementwise-on-broadcasts"] = None
             if node.op is NUMBER:
                 total += Fraction(node.value) * scale
             elif node.op is add and self._forms.opens(node, root):
@@ -168,7 +174,7 @@ class Sums:
         fired = self._forms.denominators.merge(found, laws) or fired
         if any(is_long(c) for c in (found.constant, *found.terms.values())):
             return None
-        after = self.write(found)
+        after = full(self.write(found), node.shape)
         if after is node:
             return None
         if not fired:

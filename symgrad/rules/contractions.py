@@ -1,0 +1,325 @@
+"""The normal form of contractions: factors in front, and what is left as few connected sums of products as there are.
+
+    c * s1**e1 * ... * (sum over j, k of A[i, j]*B[j, k]*...) * ...
+
+Index notation decides: a contraction inside another is part of it, a transpose permutes labels, a repeated axis has no
+label, an identity matrix makes two labels one, what no summed label touches is a factor in front. Operands with equal
+labels are one product, entry by entry. `rules/tensor_laws.py` has these laws as rows; `rules/spelling.py` writes the
+result as matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import permutations, product
+from math import factorial, prod
+from typing import TYPE_CHECKING
+
+from symgrad.ir.graph import Node, number, size_node
+from symgrad.ir.sizes import Size
+from symgrad.ops.arith import pow
+from symgrad.ops.contraction import Labels, contract, einsum, transpose
+from symgrad.ops.elementary import exp
+from symgrad.ops.indexing import scatter_add
+from symgrad.ops.layout import WHOLE, full, unslice
+from symgrad.rewrite.engine import undefined_somewhere
+from symgrad.rewrite.trace import Note, Step
+from symgrad.rules.gathering import E, Exponent, Form, Gathering, is_long, short
+from symgrad.rules.sums import Sum
+from symgrad.rules.views import view, written
+
+if TYPE_CHECKING:
+    from symgrad.rules.normal import NormalForms
+
+__all__ = ["Contractions"]
+
+_MOST = 12  # operands: a larger contraction is not merged into another
+_TIES = 24  # orders of equal operands that are compared
+_PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
+
+
+@dataclass(slots=True)
+class _Operand:
+    base: Node
+    exponent: Exponent
+    labels: Labels
+
+
+@dataclass(slots=True)
+class _Open:
+    """A contraction taken apart."""
+
+    front: Gathering
+    result: Labels
+    sizes: dict[int, Size]
+    operands: list[_Operand] = field(default_factory=list[_Operand])
+
+    def fresh(self, sizes: Iterable[Size]) -> list[int]:
+        """Return new labels for axes of these sizes."""
+        first = 1 + max(self.sizes, default=-1)
+        made = dict(enumerate(sizes, first))
+        self.sizes.update(made)
+        return list(made)
+
+    def rename(self, old: int, new: int) -> None:
+        for operand in self.operands:
+            operand.labels = tuple(new if k == old else k for k in operand.labels)
+
+    def count(self, label: int) -> int:
+        """How often operands have a label."""
+        return sum(operand.labels.count(label) for operand in self.operands)
+
+
+class Contractions:
+    """Contractions in normal form."""
+
+    def __init__(self, forms: NormalForms) -> None:
+        self._forms = forms
+        self._sums: dict[Node, Node] = {}
+
+    def collect(self, node: Node) -> Step | None:
+        """Return the step that collects a contraction whose operands are in normal form."""
+        front = Gathering(self._forms)
+        after = self._collected(node, front)
+        if after is None or after is node:
+            return None
+        laws, notes = tuple(front.laws), tuple(front.notes)
+        return Step("collect-contraction", node, after, front.soundness, notes, laws)
+
+    def _collected(self, node: Node, front: Gathering) -> Node | None:
+        labels, result = node.params
+        operands = list(zip(node.args, labels, strict=True))
+        this = _Open(front, result, {k: s for a, own in operands for k, s in zip(own, a.shape, strict=True)})
+        self._open(this, operands)
+        self._identities(this)
+        self._spread_values(this)
+        self._group(this)
+        self._count_repeats(this)
+        for part in _components(this):
+            self._include(this, part)
+        front.settle()
+        if front.undefined or is_long(front.coefficient):
+            return None
+        return full(self._forms.products.write(front.form()), node.shape)
+
+    def _open(self, this: _Open, operands: Sequence[tuple[Node, Labels]]) -> None:
+        """Take operands apart, down to what is no view, product or contraction itself."""
+        pending = list(reversed(operands))
+        while pending:
+            node, labels = pending.pop()
+            core, axes = view(node)
+            if core is not node:
+                this.front.laws["contraction-of-a-view"] = None
+            at = {a: k for a, k in zip(axes, labels, strict=True) if a is not None}
+            own = tuple(at[a] for a in range(len(core.shape)))
+            name = core.op.name
+            if not own:
+                this.front.laws["factor-in-front"] = None
+                this.front.take(core, 1)
+            elif core.op is einsum and len(core.args) + len(pending) <= _MOST:
+                this.front.laws["contraction-of-a-contraction"] = None
+                inner = dict(zip(core.params[1], own, strict=True))
+                parts: list[tuple[Node, Labels]] = list(zip(core.args, core.params[0], strict=True))
+                for arg, ks in parts:
+                    new = [k for k in dict.fromkeys(ks) if k not in inner]
+                    inner.update(zip(new, this.fresh(arg.shape[ks.index(k)] for k in new), strict=True))
+                pending += [(arg, tuple(inner[k] for k in ks)) for arg, ks in reversed(parts)]
+            elif name in _PRODUCTS and self._forms.products.small(core):
+                pending += reversed(self._factors(this, core, own))
+            elif name == "add":
+                content, primitive = self._forms.sums.primitive(core)
+                this.front.include(number(content), 1)
+                this.operands.append(_Operand(primitive, 1, own))
+            else:
+                this.operands.append(_Operand(core, 1, own))
+
+    def _factors(self, this: _Open, node: Node, own: Labels) -> list[tuple[Node, Labels]]:
+        """Take in the factors of a product with these labels, and return those that may open further."""
+        form = self._forms.products.form_of_factor(node)
+        this.front.include(number(form.coefficient), 1)
+        opens: list[tuple[Node, Labels]] = []
+        for base, e in [*form.factors.items(), *((b, 1) for b in _powers(form))]:
+            if not base.shape:
+                this.front.laws["factor-in-front"] = None
+                this.front.take(base, e) if e == 1 else this.front.include(base, e)
+            elif e == 1 and base is not node:
+                opens.append((full(base, node.shape), own))
+            else:
+                core, axes = view(full(base, node.shape))
+                at = {a: k for a, k in zip(axes, own, strict=True) if a is not None}
+                this.operands.append(_Operand(core, e, tuple(at[a] for a in range(len(core.shape)))))
+        return opens
+
+    def _identities(self, this: _Open) -> None:
+        """An identity matrix makes its two labels one, unless the result has both."""
+        for operand in [o for o in this.operands if o.base.op.name == "eye" and o.exponent == 1]:
+            rows, columns = operand.base.params
+            both = len(set(operand.labels)) == 2 and all(k in this.result for k in operand.labels)
+            if rows != columns or both:
+                continue
+            this.front.laws["contraction-with-identity"] = None
+            this.operands.remove(operand)
+            keep, drop = sorted(operand.labels, key=lambda k: k not in this.result)
+            if keep != drop:
+                this.rename(drop, keep)
+                del this.sizes[drop]
+
+    def _spread_values(self, this: _Open) -> None:
+        """The sum of values written into zeros is the sum of the values."""
+        for i, operand in enumerate(this.operands):
+            node, labels = operand.base, operand.labels
+            if operand.exponent != 1 or node.op not in (scatter_add, unslice):
+                continue
+            lone = [k not in this.result and this.count(k) == 1 for k in labels]
+            values = node.args[0]
+            if node.op is scatter_add:
+                axes: tuple[int, ...] = node.params[0]
+                if not all(lone[a] for a in axes):
+                    continue
+                kept = [k for a, k in enumerate(labels) if a not in axes]
+                depth = len(values.shape) - len(kept)
+                new = this.fresh(values.shape[axes[0] : axes[0] + depth])
+                mine = (*kept[: axes[0]], *new, *kept[axes[0] :])
+                for index in node.args[1:]:
+                    this.front.notes[Note("also defined where {} is out of range", index)] = None
+                this.front.laws["sum-of-scattered"] = None
+            else:
+                if not all(lone[a] or node.params[0][a] == WHOLE for a in range(len(labels))):
+                    continue
+                new = iter(this.fresh(size for size, alone in zip(values.shape, lone, strict=True) if alone))
+                mine = tuple(next(new) if alone else k for k, alone in zip(labels, lone, strict=True))
+                this.front.laws["sum-of-unslice"] = None
+            for k in labels:
+                if k not in mine:
+                    del this.sizes[k]
+            del this.operands[i]
+            self._open(this, [(values, mine)])
+            self._spread_values(this)
+            return
+
+    def _group(self, this: _Open) -> None:
+        """Operands with equal labels, one of them summed, are one product entry by entry."""
+        groups: dict[frozenset[int], list[_Operand]] = {}
+        for operand in this.operands:
+            groups.setdefault(frozenset(operand.labels), []).append(operand)
+        this.operands = []
+        for labels, group in groups.items():
+            plain = [o for o in group if len(set(o.labels)) == len(o.labels)]
+            this.operands += [o for o in group if len(set(o.labels)) != len(o.labels)]
+            if not plain:
+                continue
+            if len(plain) == 1 or all(k in this.result for k in labels):
+                this.operands += plain
+                continue
+            this.front.laws["contraction-of-equal-labels"] = None
+            order = min(plain, key=lambda o: self._forms.order.factor(o.base)).labels
+            factors = Gathering(self._forms)
+            for o in plain:
+                factors.include(transpose(o.base, [o.labels.index(k) for k in order]), o.exponent)
+            factors.settle()
+            this.front.notes.update(factors.notes)
+            this.front.include(number(factors.coefficient), 1)
+            merged = self._forms.products.write(Form(1, factors.factors, factors.powers))
+            if merged.shape:
+                this.operands.append(_Operand(full(merged, tuple(this.sizes[k] for k in order)), 1, order))
+            elif not merged.is_number(1):
+                this.front.take(merged, 1)
+
+    def _count_repeats(self, this: _Open) -> None:
+        """A summed label that no operand has counts its length."""
+        used = {k for operand in this.operands for k in operand.labels}
+        for label, size in this.sizes.items():
+            if label not in used and label not in this.result:
+                this.front.laws["sum-of-a-repeated-axis"] = None
+                this.front.take(size_node(size), 1)
+
+    def _include(self, this: _Open, part: list[_Operand]) -> None:
+        """Multiply the front by one connected contraction."""
+        kept = {k for o in part for k in o.labels if k in this.result}
+        result = tuple(k for k in this.result if k in kept)
+        axes = tuple(result.index(k) if k in kept else None for k in this.result)
+        shape = tuple(this.sizes[k] for k in this.result)
+        first = part[0]
+        if len(part) == 1 and sorted(first.labels) == sorted(result):
+            if len(this.operands) > 1:
+                this.front.laws["factor-that-no-label-touches"] = None
+            moved = tuple(first.labels.index(k) if k in first.labels else None for k in this.result)
+            this.front.include(written(first.base, moved, shape), first.exponent)
+            return
+        operands = [(self._power(o), o.labels) for o in part]
+        summed = self._sum_of_terms(operands[0][0], operands[0][1], result) if len(part) == 1 else None
+        if summed is not None:
+            this.front.laws["sum-of-a-sum"] = None
+            this.front.notes.update(dict.fromkeys(undefined_somewhere([operands[0][0]], self._forms.known)))
+            this.front.take(written(summed, axes if summed.shape else (None,) * len(axes), shape), 1)
+            return
+        this.front.include(written(self._ordered(operands, result), axes, shape), 1)
+
+    def _power(self, operand: _Operand) -> Node:
+        if operand.exponent == 1:
+            return operand.base
+        return self._forms.products.write(Form(1, {operand.base: operand.exponent}, {}))
+
+    def _sum_of_terms(self, node: Node, labels: Labels, result: Labels) -> Node | None:
+        """Sum a sum term by term, if terms cancel or collect then; else None."""
+        if node.op.name != "add" or not self._forms.sums.small(node):
+            return None
+        given = self._forms.sums.of(node)
+        total = Sum(0, {})
+        for term, c in [*given.terms.items(), (number(1), given.constant)]:
+            if c != 0:
+                part = contract([full(term, node.shape)], [labels], result)
+                form = self._forms.products.form_of_factor(self._summed(part))
+                scaled = Form(short(form.coefficient * Fraction(c)), form.factors, form.powers)
+                self._forms.sums.include(total, scaled)
+        return self._forms.sums.write(total) if len(total) < len(given) else None
+
+    def _summed(self, part: Node) -> Node:
+        """Return one term of a sum, summed, in normal form."""
+        found = self._sums.get(part)
+        if found is None:
+            found = (self._collected(part, Gathering(self._forms)) if part.op is einsum else None) or part
+            self._sums[part] = found
+        return found
+
+    def _ordered(self, operands: list[tuple[Node, Labels]], result: Labels) -> Node:
+        """Write a connected contraction: operands in the order of factors, labels by first occurrence."""
+        operands = sorted(operands, key=lambda o: self._forms.order.factor(o[0]))
+        runs: list[list[tuple[Node, Labels]]] = []
+        for operand in operands:
+            if runs and runs[-1][0][0] is operand[0]:
+                runs[-1].append(operand)
+            else:
+                runs.append([operand])
+        if prod(factorial(len(run)) for run in runs) > _TIES:
+            return _written(operands, result)
+        choices = product(*(permutations(run) for run in runs))
+        found = [_written([o for run in choice for o in run], result) for choice in choices]
+        return min(found, key=lambda n: n.params)
+
+
+def _powers(form: Form) -> list[Node]:
+    return [exp(e) if base is E else pow(base, e) for base, e in form.powers.items()]
+
+
+def _written(operands: Sequence[tuple[Node, Labels]], result: Labels) -> Node:
+    return contract([node for node, _ in operands], [labels for _, labels in operands], result)
+
+
+def _components(this: _Open) -> list[list[_Operand]]:
+    """Part the operands into those that summed labels connect."""
+    parts: list[tuple[set[int], list[_Operand]]] = []
+    for operand in this.operands:
+        summed = {k for k in operand.labels if k not in this.result}
+        mine = [operand]
+        apart: list[tuple[set[int], list[_Operand]]] = []
+        for labels, members in parts:
+            if labels & summed:
+                summed |= labels
+                mine = members + mine
+            else:
+                apart.append((labels, members))
+        parts = [*apart, (summed, mine)]
+    return [members for _, members in parts]

@@ -1,0 +1,79 @@
+"""The normal form of what moves and sums entries: views, contractions, means, slices; and elementwise ops of views."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symgrad.ir.graph import Node, apply
+from symgrad.ops.arith import div
+from symgrad.ops.contraction import einsum, sum_over
+from symgrad.ops.indexing import gather, scatter_add
+from symgrad.ops.layout import full, reshape, slice_of, unslice
+from symgrad.ops.reductions import count, cumsum, mean
+from symgrad.rewrite.trace import Step
+from symgrad.rules.contractions import Contractions
+from symgrad.rules.gathering import Form
+from symgrad.rules.views import is_plain, see_through, view, written
+
+if TYPE_CHECKING:
+    from symgrad.rules.normal import NormalForms
+
+__all__ = ["Tensors"]
+
+_LINEAR = (reshape, slice_of, unslice, gather, scatter_add, cumsum)
+
+
+class Tensors:
+    """Steps for nodes that are no sums or products of scalars."""
+
+    def __init__(self, forms: NormalForms) -> None:
+        self._forms = forms
+        self._contractions = Contractions(forms)
+
+    def step(self, node: Node) -> Step | None:
+        """Return the step that brings an op on arrays nearer to the normal form, or None."""
+        if node.op.pointwise:
+            return self._elementwise(node)
+        if node.op is mean:
+            total = div(sum_over(node.args[0], node.params[0]), count(node.args[0], node.params[0]))
+            return Step("mean-as-sum", node, total, "exact")
+        core, axes = view(node)
+        if core is not node:
+            after = written(core, axes, node.shape)
+            if after is not node:
+                return Step("view-of-a-view", node, after, "exact")
+        if node.op is einsum:
+            return self._contractions.collect(node)
+        return self._linear(node) if node.op in _LINEAR else None
+
+    def _linear(self, node: Node) -> Step | None:
+        """Move scalar factors in front of an op that is linear in its first operand."""
+        products = self._forms.products
+        operand = node.args[0]
+        if operand.op.name not in {"mul", "div", "neg"} or not products.small(operand):
+            return None
+        form = products.form(operand)
+        scalars = {b: e for b, e in form.factors.items() if not b.shape}
+        arrays = {b: e for b, e in form.factors.items() if b.shape}
+        if (form.coefficient == 1 and not scalars) or not (arrays or form.powers):
+            return None
+        rest = full(products.write(Form(1, arrays, form.powers)), operand.shape)
+        moved = apply(node.op, (rest, *node.args[1:]), node.params)
+        after = products.write(Form(form.coefficient, {**scalars, moved: 1}, {}))
+        return Step("factor-of-a-linear-op", node, after, "exact")
+
+    def _elementwise(self, node: Node) -> Step | None:
+        """Let an elementwise op act on what its operands show."""
+        seen = [see_through(a) for a in node.args]
+        if any(a is not b for a, b in zip(seen, node.args, strict=True)):
+            after = full(apply(node.op, tuple(seen), node.params), node.shape)
+            return Step("elementwise-on-broadcasts", node, after, "exact")
+        cores = [view(a) if a.shape else (a, ()) for a in node.args]
+        shapes = {(core.shape, axes) for core, axes in cores if axes}
+        if len(shapes) != 1:
+            return None
+        ((_, axes),) = shapes
+        if is_plain(axes):
+            return None
+        inner = apply(node.op, tuple(core for core, _ in cores), node.params)
+        return Step("elementwise-on-views", node, written(inner, axes, node.shape), "exact")

@@ -1,0 +1,155 @@
+"""Rows of the canonical phase for arrays: the laws that the normal form of contractions applies, one each.
+
+A row states its law for small shapes, over arrays with named sizes; the normal form applies it in index notation, for
+any number of operands and axes. Each holds for sizes 0 and 1 too: a sum of nothing is zero. A division by a scalar has
+a value only where the scalar is not zero, however many entries it divides: x/n has none for n = 0, nor has sum(x)/n.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.graph import Node, size_node, symbol
+from symgrad.ir.sizes import Size
+from symgrad.ir.types import INT, REAL, Declaration
+from symgrad.ops.arith import add, div, mul
+from symgrad.ops.contraction import contract, sum_over, transpose
+from symgrad.ops.elementary import exp
+from symgrad.ops.indexing import eye, gather, scatter_add
+from symgrad.ops.layout import broadcast_to, expand, reshape, slice_axes, unslice
+from symgrad.ops.reductions import cumsum, mean
+from symgrad.rewrite.rule import Rule
+from symgrad.rules.variables import a
+
+__all__ = ["TENSORS"]
+
+
+def _array(name: str, *shape: Size) -> Node:
+    return symbol(Declaration(name, REAL, shape))
+
+
+_x, _y = _array("x", "n"), _array("y", "n")
+_u, _v = _array("u", "m"), _array("v", "m")
+_A = _array("A", "n", "m")
+_C, _D = _array("C", "m", "k"), _array("D", "k", "n")
+_ids = symbol(Declaration("ids", INT, ("k",)))
+_part = ((None, None, 1), (1, None, 1))
+
+
+def _matmul(p: Node, q: Node) -> Node:
+    rows, columns = range(len(p.shape) - 1), range(8, 7 + len(q.shape))
+    return contract([p, q], [[*rows, 7], [7, *columns]], [*rows, *columns])
+
+
+TENSORS = [
+    Rule(
+        name="contraction-of-a-contraction",
+        pattern=_matmul(_matmul(_A, _C), _D),
+        replacement=contract([_A, _C, _D], [(0, 1), (1, 2), (2, 3)], (0, 3)),
+        why="sums are exchanged and factors move into them: matrix products associate",
+        how="collected",
+    ),
+    Rule(
+        name="contraction-of-a-view",
+        pattern=transpose(_matmul(_A, _C), (1, 0)),
+        replacement=_matmul(transpose(_C, (1, 0)), transpose(_A, (1, 0))),
+        why="transposes only permute the labels of the operands",
+        how="collected",
+    ),
+    Rule(
+        name="factor-in-front",
+        pattern=_matmul(_A, mul(a, _u)),
+        replacement=mul(a, _matmul(_A, _u)),
+        why="distributivity",
+        how="collected",
+    ),
+    Rule(
+        name="sum-of-a-repeated-axis",
+        pattern=sum_over(broadcast_to(_u, params=(("n", "m"),)), (0,)),
+        replacement=mul(size_node("n"), _u),
+        why="n equal terms",
+        how="collected",
+    ),
+    Rule(
+        name="factor-that-no-label-touches",
+        pattern=contract([_A, _u, _x], [(0, 1), (1,), (0,)], (0,)),
+        replacement=mul(_x, _matmul(_A, _u)),
+        why="distributivity",
+        how="collected",
+    ),
+    Rule(
+        name="contraction-of-equal-labels",
+        pattern=contract([_A, _u, _v], [(0, 1), (1,), (1,)], (0,)),
+        replacement=_matmul(_A, mul(_u, _v)),
+        why="entries that always stand together are one product",
+        how="collected",
+    ),
+    Rule(
+        name="contraction-with-identity",
+        pattern=_matmul(eye(params=("n", "n")), _A),
+        replacement=_A,
+        why="one term of the sum is not zero",
+        how="collected",
+    ),
+    Rule(
+        name="sum-of-a-sum",
+        pattern=sum_over(add(_x, mul(a, _y)), (0,)),
+        replacement=add(sum_over(_x, (0,)), mul(a, sum_over(_y, (0,)))),
+        why="only where terms cancel or collect then",
+        how="collected",
+    ),
+    Rule(
+        name="sum-of-scattered",
+        pattern=sum_over(scatter_add(gather(_x, _ids, params=((0,),)), _ids, params=((0,), ("n",))), (0,)),
+        replacement=sum_over(gather(_x, _ids, params=((0,),)), (0,)),
+        why="every value arrives somewhere",
+        how="collected",
+    ),
+    Rule(
+        name="sum-of-unslice",
+        pattern=sum_over(unslice(slice_axes(_A, _part), params=(_part, ("n", "m"))), (1,)),
+        replacement=sum_over(slice_axes(_A, _part), (1,)),
+        why="the other entries are zero",
+        how="collected",
+    ),
+    Rule(
+        name="mean-as-sum",
+        pattern=mean(_A, params=((0,),)),
+        replacement=div(sum_over(_A, (0,)), size_node("n")),
+        why="definition, the mean of nothing is undefined; written as a mean again in the end",
+        how="collected",
+    ),
+    Rule(
+        name="view-of-a-view",
+        pattern=reshape(broadcast_to(expand(_x, (1,)), params=(("n", 1),)), params=((1, "n", 1),)),
+        replacement=broadcast_to(expand(_x, (1,)), params=((1, "n", 1),)),
+        why="transposes, new axes and broadcasts compose",
+        how="collected",
+    ),
+    Rule(
+        name="elementwise-on-broadcasts",
+        pattern=add(_A, broadcast_to(_u, params=(("n", "m"),))),
+        replacement=add(_A, _u),
+        why="elementwise ops broadcast by themselves",
+        how="collected",
+    ),
+    Rule(
+        name="elementwise-on-views",
+        pattern=exp(expand(_x, (1,))),
+        replacement=expand(exp(_x), (1,)),
+        why="elementwise ops do not look at positions",
+        how="collected",
+    ),
+    Rule(
+        name="product-of-views",
+        pattern=mul(_A, expand(mul(_x, _y), (1,))),
+        replacement=mul(mul(_A, expand(_x, (1,))), expand(_y, (1,))),
+        why="inside a product: elementwise ops do not look at positions",
+        how="collected",
+    ),
+    Rule(
+        name="factor-of-a-linear-op",
+        pattern=cumsum(mul(a, _x), params=(0, 0)),
+        replacement=mul(a, cumsum(_x, params=(0, 0))),
+        why="linearity; also of slices, reshapes, gather and scatter_add",
+        how="collected",
+    ),
+]

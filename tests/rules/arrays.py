@@ -1,0 +1,157 @@
+"""Random array programs over named sizes, and values to try them at."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import SymgradError
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.sizes import Size, evaluate_size
+from symgrad.ir.traverse import topological
+from symgrad.ir.types import INT, REAL, Declaration
+from symgrad.ops import build
+from symgrad.ops.arith import add, mul, neg, pow
+from symgrad.ops.contraction import sum_over
+from symgrad.ops.elementary import exp
+from symgrad.ops.hyperbolic import tanh
+from symgrad.ops.indexing import eye, gather, scatter_add
+from symgrad.ops.layout import broadcast_to, concatenate, expand, reshape, slice_axes
+from symgrad.ops.logic import gt, where
+from symgrad.ops.reductions import cumsum, log_softmax, logsumexp, mean, norm, softmax
+
+
+def array(name: str, *shape: Size) -> Node:
+    return symbol(Declaration(name, REAL, shape))
+
+
+s, t = array("s"), array("t")
+x, y, u = array("x", "n"), array("y", "n"), array("u", "m")
+A, B, C, S = array("A", "n", "m"), array("B", "n", "m"), array("C", "m", "k"), array("S", "n", "n")
+ids = symbol(Declaration("ids", INT, ("k",)))
+SYMBOLS = [s, t, x, y, u, A, B, C, S]
+SIZES = [
+    {"n": n, "m": m, "k": k} for n, m, k in ((3, 2, 4), (1, 3, 2), (2, 1, 1), (0, 2, 2), (2, 0, 1), (3, 2, 0))
+]
+
+_NUMBERS = (2, -1, 3)
+
+
+def _unary(draw: random.Random, v: Node) -> Node:
+    rank = len(v.shape)
+    axis = draw.randrange(rank) if rank else 0
+    choices: list[Callable[[], Node]] = [
+        lambda: neg(v),
+        lambda: mul(build.as_node(draw.choice(_NUMBERS)), v),
+        lambda: pow(v, build.as_node(2)),
+        lambda: tanh(v),
+        lambda: where(gt(v, build.as_node(0)), v, build.as_node(0)),
+        lambda: mul(s, v),
+    ]
+    if rank:
+        choices += [
+            lambda: sum_over(v, [axis]),
+            lambda: mean(v, params=((axis,),)),
+            lambda: expand(v, [draw.randrange(rank + 1)]) if rank < 3 else v,
+            lambda: softmax(v, params=((axis,),)),
+            lambda: log_softmax(v, params=((axis,),)),
+            lambda: logsumexp(v, params=((axis,),)),
+            lambda: norm(v, params=((axis,),)),
+            lambda: cumsum(v, params=(axis, draw.randrange(2))),
+            lambda: slice_axes(
+                v, [draw.choice([(None, None, 1), (1, None, 1), (None, None, -1)]) for _ in range(rank)]
+            ),
+            lambda: concatenate(v, v, params=(axis,)),
+            lambda: reshape(v, params=((build.size_product(v.shape),),)),
+            lambda: add(v, mul(build.as_node(-1), expand(mean(v, params=((axis,),)), [axis]))),
+        ]
+    if rank == 2:
+        choices += [lambda: build.matrix_transpose(v), lambda: build.matrix_transpose(v)]
+        if v.shape[0] == v.shape[1]:
+            choices += [
+                lambda: build.trace(v),
+                lambda: build.diag(v),
+                lambda: build.matmul(eye(params=v.shape), v),
+            ]
+    if rank == 1:
+        choices += [
+            lambda: build.outer(v, draw.choice([x, u])),
+            lambda: broadcast_to(v, params=((draw.choice(["m", "n"]), *v.shape),)),
+            lambda: build.diag(v),
+        ]
+    if v.shape[:1] == ("n",):
+        choices += [
+            lambda: gather(v, ids, params=((0,),)),
+            lambda: scatter_add(gather(v, ids, params=((0,),)), ids, params=((0,), v.shape)),
+        ]
+    return draw.choice(choices)()
+
+
+def _binary(draw: random.Random, v: Node, w: Node) -> Node:
+    return draw.choice([add, mul, mul, build.matmul, build.matmul, _difference, _quotient])(v, w)
+
+
+def _difference(v: Node, w: Node) -> Node:
+    return add(v, neg(w))
+
+
+def _quotient(v: Node, w: Node) -> Node:
+    return build.div(v, add(build.as_node(1), mul(w, w)))
+
+
+def any_program(seed: int, size: int = 8) -> Node:
+    """Return a random scalar program over the symbols; the same for the same seed."""
+    draw = random.Random(seed)
+    pool = list(SYMBOLS)
+    made = 0
+    while made < size:
+        try:
+            v = draw.choice(pool[-5:] if draw.random() < 0.6 else pool)
+            found = _unary(draw, v) if draw.random() < 0.5 else _binary(draw, v, draw.choice(pool))
+        except SymgradError:
+            continue
+        if len(found.shape) <= 3:
+            pool.append(found)
+            made += 1
+    result = pool[-1]
+    return (
+        build.total(result)
+        if draw.random() < 0.7
+        else build.total(mul(result, exp(neg(mul(result, result)))))
+    )
+
+
+def values(seed: int, sizes: Mapping[str, int], wanted: Sequence[Node] = (*SYMBOLS, ids)) -> dict[Node, Any]:
+    """Return small whole numbers for every symbol."""
+    draw = np.random.default_rng(seed)
+    found: dict[Node, Any] = {}
+    for v in wanted:
+        shape = tuple(evaluate_size(k, sizes) for k in v.shape)
+        if v.dtype == "int":
+            found[v] = draw.integers(0, max(sizes["n"], 1), shape)
+        else:
+            found[v] = draw.integers(-2, 3, shape).astype(float) if shape else float(draw.integers(-2, 3))
+    return found
+
+
+def strictly(node: Node, at: Mapping[Node, Any]) -> tuple[Any, float] | None:
+    """Return the value and the largest number on the way to it; None where some step on the way has no value."""
+    order = [n for n in topological([node]) if n.dtype == "real"]
+    domains = [n.op.domain(*n.args) for n in order if n.op.pointwise and n.op.domain is not None]
+    try:
+        if not all(np.all(c) for c in evaluate(domains, at)):
+            return None  # a scalar divisor is zero, even if it divides no entry
+        found = evaluate([*order, node], at)
+    except SymgradError:
+        return None
+    shapes = {n: np.shape(v) for n, v in zip(order, found, strict=False)}
+    if any(n.op is mean and any(shapes[n.args[0]][a] == 0 for a in n.params[0]) for n in order):
+        return None  # NumPy's mean of nothing is NaN, but for an array that has no entries on another axis either
+    if not all(np.all(np.isfinite(np.asarray(v, dtype=float))) for v in found):
+        return None
+    largest = max((float(np.max(np.abs(v), initial=0.0)) for v in found), default=0.0)
+    return found[-1], largest

@@ -1,0 +1,109 @@
+"""Arrays in canonical form: every law on whole numbers at every small size, random programs, and texts."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symgrad.backward.vjp import pull_back
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import Node, number
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.rewrite.pattern import metavariables
+from symgrad.rewrite.rule import Rule
+from symgrad.rules.canonical import CANONICAL
+from symgrad.rules.pipeline import canonical
+from symgrad.rules.tensor_laws import TENSORS
+from symgrad.rules.views import view, written
+from tests.rules.arrays import SIZES, any_program, array, strictly, values
+
+ENGINE = {"collect-terms", "collect-factors", "collect-contraction", "known-value"}
+
+
+@pytest.mark.parametrize("rule", TENSORS, ids=lambda r: r.name)
+def test_both_sides_of_a_law_agree_at_every_size(rule: Rule) -> None:
+    symbols = metavariables(rule.pattern)
+    for n, m, k in itertools.product(range(4), repeat=3):
+        # No position exists on an empty axis.
+        sizes = {"n": n, "m": m, "k": 0 if n == 0 and any(v.dtype == "int" for v in symbols) else k}
+        for seed in range(2):
+            at = values(seed, sizes, [*symbols, array("any", "n", "m", "k")])
+            left, right = evaluate([rule.pattern, rule.replacement], at)
+            assert np.shape(left) == np.shape(right)
+            assert np.array_equal(left, right, equal_nan=True), f"{rule.name} at {sizes}: {left} is not {right}"
+
+
+@pytest.mark.parametrize("rule", [r for r in TENSORS if r.name != "sum-of-a-sum"], ids=lambda r: r.name)
+def test_the_normal_form_applies_every_law(rule: Rule) -> None:
+    left, right = canonical([rule.pattern]), canonical([rule.replacement])
+    assert left.nodes == right.nodes
+    assert any(rule.name in (step.rule, *step.laws) for step in (*left.trace.steps, *right.trace.steps))
+
+
+def gradient(program: Node, by: Node) -> Node:
+    return pull_back([program], [number(1)], [by]).gradients[0]
+
+
+def assert_same(before: Node, after: Node, seed: int) -> None:
+    """The values agree wherever every step before has one."""
+    for sizes in SIZES:
+        at = values(seed, sizes)
+        left = strictly(before, at)
+        if left is None:
+            continue
+        right: Any = evaluate([after], at)[0]
+        value, largest = left
+        assert np.shape(value) == np.shape(right)
+        assert np.allclose(value, right, rtol=1e-9, atol=1e-10 * (1 + largest)), (
+            f"at {sizes}: {value} is not {right}"
+        )
+
+
+@given(st.integers(0, 10**6))
+def test_gradients_keep_their_value(seed: int) -> None:
+    program = any_program(seed)
+    draw = random.Random(seed)
+    symbols = [v for v in symbols_of([program]) if v.dtype == "real"]
+    if not symbols:
+        return
+    raw = gradient(program, draw.choice(symbols))
+    found = canonical([raw])
+    assert found.trace.stopped == "fixpoint"
+    assert found.nodes[0].shape == raw.shape
+    assert_same(raw, found.nodes[0], seed)
+
+
+@given(st.integers(0, 10**6))
+def test_canonical_arrays_are_idempotent(seed: int) -> None:
+    program = any_program(seed)
+    symbols = [v for v in symbols_of([program]) if v.dtype == "real"]
+    nodes = [gradient(program, v) for v in symbols[:2]]
+    found = canonical(nodes)
+    assert canonical(found.nodes).nodes == found.nodes
+
+
+@given(st.integers(0, 10**6))
+def test_every_step_keeps_value_and_shape(seed: int) -> None:
+    program = any_program(seed, size=6)
+    trace = canonical([program]).trace
+    for step in trace.steps:
+        assert step.rule in CANONICAL.by_name or step.rule in ENGINE
+        assert all(law in CANONICAL.by_name for law in step.laws)
+        assert step.before.shape == step.after.shape
+        assert_same(step.before, step.after, seed)
+
+
+@given(st.integers(0, 10**6))
+def test_views_compose(seed: int) -> None:
+    for node in topological([any_program(seed)]):
+        core, axes = view(node)
+        at = values(seed, SIZES[0])
+        left, right = evaluate([node, written(core, axes, node.shape)], at)
+        assert np.array_equal(left, right, equal_nan=True)
+        assert sorted(a for a in axes if a is not None) == list(range(len(core.shape)))
