@@ -38,6 +38,7 @@ __all__ = [
 llvm = cast(Any, _llvm)
 
 _lock = threading.RLock()
+_ours: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
 _live: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 Cpu = Literal["host", "baseline"]
@@ -169,6 +170,8 @@ def resolve(name: str) -> int:
         KernelError: if no library of this process has it.
     """
     with _lock:
+        if name in _ours:
+            return _ours[name]
         for library in _libraries():
             try:
                 function = getattr(library, name)
@@ -195,6 +198,7 @@ def define(name: str, address: int) -> None:
     with _lock:
         host()
         llvm.add_symbol(name, address)
+        _ours[name] = address
 
 
 def call_c(name: str, values: tuple[float, ...], bits: int) -> float:

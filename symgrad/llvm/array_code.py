@@ -1,0 +1,181 @@
+"""Compiled code of an array program: one function on C-contiguous arrays, for all sizes that have names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from symgrad.errors import ShapeError
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Shape, Size, names_of, size_product
+from symgrad.ir.traverse import topological
+from symgrad.llvm import loop
+from symgrad.llvm.array_access import storage_of
+from symgrad.llvm.array_calls import product_text, write_call
+from symgrad.llvm.array_nest import NestWriter
+from symgrad.llvm.array_text import Function, Region, Sizes
+from symgrad.llvm.blas import gemm
+from symgrad.llvm.builder import Declarations
+from symgrad.llvm.jit import Engine, Target, host
+from symgrad.llvm.types import FloatType
+from symgrad.lower.array_plan import Plan, plan_arrays
+from symgrad.lower.memory import Memory
+from symgrad.lower.nests import Nest
+
+__all__ = ["ArrayCode"]
+
+RUN, SCRATCH = "arrays.run", "arrays.scratch"
+
+
+class ArrayCode:
+    """Machine code of an array program; it is in memory as long as this object lives.
+
+    ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each C-contiguous
+    in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`; scratch memory of
+    ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64. Outputs overlap nothing. An index out of range gives NaN (0 for
+    whole numbers), and adds nothing in a scatter: whoever calls checks indices first.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        real: the format of all real numbers.
+        target: what the code may use of this machine, by default all.
+
+    Attributes:
+        names: the size names, in order of first appearance in the shapes of the inputs.
+        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
+        shapes: of every argument.
+        run: address of the function.
+        scratch: address of the function that tells how much scratch memory it needs.
+        module: the LLVM module.
+
+    Raises:
+        ShapeError: if a size occurs that no input has.
+    """
+
+    __slots__ = ("__weakref__", "_engine", "kinds", "llvm_ir", "module", "names", "run", "scratch", "shapes")
+
+    def __init__(
+        self, outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, target: Target | None = None
+    ) -> None:
+        arguments = (*inputs, *outputs)
+        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
+        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
+        self.names: tuple[str, ...] = tuple(
+            dict.fromkeys(name for node in inputs for size in node.shape for name in names_of(size))
+        )
+        _check_sizes(outputs, self.names)
+        plan = plan_arrays(outputs, inputs)
+        with np.errstate(all="ignore"):
+            self.module = _module(plan, self.names, real, target or host().target)
+        self.llvm_ir = self.module
+        self._engine = Engine(self.module)
+        self.run = self._engine.address(RUN)
+        self.scratch = self._engine.address(SCRATCH)
+
+
+def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
+    for node in topological(outputs):
+        for size in node.shape:
+            for name in names_of(size):
+                if name not in known:
+                    raise ShapeError(
+                        f"the size {name} has no value", cure="pass an input that has this size in its declared shape"
+                    )
+
+
+def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target) -> str:
+    width = target.vector_bytes // real.itemsize
+    declarations = Declarations(fused=target.fused)
+    texts: list[str] = []
+    calls: list[str] = []
+    products: set[tuple[bool, bool]] = set()
+    for i, step in enumerate(plan.steps):
+        fn = Function(f"step.{i}", names, real, width, declarations)
+        if isinstance(step, Nest):
+            NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
+        else:
+            write_call(fn, step.node, plan.memory)
+        products |= fn.products
+        texts.append(fn.text())
+        calls.append(f"  call void @{fn.name}(ptr %table, ptr %sizes)")
+    texts += [product_text(real, x, y, fused=declarations.fused) for x, y in sorted(products)]
+    if products:
+        suffix = "f64" if real.bits == 64 else "f32"
+        declarations.intrinsics[
+            f"declare {real.llvm} @llvm.fma.{suffix}({', '.join([real.llvm] * 3)})"
+        ] = None
+        declarations.intrinsics[f"declare void @{gemm(real)}({', '.join(['ptr'] * 13)})"] = None
+    parts = [
+        _run(plan.memory, names, real, width, declarations, calls),
+        _scratch(plan.memory, names, real, width, declarations),
+        *texts,
+        *declarations.maths.values(),
+        *(loop.lane_by_lane(name, arity, width, of) for name, (arity, of) in declarations.libm.items()),
+        *declarations.intrinsics,
+        loop.ATTRIBUTES,
+    ]
+    return "\n".join(parts)
+
+
+def _run(
+    memory: Memory, names: Sequence[str], real: FloatType, width: int, declarations: Declarations, calls: list[str]
+) -> str:
+    """The function ``run``: it fills the table of addresses and calls one step after the other."""
+    region = Region(real, width, declarations, 0)
+    sizes = Sizes(names, region)
+    count = len(memory.arrays)
+    arguments = sum(a.slot < 0 for a in memory.arrays)
+    for k in range(arguments):
+        at = region.scalar(f"getelementptr ptr, ptr %args, i64 {k}")
+        to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
+        region.do(f"store ptr {region.once(f'load ptr, ptr {at}')}, ptr {to}")
+    offsets, _ = _offsets(memory, region, sizes, real)
+    for k in range(arguments, count):
+        place = region.scalar(f"getelementptr i8, ptr %scratch, i64 {offsets[memory.arrays[k].slot]}")
+        to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
+        region.do(f"store ptr {place}, ptr {to}")
+    return "\n".join(
+        [
+            f"define void @{RUN}(ptr %args, ptr %sizes, ptr %scratch) #0 {{",
+            f"  %table = alloca [{max(count, 1)} x ptr]",
+            *region.lines,
+            *calls,
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def _offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> tuple[list[str], str]:
+    """Return where the slots start, and where the last one ends."""
+    offsets: list[str] = []
+    end = "0"
+    for slot in memory.slots:
+        offsets.append(end)
+        needs: dict[Size, None] = {}
+        for array in slot.arrays:
+            needs[size_product([array.count, storage_of(array, real).itemsize])] = None
+        largest = ""
+        for size in needs:
+            here = sizes(size)
+            if not largest:
+                largest = here
+                continue
+            more = region.scalar(f"icmp sgt i64 {here}, {largest}")
+            largest = region.scalar(f"select i1 {more}, i64 {here}, i64 {largest}")
+        up = region.add(largest, "63")
+        whole = region.scalar(f"and i64 {up}, -64")
+        end = region.add(end, whole)
+    return offsets, end
+
+
+def _scratch(
+    memory: Memory, names: Sequence[str], real: FloatType, width: int, declarations: Declarations
+) -> str:
+    region = Region(real, width, declarations, 0)
+    _, end = _offsets(memory, region, Sizes(names, region), real)
+    return "\n".join(
+        [f"define i64 @{SCRATCH}(ptr %sizes) #0 {{", *region.lines, f"  ret i64 {end}", "}"]
+    )

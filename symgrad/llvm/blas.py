@@ -1,0 +1,39 @@
+"""BLAS through SciPy's pointers: C functions of the library that SciPy was built with, made known to LLVM by name."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+from symgrad.errors import KernelError
+from symgrad.llvm.jit import define
+from symgrad.llvm.types import FloatType
+
+__all__ = ["gemm"]
+
+
+@cache
+def gemm(real: FloatType) -> str:
+    """Return the name by which code calls the product of matrices in a format.
+
+    Its arguments are those of Fortran: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by address.
+    """
+    name = "dgemm" if real.bits == 64 else "sgemm"
+    symbol = f"symgrad.{name}"
+    define(symbol, _address(name))
+    return symbol
+
+
+def _address(name: str) -> int:
+    from scipy.linalg import cython_blas  # type: ignore[import-untyped]
+
+    capsule: Any = getattr(cython_blas, "__pyx_capi__", {}).get(name)
+    if capsule is None:
+        raise KernelError(f"SciPy exports no {name}", cure="install SciPy from a wheel")
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype = ctypes.c_char_p
+    api.PyCapsule_GetName.argtypes = [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))

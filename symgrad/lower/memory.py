@@ -1,0 +1,164 @@
+"""Where arrays are: arguments, and slots of the scratch memory, which are used again when what is in them is not.
+
+Slots are chosen when a program is compiled, for all sizes at once; their places are computed from the sizes in every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Size, size_product
+from symgrad.lower.nests import Call, Member, Nest, Step
+from symgrad.lower.normal import estimate
+from symgrad.lower.passes import Passes
+from symgrad.lower.tasks import Selection
+
+__all__ = ["Array", "Memory", "Slot", "plan_memory"]
+
+Kind = Literal["real", "int", "bool", "double"]
+"""How elements are stored; double where the format of the kernel would be too short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Elements of one array.
+
+    Args:
+        kind: what they are.
+        count: how many.
+        slot: the slot that it is in; -1 for an argument.
+    """
+
+    kind: Kind
+    count: Size
+    slot: int = -1
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place of the scratch memory: the arrays that are there one after the other."""
+
+    arrays: list[Array] = field(default_factory=list[Array])
+    free: bool = False
+
+
+@dataclass(slots=True)
+class Memory:
+    """The arrays of a program, numbered: inputs, outputs, then those in slots.
+
+    Args:
+        arrays: all of them.
+        inputs: how many are inputs.
+        slots: the slots.
+        of: the array of a node.
+    """
+
+    arrays: list[Array]
+    inputs: int
+    slots: list[Slot] = field(default_factory=list[Slot])
+    of: dict[Node, int] = field(default_factory=dict[Node, int])
+    _rows: dict[Member, list[int]] = field(default_factory=dict[Member, list[int]])
+    _kept: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+
+    def array(self, node: Node) -> int:
+        """Return the number of the array of a node."""
+        return self.of[node]
+
+    def output(self, k: int) -> int:
+        """Return the number of the array of an output."""
+        return self.inputs + k
+
+    def rows_of(self, member: Member) -> list[int]:
+        """Return the arrays in which a member sums rows."""
+        return self._rows[member]
+
+    def kept(self, nest: Nest, row: int) -> int:
+        """Return the array of a row that a nest keeps between passes."""
+        return self._kept[id(nest), row]
+
+    def new(self, kind: Kind, count: Size) -> int:
+        """Put an array into a free slot, or a new one."""
+        best = -1
+        wanted = estimate(count)
+        for i, slot in enumerate(self.slots):
+            if not slot.free:
+                continue
+            has = max(estimate(a.count) for a in slot.arrays)
+            same = any(a.count == count for a in slot.arrays)
+            if same:
+                best = i
+                break
+            if best < 0 or abs(has - wanted) < abs(max(estimate(a.count) for a in self.slots[best].arrays) - wanted):
+                best = i
+        if best < 0:
+            best = len(self.slots)
+            self.slots.append(Slot())
+        array = Array(kind, count, best)
+        self.slots[best].arrays.append(array)
+        self.slots[best].free = False
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def release(self, k: int) -> None:
+        """Let another array have the slot of this one."""
+        self.slots[self.arrays[k].slot].free = True
+
+
+def plan_memory(
+    steps: Sequence[Step],
+    passes: Mapping[Nest, Passes],
+    selection: Selection,
+    inputs: Sequence[Node],
+    outputs: Sequence[Node],
+) -> Memory:
+    """Give every array that a program stores a place."""
+    arguments = [Array(n.dtype, size_product(n.shape)) for n in (*inputs, *outputs)]
+    memory = Memory(arguments, len(inputs))
+    memory.of.update({node: i for i, node in enumerate(inputs)})
+    memory.of.update({node: len(inputs) + k for node, k in selection.bound.items()})
+    last: dict[Node, int] = {}
+    for position, step in enumerate(steps):
+        for node in (*step.needs, *_given(step)):
+            last[node] = position
+    for position, step in enumerate(steps):
+        for node in _given(step):
+            if node not in memory.of:
+                memory.of[node] = memory.new(node.dtype, size_product(node.shape))
+        temporary = _rows(step, passes, memory) if isinstance(step, Nest) else []
+        for k in temporary:
+            memory.release(k)
+        for node, end in last.items():
+            if end == position and node in memory.of and memory.arrays[memory.of[node]].slot >= 0:
+                memory.release(memory.of[node])
+    return memory
+
+
+def _given(step: Step) -> list[Node]:
+    if isinstance(step, Call):
+        return [step.node]
+    stored = (m.task.target for m in step.members if m.stored)
+    return [t for t in dict.fromkeys(stored) if isinstance(t, Node)]
+
+
+def _rows(nest: Nest, passes: Mapping[Nest, Passes], memory: Memory) -> list[int]:
+    """Give a nest the rows that it needs while it runs."""
+    found: list[int] = []
+    if not nest.loops:
+        return found
+    count = nest.loops[-1]
+    for row, node in enumerate(passes[nest].rows):
+        k = memory.new(node.dtype, count)
+        memory._kept[id(nest), row] = k  # pyright: ignore[reportPrivateUsage]
+        found.append(k)
+    for member in nest.members:
+        outer = member.reduced - {nest.inner}
+        if outer and member.inner and nest.inner not in member.reduced:
+            kind: Kind = "double" if member.task.node.dtype == "int" else "real"
+            two = member.task.combine == "sum"
+            rows = [memory.new(kind, count) for _ in range(3 if two else 1)]
+            memory._rows[member] = rows  # pyright: ignore[reportPrivateUsage]
+            found += rows
+    return found
