@@ -16,7 +16,7 @@ from symgrad.frontend.scope import Scope
 from symgrad.frontend.terms import Argument, Dots, Item, Items, Keyword, Nothing, Section, Term, Text, ends
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import OPS
-from symgrad.ir.sizes import Extent, Shape, Size
+from symgrad.ir.sizes import Extent, Shape, Size, Triple
 from symgrad.ops import build, subscripts
 from symgrad.ops.lengths import as_size
 
@@ -43,18 +43,17 @@ def _axes_of_indices(axes: Any, indices: Sequence[Node], rank: int) -> tuple[int
 
 
 def _raw_slice(x: Node, triples: Any) -> Node:
-    _one_for_each_axis(triples, len(x.shape))
-    return OPS["slice"](x, params=(triples,))
+    return OPS["slice"](x, params=(_triples(triples, x.shape),))
 
 
 def _raw_unslice(x: Node, triples: Any, shape: Shape) -> Node:
-    _one_for_each_axis(triples, len(shape))
-    return OPS["unslice"](x, params=(triples, shape))
+    return OPS["unslice"](x, params=(_triples(triples, shape), shape))
 
 
-def _one_for_each_axis(triples: Any, rank: int) -> None:
-    if len(triples) != rank:
-        raise ShapeError(f"{len(triples)} slices for {rank} axes", expected="one for each axis")
+def _triples(triples: Any, shape: Shape) -> tuple[Triple, ...]:
+    if len(triples) != len(shape):
+        raise ShapeError(f"{len(triples)} slices for {len(shape)} axes", expected="one for each axis")
+    return tuple(subscripts.slice_triple(slice(*t), size) for t, size in zip(triples, shape, strict=True))
 
 
 def _prod_except(x: Node, axis: Any = None) -> Node:
@@ -255,7 +254,7 @@ class _Reading:
         self.arrays.append(item)
         return item.node
 
-    def _arrays(self, name: str, item: Item) -> list[Node]:
+    def _arrays(self, _name: str, item: Item) -> list[Node]:
         if not isinstance(item, Items):
             raise self.error(
                 DomainError,
@@ -320,7 +319,7 @@ class _Reading:
             return None
         return item.value if isinstance(item, Text) else self._int(name, item)
 
-    def _text(self, name: str, item: Item) -> str:
+    def _text(self, _name: str, item: Item) -> str:
         if not isinstance(item, Text):
             raise self.error(
                 DomainError,
@@ -330,7 +329,7 @@ class _Reading:
             )
         return item.value
 
-    def _triples(self, name: str, item: Item) -> Any:
+    def _triples(self, _name: str, item: Item) -> Any:
         if not isinstance(item, Items) or not all(
             isinstance(v, Items) and len(v.values) == 3 for v in item.values
         ):

@@ -189,7 +189,9 @@ def _keeping(node: Node) -> Written | None:
     kept = tuple(1 if i in axes else s for i, s in enumerate(x.shape))
     if not axes or node.shape != kept:
         return None
-    return _call(name, x, *_axis(list(axes), len(x.shape)), "keepdims=True")
+    # Of a vector, argmax(x, axis=0) is another node than argmax(x).
+    where = [f"axis={axes[0]}"] if reduced.params == (axes[0],) else _axis(list(axes), len(x.shape))
+    return _call(name, x, *where, "keepdims=True")
 
 
 # ----------------------------------------------------------------------------------------------------------- layout
@@ -242,7 +244,8 @@ def _entry(node: Node) -> Written | None:
         if at is None:
             shape.append(length)
         items.append(_slice_text(triple) if at is None else str(at))
-    return _subscript(x, _short(items)) if tuple(shape) == node.shape else None
+    dropped = len(shape) < len(items) and tuple(shape) == node.shape
+    return _subscript(x, _short(items)) if dropped else None
 
 
 def _only(triple: Triple, size: Size) -> int | None:

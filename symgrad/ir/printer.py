@@ -10,10 +10,11 @@ t1, t2, ...
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from symgrad.errors import RedefinitionError
 from symgrad.ir.array_spelling import array_parts
-from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, size_node
 from symgrad.ir.literals import (
     ADD,
     AND,
@@ -29,6 +30,7 @@ from symgrad.ir.literals import (
     number_text,
 )
 from symgrad.ir.op import Op
+from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
 
 __all__ = ["ONE_LINE", "expression_text", "number_text", "one_line", "program_text", "str_text"]
@@ -224,6 +226,13 @@ def program_text(
     known: dict[str, Node] = {s.name: s for s in symbols}
     named: dict[Node, list[str]] = {}
     order = topological(roots)
+    shapes = _size_names(size for s in symbols for size in s.shape)
+    sizes = list(dict.fromkeys([*shapes, *_size_names(p for node in order for p in _sizes_in(node))]))
+    for name in sizes:
+        if known.setdefault(name, size_node(name)) is not size_node(name):
+            raise RedefinitionError(
+                f"'{name}' stands for a size and a symbol", cure="give one of them another name"
+            )
     wanted = [(name, node) for name, node in outputs.items()]
     reached = set(order)
     wanted += [(name, node) for node, name in (names or {}).items() if node in reached]
@@ -237,7 +246,9 @@ def program_text(
             spelled.append(name)
     first = {node: spelled[0] for node, spelled in named.items() if spelled and node.op is not SYMBOL}
     temporaries = _temporaries(roots, order, first, set(known))
-    lines = [str(s.declaration) for s in symbols]
+    unseen = [name for name in sizes if name not in shapes]
+    lines = [f"{', '.join(unseen)} : size"] if unseen else []
+    lines += [str(s.declaration) for s in symbols]
     spellings = {**first, **temporaries}
     for node in order:
         if node in temporaries:
@@ -247,6 +258,27 @@ def program_text(
     if result is not None:
         lines.append(expression_text(result, spellings))
     return "\n".join(lines)
+
+
+def _size_names(sizes: Iterable[Size]) -> list[str]:
+    return list(dict.fromkeys(name for size in sizes for name in names_of(size)))
+
+
+def _sizes_in(node: Node) -> list[Size]:
+    """Return the sizes that a node is written with, apart from those of its operands."""
+    if node.op is SIZE:
+        return [node.params[0]]
+    if node.op.pointwise or node.op in (SYMBOL, NUMBER, CONSTANT):
+        return []
+    found: list[Size] = []
+    stack: list[Any] = [node.params]
+    while stack:
+        param = stack.pop()
+        if isinstance(param, tuple):
+            stack.extend(cast("tuple[Any, ...]", param))
+        elif isinstance(param, str | Extent):
+            found.append(param)
+    return found[::-1]
 
 
 def _temporaries(

@@ -7,14 +7,14 @@ from typing import Any, cast
 
 from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.sizes import Size, Triple, size_product
+from symgrad.ir.sizes import Extent, Size, Triple, size_max, size_product, size_sum
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.build import axis_of, stack
 from symgrad.ops.contraction import transpose
 from symgrad.ops.indexing import gather, iota
 from symgrad.ops.layout import WHOLE, move_up, slice_axes, text
 
-__all__ = ["index", "take", "take_along_axis"]
+__all__ = ["index", "slice_triple", "take", "take_along_axis"]
 
 
 def index(x: Node, key: Any) -> Node:
@@ -40,7 +40,7 @@ def index(x: Node, key: Any) -> Node:
             continue
         size = x.shape[axis]
         if isinstance(item, slice):
-            triples.append(_triple(cast("Any", item)))
+            triples.append(slice_triple(cast("Any", item), size))
         elif isinstance(item, Node):
             triples.append(WHOLE)
             advanced.append((place, axis, item))
@@ -145,12 +145,22 @@ def _item(item: Any) -> Any:
     )
 
 
-def _triple(item: Any) -> Triple:
+def slice_triple(item: slice, size: Size) -> Triple:
+    """Return start, stop and step of a slice of an axis.
+
+    A size is never negative, so an end such as n - 3 is 0 where n is smaller. (NumPy would count it from the end, and
+    the length of the result would follow no formula.)
+    """
     step = 1 if item.step is None else item.step
     if not isinstance(step, int) or step == 0:
         raise UsageError(f"a slice with step {item.step!r}", expected="a whole number that is not 0")
     start: Size | None = item.start
     stop: Size | None = item.stop
+    if isinstance(start, Extent) and (step > 0 or size_sum([size, size_product([-1, start])]) != 1):
+        start = size_max(start, 0)
+    # The first n - 1 and n - 2 entries of n are none anyway if there are fewer, counted either way.
+    if isinstance(stop, Extent) and (step < 0 or size_sum([size, size_product([-1, stop])]) not in (1, 2)):
+        stop = size_max(stop, 0)
     return (start, stop, step)
 
 
