@@ -54,9 +54,11 @@ def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> 
 
 def units(shape: Shape) -> Node:
     """Return all unit arrays of a shape, stacked: an array of shape ``shape + shape`` with 1 where the halves agree."""
-    rank = len(shape)
-    eyes = [eye(params=(size, size)) for size in shape]
-    return contract(eyes, [(i, rank + i) for i in range(rank)], range(2 * rank)) if shape else as_node(1)
+    long = [size for size in shape if size != 1]
+    rank = len(long)
+    eyes = [eye(params=(size, size)) for size in long]
+    found = contract(eyes, [(i, rank + i) for i in range(rank)], range(2 * rank)) if long else as_node(1)
+    return move_up(found, (*shape, *shape))
 
 
 def _rule(node: Node) -> Rule:

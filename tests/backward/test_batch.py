@@ -58,7 +58,7 @@ def test_what_does_not_vary_is_repeated() -> None:
     assert found.shape == (3, "n", "m")
 
 
-@pytest.mark.parametrize("shape", [(), (3,), ("n", 2), (2, "m", "n")])
+@pytest.mark.parametrize("shape", [(), (3,), (1, 1), ("n", 2), ("n", 1, 3), (2, "m", "n")])
 def test_units_are_the_identity_of_any_shape(shape: tuple[Any, ...]) -> None:
     sizes = {"n": 2, "m": 3}
     binder = symbol_of("binder", *sizes)

@@ -1,0 +1,137 @@
+"""minimize: SciPy's methods on the compiled loss, bounds from domains, and what is refused."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.api.minimize import _READS
+from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+
+A, B = sg.symbols("a b")
+ROSENBROCK = (1 - A) ** 2 + 5 * (B - A**2) ** 2
+
+X = sg.tensor("X", ("n", 3))
+W, C = sg.tensor("w", (3, 1)), sg.tensor("c", (1,))
+Y = sg.tensor("y", ("n", 1))
+LEAST = ((X @ W + C - Y) ** 2).mean()
+RNG = np.random.default_rng(7)
+DATA = {"X": RNG.normal(size=(20, 3)), "y": RNG.normal(size=(20, 1))}
+START = {"w": np.zeros((3, 1)), "c": [0.0]}
+SOLUTION = np.linalg.lstsq(np.hstack([DATA["X"], np.ones((20, 1))]), DATA["y"], rcond=None)[0]
+
+
+@pytest.mark.parametrize("method", [None, *_READS])
+def test_every_method_finds_the_valley(method: str | None) -> None:
+    options = {"options": {"maxiter": 20000}} if method == "cobyla" else {}
+    found = sg.minimize(ROSENBROCK, [A, "b"], {"a": -1.0, "b": 1.0}, method=method, **options)
+    assert found.success, found.message
+    np.testing.assert_allclose([found["a"], found["b"]], [1, 1], atol=5e-3)
+    assert found.value == found.scipy.fun < 1e-5
+    assert set(found.solution) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "method", ["BFGS", "L-BFGS-B", "Newton-CG", "trust-exact", "trust-krylov", "trust-constr"]
+)
+def test_arrays_keep_their_shapes(method: str) -> None:
+    found = sg.minimize(LEAST, [W, C], START, DATA, method=method)
+    assert found["w"].shape == (3, 1)
+    assert found["c"].shape == (1,)
+    np.testing.assert_allclose(np.ravel([*found["w"][:, 0], *found["c"]]), SOLUTION[:, 0], atol=1e-4)
+
+
+def test_one_variable_and_the_others_as_data() -> None:
+    w1, w2, w3 = (sg.tensor(name, (3, 1)) for name in ("w1", "w2", "w3"))
+    loss = ((X @ w1 - X @ (w2 * w3)) ** 2).mean()
+    data = {"X": DATA["X"], "w2": RNG.normal(size=(3, 1)), "w3": RNG.normal(size=(3, 1))}
+    found = sg.minimize(loss, over=[w1], start={"w1": np.ones((3, 1))}, data=data)
+    np.testing.assert_allclose(found["w1"], data["w2"] * data["w3"], atol=1e-4)
+    stopped = ((X @ w1 - sg.stop_gradient(X @ (w2 * w3))) ** 2).mean()
+    assert [g.nothing for g in sg.grad(stopped, [w1, w2, w3])] == [None, "stopped", "stopped"]
+    again = sg.minimize(stopped, over="w1", start={"w1": np.ones((3, 1))}, data=data)
+    np.testing.assert_allclose(again["w1"], found["w1"], atol=1e-6)
+
+
+def test_data_of_the_program_that_the_loss_does_not_need_is_no_mistake() -> None:
+    p = sg.parse("x : real\nunread : real\ny = (x - 1)**2")
+    assert sg.minimize(p["y"], "x", {"x": 0}, {"unread": 3}).success
+
+
+# -- bounds ------------------------------------------------------------------------------------------------------
+
+
+def test_domains_are_bounds() -> None:
+    p, q = sg.symbols("p", "positive"), sg.symbols("q", "real(0, 1)")
+    found = sg.minimize(p + q**2 - 3 * q, [p, q], {"p": 1.0, "q": 0.5})
+    assert found.success
+    assert 0 < found["p"] < 1e-300
+    assert 0.999 < found["q"] < 1
+    assert np.isfinite(float(sg.log(p)(p=found["p"])))
+
+
+def test_a_method_without_bounds_says_when_it_has_left() -> None:
+    p = sg.symbols("p", "positive")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = sg.minimize((p + 1) ** 2, p, {"p": 1.0}, method="BFGS")
+    assert not found.success
+    assert found.scipy.success
+    assert "Outside its domain: p" in found.message
+    assert sg.minimize((p - 2) ** 2, p, {"p": 1.0}, method="BFGS").success
+
+
+def test_options_reach_scipy() -> None:
+    seen: list[Any] = []
+    found = sg.minimize(ROSENBROCK, [A, B], {"a": 0, "b": 0}, options={"maxiter": 2}, callback=seen.append)
+    assert (found.success, len(seen)) == (False, 2)
+    sloppy = sg.minimize(ROSENBROCK, [A, B], {"a": 0, "b": 0}, tol=10.0)
+    assert sloppy.scipy.nit < 5
+    line = {"type": "eq", "fun": lambda v: v[0] + v[1] - 1}
+    on = sg.minimize(A**2 + B**2, [A, B], {"a": 3, "b": 0}, constraints=line)
+    np.testing.assert_allclose([on["a"], on["b"]], [0.5, 0.5], atol=1e-8)
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: sg.minimize(X @ W, W, START), NotScalarError, "sum or mean"),
+        (lambda: sg.minimize(LEAST, [], START, DATA), UsageError, "nothing to minimise over"),
+        (lambda: sg.minimize(LEAST, [X @ W], START, DATA), UsageError, "cannot minimise over"),
+        (lambda: sg.minimize(LEAST, [W, W], START, DATA), UsageError, "twice"),
+        (lambda: sg.minimize(A**2, B, {"b": 1}), UsageError, "does not depend on b"),
+        (lambda: sg.minimize(LEAST, [W, C], START, {"X": DATA["X"]}), MissingInputError, "no data for y"),
+        (lambda: sg.minimize(LEAST, [W, C], {"w": 0}, DATA), MissingInputError, "no start for c"),
+        (lambda: sg.minimize(LEAST, W, START, DATA), MissingInputError, "not minimised over"),
+        (lambda: sg.minimize(A**2, A, {"a": 1}, {"a": 1}), MissingInputError, "in start and in data"),
+        (lambda: sg.minimize(A**2, A, {}, {"a": 1}), MissingInputError, "minimised over"),
+        (lambda: sg.minimize(A**2, A, {"a": 1}, {"q": 1}), MissingInputError, "no input of the loss"),
+        (lambda: sg.minimize(A**2, A, {"a": [1.0, 2.0]}), ShapeError, "of one a"),
+        (
+            lambda: sg.minimize(LEAST, [W, C], {**START, "w": np.zeros(3)}, DATA),
+            ShapeError,
+            r"w : real\[3, 1\]",
+        ),
+        (lambda: sg.minimize(A**2, A, {"a": 1}, method="bgfs"), UsageError, "did you mean 'bfgs'"),
+        (lambda: sg.minimize(A**2, A, {"a": 1}, bounds=[(0, 1)]), UsageError, "declare bounds as domains"),
+        (lambda: sg.minimize(A**2, A, {"a": 1}, jac=True), UsageError, "no option 'jac'"),
+    ],
+)
+def test_refusals(call: Callable[[], Any], error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_start_outside_its_domain_is_refused() -> None:
+    p = sg.symbols("p", "positive")
+    for value in (-1.0, 0.0, np.nan):
+        with pytest.raises(UsageError, match="outside its domain, positive"):
+            sg.minimize((p - 1) ** 2, p, {"p": value})
