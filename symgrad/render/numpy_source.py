@@ -1,7 +1,8 @@
 """Graphs as a Python function over NumPy that stands alone: what one hands to a colleague without symgrad.
 
-It computes operation by operation, as `ir/evaluate.py` does, and gives the same bits. Ops whose evaluation is a NumPy
-function are written as a call of it; composed ones become a helper, traced from the formula behind their native code.
+It computes operation by operation, as `ir/evaluate.py` does, and gives the same bits, but for matrix products, which
+NumPy hands to BLAS. Ops whose evaluation is a NumPy function are written as a call of it, composed ones become a helper
+traced from the formula behind native code. Named sizes come from the shapes of the arguments.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import numpy as np
 
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.evaluate import CONSTANT_VALUES, evaluate
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.op import Builder, Op
 from symgrad.ir.printer import ONE_LINE, str_text
+from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological, uses
+from symgrad.render.numpy_arrays import ARRAY_HELPERS, ARRAY_SOURCES, is_view, size_source, sizes_in
 
 __all__ = ["numpy_source"]
 
@@ -74,7 +77,7 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
     Returns:
         A module's text. The function takes the symbols in the order in which the outputs first read them (a name that
         is a Python keyword gets an underscore); numbers and arrays broadcast. It returns one array, or a tuple of
-        several, or a dict by name.
+        several, or a dict by name. A named size that no argument has is an argument too.
 
     Raises:
         UsageError: if a name is no identifier, or there is no output.
@@ -115,7 +118,7 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
     imports = "import numpy as np\n" + (
         "from scipy import special\n" if "special." in helpers + steps else ""
     )
-    signature = f"def {name}({', '.join(writer.names.values())}):\n"
+    signature = f"def {name}({', '.join([*writer.names.values(), *writer.extra])}):\n"
     return (
         f"{imports}{helpers}\n\n{signature}{_docstring(writer, nodes, labels)}{body}"
         f'    with np.errstate(all="ignore"):\n{steps}'
@@ -143,20 +146,23 @@ class _Writer:
         order = topological(nodes)
         self.count = uses(nodes)
         self.helpers: dict[str, str] = {}
-        self.taken = {"np", "special", name, *(f"_{n.op.name}" for n in order)}
+        self.taken = {"np", "special", name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
         self.names = self.parameters(symbols_of(nodes))
+        self.extra: list[str] = []  # sizes that no argument has
         self.inputs = [
             f"{p} = np.asarray({p}, dtype={'bool' if s.dtype == 'bool' else 'np.float64'})"
             if s.dtype != "int"
             else f"{p} = np.asarray({p})"
             for s, p in self.names.items()
         ]
+        self.sizes: dict[str, str] = {}
+        self.bind_sizes(order)
         self.lines: list[str] = []
         self.written: dict[Node, _Text] = {}
         self.steps = 0
         for node in order:
             text, rank = self.write(node)
-            if node.args and (self.count[node] > 1 or len(text) > _LINE):
+            if (node.args or node.op.name in ARRAY_SOURCES) and (self.count[node] > 1 or len(text) > _LINE):
                 text, rank = self.temporary(text), _ATOM
             self.written[node] = (text, rank)
 
@@ -178,6 +184,36 @@ class _Writer:
                 chosen[symbol] = name
         return {symbol: chosen[symbol] for symbol in symbols}
 
+    def bind_sizes(self, order: list[Node]) -> None:
+        """Name the sizes that are read, each after the first axis that has it."""
+        counted = {n.params[0] for n in order if n.op is SIZE}
+        shaped = [name for n in order if not n.op.pointwise for name in sizes_in(n.params)]
+        for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
+            if not size.isidentifier():
+                raise UsageError(f"{size!r} cannot name a variable", expected="a Python identifier")
+            name = f"{size}_" if keyword.iskeyword(size) else size
+            while name in self.taken:
+                name += "_"
+            self.taken.add(name)
+            self.sizes[size] = name
+            places = [(p, s.shape.index(size)) for s, p in self.names.items() if size in s.shape]
+            text = f"{places[0][0]}.shape[{places[0][1]}]" if places else name
+            if not places:
+                self.extra.append(name)
+            # As a number of the formula it divides and overflows as NumPy's do, not as Python's.
+            if places or size in counted:
+                self.inputs.append(f"{name} = np.int64({text})" if size in counted else f"{name} = {text}")
+
+    def of(self, node: Node, rank: int = 0) -> str:
+        """Return the text of an argument of an op on arrays."""
+        if node.op is NUMBER:
+            return self.array(node)
+        return _within(self.written[node], rank)
+
+    def size(self, size: Size) -> str:
+        """Return a size as an expression."""
+        return size_source(size, self.sizes)
+
     def temporary(self, text: str) -> str:
         self.steps += 1
         while f"t{self.steps}" in self.taken:
@@ -186,6 +222,8 @@ class _Writer:
         return f"t{self.steps}"
 
     def result(self, node: Node) -> str:
+        if is_view(node):  # of an argument, or of entries that repeat: the caller may write to a result
+            return f"{_within(self.written[node], _ATOM)}.copy()"
         return self.array(node) if node.op is NUMBER else self.written[node][0]
 
     def array(self, node: Node) -> str:
@@ -203,6 +241,12 @@ class _Writer:
         if op is CONSTANT:
             value = CONSTANT_VALUES[node.params[0]]
             return f"np.float64({value!r})", _ATOM
+        if op is SIZE:
+            return self.sizes[node.params[0]], _ATOM
+        if op.name in ARRAY_SOURCES:
+            source = ARRAY_SOURCES[op.name](node, self)
+            self.helpers.update((h, ARRAY_HELPERS[h]) for h in source.helpers if h not in self.helpers)
+            return source.text, source.rank
         parts = [self.written[a] for a in args]
         if all(a.op is NUMBER for a in args):
             parts = [(self.array(a), _ATOM) for a in args]

@@ -1,0 +1,390 @@
+"""The NumPy source of ops that are not elementwise: a call of NumPy where it has the function, else of a helper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+
+from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.sizes import Atom, Extent, Shape, Size, Triple, names_of
+from symgrad.ir.spelling import Factor, Spelling, spell, subscript
+
+__all__ = [
+    "ARRAY_HELPERS",
+    "ARRAY_SOURCES",
+    "ATOM",
+    "MUL",
+    "ArraySource",
+    "Context",
+    "size_source",
+    "sizes_in",
+]
+
+MUL, ATOM = 2, 4
+"""Ranks of what is written, of those in `numpy_source`."""
+
+
+class ArraySource(NamedTuple):
+    """A piece of source.
+
+    Attributes:
+        text: the expression.
+        rank: Python's precedence of it.
+        helpers: the functions that it calls, of `ARRAY_HELPERS`.
+    """
+
+    text: str
+    rank: int = ATOM
+    helpers: tuple[str, ...] = ()
+
+
+class Context(Protocol):
+    """What is written already."""
+
+    def of(self, node: Node, rank: int = 0) -> str:
+        """Return the text of an argument, in parentheses if it binds less tightly than a rank."""
+        ...
+
+    def size(self, size: Size) -> str:
+        """Return a size as an expression."""
+        ...
+
+
+_Writer: TypeAlias = Callable[[Node, Context], ArraySource]
+
+ARRAY_HELPERS: Mapping[str, str] = {
+    "_shifted": """\
+def _shifted(x, axis):
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    return x - np.where(np.isfinite(top), top, 0.0), np.where(np.isfinite(top), top, 0.0)
+""",
+    "_logsumexp": """\
+def _logsumexp(x, axis):
+    shifted, top = _shifted(x, axis)
+    return np.log(np.sum(np.exp(shifted), axis=axis)) + np.squeeze(top, axis=axis)
+""",
+    "_softmax": """\
+def _softmax(x, axis):
+    e = np.exp(_shifted(x, axis)[0])
+    return e/np.sum(e, axis=axis, keepdims=True)
+""",
+    "_log_softmax": """\
+def _log_softmax(x, axis):
+    shifted, _ = _shifted(x, axis)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+""",
+    "_norm": """\
+def _norm(x, axis):
+    top = np.max(np.abs(x), axis=axis, keepdims=True, initial=0.0)
+    scale = np.where((top > 0) & np.isfinite(top), top, 1.0)  # squares of large entries would overflow
+    return np.sqrt(np.sum((x/scale)**2, axis=axis))*np.squeeze(scale, axis=axis)
+""",
+    "_prod_except": """\
+def _prod_except(x, axis):
+    x = np.moveaxis(np.asarray(x), axis, -1)
+    one = np.ones_like(x[..., :1])
+    before = np.cumprod(np.concatenate([one, x[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([one, x[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    return np.moveaxis(before*after, -1, axis)
+""",
+    "_unslice": """\
+def _unslice(x, key, shape):
+    result = np.zeros(shape, dtype=x.dtype)
+    result[key] = x
+    return result
+""",
+    "_gather": """\
+def _gather(x, axes, *indices):
+    rows = np.moveaxis(x, axes, range(len(axes)))[indices]
+    depth = np.broadcast(*indices).ndim
+    return np.moveaxis(rows, range(depth), range(axes[0], axes[0] + depth))
+""",
+    "_scatter_add": """\
+def _scatter_add(values, axes, shape, *indices):
+    result = np.zeros(shape, dtype=values.dtype)
+    depth = np.broadcast(*indices).ndim
+    values = np.moveaxis(values, range(axes[0], axes[0] + depth), range(depth))
+    np.add.at(np.moveaxis(result, axes, range(len(axes))), indices, values)  # adds up at equal positions
+    return result
+""",
+}
+"""Helpers by name; those that call others come after them."""
+
+
+def sizes_in(params: Any) -> list[str]:
+    """Return the names of sizes in static parameters, in order of appearance."""
+    if isinstance(params, tuple):
+        return [name for p in cast("tuple[Any, ...]", params) for name in sizes_in(p)]
+    return names_of(params) if isinstance(params, str | Extent) else []
+
+
+def size_source(size: Size, names: Mapping[str, str]) -> str:
+    """Return a size as a Python expression over the names of sizes.
+
+    Example:
+        >>> from symgrad.ir.sizes import size_ceildiv, size_sum
+        >>> size_source(size_ceildiv(size_sum(["n", 1]), 2), {"n": "n"})
+        '-(-(n + 1)//2)'
+    """
+    if isinstance(size, int):
+        return str(size)
+    if isinstance(size, str):
+        return names[size]
+    terms: list[str] = []
+    for monomial, c in size.terms:
+        factors = [names[a] if isinstance(a, str) else _atom(a, names) for a in monomial]
+        if abs(c) != 1 or not factors:
+            factors.insert(0, str(abs(c)))
+        terms.append(("-" if c < 0 else "+") + "*".join(factors))
+    text = "".join(f" {t[0]} {t[1:]}" for t in terms)
+    return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+
+def _atom(atom: Atom, names: Mapping[str, str]) -> str:
+    a, b = (size_source(s, names) for s in (atom.a, atom.b))
+    if atom.op != "ceildiv":
+        return f"{atom.op}({a}, {b})"
+    return f"-(-{f'({a})' if isinstance(atom.a, Extent) else a}//{f'({b})' if isinstance(atom.b, Extent) else b})"
+
+
+def _tuple(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _shape(shape: Shape, context: Context) -> str:
+    texts = [context.size(s) for s in shape]
+    return texts[0] if len(texts) == 1 else _tuple(texts)
+
+
+def _axes(axes: Sequence[int], rank: int) -> str:
+    """Return the argument of a reduction: none for all axes."""
+    if tuple(axes) == tuple(range(rank)):
+        return ""
+    return f", axis={axes[0] if len(axes) == 1 else tuple(axes)}"
+
+
+# -------------------------------------------------------------------------------------------------------- contractions
+
+
+def _einsum(node: Node, context: Context) -> ArraySource:
+    s = spell(node)
+    x = node.args[0]
+    match s.form:
+        case "product":
+            return ArraySource(_product(node, s.parts[0], context), MUL)
+        case "outer":
+            return ArraySource(f"np.outer({', '.join(_product(node, part, context) for part in s.parts)})")
+        case "trace":
+            return ArraySource(f"np.trace({_product(node, s.parts[0], context)})")
+        case "diagonal" | "diag":
+            return ArraySource(f"np.diag({context.of(x)})")
+        case "permute":
+            if s.axes == tuple(range(len(s.axes)))[::-1]:
+                return ArraySource(f"{context.of(x, ATOM)}.T")
+            return ArraySource(f"np.transpose({context.of(x)}, {s.axes})")
+        case "sum":
+            return ArraySource(f"np.sum({context.of(x)}{_axes(s.axes, len(x.shape))})")
+        case "elementwise" if not s.axes:
+            return ArraySource("*".join(_aligned(node, s, context)), MUL)
+        case _:
+            order = ", optimize=True" if len(node.args) > 2 else ""
+            return ArraySource(
+                f'np.einsum("{s.subscripts}", {", ".join(context.of(a) for a in node.args)}{order})'
+            )
+
+
+def _product(node: Node, chain: Sequence[Factor], context: Context) -> str:
+    factors = [
+        f"{context.of(node.args[f.operand], ATOM)}.T"
+        if f.transposed
+        else context.of(node.args[f.operand], ATOM)
+        for f in chain
+    ]
+    if len(node.args[chain[-1].operand].shape) > 1:
+        return " @ ".join(factors)
+    # Matrices are applied to a vector one after the other, never multiplied first.
+    text = factors.pop()
+    for i, factor in enumerate(reversed(factors)):
+        text = f"{factor} @ {f'({text})' if i else text}"
+    return text
+
+
+def _aligned(node: Node, s: Spelling, context: Context) -> list[str]:
+    rank = max(map(len, s.places))
+    texts: list[str] = []
+    for arg, places in zip(node.args, s.places, strict=True):
+        items = [":" if i in places else "None" for i in range(rank)]
+        while items and items[0] == "None":
+            items.pop(0)
+        texts.append(context.of(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
+    return texts
+
+
+# ------------------------------------------------------------------------------------------------------ reductions
+
+
+def _reduction(function: str) -> _Writer:
+    def write(node: Node, context: Context) -> ArraySource:
+        x, axes = node.args[0], node.params[0]
+        return ArraySource(f"np.{function}({context.of(x)}{_axes(axes, len(x.shape))})")
+
+    return write
+
+
+def _position(function: str) -> _Writer:
+    def write(node: Node, context: Context) -> ArraySource:
+        axis = node.params[0]
+        return ArraySource(
+            f"np.{function}({context.of(node.args[0])}{'' if axis is None else f', axis={axis}'})"
+        )
+
+    return write
+
+
+def _with_helper(*helpers: str) -> _Writer:
+    """A call of the last helper, with the static parameter as ``axis``."""
+
+    def write(node: Node, context: Context) -> ArraySource:
+        axis: Any = node.params[0]
+        if isinstance(axis, tuple) and len(node.params[0]) == 1:
+            axis = node.params[0][0]
+        return ArraySource(f"{helpers[-1]}({context.of(node.args[0])}, {axis})", ATOM, helpers)
+
+    return write
+
+
+def _cumsum(node: Node, context: Context) -> ArraySource:
+    x, (axis, reverse) = context.of(node.args[0]), node.params
+    if not reverse:
+        return ArraySource(f"np.cumsum({x}, axis={axis})")
+    return ArraySource(f"np.flip(np.cumsum(np.flip({x}, {axis}), axis={axis}), {axis})")
+
+
+# ---------------------------------------------------------------------------------------------------------- layout
+
+
+def _reshape(node: Node, context: Context) -> ArraySource:
+    x = node.args[0]
+    if x.shape and len(node.shape) > len(x.shape):
+        found = subscript(node, named=(x,))
+        if found is not None:
+            items = ["None" if item is None else ":" for item in found[1]]
+            return ArraySource(f"{context.of(x, ATOM)}[{', '.join(items)}]")
+    return ArraySource(f"np.reshape({context.of(x)}, {_shape(node.shape, context) if node.shape else '()'})")
+
+
+def _broadcast(node: Node, context: Context) -> ArraySource:
+    x, shape = node.args[0], _shape(node.shape, context)
+    if x.is_number(0) or x.is_number(1):
+        return ArraySource(f"np.{'ones' if x.value else 'zeros'}({shape})")
+    if not x.shape:
+        return ArraySource(f"np.full({shape}, {context.of(x)})")
+    return ArraySource(f"np.broadcast_to({context.of(x)}, {shape})")
+
+
+def _key(triples: Sequence[Triple], context: Context) -> str:
+    items: list[str] = []
+    for start, stop, step in triples:
+        ends = ["" if end is None else context.size(end) for end in (start, stop)]
+        items.append(":".join([*ends, *([str(step)] if step != 1 else [])]))
+    while len(items) > 1 and items[-1] == ":":
+        items.pop()
+    return ", ".join(items)
+
+
+def _slice(node: Node, context: Context) -> ArraySource:
+    return ArraySource(f"{context.of(node.args[0], ATOM)}[{_key(node.params[0], context)}]")
+
+
+def _unslice(node: Node, context: Context) -> ArraySource:
+    key = f"np.s_[{_key(node.params[0], context)}]"
+    text = f"_unslice({context.of(node.args[0])}, {key}, {_shape(node.shape, context)})"
+    return ArraySource(text, ATOM, ("_unslice",))
+
+
+def _concatenate(node: Node, context: Context) -> ArraySource:
+    axis = f", axis={node.params[0]}" if node.params[0] else ""
+    return ArraySource(f"np.concatenate([{', '.join(context.of(a) for a in node.args)}]{axis})")
+
+
+# ------------------------------------------------------------------------------------------------------- positions
+
+_WHOLE_NUMBERS = frozenset({"argmax", "argmin", "iota", "one_hot"})
+_MOVES = frozenset({"reshape", "slice", "gather", "concatenate", "broadcast_to"})
+
+
+def _positions(node: Node, context: Context) -> str:
+    """Return an array of positions: arithmetic on them is done in floats, as everywhere."""
+    if node.op is NUMBER:
+        return str(node.value)
+    inner = node
+    while inner.op.name in _MOVES and len(inner.args) == 1:
+        inner = inner.args[0]
+    if inner.op is SYMBOL or inner.op.name in _WHOLE_NUMBERS:
+        return context.of(node)
+    return f"np.asarray({context.of(node)}).astype(np.int64)"
+
+
+def _gather(node: Node, context: Context) -> ArraySource:
+    x, *indices = node.args
+    axes: tuple[int, ...] = node.params[0]
+    texts = [_positions(i, context) for i in indices]
+    if axes == tuple(range(axes[0], axes[0] + len(axes))):
+        return ArraySource(f"{context.of(x, ATOM)}[{', '.join([':'] * axes[0] + texts)}]")
+    return ArraySource(f"_gather({context.of(x)}, {axes}, {', '.join(texts)})", ATOM, ("_gather",))
+
+
+def _scatter_add(node: Node, context: Context) -> ArraySource:
+    values, *indices = node.args
+    texts = ", ".join(_positions(i, context) for i in indices)
+    shape = _tuple([context.size(s) for s in node.shape])
+    return ArraySource(
+        f"_scatter_add({context.of(values)}, {node.params[0]}, {shape}, {texts})", ATOM, ("_scatter_add",)
+    )
+
+
+def _one_hot(node: Node, context: Context) -> ArraySource:
+    rows = f"np.expand_dims({_positions(node.args[0], context)}, -1)"
+    return ArraySource(f"({rows} == np.arange({context.size(node.params[0])})).astype(np.int64)")
+
+
+def _eye(node: Node, context: Context) -> ArraySource:
+    rows, columns = node.params
+    sizes = [rows] if rows == columns else [rows, columns]
+    return ArraySource(f"np.eye({', '.join(context.size(s) for s in sizes)})")
+
+
+def is_view(node: Node) -> bool:
+    """Tell whether the source of a node gives a view of another array."""
+    if node.op.name == "einsum":
+        return spell(node).form in ("permute", "diagonal")
+    return node.op.name in ("reshape", "slice") or (
+        node.op.name == "broadcast_to" and bool(node.args[0].shape)
+    )
+
+
+ARRAY_SOURCES: Mapping[str, _Writer] = {
+    "argmax": _position("argmax"),
+    "argmin": _position("argmin"),
+    "broadcast_to": _broadcast,
+    "concatenate": _concatenate,
+    "cumsum": _cumsum,
+    "einsum": _einsum,
+    "eye": _eye,
+    "gather": _gather,
+    "iota": lambda node, context: ArraySource(f"np.arange({context.size(node.params[0])})"),
+    "log_softmax": _with_helper("_shifted", "_log_softmax"),
+    "logsumexp": _with_helper("_shifted", "_logsumexp"),
+    "max": _reduction("max"),
+    "mean": _reduction("mean"),
+    "min": _reduction("min"),
+    "norm": _with_helper("_norm"),
+    "one_hot": _one_hot,
+    "prod": _reduction("prod"),
+    "prod_except": _with_helper("_prod_except"),
+    "reshape": _reshape,
+    "scatter_add": _scatter_add,
+    "slice": _slice,
+    "softmax": _with_helper("_shifted", "_softmax"),
+    "unslice": _unslice,
+}
