@@ -15,7 +15,7 @@ from symgrad.ir.graph import SYMBOL, Node, apply, size_node
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import add, neg
-from symgrad.ops.contraction import Labels, contract, einsum, sum_over, transpose
+from symgrad.ops.contraction import Labels, contract, einsum, sum_over
 from symgrad.ops.layout import full
 from symgrad.ops.reductions import mean
 from symgrad.rules.gathering import Exponent, Form, short
@@ -68,10 +68,12 @@ class _Writer:
         return node if tuple(args) == node.args else apply(node.op, tuple(args), node.params)
 
     def _spelled(self, node: Node) -> Node:
-        found = self._done.get(node)
-        if found is None:
-            found = self._done[node] = self._node(node) if all(a in self._done for a in node.args) else node
-        return found
+        """Return a node as it is written, and first all that it reads."""
+        if node not in self._done:
+            for part in topological([node], until=self._done):
+                if part not in self._done:
+                    self._done[part] = self._node(part)
+        return self._done[node]
 
     # ------------------------------------------------------------------------------------------------- products
 
@@ -95,7 +97,6 @@ class _Writer:
             if base.op is add and e.denominator == 1 and e.numerator % 2:
                 flipped = self._forms.sums.flipped(base)
                 if flipped is not None and flipped not in factors:
-                    self._settle(flipped)
                     self._instead[flipped] = base
                     return -coefficient, {flipped if b is base else b: k for b, k in factors.items()}
         for base, e in factors.items():
@@ -111,7 +112,6 @@ class _Writer:
                 if found is not None:
                     operands = (*base.args[:i], found, *base.args[i + 1 :])
                     flipped = apply(einsum, operands, base.params)
-                    self._settle(flipped)
                     return -coefficient, {flipped if b is base else b: k for b, k in factors.items()}
         return coefficient, factors
 
@@ -120,11 +120,6 @@ class _Writer:
         form = self._forms.products.form(node)
         after = self._forms.products.write_signed(Form(-form.coefficient, form.factors, form.powers))
         return after if after.op is not neg else None
-
-    def _settle(self, node: Node) -> None:
-        for part in topological([node], until=self._done):
-            if part not in self._done:
-                self._done[part] = self._node(part)
 
     def _means(self, coefficient: Exponent, factors: dict[Node, Exponent]) -> Exponent:
         """A sum over axes divided by their lengths is a mean."""
@@ -145,7 +140,6 @@ class _Writer:
                 continue
             del left[base]
             shown = written(mean(core.args[0], params=(summed,)), axes, base.shape)
-            self._settle(shown)
             factors.clear()
             factors.update({shown: 1, **{b: k for b, k in left.items() if k != 0}})
             return short(Fraction(coefficient) * lengths)
@@ -291,19 +285,17 @@ class _Writer:
             swap = (a.labels[0] == k) + (b.labels[1] == k) > 1
         if swap:
             a, b, rows, columns = b, a, columns, rows
-        left, right = self._turned(a, (*rows, k)), self._turned(b, (k, *columns))
         labels = (*rows, *columns)
-        return _Operand(self._known(contract([left, right], [(*rows, k), (k, *columns)], labels)), labels)
+        (left, ls), (right, rs) = self._turned(a), self._turned(b)
+        return _Operand(self._known(contract([left, right], [ls, rs], labels)), labels)
 
-    def _turned(self, operand: _Operand, labels: Labels) -> Node:
+    def _turned(self, operand: _Operand) -> _Operand:
+        """Let the labels turn an operand that is a transpose: `A.T @ x` is one contraction."""
         node = self._spelled(operand.node)
-        if operand.labels == labels:
-            return node
         core, axes = view(node)
-        order = [operand.labels.index(x) for x in labels]
-        if core is not node and None not in axes:
-            return written(core, tuple(axes[a] for a in order), tuple(node.shape[a] for a in order))
-        return transpose(node, order)
+        if core is node or None in axes:
+            return _Operand(node, operand.labels)
+        return _Operand(core, tuple(operand.labels[axes.index(a)] for a in range(len(core.shape))))
 
     def _absorbed(self, operands: list[_Operand]) -> list[_Operand] | None:
         """Multiply an operand into one that has all its labels, entry by entry."""
@@ -342,9 +334,7 @@ class _Writer:
     def _seen(self, base: Node, shape: Shape, axes: Map, whole: Shape) -> Node:
         core, inner = view(full(base, shape))
         composed = tuple(None if a is None else inner[a] for a in axes)
-        shown = see_through(written(core, composed, whole))
-        self._settle(shown)
-        return shown
+        return see_through(written(core, composed, whole))
 
 
 def _summed_axes(node: Node) -> tuple[int, ...]:

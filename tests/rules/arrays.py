@@ -138,17 +138,34 @@ def values(seed: int, sizes: Mapping[str, int], wanted: Sequence[Node] = (*SYMBO
     return found
 
 
+def _scalar_divisors(nodes: Sequence[Node]) -> list[Node]:
+    """Return the scalars that something is divided by, even where it has no entries."""
+    pending = [n.args[1] for n in nodes if n.op is build.div]
+    pending += [n.args[0] for n in nodes if n.op is pow and n.args[1].is_number() and n.args[1].value < 0]
+    found: list[Node] = []
+    while pending:
+        top = pending.pop()
+        if not top.shape:
+            found.append(top)
+        elif top.op in (mul, build.div, pow, neg, broadcast_to, reshape):
+            pending += top.args
+    return found
+
+
 def strictly(node: Node, at: Mapping[Node, Any]) -> tuple[Any, float] | None:
     """Return the value and the largest number on the way to it; None where some step on the way has no value."""
     order = [n for n in topological([node]) if n.dtype == "real"]
+    everything = topological([node])
     domains = [n.op.domain(*n.args) for n in order if n.op.pointwise and n.op.domain is not None]
     try:
         if not all(np.all(c) for c in evaluate(domains, at)):
-            return None  # a scalar divisor is zero, even if it divides no entry
+            return None
+        if any(np.any(np.equal(v, 0)) for v in evaluate(_scalar_divisors(everything), at)):
+            return None
         found = evaluate([*order, node], at)
+        shapes = dict(zip(everything, map(np.shape, evaluate(everything, at)), strict=True))
     except SymgradError:
         return None
-    shapes = {n: np.shape(v) for n, v in zip(order, found, strict=False)}
     if any(n.op is mean and any(shapes[n.args[0]][a] == 0 for a in n.params[0]) for n in order):
         return None  # NumPy's mean of nothing is NaN, but for an array that has no entries on another axis either
     if not all(np.all(np.isfinite(np.asarray(v, dtype=float))) for v in found):

@@ -36,7 +36,9 @@ def test_both_sides_of_a_law_agree_at_every_size(rule: Rule) -> None:
             at = values(seed, sizes, [*symbols, array("any", "n", "m", "k")])
             left, right = evaluate([rule.pattern, rule.replacement], at)
             assert np.shape(left) == np.shape(right)
-            assert np.array_equal(left, right, equal_nan=True), f"{rule.name} at {sizes}: {left} is not {right}"
+            assert np.array_equal(left, right, equal_nan=True), (
+                f"{rule.name} at {sizes}: {left} is not {right}"
+            )
 
 
 @pytest.mark.parametrize("rule", [r for r in TENSORS if r.name != "sum-of-a-sum"], ids=lambda r: r.name)
