@@ -61,7 +61,8 @@ def peer(name: str) -> tuple[str, Callable[..., Any]]:
 
 def kernel(name: str, dtype: str) -> Callable[..., Any]:
     arguments = "xy"[: len(RANGES[name])]
-    program = sg.parse(f"value = {name}({', '.join(arguments)})")
+    declared = "".join(f"{a} : real\n" for a in arguments)
+    program = sg.parse(f"{declared}value = {name}({', '.join(arguments)})")
     return sg.compile(program["value"], inputs=[program[a] for a in arguments], dtype=dtype).ufunc
 
 

@@ -109,6 +109,14 @@ def test_a_lane_knows_of_no_other(name, dtype):
     assert same_bits(np.array(alone, dtype), together)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", CASES)
+def test_vectors_of_every_width_give_the_same_bits(name, dtype):
+    columns = sample(CASES[name], 120, 4, dtype)
+    wide, narrow = Target(64, fused=False), UNFUSED
+    assert same_bits(kernel(name, dtype, wide)(*columns), kernel(name, dtype, narrow)(*columns))
+
+
 @pytest.mark.parametrize("target", [None, UNFUSED])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", CASES)
