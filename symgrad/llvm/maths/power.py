@@ -38,7 +38,6 @@ def _is_integer(size: Lane) -> Lane:
 
 
 def pow(lanes: Lanes, x: Lane, y: Lane) -> Lane:
-    """The ends are those of C99, F.9.4.4."""
     size, y_size = lanes.abs(x), lanes.abs(y)
     # With 2**70 the result is zero or infinite for every base but one.
     bounded = lanes.copysign(lanes.at_most(y_size, 2.0**70), y)
@@ -47,9 +46,16 @@ def pow(lanes: Lanes, x: Lane, y: Lane) -> Lane:
     low = lanes.muladd(bounded, log_low, lanes.product_error(bounded, log, product))
     value = exp_of_pair(lanes, product, lanes.select(lanes.abs(product) < 1000.0, low, 0.0))
 
+    common = (x > 0.0) & (x < math.inf) & (y_size < 2.0**70)
+    return lanes.rarely(lanes.not_(common), [value], lambda: [_power_at_ends(lanes, x, y, value)])[0]
+
+
+def _power_at_ends(lanes: Lanes, x: Lane, y: Lane, of_size: Lane) -> Lane:
+    """x**y given |x|**y for finite |x| > 0: the signs of negative bases, and the ends (C99, F.9.4.4)."""
+    size, y_size = lanes.abs(x), lanes.abs(y)
     ordinary = (size > 0.0) & (size < math.inf)
     end = lanes.select(size.equals(0.0) ^ (y < 0.0), 0.0, math.inf)
-    value = lanes.select(ordinary, value, end)
+    value = lanes.select(ordinary, of_size, end)
     integer = _is_integer(y_size)
     odd = integer & lanes.not_(_is_integer(y_size * 0.5))
     value = lanes.select(odd, lanes.copysign(value, x), value)
