@@ -77,8 +77,6 @@ class NestWriter:
         self._fill()
         outer = list(nest.loops[:-1])
         exits: list[tuple[int, str, str]] = []
-        done = fn.label("done")
-        self._skip_empty(done)
         for k, size in enumerate(outer):
             self._clear(k)
             head, body, out = fn.label("loop"), fn.label("row"), fn.label("out")
@@ -99,25 +97,12 @@ class NestWriter:
             fn.put(f"br label %{self._head_of(k)}")
             fn.start(out)
             self._finish(k)
-        fn.put(f"br label %{done}")
-        fn.start(done)
 
     def _head_of(self, k: int) -> str:
         for i, line in enumerate(self.fn.code):
             if isinstance(line, str) and line.startswith(f"  %o{k} = phi"):
                 return str(self.fn.code[i - 1]).rstrip(":")
         return ""
-
-    def _skip_empty(self, done: str) -> None:
-        """A scatter into an empty array has no place to add to."""
-        fn = self.fn
-        for member in self.nest.members:
-            if member.task.combine == "scatter":
-                total = fn.size(size_product(member.task.shape))
-                go = fn.label("go")
-                none = fn.region().scalar(f"icmp eq i64 {total}, 0")
-                fn.put(f"br i1 {none}, label %{done}, label %{go}")
-                fn.start(go)
 
     def _fill(self) -> None:
         fn = self.fn

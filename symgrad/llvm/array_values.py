@@ -94,10 +94,10 @@ class Values:
             found.append(self._as(value, pair[0], member.task.node, self._region(pair, lanes)))
         return found
 
-    def product(self, member: Member, lanes: Lanes | None) -> Value:
+    def product(self, member: Member, lanes: Lanes | None, region: Region | None = None) -> Value:
         """Return the product of the operands of a member."""
         values = self.factors(member, lanes)
-        region = lanes.region if lanes else self.row
+        region = region or (lanes.region if lanes else self.row)
         b = region.wide if member.task.node.dtype == "int" else region.b
         result = values[0]
         for value in values[1:]:
@@ -174,7 +174,7 @@ class Values:
             return self._load(pair, self.memory.array(node), flat(place, node.shape), lanes)
         member = self.nest.holds(node, place)
         if member is not None and not member.own:
-            return self.product(member, lanes if self.passes.levels[pair].inner else None)
+            return self.product(member, lanes if self.passes.levels[pair].inner else None, region)
         name = node.op.name
         args = [(p, self._known(p)) for p in inside(self.nest, pair).values]
         values = [(p[0], v) for p, v in args if v is not None]
