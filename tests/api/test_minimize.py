@@ -28,10 +28,10 @@ SOLUTION = np.linalg.lstsq(np.hstack([DATA["X"], np.ones((20, 1))]), DATA["y"], 
 
 @pytest.mark.parametrize("method", [None, *_READS])
 def test_every_method_finds_the_valley(method: str | None) -> None:
-    options = {"options": {"maxiter": 20000}} if method == "cobyla" else {}
+    options: dict[str, Any] = {"tol": 1e-6, "options": {"maxiter": 20000}} if method == "cobyla" else {}
     found = sg.minimize(ROSENBROCK, [A, "b"], {"a": -1.0, "b": 1.0}, method=method, **options)
     assert found.success, found.message
-    np.testing.assert_allclose([found["a"], found["b"]], [1, 1], atol=2e-2)
+    np.testing.assert_allclose([found["a"], found["b"]], [1, 1], atol=5e-3)
     assert found.value == found.scipy.fun < 1e-5
     assert set(found.solution) == {"a", "b"}
 
