@@ -199,12 +199,20 @@ class _Reading:
             given.append(self._value(p.name, argument))
         needed = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
         have = {p.name for p in positional[: len(given)]} | set(named)
-        if any(p.name not in have for p in needed):
-            raise self._wrong_number(len(arguments))
+        for p in needed:
+            if p.name not in have and p.kind is p.KEYWORD_ONLY:
+                raise self.error(
+                    ProgramSyntaxError,
+                    f"{self.name} has no argument {p.name}=",
+                    self,
+                    cure=f"add {p.name}=..., as expected",
+                )
+            if p.name not in have:
+                raise self._wrong_number(len(arguments))
         return given, named
 
     def error(
-        self, cls: type[SymgradError], what: str, at: Item, *, expected: str | None = None, cure: str
+        self, cls: type[SymgradError], what: str, at: Item | _Reading, *, expected: str | None = None, cure: str
     ) -> SymgradError:
         place = self.scope.location(at.start, at.end)
         return cls(what, at=place, expected=expected or usage(self.name), cure=cure)

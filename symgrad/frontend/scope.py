@@ -17,7 +17,7 @@ from symgrad.errors import (
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.frontend.terms import Term, ends
-from symgrad.ir.graph import Node, apply, number
+from symgrad.ir.graph import SYMBOL, Node, apply, number
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.sizes import names_of
@@ -144,10 +144,15 @@ class Scope:
             return Term(number(1), start, end)
         try:
             node = function(*(t.node for t in terms), *rest)
-        except ShapeError as error:
-            return self.misfit(error, terms, start, end)
         except SymgradError as error:
-            return self.keep(error, start, end)
+            what, cure = error.what, error.cure
+            if isinstance(error, ShapeError) and len(terms) > 1:
+                what = self._naming(what, terms)
+            for term in terms:
+                if term.node.op is SYMBOL and term.node.name in self.free:
+                    cure = f"declare it as an array, on a line above: {term.node.name} : real[n]"
+            placed = type(error)(what, at=error.at, expected=error.expected, cure=cure)
+            return self.keep(placed, start, end)
         return self.term(node, start, end)
 
     def keep(self, error: SymgradError, start: int, end: int) -> Term:
@@ -159,29 +164,32 @@ class Scope:
         return self.wrong(type(error), error.what, start, end, expected=error.expected, cure=cure)
 
     def misfit(self, error: ShapeError, terms: Sequence[Term], start: int, end: int) -> Term:
-        """Keep an error of shapes, naming the operands that do not fit together as the text spells them."""
-        what = error.what
-        pair = self._disagreeing(terms)
-        if pair is not None:
-            a, b = pair
-            what = (
-                f"the shapes of {self.quote(a)} and {self.quote(b)} do not fit: "
-                f"{shape_text(a.node.shape)} and {shape_text(b.node.shape)}"
-            )
-        cure = error.cure or "check the declared shapes"
-        return self.wrong(type(error), what, start, end, expected=error.expected, cure=cure)
-
-    @staticmethod
-    def _disagreeing(terms: Sequence[Term]) -> tuple[Term, Term] | None:
-        if len(terms) == 2:
-            return terms[0], terms[1]
+        """Keep the error of an op whose operands do not broadcast, naming two of them as the text spells them."""
         for i, b in enumerate(terms):
             for a in terms[:i]:
                 try:
                     broadcast_shapes([a.node.shape, b.node.shape])
                 except ShapeError:
-                    return a, b
-        return None
+                    what = (
+                        f"the shapes of {self.quote(a)} and {self.quote(b)} do not broadcast: "
+                        f"{shape_text(a.node.shape)} and {shape_text(b.node.shape)}"
+                    )
+                    return self.wrong(ShapeError, what, start, end, expected=error.expected, cure=error.cure)
+        return self.keep(error, start, end)
+
+    def _naming(self, what: str, terms: Sequence[Term]) -> str:
+        """Return a message about shapes with the source text of the arrays that have them."""
+        shown = [(self.quote(t), shape_text(t.node.shape)) for t in terms]
+        for i, (b, q) in enumerate(shown):
+            for a, p in shown[:i]:
+                for noun in ("arrays", "operands"):
+                    if f"{noun} of shapes {p} and {q}" in what:
+                        return what.replace(
+                            f"{noun} of shapes {p} and {q}", f"{a} of shape {p} and {b} of shape {q}"
+                        )
+        if len({shape for _, shape in shown}) == 1:
+            return what
+        return f"{what}; " + ", ".join(f"{name} is {shape}" for name, shape in shown)
 
     def quote(self, term: Term) -> str:
         """Return the source text of a term in quotes, shortened."""

@@ -19,6 +19,11 @@ PROGRAMS = [
     "p : real(0, 1); q : real(-oo, 1/2)\nr = (p +\n q)*2 \\\n + 1\nPiecewise((p, p > q), (q, True))",
     "k : int\nc : bool\ny = (k if c else 2)**3\n",
     "polygamma(2, x) + maximum(a, b, c)*(x > 0)*~(y < 1)",
+    "X : real[n, 5]; w : real[5]; y : real[n]\nr = X@w - y\nloss = mean(r**2)/n\n"
+    "X.T@r + sum(X, axis=0, keepdims=True)[0]",
+    "n : size\nX : real[n, 5]; ids : int[m]\n"
+    "Y = einsum('ij,kj->ik', X[ids, ::-1], X[1:n - 1, None, 0:5][:, 0])\n"
+    "concatenate((Y, zeros((m, 2))), axis=1)[..., [0, -1]]",
 ]
 PIECES = [
     *"()[]{}+-*/=<>,:;~&|^@.!%$#'\"\\\n\t \0²π×−_0189eExy",
@@ -26,6 +31,7 @@ PIECES = [
     "real", "Uniform",
     "sin(", "1e999999999", "9" * 50, "1e4000", "__import__('os')", "\ud800", "\ufeff", "é", "x y", "2x",
     "oo", "complex",
+    "None", "[0]", "[1:]", "[:, None]", "...", "@", "axis=", "sum(", "(a, b)", "stack((", "'ij->ji'", ", axis=1", "n",
     "0x1F", "1_0", "..", ".T", ".real", "f(", "log()", "\r", "\x0c", "\u00a0", "((((((", "x = x\n",
     "x : real\n", "y", "z",
 ]  # fmt: skip
@@ -68,7 +74,7 @@ def test_mutated_programs(seed: int) -> None:
     assert 10 < good < 500  # the mutations reach both sides
 
 
-@given(st.text(alphabet=st.sampled_from(sorted({*"xy01.e+-*/()<>=,:~&|^ \n"})), max_size=12))
+@given(st.text(alphabet=st.sampled_from(sorted({*"xyT01.e+-*/@()[]<>=,:~&|^' \n"})), max_size=12))
 def test_short_texts(text: str) -> None:
     check(text)
 
