@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from symgrad.backward.trace import Nothing, Step, Trace
+from symgrad.backward.trace import Nothing, Step, Trace, placeholder
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
 from symgrad.explain.dependence import blocking_stops
 from symgrad.explain.forms import Forms
-from symgrad.explain.naming import Naming, listed
+from symgrad.explain.naming import Naming, listed, rule_of, shape_text
 from symgrad.explain.noise import NoiseVerdict, judge
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
@@ -36,13 +36,34 @@ class DerivationStep:
 
     @property
     def rule(self) -> str:
-        """The op whose rule was applied."""
-        return self.step.node.op.name
+        """The op whose rule was applied; for a contraction what it is: matmul, dot, sum, transpose, trace, ..."""
+        return rule_of(self.step.node)
 
     @property
     def linear(self) -> bool:
-        """Whether the rule only passes the cotangent on (sums and signs): bookkeeping."""
-        return "linear" in self.step.node.op.facts
+        """Whether the rule only passes the cotangent on (sums, signs, moves of entries): bookkeeping."""
+        node = self.step.node
+        return "linear" in node.op.facts or (node.op.name == "einsum" and len(node.args) == 1)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the derivative is a linear map, which `partial` writes out, and no factor entry by entry."""
+        return not self.step.node.op.pointwise
+
+    @property
+    def shape(self) -> str:
+        """The shape of the equation."""
+        return shape_text(self.step.node.shape)
+
+    @property
+    def target_shape(self) -> str:
+        """The shape of the argument that receives the contribution."""
+        return shape_text(self.step.target.shape)
+
+    @property
+    def cotangent(self) -> str:
+        """What the cotangent of the equation is called in `partial`, where that is a map."""
+        return self.naming.cotangent(self.step.node)
 
     @property
     def equation(self) -> str:
@@ -63,8 +84,11 @@ class DerivationStep:
 
     @property
     def partial(self) -> str:
-        """The local partial derivative, of the equation by the argument."""
-        return self.naming.text(self.step.coefficient)
+        """The local partial derivative, of the equation by the argument; where it is a map: h_bar -> W.T@h_bar."""
+        if not self.is_map:
+            return self.naming.text(self.step.coefficient)
+        known = {placeholder(self.step.node): self.cotangent}
+        return f"{self.cotangent} -> {self.naming.body(self.step.coefficient, known=known)}"
 
     @property
     def incoming(self) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node
 from symgrad.ir.printer import expression_text
+from symgrad.ir.sizes import Shape
+from symgrad.ir.spelling import spell
 from symgrad.ir.traverse import topological
 
-__all__ = ["ELLIPSIS", "Naming", "listed"]
+__all__ = ["ELLIPSIS", "Naming", "listed", "rule_of", "shape_text"]
 
 ELLIPSIS = "…"
 
@@ -33,9 +35,21 @@ class Naming:
         """Return the name of a node, or its expression in about ``width`` characters."""
         return self.names[node] if node in self.names else self.body(node, width)
 
-    def body(self, node: Node, width: int = 60) -> str:
-        """Return the expression that computes a node, its arguments by name where they have one."""
-        return expression_text(node, self.abbreviated(node, width))
+    def body(self, node: Node, width: int = 60, known: Mapping[Node, str] | None = None) -> str:
+        """Return the expression that computes a node, its arguments by name where they have one.
+
+        Args:
+            node: the node.
+            width: about how long the text may be.
+            known: further names.
+        """
+        if known and node in known:
+            return known[node]
+        return expression_text(node, {**self.abbreviated(node, width), **(known or {})})
+
+    def cotangent(self, node: Node) -> str:
+        """Return what the cotangent of a node is called."""
+        return f"{self.names[node]}_bar" if node in self.names else "bar"
 
     def abbreviated(self, node: Node, width: int) -> dict[Node, str]:
         """Return the names with which a node prints in about ``width`` characters: those it has, and ellipses."""
@@ -69,6 +83,33 @@ class Naming:
         for node in topological([root], until=cut):
             printed[node] = 1 if node in cut else 1 + sum(printed[a] for a in node.args)
         return cut if printed[root] <= most or depth == 1 else None
+
+
+def rule_of(node: Node) -> str:
+    """Return what the rule of an equation is called: its op, or what kind of contraction it is."""
+    if node.op.name != "einsum":
+        return node.op.name
+    match spell(node).form:
+        case "product":
+            return "matmul" if node.shape else "dot"
+        case "permute":
+            return "transpose"
+        case "diagonal" | "diag":
+            return "diag"
+        case "elementwise" | "index":
+            return "einsum"
+        case form:
+            return form
+
+
+def shape_text(shape: Shape) -> str:
+    """Return a shape as one writes it: (n, 5), (n,), ().
+
+    Example:
+        >>> shape_text(("n",))
+        '(n,)'
+    """
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def listed(texts: Sequence[str], most: int = 3) -> str:

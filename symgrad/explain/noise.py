@@ -16,17 +16,20 @@ from symgrad.backward.jvp import push_forward
 from symgrad.backward.trace import Trace
 from symgrad.explain.dependence import Dependence, Paths, blocking_stops
 from symgrad.explain.forms import Forms
-from symgrad.explain.naming import Naming, listed
+from symgrad.explain.naming import Naming, listed, rule_of
 from symgrad.explain.witness import Evidence, Witness, find_evidence
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
+from symgrad.ir.types import REAL, Declaration
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["NoiseVerdict", "Reading", "judge"]
 
 # These have kinks, yet are continuous wherever they are defined.
-_CONTINUOUS = frozenset({"abs", "cbrt", "div", "hypot", "log", "maximum", "minimum", "pow", "relu", "sqrt"})
+_CONTINUOUS = frozenset(
+    {"abs", "cbrt", "div", "hypot", "log", "max", "maximum", "min", "minimum", "norm", "pow", "relu", "sqrt"}
+)
 
 # These change sign through infinity at points that no float hits, so their records name no kink there.
 _WITH_POLES = frozenset({"cot", "csc", "sec", "tan"})
@@ -248,7 +251,7 @@ class _Question:
         )
 
     def _who_reads(self, reading: Sequence[int]) -> str:
-        rules = list(dict.fromkeys(self.trace.steps[i].node.op.name for i in reading))
+        rules = list(dict.fromkeys(rule_of(self.trace.steps[i].node) for i in reading))
         if not rules:
             return f"{self.source.name} is read by the gradient"
         return f"{self.source.name} is read by the pullback{'s' if len(rules) > 1 else ''} of {listed(rules)}"
@@ -277,7 +280,7 @@ def _readings(
         for node in sorted((r for r in step.residuals if r in paths), key=paths.distance):
             matters = None if evidence is None else node in live and influence[i] != 0
             found.append(
-                Reading(step.node.op.name, i + 1, node, matters, live if node in live else paths, naming)
+                Reading(rule_of(step.node), i + 1, node, matters, live if node in live else paths, naming)
             )
     return tuple(found)
 
@@ -329,8 +332,14 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     known = Conditions()
     if any(known.defined(v) != "yes" for v in values):
         return False
-    slopes = push_forward(values, {source: as_node(1)})
+    # An array may move in any direction: along a direction of ones alone, u[0] - u[1] would look constant.
+    direction = symbol(Declaration("__direction", REAL, source.shape)) if source.shape else as_node(1)
+    slopes = push_forward(values, {source: direction})
     slopes = canonical(slopes, drop_stops=True)
-    return all(s.is_number(0) for s in slopes.nodes) and all(
+    return all(_is_zero(s) for s in slopes.nodes) and all(
         s.soundness != "assuming" for s in slopes.trace.steps
     )
+
+
+def _is_zero(node: Node) -> bool:
+    return node.is_number(0) or (node.op.name == "broadcast_to" and node.args[0].is_number(0))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from symgrad.backward.trace import placeholder
 from symgrad.explain.derivation import Derivation, DerivationStep
 from symgrad.explain.naming import ELLIPSIS
 from symgrad.explain.noise import NoiseVerdict, Reading
 from symgrad.explain.witness import Witness
 from symgrad.ir.graph import Node
 from symgrad.ir.printer import number_text, one_line, str_text
+from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Number
 from symgrad.render.latex import latex, latex_name
 from symgrad.render.picture import Highlight
@@ -23,6 +25,7 @@ __all__ = [
     "derivation_text",
     "gradient_text",
     "path_text",
+    "shaped",
     "slope_text",
     "title_text",
 ]
@@ -32,6 +35,7 @@ _STEPS = 200  # that a person reads; JSON has them all
 _WHOLE = 300  # characters of a gradient that a person reads
 _PATH = 12
 _READINGS = 100
+_COTANGENT = "COTANGENT"  # stands in a text for what has a bar
 _LATEX = 70  # characters of program notation in one cell of a LaTeX table
 
 
@@ -92,6 +96,9 @@ def derivation_text(d: Derivation) -> str:
           witness   at x = 0.77, u = 0.95 gives 1.9742857860080387404, u = 1.05 gives 2.3567655849454158818
     """
     lines = [title_text(d), ""]
+    arrays = [str(s.declaration) for s in symbols_of([d.y, *d.wrt]) if s.shape]
+    if arrays:
+        lines += [*_wrapped("  ", ", ".join(arrays)), ""]
     if d.y in d.naming.names and d.y.args:
         lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, _WHOLE)}")
     for i, w in enumerate(d.wrt):
@@ -133,18 +140,25 @@ def slope_text(d: Derivation, w: Node) -> str:
 
 def _step_lines(step: DerivationStep, digits: int) -> list[str]:
     head, margin = f"  {step.number:>{digits}}  ", " " * (digits + 4)
+    target = step.target + shaped(step.target_shape)
     if step.linear:
-        sign = "" if step.partial == "1" else f" times {step.partial}"
-        passed = f"{step.equation}  passes {step.incoming}{sign} on to {step.target}"
+        sign = "" if step.partial == "1" else f" {'through' if step.is_map else 'times'} {step.partial}"
+        passed = f"{step.equation}{shaped(step.shape)}  passes {step.incoming}{sign} on to {target}"
         return _wrapped(f"{head}{step.rule:<10}", passed)
+    kind, by = ("map", "") if step.is_map else ("partial", f"  by {step.target}")
     rows = [
-        (head + f"{step.rule:<10}", step.equation),
+        (head + f"{step.rule:<10}", step.equation + shaped(step.shape)),
         (f"{margin}{'reads':<10}", ", ".join(step.reads)),
-        (f"{margin}{'partial':<10}", f"{step.partial}  by {step.target}"),
+        (f"{margin}{kind:<10}", step.partial + by),
         (f"{margin}{'receives':<10}", step.incoming),
-        (f"{margin}{'passes':<10}", f"{step.produced}  to {step.target}"),
+        (f"{margin}{'passes':<10}", f"{step.produced}  to {target}"),
     ]
     return [line for label, text in rows if text for line in _wrapped(label, text)]
+
+
+def shaped(shape: str) -> str:
+    """Return a shape after what has it; a number needs none."""
+    return "" if shape == "()" else f" : {shape}"
 
 
 def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
@@ -170,13 +184,28 @@ def derivation_latex(d: Derivation) -> str:
         equation = f"&{_cell(d, node, whole=True)}"
         if node in d.naming.names and node.args:
             equation = f"{latex_name(d.naming.names[node])} &= {_cell(d, node, whole=True)}"
-        factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]
-        added = r" \cdot ".join(_within(d, n) for n in factors) or "1"
+        if step.is_map:
+            added = _mapped(d, step)
+        else:
+            factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]
+            added = r" \cdot ".join(_within(d, n) for n in factors) or "1"
         bar = rf"\overline{{{_cell(d, target)}}}"
         rows.append(rf"({step.number})\ \text{{{rule}}} && {equation} && {bar} &\mathrel{{+}}= {added}")
     if len(d.steps) > _STEPS:
         rows.append(rf"\ldots && &\text{{{len(d.steps) - _STEPS} more steps}}")
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def _mapped(d: Derivation, step: DerivationStep) -> str:
+    """Return what a linear map makes of the cotangent of its equation, which is written with a bar."""
+    node, coefficient = step.step.node, step.step.coefficient
+    known = {**d.naming.abbreviated(coefficient, _LATEX), placeholder(node): _COTANGENT}
+    text = (
+        latex(coefficient, known).replace(ELLIPSIS, r"\ldots ")
+        if coefficient.args
+        else latex_name(_COTANGENT)
+    )
+    return text.replace(latex_name(_COTANGENT), rf"\overline{{{_cell(d, node)}}}")
 
 
 def _partial(d: Derivation, w: Node) -> str:
@@ -224,7 +253,9 @@ def _step_json(step: DerivationStep) -> dict[str, Any]:
         "number": step.number,
         "rule": step.rule,
         "equation": step.equation,
+        "shape": step.shape,
         "target": step.target,
+        "target_shape": step.target_shape,
         "reads": list(step.reads),
         "partial": step.partial,
         "incoming": step.incoming,

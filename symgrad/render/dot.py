@@ -52,7 +52,9 @@ def _quoted(text: str) -> str:
 
 
 def _box(box: Box) -> list[str]:
-    lines = [t for t in (box.name, box.text, box.remark, "differentiated by" if box.wrt else None) if t]
+    lines = [
+        t for t in (box.name, box.text, box.shape, box.remark, "differentiated by" if box.wrt else None) if t
+    ]
     attributes = [f"label={_quoted(chr(10).join(lines))}"]
     if box.kind == "stop":
         attributes.append('style="dashed"')

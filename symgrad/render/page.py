@@ -6,7 +6,8 @@ from html import escape
 
 from symgrad.explain.derivation import Derivation, DerivationStep
 from symgrad.explain.noise import NoiseVerdict
-from symgrad.render.derivation import derivation_svg, gradient_text, path_text, slope_text, title_text
+from symgrad.ir.traverse import symbols_of
+from symgrad.render.derivation import derivation_svg, gradient_text, path_text, shaped, slope_text, title_text
 
 __all__ = ["derivation_html"]
 
@@ -62,7 +63,7 @@ def derivation_html(d: Derivation) -> str:
 
 
 def _gradients(d: Derivation) -> str:
-    lines: list[str] = []
+    lines = [str(s.declaration) for s in symbols_of([d.y, *d.wrt]) if s.shape]
     if d.y in d.naming.names and d.y.args:
         lines.append(f"{d.naming.names[d.y]} = {d.naming.body(d.y, 300)}")
     for i, w in enumerate(d.wrt):
@@ -98,12 +99,12 @@ def _row(s: DerivationStep) -> str:
     cells = (
         str(s.number),
         s.rule,
-        s.equation,
+        s.equation + shaped(s.shape),
         ", ".join(s.reads),
         s.partial,
         s.incoming,
         s.produced,
-        s.target,
+        s.target + shaped(s.target_shape),
     )
     kind = ' class="linear"' if s.linear else ""
     return f"<tr{kind}>{''.join(f'<td>{escape(c)}</td>' for c in cells)}</tr>"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from symgrad.explain.naming import Naming
+from symgrad.explain.naming import Naming, shape_text
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import topological
 
@@ -48,6 +48,7 @@ class Box:
         kind: what it stands for.
         name: its name with a declaration, or None.
         text: its expression, or None for an input.
+        shape: its shape, or None for a number, and for an input, whose declaration has it.
         remark: a note below, or None.
         output, wrt, noisy: whether it is an output, is differentiated by, lies on a highlighted path.
     """
@@ -55,6 +56,7 @@ class Box:
     kind: Kind
     name: str | None
     text: str | None
+    shape: str | None
     remark: str | None
     output: bool
     wrt: bool
@@ -120,6 +122,7 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
             kind=_kind(n),
             name=str(n.declaration) if n.op is SYMBOL else names.get(n),
             text=None if n.op is SYMBOL else naming.body(n, _LONGEST),
+            shape=shape_text(n.shape) if n.shape and n.op is not SYMBOL else None,
             remark=f"read by the pullback of {highlight.read_by[n]}" if n in highlight.read_by else None,
             output=n in outputs,
             wrt=n in highlight.wrt,

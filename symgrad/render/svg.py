@@ -148,6 +148,8 @@ def _lines(box: Box) -> list[tuple[str, float, str, str]]:
         lines.append((box.name, _NAME, _INK, "700"))
     if box.text is not None:
         lines.append((box.text, _TEXT, _SOFT if box.name is not None else _INK, "400"))
+    if box.shape is not None:
+        lines.append((box.shape, _SMALL, _SOFT, "400"))
     if box.remark is not None:
         lines.append((box.remark, _SMALL, "#a84a00", "400"))
     if box.wrt:
