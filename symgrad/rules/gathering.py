@@ -23,6 +23,7 @@ __all__ = ["E", "HALF", "Exponent", "Form", "Gathering", "is_long", "short"]
 Exponent: TypeAlias = "int | Fraction"
 
 _TRIAL = 1000  # prime factors of radicands are looked for up to here
+_PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 HALF = Fraction(1, 2)
 E = constant("E")
 _MORE = "also defined for some more values of {}"
@@ -123,7 +124,7 @@ class Gathering:
             shown, node = node, see_through(node)
             if shown is not node:
                 self.laws["elementwise-on-broadcasts"] = None
-            if self._opens_view(node, e):
+            if self.takes_view(node, e):
                 return
         name = node.op.name
         if name == "sqrt" and is_numeric_product(node.args[0]):
@@ -151,10 +152,10 @@ class Gathering:
         else:
             self.include(node, e)
 
-    def _opens_view(self, node: Node, e: Exponent) -> bool:
-        """A view of a product is the product of the views."""
+    def takes_view(self, node: Node, e: Exponent) -> bool:
+        """Take in a view of a product as the product of the views; tell whether it is one."""
         core, axes = view(node)
-        if core is node or core.op.name not in {"mul", "div", "neg"} or not self._forms.products.small(core):
+        if core is node or core.op.name not in _PRODUCTS or not self._forms.products.small(core):
             return False
 
         def seen(factor: Node) -> Node:
@@ -162,7 +163,7 @@ class Gathering:
             return see_through(written(*view(shown), node.shape))
 
         self.laws["product-of-views"] = None
-        form = self._forms.products.form(core)
+        form = self._forms.products.form_of_factor(core)
         powers = {seen(exp(p) if b is E else pow(b, p)): 1 for b, p in form.powers.items()}
         self.raise_to(
             Form(form.coefficient, {**{seen(b): k for b, k in form.factors.items()}, **powers}, {}), e

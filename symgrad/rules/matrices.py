@@ -57,7 +57,7 @@ class _Writer:
     def _node(self, node: Node) -> Node:
         if node.op.name in _PRODUCTS and self._forms.products.small(node):
             form = self._forms.products.form(node)
-            if any(_is_array(b) for b in (*form.factors, *form.powers)):
+            if node not in form.factors and any(_is_array(b) for b in (*form.factors, *form.powers)):
                 return full(self._product(form), node.shape)
         args = [self._done[a] for a in node.args]
         if node.op is einsum and all(len(set(own)) == len(own) for own in node.params[0]):

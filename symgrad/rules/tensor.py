@@ -8,11 +8,11 @@ from symgrad.ir.graph import Node, apply
 from symgrad.ops.arith import div
 from symgrad.ops.contraction import einsum, sum_over
 from symgrad.ops.indexing import gather, scatter_add
-from symgrad.ops.layout import full, reshape, slice_of, unslice
+from symgrad.ops.layout import broadcast_to, full, reshape, slice_of, unslice
 from symgrad.ops.reductions import count, cumsum, mean
 from symgrad.rewrite.trace import Step
 from symgrad.rules.contractions import Contractions
-from symgrad.rules.gathering import Form
+from symgrad.rules.gathering import Form, Gathering
 from symgrad.rules.views import is_plain, see_through, view, written
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ class Tensors:
             after = written(core, axes, node.shape)
             if after is not node:
                 return Step("view-of-a-view", node, after, "exact")
+            product = Gathering(self._forms)
+            if node.op is not broadcast_to and product.takes_view(node, 1):
+                product.settle()
+                after = full(self._forms.products.write_signed(product.form()), node.shape)
+                notes = tuple(product.notes)
+                return Step("product-of-views", node, after, product.soundness, notes, tuple(product.laws))
         if node.op is einsum:
             return self._contractions.collect(node)
         return self._linear(node) if node.op in _LINEAR else None

@@ -16,7 +16,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops import build
 from symgrad.ops.arith import add, mul, neg, pow
-from symgrad.ops.contraction import sum_over
+from symgrad.ops.contraction import contract, sum_over
 from symgrad.ops.elementary import exp
 from symgrad.ops.hyperbolic import tanh
 from symgrad.ops.indexing import eye, gather, scatter_add
@@ -33,7 +33,9 @@ s, t = array("s"), array("t")
 x, y, u = array("x", "n"), array("y", "n"), array("u", "m")
 A, B, C, S = array("A", "n", "m"), array("B", "n", "m"), array("C", "m", "k"), array("S", "n", "n")
 ids = symbol(Declaration("ids", INT, ("k",)))
-SYMBOLS = [s, t, x, y, u, A, B, C, S]
+row, column, T = array("row", 1, "m"), array("column", "n", 1), array("T", "k", "n", "m")
+three = array("three", 3, 3)
+SYMBOLS = [s, t, x, y, u, A, B, C, S, row, column, T, three]
 SIZES = [
     {"n": n, "m": m, "k": k} for n, m, k in ((3, 2, 4), (1, 3, 2), (2, 1, 1), (0, 2, 2), (2, 0, 1), (3, 2, 0))
 ]
@@ -95,6 +97,25 @@ def _binary(draw: random.Random, v: Node, w: Node) -> Node:
     return draw.choice([add, mul, mul, build.matmul, build.matmul, _difference, _quotient])(v, w)
 
 
+def _einsum(draw: random.Random, operands: Sequence[Node]) -> Node:
+    """A contraction with labels at random: diagonals, repeated operands, sums over anything."""
+    known: dict[Size, list[int]] = {}
+    labels: list[list[int]] = []
+    count = 0
+    for v in operands:
+        own: list[int] = []
+        for size in v.shape:
+            choices = known.setdefault(size, [])
+            if not choices or draw.random() < 0.4:
+                choices.append(count)
+                count += 1
+            own.append(draw.choice(choices))
+        labels.append(own)
+    used = sorted({k for own in labels for k in own})
+    result = draw.sample(used, min(len(used), draw.randrange(3)))
+    return contract(operands, labels, result)
+
+
 def _difference(v: Node, w: Node) -> Node:
     return add(v, neg(w))
 
@@ -110,6 +131,11 @@ def any_program(seed: int, size: int = 8) -> Node:
     made = 0
     while made < size:
         try:
+            if draw.random() < 0.15:
+                found = _einsum(draw, [draw.choice(pool) for _ in range(draw.randrange(1, 4))])
+                pool.append(found)
+                made += 1
+                continue
             v = draw.choice(pool[-5:] if draw.random() < 0.6 else pool)
             found = _unary(draw, v) if draw.random() < 0.5 else _binary(draw, v, draw.choice(pool))
         except SymgradError:
