@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import mul
-from typing import Any, Protocol, cast, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -133,6 +133,8 @@ class ArrayKernel(Kernel):
                 "an array program has no where=",
                 cure="compute everything and choose with np.where, or select from the batch",
             )
+        if out is not None:
+            arrays = _apart(arrays, as_tuple(out))
         try:
             return self._call(*arrays) if out is None else self._call(*arrays, out=out)
         except (TypeError, ValueError) as error:
@@ -264,6 +266,19 @@ class ArrayKernel(Kernel):
                 results[k] = target
         values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
         return values[0] if len(values) == 1 else tuple(values)
+
+
+def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
+    """Copy inputs that an output may overwrite.
+
+    NumPy does so too, but not where both are one view: that the same memory can be a batch of rows for the output and
+    one matrix for an input, it does not see.
+    """
+    apart: list[Any] = []
+    for value in arrays:
+        shared = any(t is not None and np.may_share_memory(value, t) for t in outs)
+        apart.append(np.array(value) if shared else value)
+    return tuple(apart)
 
 
 def symbols_for(outputs: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:

@@ -13,6 +13,7 @@ from symgrad.ir.types import broadcast_shapes
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.code import Code
 from symgrad.llvm.types import FloatType, float_type
 from symgrad.lower.schedule import schedule
@@ -70,8 +71,6 @@ def compile_nodes(
 
 
 def _array_kernel(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str) -> ArrayKernel:
-    from symgrad.llvm.array_code import ArrayCode
-
     return ArrayKernel(
         ArrayCode(outputs, inputs, real),
         outputs,

@@ -23,8 +23,9 @@ __all__ = ["FIELDS", "driver", "python_function"]
 
 # Tables that depend on the number of arguments are on the stack: some bytes for each, however large the arrays.
 #
-# An input is copied where its layout is not the code's; in a ufunc without core dimensions (%private) always,
-# because there NumPy lets an output be an input. An input that does not move along the batch is copied once.
+# An input is copied where its layout is not the code's; in a ufunc without core dimensions (%private) always, because
+# reduce and accumulate pass an output as the next input. One that does not move along the batch is copied once. An
+# output that is an input goes through a copy too: NumPy lets that be, for it takes a loop to read before it writes.
 # Sums of sizes saturate: what does not fit into memory must fail to be allocated, never wrap around to a little.
 _BATCH = """\
 define i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
@@ -59,8 +60,8 @@ name:
   br label %name.test
 
 classify:
-  %k = phi i64 [ 0, %name.test ], [ %k.next, %classified ]
-  %total = phi i64 [ 0, %name.test ], [ %total.next, %classified ]
+  %k = phi i64 [ 0, %name.test ], [ %k.next, %decide ]
+  %total = phi i64 [ 0, %name.test ], [ %total.next, %decide ]
   %item.at = getelementptr i64, ptr %itemsizes, i64 %k
   %item = load i64, ptr %item.at
   %rank.at = getelementptr i64, ptr %ranks, i64 %k
@@ -96,6 +97,23 @@ classified:
   %arg = load i64, ptr %arg.at
   %step.at = getelementptr i64, ptr %steps, i64 %k
   %step = load i64, ptr %step.at
+  %input = icmp slt i64 %k, %nin
+  br label %share.test
+share.test:
+  %j = phi i64 [ 0, %classified ], [ %j.next, %share ]
+  %shared = phi i1 [ false, %classified ], [ %shared.next, %share ]
+  %j.more = icmp slt i64 %j, %nin
+  %unlike = xor i1 %input, true
+  %compare = and i1 %j.more, %unlike
+  br i1 %compare, label %share, label %decide
+share:
+  %jarg.at = getelementptr ptr, ptr %args, i64 %j
+  %jarg = load i64, ptr %jarg.at
+  %equal = icmp eq i64 %jarg, %arg
+  %shared.next = or i1 %shared, %equal
+  %j.next = add i64 %j, 1
+  br label %share.test
+decide:
   %low = or i64 %arg, %step
   %item.mask = sub i64 %item, 1
   %odd = and i64 %low, %item.mask
@@ -103,9 +121,9 @@ classified:
   %usual = and i1 %dense, %aligned
   %void = icmp eq i64 %bytes, 0
   %usable = or i1 %usual, %void
-  %input = icmp slt i64 %k, %nin
   %taken = icmp ne i64 %private, 0
-  %must = and i1 %input, %taken
+  %own.input = and i1 %input, %taken
+  %must = or i1 %own.input, %shared
   %free = xor i1 %must, true
   %stays = and i1 %usable, %free
   %bytes.more = add i64 %bytes, 63

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, size_node, symbol
-from symgrad.ir.types import BOOL, INT, REAL, Declaration, Domain, Shape
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.types import BOOL, INT, REAL, Declaration, Domain
 from symgrad.ops.contraction import contract, sum_over
 from symgrad.ops.layout import concatenate, slice_axes
 from tests.kernel.formulas import op
@@ -82,9 +83,11 @@ PROGRAMS = [
 ]
 
 
-def draw(node: Node, sizes: dict[str, int], batch: tuple[int, ...], rng: np.random.Generator, dtype: Any) -> Any:
+def draw(
+    node: Node, sizes: dict[str, int], batch: tuple[int, ...], rng: np.random.Generator, dtype: Any
+) -> Any:
     """Values for an input, without rounding in sums and products: small multiples of 1/4."""
-    shape: Shape = (*batch, *(sizes[s] if isinstance(s, str) else s for s in node.shape))
+    shape = (*batch, *(evaluate_size(s, sizes) for s in node.shape))
     if node.dtype == "bool":
         return rng.random(shape) < 0.5
     if node.dtype == "int":
@@ -94,9 +97,14 @@ def draw(node: Node, sizes: dict[str, int], batch: tuple[int, ...], rng: np.rand
 
 def batched(reference: Callable[..., tuple[Any, ...]], inputs: list[Node], arrays: list[Any]) -> list[Any]:
     """Apply a reference to every element of a batch."""
-    batch = np.broadcast_shapes(*(v.shape[: v.ndim - len(s.shape)] for s, v in zip(inputs, arrays, strict=True)))
+    batch = np.broadcast_shapes(
+        *(v.shape[: v.ndim - len(s.shape)] for s, v in zip(inputs, arrays, strict=True))
+    )
     whole = [
-        np.broadcast_to(v, batch + v.shape[v.ndim - len(s.shape) :]) for s, v in zip(inputs, arrays, strict=True)
+        np.broadcast_to(v, batch + v.shape[v.ndim - len(s.shape) :])
+        for s, v in zip(inputs, arrays, strict=True)
     ]
     found = [reference(*(v[i] for v in whole)) for i in np.ndindex(batch)]
-    return [np.array([f[k] for f in found]).reshape(batch + np.shape(found[0][k])) for k in range(len(found[0]))]
+    return [
+        np.array([f[k] for f in found]).reshape(batch + np.shape(found[0][k])) for k in range(len(found[0]))
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,14 @@ from symgrad.ir.graph import number
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.jit import live_engines
 from tests.kernel.formulas import op, u, x
+from tests.kernel.programs import PROGRAMS, mean, op_with, y
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loops() -> None:
+    """The loops that all kernels share are compiled with the first kernel and stay."""
+    compile_nodes([x])(1.0)
+    compile_nodes([mean(y)])([1.0])
 
 
 def test_the_ufunc_alone_keeps_the_code():
@@ -45,11 +54,42 @@ def test_a_plain_kernel_frees_its_code():
     assert live_engines() == before
 
 
+def test_an_array_kernel_frees_its_code():
+    gc.collect()
+    before = live_engines()
+    joined = next(p for p in PROGRAMS if p.name == "joined")
+    kernel = compile_nodes(joined.outputs, joined.inputs)
+    ufunc = kernel.ufunc
+    del kernel
+    gc.collect()
+    assert live_engines() > before
+    assert ufunc(np.arange(3.0), np.arange(2.0))[0].tolist() == [0, 1, 2, 0, 1]
+    del ufunc
+    gc.collect()
+    assert live_engines() == before
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the resident size from /proc")
+def test_an_array_kernel_keeps_its_memory_and_frees_it():
+    kernel = compile_nodes([mean(y), op_with("max", ((0,),), y)], [y])
+    wide = np.ones((4 << 20, 2))  # a column is copied: 32 MiB
+    assert kernel(wide[:, 0])[0] == 1
+    gc.collect()
+    kept = resident()
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found[0] == 1 for found in pool.map(kernel, [wide[:, k % 2] for k in range(20)]))
+    assert abs(resident() - kept) < 8 << 20, "one block is kept, whatever threads found it taken"
+    del kernel
+    gc.collect()
+    assert resident() < kept - (24 << 20)
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the resident size from /proc")
 def test_two_hundred_kernels_leave_nothing():
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
     def compile_some(count: int, start: int) -> None:
         for i in range(start, start + count):
             kernel = compile_nodes([op("add", op("mul", x, u), number(i))], [x, u])
