@@ -185,6 +185,7 @@ class _Grouping:
         if reduced != list(range(inner - len(reduced), inner)):
             return False
         shared = not nest.loops
+        alone = len(used) == len(nest.loops)  # reads no array that is as large as the nest: nothing is lost
         memory = {n for n, _ in needs.memory}
         everywhere = len(nest.loops)
         for node, place in needs.values:
@@ -194,8 +195,9 @@ class _Grouping:
                 continue
             memory.add(node)
             at = flat(moved, node.shape)
+            alone = alone and len(at.terms) < everywhere
             shared = shared or (len(at.terms) == everywhere and (node, at) in nest.loads)
-        if not shared:
+        if not (shared or (alone and not needs.memory)):
             return False
         if any(nest in self.givers.get(n, ()) for n in memory):
             return False

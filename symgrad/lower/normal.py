@@ -90,7 +90,8 @@ def _shaped(x: Node, node: Node) -> Node:
 def _softmax(node: Node, args: tuple[Node, ...]) -> Node:
     (axes,) = node.params
     _, e = _softened(args[0], axes)
-    return _op("div", e, _kept(e, _sum(e, axes), axes))
+    # One division a row. The sum is at least 1, so that its reciprocal loses nothing but one rounding.
+    return _op("mul", e, _kept(e, _op("div", as_node(1), _sum(e, axes)), axes))
 
 
 def _log_softmax(node: Node, args: tuple[Node, ...]) -> Node:
@@ -132,6 +133,62 @@ def _eye(node: Node, _args: tuple[Node, ...]) -> Node:
 
 def _iota(size: Size) -> Node:
     return apply(OPS["iota"], (), (size,))
+
+
+def _scatter_add(node: Node, args: tuple[Node, ...]) -> Node:
+    """Write a scatter that gives each entry at most one value as a choice: it takes no memory of its own.
+
+    The derivative of picking one entry of every row is one: the positions along rows are counted, those in a row compared.
+    """
+    axes, shape = node.params
+    values, *indices = args
+    depth = max(len(i.shape) for i in indices)
+    counted: dict[int, int] = {}
+    for index, axis in zip(indices, axes, strict=True):
+        along = _counts(index, depth)
+        if along is not None:
+            counted[along] = axis
+    first: int = axes[0]
+    extents = values.shape[first : first + depth]
+    if any(d not in counted or shape[counted[d]] != n for d, n in enumerate(extents)):
+        return apply(node.op, args, node.params)
+    # Labels: the axes of the target; an axis of the positions is the axis of the target that counts along it.
+    kept = iter([a for a in range(len(shape)) if a not in axes])
+    of_values = tuple(
+        counted[j - first] if first <= j < first + depth else next(kept) for j in range(len(values.shape))
+    )
+    result = _spread(values, of_values, len(shape))
+    for index, axis in zip(indices, axes, strict=True):
+        if axis in counted.values():
+            continue
+        lead = depth - len(index.shape)
+        at = _spread(index, tuple(counted[j + lead] for j in range(len(index.shape))), len(shape))
+        size = shape[axis]
+        at = _op("where", _op("lt", at, as_node(0)), _op("add", at, size_node(size)), at)
+        here = _op("eq", at, _spread(_iota(size), (axis,), len(shape)))
+        result = _op("where", here, result, as_node(0))
+    return result if result.shape == shape else apply(OPS["broadcast_to"], (result,), (shape,))
+
+
+def _counts(index: Node, depth: int) -> int | None:
+    """Return along which axis of the positions an index array counts 0, 1, ...; None if it does not."""
+    x = index
+    while x.op.name == "reshape":
+        x = x.args[0]
+    long = [j for j, n in enumerate(index.shape) if n != 1]
+    if x.op.name != "iota" or len(long) != 1:
+        return None
+    return long[0] + depth - len(index.shape)
+
+
+def _spread(x: Node, labels: tuple[int, ...], rank: int) -> Node:
+    """Return x with its axes at these axes of an array of a rank, the others of length 1."""
+    order = tuple(sorted(labels))
+    if order != labels:
+        x = apply(OPS["einsum"], (x,), ((labels,), order))
+    sizes = dict(zip(order, x.shape, strict=True))
+    shape = tuple(sizes.get(a, 1) for a in range(rank))
+    return x if x.shape == shape else apply(OPS["reshape"], (x,), (shape,))
 
 
 _Labels = tuple[int, ...]
@@ -289,6 +346,7 @@ _RULES: dict[str, Callable[[Node, tuple[Node, ...]], Node]] = {
     "norm": _norm,
     "one_hot": _one_hot,
     "eye": _eye,
+    "scatter_add": _scatter_add,
     "einsum": _einsum,
     "max": lambda node, args: _reduce("max", args[0], node.params[0]),
     "min": lambda node, args: _reduce("min", args[0], node.params[0]),
