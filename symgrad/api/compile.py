@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.api.expr import Expr, as_expr, node_of
-from symgrad.api.inputs import inputs_of, known_symbols, ordered_symbols, unbound_sizes
+from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
 from symgrad.errors import MissingInputError, NotInProgramError, UnsupportedError, UsageError
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
+from symgrad.ops.arith import div
 
 __all__ = ["compile"]
 
@@ -108,12 +109,17 @@ def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
 
 def arranged(exprs: Sequence[Expr]) -> list[Node]:
     """Return the nodes to compile: as written for the user's own, canonical for derivatives of moderate size."""
-    nodes = [e.node for e in exprs]
     derived = [e.node for e in exprs if e.derived]
-    if not derived or len(topological(derived)) > _CANONICAL_UP_TO:
-        return nodes
-    from symgrad.rules.pipeline import canonical
+    rewritten = dict(zip(derived, derived, strict=True))
+    if derived and len(topological(derived)) <= _CANONICAL_UP_TO:
+        from symgrad.rules.pipeline import canonical
 
-    # A kernel computes values, and the value of stop_gradient(e) is e.
-    rewritten = dict(zip(derived, canonical(derived, drop_stops=True).nodes, strict=True))
-    return [rewritten[e.node] if e.derived else e.node for e in exprs]
+        # A kernel computes values, and the value of stop_gradient(e) is e.
+        rewritten = dict(zip(derived, canonical(derived, drop_stops=True).nodes, strict=True))
+    arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
+    return [_real(rewritten[e.node], arrays) if e.derived else e.node for e in exprs]
+
+
+def _real(derivative: Node, arrays: bool) -> Node:
+    """Return a derivative so that a kernel delivers real numbers, even where all of them are whole: ones, say."""
+    return div(derivative, as_node(1)) if arrays and derivative.dtype == "int" else derivative

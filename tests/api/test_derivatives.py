@@ -178,7 +178,7 @@ def test_batch_jacobian_is_the_diagonal_of_the_jacobian() -> None:
         sg.batch_jacobian(X - X.mean(axis=0), X)
     with pytest.raises(ShapeError, match="batch_jacobian of an array"):
         sg.batch_jacobian(Z, W)
-    assert sg.batch_jacobian(np.sign(X), X).nothing == "zero"
+    assert sg.batch_jacobian(sg.sign(X), X).nothing == "zero"
 
 
 # -- kinds of nothing --------------------------------------------------------------------------------------------

@@ -1,0 +1,77 @@
+"""Compiling array programs: which inputs a kernel has, what it delivers, and that it agrees with evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import MissingInputError
+from tests.arrays import random_value
+
+X, W, B = sg.tensor("X", ("n", 3)), sg.tensor("w", (3, 2)), sg.tensor("b", (2,))
+Y = sg.tensor("y", ("n", 2))
+A = sg.symbols("a")
+Z: Any = sg.tanh(X @ W + B)
+LOSS: Any = sg.mean((Z - Y) ** 2)
+
+
+def values(expr: Any, n: int = 4) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    return {str(i.name): random_value(i.node, {"n": n}, rng) for i in expr.inputs}
+
+
+V = sg.tensor("v", (3, 2))
+DERIVED = {
+    "grad": lambda: sg.grad(LOSS, W),
+    "by an intermediate": lambda: sg.grad(LOSS, Z),
+    "gradients": lambda: sg.gradients(Z, B)[0],
+    "jacobian": lambda: sg.jacobian(Z, W),
+    "jacobian forwards": lambda: sg.jacobian(Z, B),
+    "batch_jacobian": lambda: sg.batch_jacobian(Z, X),
+    "hessian": lambda: sg.hessian(LOSS, B),
+    "hvp": lambda: sg.hvp(LOSS, W, V),
+    "jvp": lambda: sg.jvp(Z, W, V),
+    "vjp": lambda: sg.vjp(Z, W, Y),
+    "ones": lambda: sg.grad(sg.sum(X), X),
+    "nothing": lambda: sg.grad(sg.sum(X), W),
+    "units": lambda: sg.jacobian(X, X),
+    "a count": lambda: sg.grad(sg.sum(X * 0 + A), A),
+}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_compiled_derivative_is_the_evaluated_one(name: str, n: int) -> None:
+    expr = DERIVED[name]()
+    given = values(expr, n)
+    found = sg.compile(expr)(**given)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expr(**given), rtol=1e-12, atol=1e-13)
+
+
+def test_inputs_that_only_give_a_size_come_along() -> None:
+    ones = sg.grad(sg.sum(X), X)
+    assert sg.compile(ones).inputs == ("X",)
+    assert sg.compile([ones * A, A]).inputs == ("a", "X")
+    assert sg.compile(ones, inputs=["X"]).inputs == ("X",)
+    other = sg.tensor("rows", ("n",))
+    np.testing.assert_array_equal(sg.compile(ones, inputs=[other])(np.zeros(2)), np.ones((2, 3)))
+    with pytest.raises(MissingInputError, match="size n is needed") as caught:
+        sg.compile(ones * A, inputs=[A])
+    assert caught.value.cure == "add X to inputs, or leave inputs out"
+    p = sg.parse("X : real[n, 3]\nb : real[n]\nt = sum(X) + sum(b)")
+    assert sg.compile(sg.grad(p["t"], "b")).inputs == ("X",)
+    assert sg.compile([p["t"], sg.grad(p["t"], "b")]).inputs == ("X", "b")
+
+
+def test_what_counts_stays_whole_and_what_is_derived_is_real() -> None:
+    ids = sg.tensor("ids", ("k",), "int")
+    rows = X[ids]
+    whole, taken = sg.compile([sg.argmax(X, axis=1), rows])(ids=[2, 0, 0], X=np.eye(3))
+    assert (whole.dtype, taken.dtype) == (np.int64, np.float64)
+    counted = sg.compile(sg.grad(sg.sum(rows), X))(ids=[2, 0, 0], X=np.eye(3))
+    np.testing.assert_array_equal(counted, [[2.0] * 3, [0.0] * 3, [1.0] * 3])
+    assert counted.dtype == np.float64
