@@ -75,7 +75,9 @@ def _axis(fn: Function, shape: Shape, axis: int | None) -> tuple[str, str, str]:
 class _Line:
     """The elements along an axis of an operand and of the result, at one place of the other axes."""
 
-    def __init__(self, fn: Function, memory: Memory, node: Node, outer: str, inner: str, n: str, step: str) -> None:
+    def __init__(
+        self, fn: Function, memory: Memory, node: Node, outer: str, inner: str, n: str, step: str
+    ) -> None:
         self.fn = fn
         self.source = memory.array(backing(node.args[0]))
         self.target = memory.array(node)
@@ -108,7 +110,9 @@ class _Line:
         r.do(f"store {storage.element} {value}, ptr {pointer}, align {storage.align}")
 
 
-def _lines(fn: Function, node: Node, memory: Memory, axis: int | None, body: Callable[[_Line, str], None]) -> None:
+def _lines(
+    fn: Function, node: Node, memory: Memory, axis: int | None, body: Callable[[_Line, str], None]
+) -> None:
     rows, n, columns = _axis(fn, node.args[0].shape, axis)
 
     def row(o: str, _: Carried) -> Carried:
@@ -206,7 +210,9 @@ def _groups(node: Node) -> tuple[list[int], list[int], list[int], list[int]]:
     return batch, [k for k in result if k in a and k not in shared], [k for k in result if k not in a], summed
 
 
-def _matrix(labels: Sequence[int], shape: Shape, rows: Sequence[int], columns: Sequence[int]) -> tuple[Size, bool]:
+def _matrix(
+    labels: Sequence[int], shape: Shape, rows: Sequence[int], columns: Sequence[int]
+) -> tuple[Size, bool]:
     """Return the distance of neighbouring rows in memory (of columns, if it lies transposed), and whether it does."""
     steps = dict(zip(labels, strides(shape), strict=True))
     if labels[-1] in columns:
@@ -220,7 +226,9 @@ def _product(fn: Function, node: Node, memory: Memory) -> None:
     sizes: dict[int, Size] = {}
     for own, arg in zip((a_labels, b_labels), node.args, strict=True):
         sizes.update(zip(own, arg.shape, strict=True))
-    swap = result[-1] in left  # the result lies transposed: its transpose is the product of the transposes, swapped
+    swap = (
+        result[-1] in left
+    )  # the result lies transposed: its transpose is the product of the transposes, swapped
     operands = [(node.args[0], a_labels), (node.args[1], b_labels)]
     if swap:
         operands.reverse()
@@ -267,7 +275,10 @@ def _name(x_turned: bool, y_turned: bool) -> str:
 
 
 def product_text(real: FloatType, x_turned: bool, y_turned: bool, *, fused: bool) -> str:
-    """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns."""
+    """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns.
+
+    Lengths that BLAS cannot count, in its 32 bits, are multiplied row by row as small ones are.
+    """
     t = real.llvm
     symbol = blas.gemm(real)
     xi, xk = ("1", "%xs") if x_turned else ("%xs", "1")
@@ -288,7 +299,14 @@ entry:
 some:
   %mnk = mul i64 %mn, %k
   %small = icmp sle i64 %mnk, {SMALL}
-  br i1 %small, label %rows, label %big
+  %mn.bits = or i64 %m, %n
+  %mnk.bits = or i64 %mn.bits, %k
+  %x.bits = or i64 %mnk.bits, %xs
+  %xy.bits = or i64 %x.bits, %ys
+  %all.bits = or i64 %xy.bits, %zs
+  %long = icmp ugt i64 %all.bits, 2147483647
+  %by.rows = or i1 %small, %long
+  br i1 %by.rows, label %rows, label %big
 big:
   %ints = alloca [6 x i32]
   %reals = alloca [2 x {t}]

@@ -81,7 +81,8 @@ def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
             for name in names_of(size):
                 if name not in known:
                     raise ShapeError(
-                        f"the size {name} has no value", cure="pass an input that has this size in its declared shape"
+                        f"the size {name} has no value",
+                        cure="pass an input that has this size in its declared shape",
                     )
 
 
@@ -103,9 +104,9 @@ def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target) -
     texts += [product_text(real, x, y, fused=declarations.fused) for x, y in sorted(products)]
     if products:
         suffix = "f64" if real.bits == 64 else "f32"
-        declarations.intrinsics[
-            f"declare {real.llvm} @llvm.fma.{suffix}({', '.join([real.llvm] * 3)})"
-        ] = None
+        declarations.intrinsics[f"declare {real.llvm} @llvm.fma.{suffix}({', '.join([real.llvm] * 3)})"] = (
+            None
+        )
         declarations.intrinsics[f"declare void @{gemm(real)}({', '.join(['ptr'] * 13)})"] = None
     parts = [
         _run(plan.memory, names, real, width, declarations, calls),
@@ -120,7 +121,12 @@ def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target) -
 
 
 def _run(
-    memory: Memory, names: Sequence[str], real: FloatType, width: int, declarations: Declarations, calls: list[str]
+    memory: Memory,
+    names: Sequence[str],
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    calls: list[str],
 ) -> str:
     """The function ``run``: it fills the table of addresses and calls one step after the other."""
     region = Region(real, width, declarations, 0)
@@ -174,8 +180,33 @@ def _offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> t
 def _scratch(
     memory: Memory, names: Sequence[str], real: FloatType, width: int, declarations: Declarations
 ) -> str:
-    region = Region(real, width, declarations, 0)
+    """The function ``scratch_bytes``: -1, which is more than any memory, where a number does not fit i64."""
+    region = _Exact(real, width, declarations)
     _, end = _offsets(memory, region, Sizes(names, region), real)
+    needed = region.scalar(f"select i1 {region.overflow}, i64 -1, i64 {end}")
+    declared = [
+        f"declare {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64, i64)" for code in ("sadd", "smul")
+    ]
     return "\n".join(
-        [f"define i64 @{SCRATCH}(ptr %sizes) #0 {{", *region.lines, f"  ret i64 {end}", "}"]
+        [f"define i64 @{SCRATCH}(ptr %sizes) #0 {{", *region.lines, f"  ret i64 {needed}", "}", *declared]
     )
+
+
+class _Exact(Region):
+    """Code that knows whether a number did not fit: memory for a size that wrapped around is too small."""
+
+    def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
+        super().__init__(real, width, declarations, 0)
+        self.overflow = "false"
+
+    def add(self, a: str, b: str) -> str:
+        return self._exact("sadd", a, b)
+
+    def mul(self, a: str, b: str) -> str:
+        return self._exact("smul", a, b)
+
+    def _exact(self, code: str, a: str, b: str) -> str:
+        pair = self.scalar(f"call {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64 {a}, i64 {b})")
+        bad = self.scalar(f"extractvalue {{ i64, i1 }} {pair}, 1")
+        self.overflow = self.scalar(f"or i1 {self.overflow}, {bad}")
+        return self.scalar(f"extractvalue {{ i64, i1 }} {pair}, 0")

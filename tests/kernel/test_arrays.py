@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -262,6 +263,21 @@ def test_sizes_beyond_memory_are_errors():
     flat = compile_nodes([op_with("reshape", ((size_product(["n"] * 3),),), three)], [three])
     with pytest.raises((ValueError, MemoryError)):
         flat.ufunc(np.broadcast_to(np.float64(1), (2**19,) * 3), out=np.zeros(3))
+
+
+def test_memory_for_sizes_that_overflow_is_never_enough():
+    table = op_with("einsum", (((0,), (1,)), (0, 1)), y, z)
+    k = compile_nodes([op_with("max", ((0, 1),), op_with("cumsum", (0, 0), table))], [y, z])
+    assert isinstance(k, ArrayKernel)
+    scratch = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(k._code.scratch)
+
+    def needed(n: int, m: int) -> int:
+        return scratch((ctypes.c_int64 * 2)(n, m))
+
+    assert 8 * 30 <= needed(5, 6) < 8 * 30 + 4096
+    assert needed(2**31, 2**31) == -1  # the product of these, times 8, is 0 in 64 bits
+    assert needed(2**62, 2) == -1
+    assert k(np.arange(3.0), np.arange(4.0)) == 9
 
 
 def test_memory_exhausted_is_an_error():
