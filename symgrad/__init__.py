@@ -31,7 +31,7 @@ _PUBLIC: dict[str, str] = {
     "acoth": "symgrad.api.functions",
     "acsc": "symgrad.api.functions",
     "acsch": "symgrad.api.functions",
-    "arange": "symgrad.api.arrays",
+    "arange": "symgrad.api.layout",
     "argmax": "symgrad.api.arrays",
     "argmin": "symgrad.api.arrays",
     "asec": "symgrad.api.functions",
@@ -42,12 +42,12 @@ _PUBLIC: dict[str, str] = {
     "atan2": "symgrad.api.functions",
     "atanh": "symgrad.api.functions",
     "batch_jacobian": "symgrad.api.jacobians",
-    "broadcast_to": "symgrad.api.arrays",
+    "broadcast_to": "symgrad.api.layout",
     "cbrt": "symgrad.api.functions",
     "ceil": "symgrad.api.functions",
     "clip": "symgrad.api.functions",
     "compile": "symgrad.api.compile",
-    "concatenate": "symgrad.api.arrays",
+    "concatenate": "symgrad.api.layout",
     "cos": "symgrad.api.functions",
     "cosh": "symgrad.api.functions",
     "cot": "symgrad.api.functions",
@@ -64,14 +64,14 @@ _PUBLIC: dict[str, str] = {
     "erfc": "symgrad.api.functions",
     "exp": "symgrad.api.functions",
     "exp2": "symgrad.api.functions",
-    "expand_dims": "symgrad.api.arrays",
+    "expand_dims": "symgrad.api.layout",
     "explain": "symgrad.api.explain",
     "expm1": "symgrad.api.functions",
-    "eye": "symgrad.api.arrays",
-    "flip": "symgrad.api.arrays",
+    "eye": "symgrad.api.layout",
+    "flip": "symgrad.api.layout",
     "floor": "symgrad.api.functions",
     "from_sympy": "symgrad.api.symbols",
-    "full": "symgrad.api.arrays",
+    "full": "symgrad.api.layout",
     "gamma": "symgrad.api.functions",
     "grad": "symgrad.api.differentiate",
     "gradients": "symgrad.api.differentiate",
@@ -99,48 +99,48 @@ _PUBLIC: dict[str, str] = {
     "min": "symgrad.api.arrays",
     "minimize": "symgrad.api.minimize",
     "minimum": "symgrad.api.functions",
-    "moveaxis": "symgrad.api.arrays",
+    "moveaxis": "symgrad.api.layout",
     "norm": "symgrad.api.arrays",
-    "one_hot": "symgrad.api.arrays",
-    "ones": "symgrad.api.arrays",
+    "one_hot": "symgrad.api.layout",
+    "ones": "symgrad.api.layout",
     "outer": "symgrad.api.arrays",
     "parse": "symgrad.api.program",
     "pi": "symgrad.api.functions",
     "polygamma": "symgrad.api.functions",
     "prod": "symgrad.api.arrays",
     "relu": "symgrad.api.functions",
-    "reshape": "symgrad.api.arrays",
+    "reshape": "symgrad.api.layout",
     "round": "symgrad.api.functions",
-    "scatter_add": "symgrad.api.arrays",
+    "scatter_add": "symgrad.api.layout",
     "sec": "symgrad.api.functions",
     "sech": "symgrad.api.functions",
     "sigmoid": "symgrad.api.functions",
     "sign": "symgrad.api.functions",
     "sin": "symgrad.api.functions",
     "sinh": "symgrad.api.functions",
-    "size": "symgrad.api.arrays",
+    "size": "symgrad.api.sizes",
     "softmax": "symgrad.api.arrays",
     "softplus": "symgrad.api.functions",
     "sqrt": "symgrad.api.functions",
-    "squeeze": "symgrad.api.arrays",
-    "stack": "symgrad.api.arrays",
+    "squeeze": "symgrad.api.layout",
+    "stack": "symgrad.api.layout",
     "std": "symgrad.api.arrays",
     "stop_gradient": "symgrad.api.differentiate",
     "sum": "symgrad.api.arrays",
-    "swapaxes": "symgrad.api.arrays",
+    "swapaxes": "symgrad.api.layout",
     "symbols": "symgrad.api.symbols",
-    "take": "symgrad.api.arrays",
-    "take_along_axis": "symgrad.api.arrays",
+    "take": "symgrad.api.layout",
+    "take_along_axis": "symgrad.api.layout",
     "tan": "symgrad.api.functions",
     "tanh": "symgrad.api.functions",
     "tensor": "symgrad.api.symbols",
     "tensordot": "symgrad.api.arrays",
-    "transpose": "symgrad.api.arrays",
+    "transpose": "symgrad.api.layout",
     "value_and_grad": "symgrad.api.differentiate",
     "var": "symgrad.api.arrays",
     "vjp": "symgrad.api.differentiate",
     "where": "symgrad.api.functions",
-    "zeros": "symgrad.api.arrays",
+    "zeros": "symgrad.api.layout",
 }
 
 # Modules that are public as a whole.
@@ -148,19 +148,12 @@ _MODULES = ("errors",)
 
 if TYPE_CHECKING:
     from symgrad import errors as errors
-    from symgrad.api.arrays import arange as arange
     from symgrad.api.arrays import argmax as argmax
     from symgrad.api.arrays import argmin as argmin
-    from symgrad.api.arrays import broadcast_to as broadcast_to
-    from symgrad.api.arrays import concatenate as concatenate
     from symgrad.api.arrays import cumsum as cumsum
     from symgrad.api.arrays import diag as diag
     from symgrad.api.arrays import dot as dot
     from symgrad.api.arrays import einsum as einsum
-    from symgrad.api.arrays import expand_dims as expand_dims
-    from symgrad.api.arrays import eye as eye
-    from symgrad.api.arrays import flip as flip
-    from symgrad.api.arrays import full as full
     from symgrad.api.arrays import inner as inner
     from symgrad.api.arrays import log_softmax as log_softmax
     from symgrad.api.arrays import logsumexp as logsumexp
@@ -168,27 +161,14 @@ if TYPE_CHECKING:
     from symgrad.api.arrays import max as max
     from symgrad.api.arrays import mean as mean
     from symgrad.api.arrays import min as min
-    from symgrad.api.arrays import moveaxis as moveaxis
     from symgrad.api.arrays import norm as norm
-    from symgrad.api.arrays import one_hot as one_hot
-    from symgrad.api.arrays import ones as ones
     from symgrad.api.arrays import outer as outer
     from symgrad.api.arrays import prod as prod
-    from symgrad.api.arrays import reshape as reshape
-    from symgrad.api.arrays import scatter_add as scatter_add
-    from symgrad.api.arrays import size as size
     from symgrad.api.arrays import softmax as softmax
-    from symgrad.api.arrays import squeeze as squeeze
-    from symgrad.api.arrays import stack as stack
     from symgrad.api.arrays import std as std
     from symgrad.api.arrays import sum as sum
-    from symgrad.api.arrays import swapaxes as swapaxes
-    from symgrad.api.arrays import take as take
-    from symgrad.api.arrays import take_along_axis as take_along_axis
     from symgrad.api.arrays import tensordot as tensordot
-    from symgrad.api.arrays import transpose as transpose
     from symgrad.api.arrays import var as var
-    from symgrad.api.arrays import zeros as zeros
     from symgrad.api.compile import compile as compile
     from symgrad.api.differentiate import Derivatives as Derivatives
     from symgrad.api.differentiate import derivatives as derivatives
@@ -262,10 +242,30 @@ if TYPE_CHECKING:
     from symgrad.api.jacobians import hessian as hessian
     from symgrad.api.jacobians import hvp as hvp
     from symgrad.api.jacobians import jacobian as jacobian
+    from symgrad.api.layout import arange as arange
+    from symgrad.api.layout import broadcast_to as broadcast_to
+    from symgrad.api.layout import concatenate as concatenate
+    from symgrad.api.layout import expand_dims as expand_dims
+    from symgrad.api.layout import eye as eye
+    from symgrad.api.layout import flip as flip
+    from symgrad.api.layout import full as full
+    from symgrad.api.layout import moveaxis as moveaxis
+    from symgrad.api.layout import one_hot as one_hot
+    from symgrad.api.layout import ones as ones
+    from symgrad.api.layout import reshape as reshape
+    from symgrad.api.layout import scatter_add as scatter_add
+    from symgrad.api.layout import squeeze as squeeze
+    from symgrad.api.layout import stack as stack
+    from symgrad.api.layout import swapaxes as swapaxes
+    from symgrad.api.layout import take as take
+    from symgrad.api.layout import take_along_axis as take_along_axis
+    from symgrad.api.layout import transpose as transpose
+    from symgrad.api.layout import zeros as zeros
     from symgrad.api.minimize import Minimum as Minimum
     from symgrad.api.minimize import minimize as minimize
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
+    from symgrad.api.sizes import size as size
     from symgrad.api.symbols import from_sympy as from_sympy
     from symgrad.api.symbols import symbols as symbols
     from symgrad.api.symbols import tensor as tensor

@@ -12,9 +12,10 @@ from symgrad.explain.derivation import Derivation as Record
 from symgrad.explain.derivation import DerivationStep
 from symgrad.explain.derivation import explain as derive
 from symgrad.explain.noise import NoiseVerdict
+from symgrad.explain.parts import ByParts, by_parts
 from symgrad.ir.listing import Listing
 
-__all__ = ["Derivation", "explain"]
+__all__ = ["ByParts", "Derivation", "explain"]
 
 
 class Derivation:
@@ -114,7 +115,7 @@ class Derivation:
         return self.html()
 
 
-def explain(y: Expr, wrt: Any = None) -> Derivation:
+def explain(y: Expr, wrt: Any = None) -> Any:
     """Derive a gradient step by step, and tell for every random input whether it enters it, and by which path.
 
     Args:
@@ -123,7 +124,8 @@ def explain(y: Expr, wrt: Any = None) -> Derivation:
             not random. A gradient that `grad` made explains itself without it.
 
     Returns:
-        A Derivation.
+        A Derivation. For a product of gradients (``gradients(y, h)*gradients(h, x)``) and for gradients of components that
+        were joined, asked without ``wrt``, what was summed away and what was meant, with the shapes: a ByParts.
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
@@ -143,6 +145,12 @@ def explain(y: Expr, wrt: Any = None) -> Derivation:
         the pullback of sqrt reads the forward value z, which depends on u through x**2*u; ...
     """
     expr = as_expr(y)
+    if wrt is None and expr.traces and not expr.derived:
+        listing = joined_listing(expr.listings)
+        names = {} if listing is None else listing.name_of()
+        found = by_parts([expr.node], expr.traces, expr.shape, names)
+        if found is not None:
+            return found
     if wrt is None and expr.derived and len(expr.traces) == 1:
         trace = expr.traces[0]
         (origin, _), *others = trace.outputs
@@ -163,11 +171,11 @@ def explain(y: Expr, wrt: Any = None) -> Derivation:
                 "there is no real input to differentiate by", cure="name what to differentiate by: wrt="
             )
     exprs = targets_of(expr, wrt)
-    listing = _joined(expr.listings)
+    listing = joined_listing(expr.listings)
     return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)
 
 
-def _joined(listings: Sequence[Listing]) -> Listing | None:
+def joined_listing(listings: Sequence[Listing]) -> Listing | None:
     """Return one listing for names and random inputs, the first program's names first."""
     if len(listings) < 2:
         return listings[0] if listings else None

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
-import numpy as np
-
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
+from symgrad.api.convert import node_of
 from symgrad.api.equations import Equation, equations_of
 from symgrad.api.inputs import array_program, inputs_of, known_symbols
 from symgrad.api.methods import ArrayMethods
-from symgrad.api.operators import Operators
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
     NotInProgramError,
     ShapeError,
     TruthValueError,
     UnsupportedError,
-    UsageError,
 )
 from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import SYMBOL, Node, as_node, number
+from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS
-from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.layout import text as shape_text
 
@@ -41,7 +37,7 @@ ExprLike: TypeAlias = "Expr | int | float | Fraction"
 _handles: WeakValueDictionary[Node, Expr] = WeakValueDictionary()
 
 
-class Expr(Operators, ArrayMethods):
+class Expr(ArrayMethods):
     """A formula: an immutable handle on one node of the graph.
 
     Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
@@ -87,21 +83,6 @@ class Expr(Operators, ArrayMethods):
     def node(self) -> Node:
         """The node of the graph (internal: see ``symgrad.ir.graph``)."""
         return self._node
-
-    @property
-    def shape(self) -> Shape:
-        """The shape; () for a scalar. Sizes are numbers, names, or computed from names (``n + m``)."""
-        return self._node.shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._node.shape)
-
-    @property
-    def size(self) -> Size:
-        """The number of elements; `symgrad.size` makes it a number of a formula."""
-        return size_product(self._node.shape)
 
     @property
     def dtype(self) -> str:
@@ -320,28 +301,6 @@ class Expr(Operators, ArrayMethods):
             table[target] = node_of(value)
         return self._with(substitute([self._node], table)[0])
 
-    # -- arrays ----------------------------------------------------------------------------------------------
-
-    def __getitem__(self, key: Any) -> Expr:
-        """Return entries, with NumPy's subscripts to the letter: ints, slices, None, ``...``, int arrays.
-
-        Index arrays are int expressions or lists of ints. Ends of slices may be sizes: ``x[1:sg.size("n") - 1]``.
-
-        Raises:
-            IndexRangeError: for an int outside an axis of known length.
-            ShapeError: for more subscripts than axes.
-            UnsupportedError: for a mask of truth values.
-
-        Example:
-            >>> import symgrad as sg
-            >>> X = sg.tensor("X", ("n", 5))
-            >>> X[:, 1:3].shape, X[0].shape, X[..., None, [0, 2, 2]].shape
-            (('n', 2), (5,), ('n', 1, 3))
-        """
-        from symgrad.api.arrays import subscript
-
-        return subscript(self, key)
-
     # -- as a Python object ---------------------------------------------------------------------------------
 
     def __hash__(self) -> int:
@@ -352,28 +311,6 @@ class Expr(Operators, ArrayMethods):
             f"the truth value of '{_short(self)}' is not known: it is an expression",
             cure="use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value",
         )
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a scalar expression has no length")
-        length = self.shape[0]
-        if not isinstance(length, int):
-            raise ShapeError(
-                f"the length of '{_short(self)}' is {length}, which is known when values arrive",
-                cure=f"its name is x.shape[0], the number sg.size({str(length)!r}); or declare a number",
-            )
-        return length
-
-    def __iter__(self) -> Iterator[Expr]:
-        if not self.shape:
-            raise TypeError("a scalar expression is not iterable")
-        length = self.shape[0]
-        if not isinstance(length, int):
-            raise ShapeError(
-                f"iteration over an axis of length {length}, which is known when values arrive",
-                cure="write it for the whole array (x**2, sum(x, axis=0)), or declare a number for this size",
-            )
-        return (self[i] for i in range(length))
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(
@@ -444,46 +381,6 @@ def as_expr(value: Any) -> Expr:
     return value if isinstance(value, Expr) else handle(node_of(value))
 
 
-def node_of(value: Any) -> Node:
-    """Return the node of an Expr or a Python or NumPy number.
-
-    Raises:
-        UsageError: for anything else.
-    """
-    if isinstance(value, Expr):
-        return value._node  # pyright: ignore[reportPrivateUsage]
-    if isinstance(value, bool | int | float | Fraction):
-        return as_node(value)
-    if isinstance(value, np.ndarray) and not value.ndim:
-        return node_of(cast("Any", value)[()])
-    if isinstance(value, np.generic):
-        given = cast("Any", value)
-        scalar: Any = given.item()
-        if isinstance(scalar, float):
-            # A float32 stands for its own shortest decimal: 0.1f is a tenth. Infinities are refused as floats.
-            return number(float(str(given)))
-        if isinstance(scalar, bool | int):
-            return as_node(scalar)
-    kind = type(cast("object", value)).__name__
-    raise UsageError(
-        f"a value of type {kind} is not part of a formula",
-        expected="an Expr, an int, a float or a Fraction",
-        cure=_CURES.get(kind, "convert it to an int, a float or a Fraction"),
-    )
-
-
-# By the name of the type, for what is often passed by mistake.
-_ARRAYS = "make arrays inputs: declare a symbol and pass the array when you call the kernel"
-_CURES = {
-    "ndarray": _ARRAYS,
-    "list": _ARRAYS,
-    "tuple": _ARRAYS,
-    "Program": "take one of its values, such as program['y'] or program.last",
-    "str": "read a formula with sg.parse(text).result, take a name of a program with program['y']",
-    "complex": "write the real and the imaginary part as two real formulas",
-}
-
-
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
     """Return an op applied to expressions and numbers, as written, with their origins joined."""
     nodes = tuple(node_of(a) for a in args)
@@ -500,7 +397,7 @@ def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
     try:
         node = build()
     except ShapeError as error:
-        raise _with_names(error, exprs) from None
+        raise _diagnosed(_with_names(error, exprs), exprs) from None
     listings: tuple[Listing, ...] = ()
     traces: tuple[Trace, ...] = ()
     sources: dict[Node, None] = {}
@@ -511,6 +408,23 @@ def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
     if not listings and not traces and not sources:
         return handle(node)
     return Expr(node, listings=listings, traces=traces, sources=tuple(sources))
+
+
+def _diagnosed(error: ShapeError, operands: Sequence[Expr]) -> ShapeError:
+    """Return an error about gradients that do not fit with what is wrong with their product."""
+    traces = [t for e in operands for t in e.traces]
+    if not traces:
+        return error
+    from symgrad.explain.parts import by_parts  # only needed for a message
+
+    names = {
+        n: name for e in reversed(operands) for listing in e.listings for n, name in listing.name_of().items()
+    }
+    found = by_parts([e.node for e in operands], traces, None, names)
+    if found is None:
+        return error
+    cure = found.code[1] if len(found.code) > 1 else error.cure
+    return type(error)(f"{error.what}\n\n{found}\n", at=error.at, expected=error.expected, cure=cure)
 
 
 def _with_names(error: ShapeError, operands: Sequence[Expr]) -> ShapeError:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
+
+from symgrad.api.operators import Operators
+from symgrad.errors import ShapeError
+from symgrad.ir.sizes import Shape, Size, size_product
 
 if TYPE_CHECKING:
     from symgrad.api.expr import Expr
@@ -12,14 +15,67 @@ if TYPE_CHECKING:
 __all__ = ["ArrayMethods"]
 
 
-class ArrayMethods(ABC):
-    """The methods of NumPy's arrays, over one thing that `Expr` supplies."""
+class ArrayMethods(Operators):
+    """The attributes and methods of NumPy's arrays."""
 
     __slots__ = ()
 
-    @abstractmethod
-    def _numpy(self, name: str, args: Sequence[Any], options: Mapping[str, Any] | None = None) -> Any:
-        """Return what a NumPy function means for expressions."""
+    @property
+    def shape(self) -> Shape:
+        """The shape; () for a scalar. Sizes are numbers, names, or computed from names (``n + m``)."""
+        return self.node.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.node.shape)
+
+    @property
+    def size(self) -> Size:
+        """The number of elements; `symgrad.size` makes it a number of a formula."""
+        return size_product(self.node.shape)
+
+    def __getitem__(self, key: Any) -> Expr:
+        """Return entries, with NumPy's subscripts to the letter: ints, slices, None, ``...``, int arrays.
+
+        Index arrays are int expressions or lists of ints. Ends of slices may be sizes: ``x[1:sg.size("n") - 1]``.
+
+        Raises:
+            IndexRangeError: for an int outside an axis of known length.
+            ShapeError: for more subscripts than axes.
+            UnsupportedError: for a mask of truth values.
+
+        Example:
+            >>> import symgrad as sg
+            >>> X = sg.tensor("X", ("n", 5))
+            >>> X[:, 1:3].shape, X[0].shape, X[..., None, [0, 2, 2]].shape
+            (('n', 2), (5,), ('n', 1, 3))
+        """
+        from symgrad.api.layout import subscript
+
+        return subscript(cast("Expr", self), key)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a scalar expression has no length")
+        length = self.shape[0]
+        if not isinstance(length, int):
+            raise ShapeError(
+                f"the length of '{self}' is {length}, which is known when values arrive",
+                cure=f"its name is x.shape[0], the number sg.size({str(length)!r}); or declare a number",
+            )
+        return length
+
+    def __iter__(self) -> Iterator[Expr]:
+        if not self.shape:
+            raise TypeError("a scalar expression is not iterable")
+        length = self.shape[0]
+        if not isinstance(length, int):
+            raise ShapeError(
+                f"iteration over an axis of length {length}, which is known when values arrive",
+                cure="write it for the whole array (x**2, sum(x, axis=0)), or declare a number for this size",
+            )
+        return (self[i] for i in range(length))
 
     @property
     def T(self) -> Expr:  # noqa: N802  (its name in NumPy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from symgrad.api import arrays
+from symgrad.api import arrays, layout
 from symgrad.api.expr import Expr, as_expr, built, node_of
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ops import build
@@ -18,26 +18,26 @@ def trace(x: Any) -> Expr:
 
 
 def ravel(x: Any) -> Expr:
-    return arrays.reshape(x, (-1,))
+    return layout.reshape(x, (-1,))
 
 
 def vstack(tup: Sequence[Any]) -> Expr:
-    return arrays.concatenate([_rows(x) for x in tup])
+    return layout.concatenate([_rows(x) for x in tup])
 
 
 def hstack(tup: Sequence[Any]) -> Expr:
     parts = [_line(x) for x in tup]
-    return arrays.concatenate(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
+    return layout.concatenate(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
 def _line(x: Any) -> Expr:
     x = as_expr(x)
-    return x if x.ndim else arrays.reshape(x, (1,))
+    return x if x.ndim else layout.reshape(x, (1,))
 
 
 def _rows(x: Any) -> Expr:
     x = _line(x)
-    return x if x.ndim > 1 else arrays.expand_dims(x, 0)
+    return x if x.ndim > 1 else layout.expand_dims(x, 0)
 
 
 def full_like(a: Any, fill_value: Any) -> Expr:
@@ -67,40 +67,16 @@ def size(a: Any, axis: int | None = None) -> Size:
     return as_expr(a).size if axis is None else as_expr(a).shape[axis]
 
 
-_SAME = (
-    "argmax",
-    "argmin",
-    "broadcast_to",
-    "concatenate",
-    "cumsum",
-    "diag",
-    "dot",
-    "einsum",
-    "expand_dims",
-    "flip",
-    "inner",
-    "matmul",
-    "max",
-    "mean",
-    "min",
-    "moveaxis",
-    "outer",
-    "prod",
-    "reshape",
-    "squeeze",
-    "stack",
-    "std",
-    "sum",
-    "swapaxes",
-    "take",
-    "take_along_axis",
-    "tensordot",
-    "transpose",
-    "var",
-)
+_REDUCTIONS = """
+    argmax argmin cumsum diag dot einsum inner matmul max mean min outer prod std sum tensordot var
+"""
+_LAYOUT = """
+    broadcast_to concatenate expand_dims flip moveaxis reshape squeeze stack swapaxes take take_along_axis transpose
+"""
 
 NUMPY: Mapping[str, Callable[..., Any]] = {
-    **{name: getattr(arrays, name) for name in _SAME},
+    **{name: getattr(arrays, name) for name in _REDUCTIONS.split()},
+    **{name: getattr(layout, name) for name in _LAYOUT.split()},
     "amax": arrays.max,
     "amin": arrays.min,
     "linalg.norm": arrays.norm,

@@ -12,6 +12,7 @@ from symgrad.ir.op import OPS
 
 if TYPE_CHECKING:
     from symgrad.api.expr import Expr
+    from symgrad.ir.graph import Node
 
 __all__ = ["Operators"]
 
@@ -36,9 +37,14 @@ def _spelling(function: Callable[..., Any]) -> str:
 
 
 class Operators(ABC):
-    """The operators of `Expr`, over three things that it supplies."""
+    """The operators of `Expr`, over four things that it supplies."""
 
     __slots__ = ()
+
+    @property
+    @abstractmethod
+    def node(self) -> Node:
+        """The node of the graph (internal: see ``symgrad.ir.graph``)."""
 
     @abstractmethod
     def _apply(self, name: str, *args: Any) -> Expr:

@@ -68,7 +68,7 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real") -> Expr:
         >>> X[ids].dtype, ids.dtype
         ('real', 'int')
     """
-    from symgrad.api.arrays import shape_of
+    from symgrad.api.sizes import shape_of
 
     sizes = shape_of(shape)
     for size in sizes:

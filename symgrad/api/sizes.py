@@ -1,0 +1,82 @@
+"""Sizes of axes in Python: numbers, names, entries of shapes, and formulas of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index as whole
+from typing import Any, TypeAlias, cast
+
+from symgrad.api.expr import Expr, handle
+from symgrad.errors import UsageError
+from symgrad.ir.graph import NUMBER, SIZE, Node, size_node
+from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
+from symgrad.ir.types import is_name
+
+__all__ = ["SizeLike", "shape_of", "size", "size_of"]
+
+SizeLike: TypeAlias = "Size | Expr"
+
+
+def size(of: SizeLike) -> Expr:
+    """Return a size as a number of a formula: the length of an axis, known when values arrive.
+
+    Args:
+        of: the name of a size, or what ``shape`` has for an axis.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", ("n",))
+        >>> mean = sg.sum(x)/sg.size("n")
+        >>> float(mean(x=[1.0, 2.0, 6.0]))
+        3.0
+    """
+    return handle(size_node(size_of(of)))
+
+
+def size_of(value: Any) -> Size:
+    """Return a size from a number, a name, a computed size, or a formula made of these with + - *.
+
+    Raises:
+        UsageError: for anything else.
+    """
+    if isinstance(value, Extent):
+        return value
+    if isinstance(value, str):
+        if is_name(value):
+            return value
+    elif isinstance(value, Expr):
+        found = _size_of_node(value.node)
+        if found is not None:
+            return found
+    elif value is not None and not isinstance(value, bool | float):
+        try:
+            return whole(value)
+        except TypeError:
+            pass
+    raise UsageError(
+        f"{value!r} is not the size of an axis",
+        expected="a whole number, a name such as 'n', or an entry of a shape",
+        cure="a size that is not known yet gets a name, which is bound when values arrive"
+        if value is None
+        else None,
+    )
+
+
+def _size_of_node(node: Node) -> Size | None:
+    if node.op is SIZE:
+        return node.params[0]
+    if node.op is NUMBER:
+        return node.value if isinstance(node.value, int) and node.dtype == "int" else None
+    parts = [_size_of_node(a) for a in node.args]
+    if node.op.name not in ("add", "mul", "neg") or any(p is None for p in parts):
+        return None
+    sizes = cast("list[Size]", parts)
+    if node.op.name == "neg":
+        return size_product([-1, *sizes])
+    return size_sum(sizes) if node.op.name == "add" else size_product(sizes)
+
+
+def shape_of(value: Any) -> Shape:
+    """Return a shape from a size or a sequence of sizes."""
+    many = isinstance(value, list | tuple)
+    return tuple(size_of(s) for s in (cast("Sequence[Any]", value) if many else [value]))
