@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node
@@ -11,7 +11,6 @@ from symgrad.llvm.array_access import (
     Lanes,
     Storage,
     add_lane_by_lane,
-    counting,
     load_lanes,
     place_lanes,
     splat,
@@ -20,7 +19,8 @@ from symgrad.llvm.array_access import (
     store_lanes,
     store_one,
 )
-from symgrad.llvm.array_sums import BLOCK, ROWS, Reducer, two_sum
+from symgrad.llvm.array_loops import UNROLL, LaneLoop, lane_loop
+from symgrad.llvm.array_sums import ROWS, Reducer, two_sum
 from symgrad.llvm.array_text import Function, Region
 from symgrad.llvm.array_values import Values
 from symgrad.llvm.builder import Value
@@ -30,6 +30,10 @@ from symgrad.lower.nests import Member, Nest
 from symgrad.lower.passes import Passes
 
 __all__ = ["NestWriter"]
+
+
+_CHEAP = 20
+"""A pass of fewer operations than this waits for its sums."""
 
 
 @dataclass(slots=True)
@@ -64,7 +68,6 @@ class NestWriter:
         self.values = Values(fn, nest, passes, memory, chosen, self.counters)
         self.results: dict[Member, Value] = {}
         self.cells: dict[Member, _Cell] = {}
-        self.extent = fn.size(nest.loops[-1]) if nest.loops else "1"
 
     # the loops
 
@@ -161,7 +164,7 @@ class NestWriter:
                     text = cell.reducer.identity(lanes.region) if j == 0 else "zeroinitializer"
                     self._row_store(lanes, k, Value(text, False, None))
 
-            self._lane_loop(clear)
+            lane_loop(self.fn, self.nest.loops[-1], clear)
 
     def _row_pointer(self, lanes: Lanes, k: int) -> str:
         element = self._storage(k).element
@@ -186,7 +189,7 @@ class NestWriter:
             for k, value in zip(cell.arrays, (zero, s, c), strict=True):
                 self._row_store(lanes, k, value)
 
-        self._lane_loop(flush)
+        lane_loop(self.fn, self.nest.loops[-1], flush)
 
     def _count_row(self, cell: _Cell) -> None:
         fn = self.fn
@@ -221,7 +224,7 @@ class NestWriter:
                 parts = [self._row_load(lanes, k) for k in cell.arrays]
                 self._store(lanes, member, cell.reducer.total(lanes.region, parts[1:] or parts))
 
-            self._lane_loop(finish)
+            lane_loop(self.fn, self.nest.loops[-1], finish)
 
     # a row
 
@@ -283,7 +286,7 @@ class NestWriter:
     # a pass
 
     def _pass(self, number: int) -> None:
-        this = self.passes.passes[number]
+        fn, this = self.fn, self.passes.passes[number]
         reducers = [Reducer(m.task.combine, wide=m.task.node.dtype == "int") for m in this.reduced]
 
         def body(lanes: Lanes, old: list[Value]) -> list[Value]:
@@ -299,7 +302,7 @@ class NestWriter:
                 self._lane_value(member, lanes, value)
             return new
 
-        found = self._reduce_loop(reducers, body)
+        found = LaneLoop(fn, self.nest.loops[-1], reducers, body, self._unroll(number)).run()
         region = self.fn.region()
         for member, reducer, parts in zip(this.reduced, reducers, found, strict=True):
             value = self.results[member] = reducer.across(region, parts)
@@ -308,6 +311,13 @@ class NestWriter:
             cell = self.cells.get(member)
             if cell is not None and cell.names:
                 self._count_row(cell)
+
+    def _unroll(self, number: int) -> int:
+        """Several vectors at a time where a pass reduces more than it computes."""
+        this = self.passes.passes[number]
+        members = [*this.reduced, *this.lanes]
+        cost = sum(self.passes.levels[p].cost for m in members for p in m.factors)
+        return UNROLL if this.reduced and not this.keep and cost < _CHEAP else 1
 
     def _lane_value(self, member: Member, lanes: Lanes, value: Value) -> None:
         cell = self.cells.get(member)
@@ -360,160 +370,3 @@ class NestWriter:
         if step != 0:
             offset = r.scalar(f"add <{w} x i64> {offset}, {self._steps(lanes, step)}")
         add_lane_by_lane(lanes, storage, row, offset, value, mask)
-
-    # loops over the lanes
-
-    def _lane_loop(self, body: Callable[[Lanes], None]) -> None:
-        def step(lanes: Lanes, _old: list[Value]) -> list[Value]:
-            body(lanes)
-            return []
-
-        self._reduce_loop([], step)
-
-    def _reduce_loop(
-        self, reducers: list[Reducer], body: Callable[[Lanes, list[Value]], list[Value]]
-    ) -> list[list[Value]]:
-        """Run over the inner loop; return what each reducer has, lane by lane."""
-        fn, w = self.fn, self.fn.width
-        size = self.nest.loops[-1] if self.nest.loops else 1
-        whole = fn.size(size - size % w) if isinstance(size, int) else fn.entry.scalar(f"and i64 {self.extent}, -{w}")
-        short = isinstance(size, int) and size <= BLOCK * w
-        names = [[Value(r.identity(fn.entry), False, None), *r.rest()] for r in reducers]
-        if size == 0:
-            return names
-        if not (isinstance(size, int) and size < w):
-            names = self._whole(reducers, body, names, whole, guarded=not isinstance(size, int), blocks=not short)
-        if isinstance(size, int) and size % w == 0:
-            return names
-        return self._rest(reducers, body, names, whole, guarded=not isinstance(size, int))
-
-    def _whole(
-        self,
-        reducers: list[Reducer],
-        body: Callable[[Lanes, list[Value]], list[Value]],
-        start: list[list[Value]],
-        whole: str,
-        *,
-        guarded: bool,
-        blocks: bool,
-    ) -> list[list[Value]]:
-        fn, w = self.fn, self.fn.width
-        blocks = blocks and any(r.sums for r in reducers)
-        before, loop, out = fn.block, fn.label("lanes"), fn.label("whole")
-        if guarded:
-            some = fn.entry.scalar(f"icmp sgt i64 {whole}, 0")
-            fn.put(f"br i1 {some}, label %{loop}, label %{out}")
-        else:
-            fn.put(f"br label %{loop}")
-        fn.start(loop)
-        outer_phis = len(fn.code)
-        fn.code.append("")
-        carried = [[Value(f"%{loop}.{i}.{j}", False, None) for j in range(len(p))] for i, p in enumerate(start)]
-        if blocks:
-            inner = fn.label("block")
-            r = fn.region()
-            ahead = r.scalar(f"add i64 %{loop}.b, {BLOCK * w}")
-            near = r.scalar(f"icmp slt i64 {ahead}, {whole}")
-            end = r.scalar(f"select i1 {near}, i64 {ahead}, i64 {whole}")
-            fn.put(f"br label %{inner}")
-            fn.start(inner)
-            inner_phis = len(fn.code)
-            fn.code.append("")
-            accs = [Value(f"%{inner}.{i}", False, None) if red.sums else c[0] for i, (red, c) in enumerate(
-                zip(reducers, carried, strict=True))]
-            accs = [Value(f"%{inner}.{i}", False, None) for i in range(len(reducers))]
-            counter, first, entered, stop = f"%{inner}.i", f"%{loop}.b", loop, end
-        else:
-            inner, inner_phis, accs = loop, outer_phis, [c[0] for c in carried]
-            counter, first, entered, stop = f"%{loop}.i", "0", before, whole
-        region = fn.region()
-        new = body(Lanes(region, counter, None), accs)
-        fn.put(f"{counter}.next = add i64 {counter}, {w}")
-        fn.put(f"{counter}.more = icmp slt i64 {counter}.next, {stop}")
-        lines = [f"  {counter} = phi i64 [ {first}, %{entered} ], [ {counter}.next, %{inner} ]"]
-        if not blocks:
-            fn.put(f"br i1 {counter}.more, label %{loop}, label %{out}")
-            for red, acc, value, begin in zip(reducers, accs, new, start, strict=True):
-                kind = self._vector(red)
-                lines.append(f"  {acc.text} = phi {kind} [ {begin[0].text}, %{before} ], [ {value.text}, %{loop} ]")
-            fn.code[inner_phis] = "\n".join(lines)
-            ends = [[value, *p[1:]] for value, p in zip(new, start, strict=True)]
-            last = loop
-        else:
-            tail = fn.label("blocked")
-            fn.put(f"br i1 {counter}.more, label %{inner}, label %{tail}")
-            for red, acc, value, keep in zip(reducers, accs, new, carried, strict=True):
-                begin = "zeroinitializer" if red.sums else keep[0].text
-                lines.append(f"  {acc.text} = phi {self._vector(red)} [ {begin}, %{loop} ], [ {value.text}, %{inner} ]")
-            fn.code[inner_phis] = "\n".join(lines)
-            fn.start(tail)
-            r = fn.region()
-            ends = [
-                red.join(r, keep, value) if red.sums else [value]
-                for red, keep, value in zip(reducers, carried, new, strict=True)
-            ]
-            fn.put(f"%{loop}.more = icmp slt i64 {end}, {whole}")
-            fn.put(f"br i1 %{loop}.more, label %{loop}, label %{out}")
-            outer = [f"  %{loop}.b = phi i64 [ 0, %{before} ], [ {end}, %{tail} ]"]
-            for red, keep, value, begin in zip(reducers, carried, ends, start, strict=True):
-                for a, v, b in zip(keep, value, begin, strict=True):
-                    outer.append(f"  {a.text} = phi {self._vector(red)} [ {b.text}, %{before} ], [ {v.text}, %{tail} ]")
-            fn.code[outer_phis] = "\n".join(outer)
-            last = tail
-        return self._merge(out, reducers, start, before, ends, last, guarded=guarded)
-
-    def _merge(
-        self,
-        out: str,
-        reducers: list[Reducer],
-        start: list[list[Value]],
-        before: str,
-        ends: list[list[Value]],
-        last: str,
-        *,
-        guarded: bool,
-    ) -> list[list[Value]]:
-        fn = self.fn
-        fn.start(out)
-        if not guarded:
-            return ends
-        found: list[list[Value]] = []
-        for i, (red, a, b) in enumerate(zip(reducers, start, ends, strict=True)):
-            row: list[Value] = []
-            for j, (x, y) in enumerate(zip(a, b, strict=True)):
-                name = f"%{out}.{i}.{j}"
-                fn.put(f"{name} = phi {self._vector(red)} [ {x.text}, %{before} ], [ {y.text}, %{last} ]")
-                row.append(Value(name, False, None))
-            found.append(row)
-        return found
-
-    def _rest(
-        self,
-        reducers: list[Reducer],
-        body: Callable[[Lanes, list[Value]], list[Value]],
-        start: list[list[Value]],
-        whole: str,
-        *,
-        guarded: bool,
-    ) -> list[list[Value]]:
-        """The last lanes, fewer than a vector, under a mask."""
-        fn, w = self.fn, self.fn.width
-        before, rest, out = fn.block, fn.label("rest"), fn.label("ended")
-        left = fn.entry.add(self.extent, fn.entry.mul(whole, "-1"))
-        if guarded:
-            some = fn.entry.scalar(f"icmp sgt i64 {left}, 0")
-            fn.put(f"br i1 {some}, label %{rest}, label %{out}")
-        else:
-            fn.put(f"br label %{rest}")
-        fn.start(rest)
-        mask = fn.entry.scalar(f"icmp ult <{w} x i64> {counting(w)}, {splat(fn.entry, 'i64', left)}")
-        region = fn.region()
-        zeros = [Value("zeroinitializer" if r.sums else p[0].text, False, None) for r, p in zip(
-            reducers, start, strict=True)]
-        new = body(Lanes(region, whole, mask), zeros)
-        r = fn.region()
-        ends = [
-            red.join(r, p, value) if red.sums else [value] for red, p, value in zip(reducers, start, new, strict=True)
-        ]
-        fn.put(f"br label %{out}")
-        return self._merge(out, reducers, start, before, ends, rest, guarded=guarded)

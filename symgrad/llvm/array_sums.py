@@ -67,7 +67,8 @@ class Reducer:
             return b.add(old, value)
         if self.combine == "prod":
             return b.mul(old, value)
-        return b.maximum(old, value) if self.combine == "max" else b.minimum(old, value)
+        # In this order a NaN among the values stays, and what has to wait for the last comparison is least.
+        return b.maximum(value, old) if self.combine == "max" else b.minimum(value, old)
 
     def fold(self, lanes: Lanes, factors: list[Value], old: Value) -> Value:
         """Return the state of a block with one more product; lanes that are not there change nothing."""
