@@ -124,7 +124,7 @@ class ArrayKernel(Kernel):
             else:
                 found = _FLOAT64 if type(array) is float else None
             if found is not kind:
-                arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
+                arrays = tuple([self._unmasked(k, self._admit(k, a)) for k, a in enumerate(arrays)])
                 break
         if self._guards:
             self._check_values(arrays)
@@ -141,6 +141,17 @@ class ArrayKernel(Kernel):
             raise self._explain(error, arrays, out) from error
 
     # Checks
+
+    def _unmasked(self, k: int, value: Any) -> Any:
+        """Refuse a masked array, whose mask has no meaning for a sum over what it hides."""
+        if isinstance(value, np.ma.MaskedArray):
+            name = self.inputs[k]
+            raise ArrayTypeError(
+                f"input '{name}' is a masked array",
+                expected="an array without a mask",
+                cure=f"pass {name}.filled(value), with the value that masked entries should have",
+            )
+        return value
 
     def _check_values(self, arrays: Sequence[Any]) -> None:
         self._check_shapes(arrays)

@@ -70,6 +70,12 @@ D, V, T = np.ones((3, 5)), np.ones(5), np.ones(3)
         (lambda k: k(D.astype(object), V, T), ArrayTypeError, "input 'X' is not numeric", None),
         (lambda k: k(D.astype("U3"), V, T), ArrayTypeError, "input 'X' is not numeric", None),
         (lambda k: k(D.astype(np.longdouble), V, T), ArrayTypeError, "computes in float64", None),
+        (
+            lambda k: k(np.ma.masked_array(D, D > 2), V, T),
+            ArrayTypeError,
+            "input 'X' is a masked array",
+            None,
+        ),
         (lambda k: k([[1.0], [1.0, 2.0]], V, T), ArrayTypeError, "input 'X' is not an array", None),
         (lambda k: k(X, V, T), ArrayTypeError, "input 'X' is a formula", None),
         (lambda k: k(D, V, T, where=T > 0), UnsupportedError, "no where=", None),
