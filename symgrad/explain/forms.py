@@ -50,9 +50,5 @@ class Forms:
     @property
     def notes(self) -> tuple[str, ...]:
         """What simplifying the values changed in the domain, one sentence each."""
-        found = [
-            note.text.replace("{}", self._naming.text(note.node))
-            for step in self._values.trace.widening
-            for note in step.notes
-        ]
+        found = [note.text.replace("{}", self._naming.text(note.node)) for _, note in self._values.widened]
         return tuple(dict.fromkeys(found))

@@ -16,7 +16,7 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.pattern import Bindings, View, instantiate, match
 from symgrad.rewrite.rule import Rule, RuleSet
-from symgrad.rewrite.trace import Note, Soundness, Step, Trace
+from symgrad.rewrite.trace import UNDEFINED, Note, Soundness, Step, Trace
 
 __all__ = ["Normaliser", "Round", "apply_rule", "applicable", "rewrite"]
 
@@ -223,4 +223,4 @@ def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known:
 
 def undefined_somewhere(dropped: Iterable[Node], known: Conditions) -> list[Note]:
     """Return a note for every operand that vanishes and may be undefined somewhere."""
-    return [Note("also defined where {} is not", node) for node in dropped if known.defined(node) != "yes"]
+    return [Note(UNDEFINED, node) for node in dropped if known.defined(node) != "yes"]

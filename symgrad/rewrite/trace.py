@@ -7,7 +7,10 @@ from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
 
-__all__ = ["Note", "Soundness", "Step", "Trace"]
+__all__ = ["UNDEFINED", "ZERO", "Note", "Soundness", "Step", "Trace"]
+
+UNDEFINED = "also defined where {} is not"
+ZERO = "also defined at {} = 0"
 
 Soundness: TypeAlias = Literal["exact", "widens", "assuming"]
 

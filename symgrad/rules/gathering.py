@@ -12,8 +12,8 @@ from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.layout import full
 from symgrad.ops.rounding import abs as abs_
 from symgrad.rewrite.engine import undefined_somewhere
-from symgrad.rewrite.trace import Note, Soundness
-from symgrad.rules.views import see_through, view, written
+from symgrad.rewrite.trace import ZERO, Note, Soundness
+from symgrad.rules.views import Map, see_through, view, written
 
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
@@ -155,7 +155,11 @@ class Gathering:
     def takes_view(self, node: Node, e: Exponent) -> bool:
         """Take in a view of a product as the product of the views; tell whether it is one."""
         core, axes = view(node)
-        if core is node or core.op.name not in _PRODUCTS or not self._forms.products.small(core):
+        if core is node:
+            return False
+        if core.op is add:
+            return self._takes_view_of_sum(core, axes, node, e)
+        if core.op.name not in _PRODUCTS or not self._forms.products.small(core):
             return False
 
         def seen(factor: Node) -> Node:
@@ -168,6 +172,15 @@ class Gathering:
         self.raise_to(
             Form(form.coefficient, {**{seen(b): k for b, k in form.factors.items()}, **powers}, {}), e
         )
+        return True
+
+    def _takes_view_of_sum(self, total: Node, axes: Map, shown: Node, e: Exponent) -> bool:
+        content, primitive = self._forms.sums.primitive(total)
+        if content == 1 or e.denominator != 1:
+            return False
+        self.laws["content-of-a-sum"] = None
+        self.include(number(content), e)
+        self.include(written(primitive, axes, shown.shape), e)
         return True
 
     def include(self, base: Node, e: Exponent) -> None:
@@ -367,7 +380,7 @@ class Gathering:
         for base, e in list(self.factors.items()):
             facts = self._known.facts(base)
             if base in self._inverse and e >= 0 and not facts.nonzero:
-                self.notes[Note("also defined at {} = 0", base)] = None
+                self.notes[Note(ZERO, base)] = None
             if base in self._fractional and e.denominator == 1 and not facts.nonnegative:
                 self.notes[Note("also defined for {} < 0", base)] = None
             if e == 0:
@@ -378,7 +391,7 @@ class Gathering:
             self.notes.update(dict.fromkeys(undefined_somewhere([*self.factors, *self.powers], self._known)))
             for base, e in self.factors.items():
                 if e < 0 and not self._known.facts(base).nonzero:
-                    self.notes[Note("also defined at {} = 0", base)] = None
+                    self.notes[Note(ZERO, base)] = None
                 if e.denominator != 1 and not self._known.facts(base).nonnegative:
                     self.notes[Note("also defined for {} < 0", base)] = None
             for base in self.powers:
@@ -396,7 +409,7 @@ class Gathering:
                 if base in self._fractional and self._known.nonnegative(base) != "yes":
                     self.notes[Note("also defined for {} < 0", base)] = None
                 if base in self._inverse and e > 0 and self._known.nonzero(base) != "yes":
-                    self.notes[Note("also defined at {} = 0", base)] = None
+                    self.notes[Note(ZERO, base)] = None
                 self.raise_to(self._forms.products.form_of_factor(base), e)
 
     @property

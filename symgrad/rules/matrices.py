@@ -94,8 +94,10 @@ class _Writer:
         if coefficient >= 0:
             return coefficient, factors
         for base, e in factors.items():
-            if base.op is add and e.denominator == 1 and e.numerator % 2:
-                flipped = self._forms.sums.flipped(base)
+            core, axes = view(base)
+            if core.op is add and e.denominator == 1 and e.numerator % 2:
+                turned = self._forms.sums.flipped(core)
+                flipped = None if turned is None else written(turned, axes, base.shape)
                 if flipped is not None and flipped not in factors:
                     self._instead[flipped] = base
                     return -coefficient, {flipped if b is base else b: k for b, k in factors.items()}
@@ -174,26 +176,35 @@ class _Writer:
         return any(k not in result and others.count(k) > 1 for k in own)
 
     def _outer(self, factors: dict[Node, Exponent]) -> dict[Node, Exponent]:
-        """Columns times rows are one outer product: a[:, None]*b is outer(a, b)."""
-        columns: dict[Node, Exponent] = {}
+        """Columns times rows are one outer product: a[:, None]*b is outer(a, b). Columns alone are one column."""
+        above: dict[Node, Exponent] = {}
+        below: dict[Node, Exponent] = {}
         rows: dict[Node, Exponent] = {}
+        shape: Shape = ()
         for base, e in factors.items():
             core, axes = view(base)
-            if e > 0 and axes == (0, None) and len(core.shape) == 1:
-                columns[base] = e
+            if axes == (0, None) and len(core.shape) == 1:
+                (above if e > 0 else below)[base] = abs(e)
+                shape = base.shape
             elif e > 0 and len(base.shape) == 1 and base.shape != (1,):
                 rows[base] = e
-        if not columns or not (rows or len(columns) > 1):
-            return factors
-        rest = {b: e for b, e in factors.items() if b not in columns and b not in rows}
-        column = self._product(Form(1, {view(b)[0]: e for b, e in columns.items()}, {}))
-        if rows:
-            row = self._product(Form(1, rows, {}))
-            made = contract([column, row], [(0,), (1,)], (0, 1))
+        made: dict[Node, Exponent] = {}
+        if above and rows:
+            outer = contract([self._column(above), self._product(Form(1, rows, {}))], [(0,), (1,)], (0, 1))
+            made[self._known(outer)] = 1
         else:
-            made = written(column, (0, None), next(iter(columns)).shape)
-        self._done[made] = made
-        return {made: 1, **rest}
+            made.update(rows)
+            if above:
+                made[self._known(written(self._column(above), (0, None), shape))] = 1
+        if below:
+            made[self._known(written(self._column(below), (0, None), shape))] = -1
+        if not above and not below:
+            return factors
+        taken = {*above, *below, *rows}
+        return {**made, **{b: e for b, e in factors.items() if b not in taken}}
+
+    def _column(self, columns: dict[Node, Exponent]) -> Node:
+        return self._product(Form(1, {view(b)[0]: e for b, e in columns.items()}, {}))
 
     # --------------------------------------------------------------------------------------------- contractions
 
@@ -257,7 +268,8 @@ class _Writer:
                 (k,) = shared
                 if uses[k] != 2:
                     continue
-                turned = sum(len(o.labels) == 2 and o.labels[0] == k for o in (a, b))
+                # A scalar reads x @ A @ y: each matrix takes what stands before it.
+                turned = sum(len(o.labels) == 2 and o.labels[0] != k for o in (a, b))
                 away = int(not result or result[0] not in (*a.labels, *b.labels))
                 key = (len(a.labels) + len(b.labels), away, turned if not result else 0, j, i)
                 if best is None or key < best[0]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
@@ -112,7 +113,15 @@ def _describe(node: Node, args: list[_Looks]) -> _Looks:
         if arg.names != names:
             names = tuple(sorted({*names, *arg.names})[:_NAMES])
     text = f"{node.op.name}({','.join(a.text for a in args)})"
+    if node.op.name == "einsum" and not _is_chain(*node.params):
+        text += str(node.params)  # A @ x comes before A.T @ x
     return _Looks(names, text[:_TEXT], _degree(node, [a.degree for a in args]))
+
+
+def _is_chain(labels: tuple[tuple[int, ...], ...], result: tuple[int, ...]) -> bool:
+    """Tell whether a contraction is a product of matrices as they stand."""
+    joins = all(a[-1:] == b[:1] for a, b in pairwise(labels))
+    return joins and result == (*labels[0][:-1], *labels[-1][1:]) and all(len(own) <= 2 for own in labels)
 
 
 _MOVES = frozenset(["reshape", "broadcast_to", "mean", "slice", "unslice", "gather", "scatter_add", "cumsum"])

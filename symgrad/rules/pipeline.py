@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ops.arith import div, mul, pow
+from symgrad.ops.elementary import sqrt
+from symgrad.ops.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, rewrite
-from symgrad.rewrite.trace import Trace
+from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
 from symgrad.rules.canonical import CANONICAL, DROP_STOPS
 from symgrad.rules.matrices import in_matrix_notation
 from symgrad.rules.normal import NormalForms
@@ -25,10 +29,17 @@ class Canonical:
     Args:
         nodes: the canonical nodes, in the order of the inputs.
         trace: every application of a rule, and why the rewriting stopped.
+        asked: notes of the trace that say nothing about the result, because it still asks for the same.
     """
 
     nodes: list[Node]
     trace: Trace
+    asked: frozenset[Note] = frozenset()
+
+    @property
+    def widened(self) -> list[tuple[Step, Note]]:
+        """Where the result is defined and the input was not, with the step that made it so."""
+        return [(s, note) for s in self.trace.widening for note in s.notes if note not in self.asked]
 
     @property
     def notes(self) -> list[str]:
@@ -36,10 +47,9 @@ class Canonical:
         from symgrad.ir.printer import expression_text
 
         found: dict[str, None] = {}
-        for step in self.trace.widening:
-            for note in step.notes:
-                before, after = expression_text(step.before), expression_text(step.after)
-                found[f"{before} -> {after}: {note.text.replace('{}', expression_text(note.node))}"] = None
+        for step, note in self.widened:
+            before, after = expression_text(step.before), expression_text(step.after)
+            found[f"{before} -> {after}: {note.text.replace('{}', expression_text(note.node))}"] = None
         return list(found)
 
 
@@ -66,5 +76,25 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
     rules = DROP_STOPS if drop_stops else CANONICAL
     known = Conditions()
     nodes, trace = rewrite(outputs, rules, lambda current: NormalForms(current, order), known=known)
+    asked = (
+        frozenset[Note].intersection(*(frozenset(_asked(n)) for n in nodes))
+        if trace.widening
+        else frozenset[Note]()
+    )
     nodes = in_matrix_notation(nodes, NormalForms(Round(rules, known, 0), order))
-    return Canonical(spell_signs(nodes), trace)
+    return Canonical(spell_signs(nodes), trace, asked)
+
+
+def _asked(output: Node) -> Iterator[Note]:
+    """What an output asks for wherever it is to have a value: its parts, and divisors that are not zero."""
+    choices = [n for n in topological([output]) if n.op is where]
+    for node in topological([output], until=choices):
+        yield Note(UNDEFINED, node)
+        pending = [node.args[1]] if node.op is div else []
+        while pending:
+            divisor = pending.pop()
+            yield Note(ZERO, divisor)
+            if divisor.op is mul:
+                pending += divisor.args
+            elif divisor.op is sqrt or (divisor.op is pow and divisor.args[1].is_number()):
+                pending.append(divisor.args[0])

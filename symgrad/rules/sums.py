@@ -174,12 +174,33 @@ class Sums:
         fired = self._forms.denominators.merge(found, laws) or fired
         if any(is_long(c) for c in (found.constant, *found.terms.values())):
             return None
-        after = full(self.write(found), node.shape)
+        after = full((self._factored(found, laws) if node.shape else None) or self.write(found), node.shape)
         if after is node:
             return None
         if not fired:
             self._forms.settled.add(after)
         return Step("collect-terms", node, after, "widens" if notes else "exact", tuple(notes), tuple(laws))
+
+    def _factored(self, found: Sum, laws: dict[str, None]) -> Node | None:
+        """Write a sum of arrays that share scalar factors with these in front; None if they share none."""
+        if found.constant != 0 or not 1 < len(found.terms) <= _FEW:
+            return None
+        forms = {term: self._forms.products.form_of_factor(term) for term in found.terms}
+        first, *others = forms.values()
+        shared = {
+            base: e
+            for base, e in first.factors.items()
+            if not base.shape and all(form.factors.get(base) == e for form in others)
+        }
+        if not shared or not all(term.shape for term in found.terms):
+            return None
+        laws["scalar-factor-of-a-sum"] = None
+        inner = Sum(0, {})
+        for term, form in forms.items():
+            factors = {b: e for b, e in form.factors.items() if b not in shared}
+            self.include(inner, Form(short(form.coefficient * found.terms[term]), factors, form.powers))
+        content, primitive = self.primitive(self._write_terms(inner))
+        return self._forms.products.write_signed(Form(content, {**shared, primitive: 1}, {}))
 
     def include(self, total: Sum, form: Form) -> None:
         """Add a product to a sum."""

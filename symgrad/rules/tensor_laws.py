@@ -11,6 +11,7 @@ from symgrad.ir.graph import Node, size_node, symbol
 from symgrad.ir.sizes import Size
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.arith import add, div, mul
+from symgrad.ops.build import matmul
 from symgrad.ops.contraction import contract, sum_over, transpose
 from symgrad.ops.elementary import exp
 from symgrad.ops.indexing import eye, gather, scatter_add
@@ -34,31 +35,33 @@ _ids = symbol(Declaration("ids", INT, ("k",)))
 _part = ((None, None, 1), (1, None, 1))
 
 
-def _matmul(p: Node, q: Node) -> Node:
-    rows, columns = range(len(p.shape) - 1), range(8, 7 + len(q.shape))
-    return contract([p, q], [[*rows, 7], [7, *columns]], [*rows, *columns])
-
-
 TENSORS = [
     Rule(
         name="contraction-of-a-contraction",
-        pattern=_matmul(_matmul(_A, _C), _D),
+        pattern=matmul(matmul(_A, _C), _D),
         replacement=contract([_A, _C, _D], [(0, 1), (1, 2), (2, 3)], (0, 3)),
         why="sums are exchanged and factors move into them: matrix products associate",
         how="collected",
     ),
     Rule(
         name="contraction-of-a-view",
-        pattern=transpose(_matmul(_A, _C), (1, 0)),
-        replacement=_matmul(transpose(_C, (1, 0)), transpose(_A, (1, 0))),
+        pattern=contract([_u, transpose(_A, (1, 0))], [(0,), (0, 1)], (1,)),
+        replacement=matmul(_A, _u),
         why="transposes only permute the labels of the operands",
         how="collected",
     ),
     Rule(
         name="factor-in-front",
-        pattern=_matmul(_A, mul(a, _u)),
-        replacement=mul(a, _matmul(_A, _u)),
+        pattern=matmul(_A, mul(a, _u)),
+        replacement=mul(a, matmul(_A, _u)),
         why="distributivity",
+        how="collected",
+    ),
+    Rule(
+        name="scalar-factor-of-a-sum",
+        pattern=add(mul(a, _x), mul(a, _y)),
+        replacement=mul(a, add(_x, _y)),
+        why="distributivity: one product with an array fewer",
         how="collected",
     ),
     Rule(
@@ -71,20 +74,20 @@ TENSORS = [
     Rule(
         name="factor-that-no-label-touches",
         pattern=contract([_A, _u, _x], [(0, 1), (1,), (0,)], (0,)),
-        replacement=mul(_x, _matmul(_A, _u)),
+        replacement=mul(_x, matmul(_A, _u)),
         why="distributivity",
         how="collected",
     ),
     Rule(
         name="contraction-of-equal-labels",
         pattern=contract([_A, _u, _v], [(0, 1), (1,), (1,)], (0,)),
-        replacement=_matmul(_A, mul(_u, _v)),
+        replacement=matmul(_A, mul(_u, _v)),
         why="entries that always stand together are one product",
         how="collected",
     ),
     Rule(
         name="contraction-with-identity",
-        pattern=_matmul(eye(params=("n", "n")), _A),
+        pattern=matmul(eye(params=("n", "n")), _A),
         replacement=_A,
         why="one term of the sum is not zero",
         how="collected",
