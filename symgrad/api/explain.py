@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from symgrad.api.expr import Expr, as_expr
 from symgrad.api.targets import targets_of
@@ -115,6 +115,10 @@ class Derivation:
         return self.html()
 
 
+@overload
+def explain(y: Expr) -> Any: ...
+@overload
+def explain(y: Expr, wrt: Any) -> Derivation: ...
 def explain(y: Expr, wrt: Any = None) -> Any:
     """Derive a gradient step by step, and tell for every random input whether it enters it, and by which path.
 
@@ -124,8 +128,8 @@ def explain(y: Expr, wrt: Any = None) -> Any:
             not random. A gradient that `grad` made explains itself without it.
 
     Returns:
-        A Derivation. For a product of gradients (``gradients(y, h)*gradients(h, x)``) and for gradients of components that
-        were joined, asked without ``wrt``, what was summed away and what was meant, with the shapes: a ByParts.
+        A Derivation. For a product of gradients (``gradients(y, h)*gradients(h, x)``) and for gradients of components
+        that were joined, asked without ``wrt``: what was summed away and what was meant, with the shapes (a ByParts).
 
     Raises:
         NotScalarError: if ``y`` is not a scalar.
@@ -148,7 +152,7 @@ def explain(y: Expr, wrt: Any = None) -> Any:
     if wrt is None and expr.traces and not expr.derived:
         listing = joined_listing(expr.listings)
         names = {} if listing is None else listing.name_of()
-        found = by_parts([expr.node], expr.traces, expr.shape, names)
+        found = by_parts([expr.node], expr.traces, expr.node, names)
         if found is not None:
             return found
     if wrt is None and expr.derived and len(expr.traces) == 1:
