@@ -1,0 +1,216 @@
+"""Compiled array programs against op by op evaluation in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symgrad.errors import ShapeError, SymgradError
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.op import OPS
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.types import INT
+from symgrad.llvm.array_code import ArrayCode
+from symgrad.llvm.types import FLOAT32, FLOAT64, FloatType
+from symgrad.ops import indexing, layout
+from symgrad.ops.contraction import contract, sum_over
+from tests.llvm.arrays import Compiled, programs, random_outputs, tensor, values_for, with_gradients
+
+PROGRAMS = programs()
+SIZES = ({"n": 4, "b": 2}, {"n": 5, "b": 1}, {"n": 37, "b": 3})
+
+
+def compare(found: list[np.ndarray], wanted: list[np.ndarray], tolerance: float) -> None:
+    for a, b in zip(found, wanted, strict=True):
+        b = np.asarray(b, dtype=float)
+        scale = 1 + np.max(np.abs(b[np.isfinite(b)]), initial=0)
+        np.testing.assert_allclose(np.asarray(a, dtype=float), b, rtol=tolerance, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_op_and_its_gradient(name: str) -> None:
+    outputs = with_gradients([PROGRAMS[name]])
+    compiled = Compiled(outputs)
+    for sizes in SIZES:
+        low, high = (-4, 4) if sizes["n"] >= 4 and "pick" not in name else (0, 4)
+        values = values_for(compiled.inputs, sizes, low=low, high=high)
+        compare(compiled(sizes, values), evaluate(outputs, values), 1e-12)
+
+
+def check_random(seed: int, real: FloatType, tolerance: float) -> int:
+    symbols, chosen = random_outputs(seed)
+    if not chosen:
+        return 0
+    try:
+        outputs = with_gradients(chosen)
+    except SymgradError:
+        outputs = list(chosen)
+    inputs = list(dict.fromkeys([*symbols, *symbols_of(outputs)]))
+    try:
+        compiled = Compiled(outputs, inputs, real)
+    except ShapeError:
+        return 0  # a size that no input has
+    count = 0
+    for sizes in (
+        {"n": 4, "m": 3, "k": 2},
+        {"n": 1, "m": 17, "k": 9},
+        {"n": 33, "m": 2, "k": 1},
+        {"n": 0, "m": 3, "k": 4},
+        {"n": 3, "m": 0, "k": 0},
+    ):
+        values = values_for(inputs, sizes, seed)
+        try:
+            wanted = evaluate(outputs, values)
+        except SymgradError:
+            continue  # the extreme of nothing, an index into nothing
+        if any(np.max(np.abs(np.asarray(w, dtype=float)), initial=0) > 1e15 for w in wanted):
+            continue  # whole numbers are exact to 2**53
+        compare(compiled(sizes, values), wanted, tolerance)
+        count += 1
+    return count
+
+
+def test_random_programs() -> None:
+    assert sum(check_random(seed, FLOAT64, 1e-10) for seed in range(80)) > 250
+
+
+def test_random_programs_in_float32() -> None:
+    assert sum(check_random(seed, FLOAT32, 3e-3) for seed in range(1000, 1025)) > 60
+
+
+def test_a_mean_of_ten_million_numbers_loses_no_digits() -> None:
+    v = tensor("v", "n")
+    values = np.random.default_rng(1).random(10_000_000) + 0.1
+    (found,) = Compiled([OPS["mean"](v, params=((0,),))])({"n": len(values)}, {v: values})
+    exact = float(np.sum(values.astype(np.longdouble)) / len(values))
+    assert abs(float(found) - exact) <= 2 * np.spacing(exact)
+    (found,) = Compiled([OPS["mean"](v, params=((0,),))], real=FLOAT32)({"n": len(values)}, {v: values})
+    exact = float(np.sum(values.astype(np.float32).astype(float)) / len(values))
+    assert abs(float(found) - exact) <= 2 * np.spacing(np.float32(exact))
+
+
+def test_a_mean_over_rows_loses_no_digits() -> None:
+    x = tensor("x", "n", 3)
+    values = np.random.default_rng(1).random((1_000_000, 3)) + 0.1
+    for axes in ((0,), (0, 1)):
+        (found,) = Compiled([OPS["mean"](x, params=(axes,))])({"n": len(values)}, {x: values})
+        exact = np.asarray(np.mean(values.astype(np.longdouble), axis=axes), dtype=float)
+        assert np.all(np.abs(found - exact) <= 3 * np.spacing(exact))
+
+
+def test_a_row_has_the_same_bits_wherever_it_is() -> None:
+    x = tensor("x", "n", "k")
+    compiled = Compiled([OPS["softmax"](x, params=((1,),)), sum_over(x * x, [1])])
+    rng = np.random.default_rng(3)
+    for k in (1, 5, 8, 37, 1000):
+        rows = rng.normal(size=(7, k))
+        whole = compiled({"n": 7, "k": k}, {x: rows})
+        for i in range(7):
+            alone = compiled({"n": 1, "k": k}, {x: rows[i : i + 1]})
+            for a, b in zip(whole, alone, strict=True):
+                assert a[i : i + 1].tobytes() == b.tobytes()
+
+
+def test_elementwise_values_have_the_bits_of_numpy() -> None:
+    x, y = tensor("x", "n", "k"), tensor("y", "k")
+    z = OPS["sqrt"](OPS["abs"](x * y + x)) / (y - x)
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(13, 11)), rng.normal(size=11)
+    (found,) = Compiled([z])({"n": 13, "k": 11}, {x: a, y: b})
+    assert found.tobytes() == (np.sqrt(np.abs(a * b + a)) / (b - a)).tobytes()
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "prod", "logsumexp", "softmax", "norm"])
+def test_nan_and_infinities_flow(name: str) -> None:
+    x = tensor("x", "n", "k")
+    node = sum_over(x, [1]) if name == "sum" else OPS[name](x, params=((1,),))
+    compiled = Compiled([node])
+    rows = np.ones((6, 70))
+    rows[0, 66], rows[1, 3], rows[2, 69], rows[3, [1, 2]], rows[4] = np.nan, np.inf, -np.inf, (np.inf, -np.inf), -np.inf
+    rows[5, [0, 68]] = 0.0, -0.0
+    (found,) = compiled({"n": 6, "k": 70}, {x: rows})
+    np.testing.assert_allclose(found, evaluate([node], {x: rows})[0], rtol=1e-14)
+
+
+def test_reductions_of_nothing() -> None:
+    x = tensor("x", "n", "k")
+    names = {"mean": np.nan, "prod": 1.0, "logsumexp": -np.inf, "norm": 0.0}
+    nodes = [OPS[n](x, params=((1,),)) for n in names] + [sum_over(x, [1])]
+    found = Compiled(nodes)({"n": 3, "k": 0}, {x: np.ones((3, 0))})
+    for array, value in zip(found, [*names.values(), 0.0], strict=True):
+        np.testing.assert_array_equal(array, np.full(3, value))
+
+
+def test_an_index_out_of_range_reads_and_writes_nothing() -> None:
+    x, i = tensor("x", "n", 4), tensor("i", "m", domain=INT)
+    rows, columns = indexing.gather(x, i, params=((0,),)), indexing.gather(x, i, params=((1,),))
+    spread = indexing.scatter_add(rows**2, i, params=((0,), ("n", 4)))
+    values = {x: np.arange(12.0).reshape(3, 4), i: np.array([0, 7, -9, -1])}
+    values[x][1:] += 0.5
+    a, b, c = Compiled([rows, columns, indexing.scatter_add(tensor("s", "m"), i, params=((0,), ("n",)))])(
+        {"n": 3, "m": 4}, {**values, tensor("s", "m"): np.ones(4)}
+    )
+    assert np.isnan(a[1:3]).all()
+    np.testing.assert_array_equal(a[[0, 3]], values[x][[0, 2]])
+    assert np.isnan(b[:, 1:3]).all()
+    np.testing.assert_array_equal(c, [1, 0, 1])
+    (d,) = Compiled([spread])({"n": 0, "m": 4}, {x: np.ones((0, 4)), i: values[i]})
+    assert d.shape == (0, 4)
+
+
+def test_equal_positions_add_up() -> None:
+    s, i = tensor("s", "m", 3), tensor("i", "m", domain=INT)
+    node = indexing.scatter_add(s, i, params=((0,), (4, 3)))
+    turned = indexing.scatter_add(tensor("q", "m"), i, params=((0,), (4,)))
+    values = {s: np.arange(33.0).reshape(11, 3), i: np.array([1] * 9 + [3, -1]), tensor("q", "m"): np.arange(11.0)}
+    a, b = Compiled([node, turned])({"m": 11}, values)
+    np.testing.assert_array_equal(a, evaluate([node], values)[0])
+    np.testing.assert_array_equal(b, evaluate([turned], values)[0])
+
+
+def test_one_array_in_several_outputs_and_inputs_as_outputs() -> None:
+    x = tensor("x", "n", 2)
+    y = x * 2
+    flat = layout.reshape(y, params=((2, "n"),))
+    values = {x: np.arange(6.0).reshape(3, 2)}
+    found = Compiled([y, x, flat, y, as_node(3)])({"n": 3}, values)
+    for a, b in zip(found, [values[x] * 2, values[x], (values[x] * 2).reshape(2, 3), values[x] * 2, 3], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_arguments_are_described() -> None:
+    x, i = tensor("x", "n", "k"), tensor("i", "b", domain=INT)
+    code = ArrayCode([OPS["gt"](x, as_node(0)), indexing.one_hot(i, params=("k",))], [i, x], FLOAT64)
+    assert code.names == ("b", "n", "k")
+    assert code.kinds == ("int", "real", "bool", "int")
+    assert code.shapes == (("b",), ("n", "k"), ("n", "k"), ("b", "k"))
+
+
+def test_a_size_that_no_input_has_is_refused() -> None:
+    with pytest.raises(ShapeError, match="size n has no value"):
+        ArrayCode([sum_over(OPS["iota"](params=("n",)), [0])], [], FLOAT64)
+
+
+def test_a_chain_of_many_equations() -> None:
+    x = tensor("x", "n")
+    node: Node = x
+    for k in range(3000):
+        node = node * x + k
+    values = {x: np.linspace(0.1, 0.9, 5)}
+    (found,) = Compiled([sum_over(node, [0])])({"n": 5}, values)
+    np.testing.assert_allclose(found, evaluate([sum_over(node, [0])], values)[0], rtol=1e-12)
+
+
+def test_large_products_go_through_blas() -> None:
+    a, b = tensor("a", "n", "k"), tensor("b", "k", "m")
+    node = contract([a, b], [(0, 1), (1, 2)], (0, 2))
+    turned = contract([a, b], [(0, 1), (1, 2)], (2, 0))
+    compiled = Compiled([node, turned])
+    assert "symgrad.dgemm" in compiled.code.llvm_ir
+    for n, k, m in ((40, 30, 20), (1, 500, 70), (64, 1, 64), (50, 0, 40)):
+        sizes = {"n": n, "k": k, "m": m}
+        values = values_for([a, b], sizes)
+        c, d = compiled(sizes, values)
+        np.testing.assert_allclose(c, values[a] @ values[b], atol=1e-12)
+        np.testing.assert_allclose(d, (values[a] @ values[b]).T, atol=1e-12)
