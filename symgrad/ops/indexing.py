@@ -21,6 +21,15 @@ Axes = tuple[int, ...]
 
 def _gather_rule(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
     shape, index = shapes[0], broadcast_shapes(shapes[1:])
+    if (
+        len(axes) != len(shapes) - 1
+        or not all(0 <= a < len(shape) for a in axes)
+        or list(axes) != sorted(set(axes))
+    ):
+        raise ShapeError(
+            f"{len(shapes) - 1} index arrays for axes {axes} of an array of shape {text(shape)}",
+            expected="an index array for every axis, the axes in ascending order",
+        )
     kept = [size for i, size in enumerate(shape) if i not in axes]
     return (*kept[: axes[0]], *index, *kept[axes[0] :])
 
