@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.inputs import in_order
-from symgrad.ir.sizes import Shape, evaluate_size
+from symgrad.ir.sizes import Extent, Shape, evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
@@ -207,11 +207,10 @@ class ArrayKernel(Kernel):
                             f"and {found} in '{symbol.name}' of shape {shape}",
                             expected=f"{self.symbols[owner].declaration} and {symbol.declaration}",
                         )
-        for symbol, shape in zip(self.symbols, shapes, strict=True):
-            values = {name: value for name, (value, _) in sizes.items()}
-            wanted = tuple(evaluate_size(size, values) for size in symbol.shape)
-            if shape[len(shape) - len(wanted) :] != wanted:
-                raise ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
+        if any(isinstance(size, Extent) for symbol in self.symbols for size in symbol.shape):
+            self._check_extents(shapes, {name: value for name, (value, _) in sizes.items()})
+        if not any(batches):
+            return ()
         try:
             return np.broadcast_shapes(*batches)
         except ValueError:
@@ -220,6 +219,12 @@ class ArrayKernel(Kernel):
                 f"the batches do not broadcast: {text}",
                 expected="axes before the declared ones that broadcast as in NumPy",
             ) from None
+
+    def _check_extents(self, shapes: Sequence[tuple[int, ...]], sizes: Mapping[str, int]) -> None:
+        for symbol, shape in zip(self.symbols, shapes, strict=True):
+            wanted = tuple(evaluate_size(size, sizes) for size in symbol.shape)
+            if shape[len(shape) - len(wanted) :] != wanted:
+                raise ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
 
     def _explain(self, error: Exception, arrays: Sequence[Any], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
