@@ -43,7 +43,6 @@ _READS: dict[str, str] = {
     "trust-exact": "hessian",
 }
 _BOUNDED = {"nelder-mead", "powell", "cobyla", "cobyqa", "l-bfgs-b", "tnc", "slsqp", "trust-constr"}
-_BEYOND = (-np.inf, np.inf)
 _OPTIONS = ("tol", "options", "callback", "constraints")
 
 
@@ -86,8 +85,8 @@ def minimize(
 
     Declared domains become bounds where the method takes bounds (Nelder-Mead, Powell, COBYLA, COBYQA, L-BFGS-B, TNC,
     SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed and domains are open: a
-    bound is the next float inside, and for ``positive`` the smallest normal number, 2.2e-308. Other methods search
-    without bounds; if they end outside a domain, ``success`` is False and ``message`` says so.
+    bound lies inside by 2.2e-16, or by 2.2e-16 of the distance from the end to the start if that is less than 1. Other
+    methods search without bounds; if they end outside a domain, ``success`` is False and ``message`` says so.
 
     Args:
         loss: a scalar expression.
@@ -306,8 +305,7 @@ def _method(method: Any, variables: Sequence[Expr], options: Mapping[str, Any]) 
     if method is None:
         if options.get("constraints"):
             return "slsqp"
-        bounded = any(_bounds(v.node.declaration.domain) != _BEYOND for v in variables)
-        return "l-bfgs-b" if bounded else "bfgs"
+        return "l-bfgs-b" if any(_limited(v.node.declaration.domain) for v in variables) else "bfgs"
     if not isinstance(method, str) or method.lower() not in _READS:
         raise UsageError(
             f"method={method!r}",
@@ -317,15 +315,19 @@ def _method(method: Any, variables: Sequence[Expr], options: Mapping[str, Any]) 
     return method.lower()
 
 
+def _limited(domain: Domain) -> bool:
+    return domain.low is not None or domain.high is not None
+
+
 def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minimum:
     from scipy import optimize
 
     scipy = cast("Any", optimize)
     domains = [v.node.declaration.domain for v in problem.variables]
     given: dict[str, Any] = dict(options)
-    ends = [_bounds(d) for d, shape in zip(domains, problem.shapes, strict=True) for _ in range(prod(shape))]
-    if method in _BOUNDED and any(pair != _BEYOND for pair in ends):
-        given["bounds"] = scipy.Bounds([low for low, _ in ends], [high for _, high in ends])
+    if method in _BOUNDED and any(map(_limited, domains)):
+        ends = [_bounds(d, start) for d, start in zip(domains, problem.start, strict=True)]
+        given["bounds"] = scipy.Bounds(_joined([low for low, _ in ends]), _joined([high for _, high in ends]))
     reads = _READS[method]
     if reads == "value":
         function: Any = problem.value()
@@ -346,18 +348,29 @@ def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minim
     return Minimum(solution, float(result.fun), bool(result.success) and not outside, message, result)
 
 
-def _bounds(domain: Domain) -> tuple[float, float]:
-    """Return the closed interval of floats inside a domain."""
-    low = -np.inf if domain.low is None else float(domain.low)
-    high = np.inf if domain.high is None else float(domain.high)
-    if domain.closed:
-        return low, high
-    tiny = float(np.finfo(float).tiny)
-    inner_low = tiny if low == 0 else float(np.nextafter(low, np.inf)) if np.isfinite(low) else low
-    inner_high = -tiny if high == 0 else float(np.nextafter(high, -np.inf)) if np.isfinite(high) else high
-    return inner_low, inner_high
+def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
+    """Return the lowest and highest value of every entry that a search may try.
+
+    Not the float next to the end of an open domain: log and 1/x have slopes of 1e308 there, from which line searches do
+    not come back (L-BFGS-B stops where it is and reports success).
+    """
+    start = np.asarray(start)
+    low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
+    epsilon = 0.0 if domain.closed else float(np.finfo(float).eps)
+    if domain.low is not None:
+        end = float(domain.low)
+        low = end + epsilon * np.minimum(1, start - end)
+        low = low if domain.closed else np.maximum(low, np.nextafter(end, np.inf))
+    if domain.high is not None:
+        end = float(domain.high)
+        high = end - epsilon * np.minimum(1, end - start)
+        high = high if domain.closed else np.minimum(high, np.nextafter(end, -np.inf))
+    return low, high
 
 
 def _inside(domain: Domain, value: Any) -> bool:
-    low, high = _bounds(domain)
-    return bool(np.all((np.asarray(value) >= low) & (np.asarray(value) <= high)))
+    value = np.asarray(value)
+    low = -np.inf if domain.low is None else float(domain.low)
+    high = np.inf if domain.high is None else float(domain.high)
+    within = (value >= low) & (value <= high) if domain.closed else (value > low) & (value < high)
+    return bool(np.all(within))
