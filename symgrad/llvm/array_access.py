@@ -187,9 +187,7 @@ def _raw(r: Region, storage: Storage, value: Value) -> str:
     if storage.kind == "bool":
         return r.scalar(f"zext <{w} x i1> {value.text} to <{w} x i8>")
     name = f"fptosi.sat.v{w}i64.v{w}f64"  # NaN becomes 0
-    return r.scalar(
-        _call(r, name, f"<{w} x i64>", f"<{w} x double> {value.text}", f"<{w} x double>")
-    )
+    return r.scalar(_call(r, name, f"<{w} x i64>", f"<{w} x double> {value.text}", f"<{w} x double>"))
 
 
 def whole(r: Region, value: Value) -> str:
@@ -241,7 +239,9 @@ def spread_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value:
     )
 
 
-def add_lane_by_lane(lanes: Lanes, storage: Storage, base: str, offsets: str, value: Value, valid: str | None) -> None:
+def add_lane_by_lane(
+    lanes: Lanes, storage: Storage, base: str, offsets: str, value: Value, valid: str | None
+) -> None:
     """Add each lane to the element at its offset, one after the other: offsets may be equal."""
     r, w, element = lanes.region, lanes.width, storage.element
     raw = _raw(r, storage, value)

@@ -291,7 +291,8 @@ def product_text(real: FloatType, x_turned: bool, y_turned: bool, *, fused: bool
         else f"  %product = fmul {t} %x.value, %y.value\n  %sum.next = fadd {t} %sum, %product"
     )
     return f"""\
-define internal void @{_name(x_turned, y_turned)}(ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xs, i64 %ys, i64 %zs) #0 {{
+define internal void @{_name(x_turned, y_turned)}(
+  ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xs, i64 %ys, i64 %zs) #0 {{
 entry:
   %mn = mul i64 %m, %n
   %none = icmp eq i64 %mn, 0
@@ -335,7 +336,9 @@ big:
   %y.letter = getelementptr i8, ptr %letters, i64 1
   store i8 {ord("T" if x_turned else "N")}, ptr %letters
   store i8 {ord("T" if y_turned else "N")}, ptr %y.letter
-  call void @{symbol}(ptr %y.letter, ptr %letters, ptr %n.at, ptr %m.at, ptr %k.at, ptr %reals, ptr %y, ptr %ys.at, ptr %x, ptr %xs.at, ptr %beta.at, ptr %z, ptr %zs.at)
+  call void @{symbol}(
+    ptr %y.letter, ptr %letters, ptr %n.at, ptr %m.at, ptr %k.at, ptr %reals,
+    ptr %y, ptr %ys.at, ptr %x, ptr %xs.at, ptr %beta.at, ptr %z, ptr %zs.at)
   br label %done
 rows:
   %i = phi i64 [ 0, %some ], [ %i.next, %rows.next ]

@@ -31,10 +31,10 @@ RUN, SCRATCH = "arrays.run", "arrays.scratch"
 class ArrayCode:
     """Machine code of an array program; it is in memory as long as this object lives.
 
-    ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each C-contiguous
-    in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`; scratch memory of
-    ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64. Outputs overlap nothing. An index out of range gives NaN (0 for
-    whole numbers), and adds nothing in a scatter: whoever calls checks indices first.
+    ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
+    C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
+    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64. Outputs overlap nothing. An index out of
+    range gives NaN (0 for whole numbers), and adds nothing in a scatter: whoever calls checks indices first.
 
     Args:
         outputs: what to compute.

@@ -1,7 +1,7 @@
 """The inner loop of a nest: whole vectors, several at a time where they are cheap, and the last lanes under a mask.
 
-A sum runs in blocks (`array_sums.py`). What follows the last whole block belongs to a block that is shorter. How a row is cut
-depends on its length alone, so that its sum has the same bits wherever it is.
+A sum runs in blocks (`array_sums.py`). What follows the last whole block belongs to a block that is shorter. How a
+row is cut depends on its length alone, so that its sum has the same bits wherever it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symgrad.llvm.builder import Value
 __all__ = ["UNROLL", "Body", "LaneLoop", "lane_loop"]
 
 UNROLL = 4
-"""Vectors of one iteration where a reduction is cheap: each has a sum of its own, so that no addition waits for another."""
+"""Vectors of one iteration where a reduction is cheap: each has its own sum, so that no addition waits for another."""
 
 Body = Callable[[Lanes, list[Value]], list[Value]]
 """What happens to the lanes, given the partial results of the reducers; returns the new ones."""
@@ -44,7 +44,9 @@ class LaneLoop:
         unroll: vectors of one iteration.
     """
 
-    def __init__(self, fn: Function, size: Size, reducers: Sequence[Reducer], body: Body, unroll: int) -> None:
+    def __init__(
+        self, fn: Function, size: Size, reducers: Sequence[Reducer], body: Body, unroll: int
+    ) -> None:
         self.fn = fn
         self.reducers = list(reducers)
         self.body = body
@@ -62,7 +64,9 @@ class LaneLoop:
             return states
         whole = self._rounded(w)
         most = self._rounded(many)
-        blocks = any(r.sums for r in self.reducers) and not (isinstance(self.size, int) and self.size <= BLOCK * w)
+        blocks = any(r.sums for r in self.reducers) and not (
+            isinstance(self.size, int) and self.size <= BLOCK * w
+        )
         if not (isinstance(self.size, int) and self.size < many):
             if blocks:
                 states, accs = self._blocks(states, accs, most)
@@ -82,7 +86,9 @@ class LaneLoop:
             return str(self.size - self.size % step)
         return self.fn.entry.scalar(f"and i64 {self.fn.size(self.size)}, -{step}")
 
-    def _merged(self, out: str, ways: Sequence[tuple[str, Sequence[Value]]], kinds: Sequence[str]) -> list[Value]:
+    def _merged(
+        self, out: str, ways: Sequence[tuple[str, Sequence[Value]]], kinds: Sequence[str]
+    ) -> list[Value]:
         """Return values that depend on the block that one comes from."""
         found: list[Value] = []
         for i, kind in enumerate(kinds):
@@ -111,7 +117,9 @@ class LaneLoop:
         fn.start(out)
         return self._merged(out, [(before, accs), (loop, new)], self.kinds) if guarded else new
 
-    def _iterate(self, loop: str, entries: list[tuple[str, str, list[Value]]], stop: str, unroll: int) -> list[Value]:
+    def _iterate(
+        self, loop: str, entries: list[tuple[str, str, list[Value]]], stop: str, unroll: int
+    ) -> list[Value]:
         """Write one iteration, a block that can come after itself; return what the reducers have after it."""
         fn, w = self.fn, self.width
         fn.start(loop)
@@ -155,7 +163,9 @@ class LaneLoop:
         fn.start(block)
         phis = len(fn.code)
         fn.code.append("")
-        carried = [[Value(f"%{block}.{i}.{j}", False, None) for j in range(len(s))] for i, s in enumerate(states)]
+        carried = [
+            [Value(f"%{block}.{i}.{j}", False, None) for j in range(len(s))] for i, s in enumerate(states)
+        ]
         region = fn.region()
         ahead = region.scalar(f"add i64 %{block}.b, {BLOCK * self.width}")
         near = region.scalar(f"icmp slt i64 {ahead}, {stop}")

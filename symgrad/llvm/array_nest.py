@@ -345,11 +345,13 @@ class NestWriter:
         r, w = lanes.region, lanes.width
         return r.scalar(f"mul <{w} x i64> {lanes.numbers()}, {splat(r, 'i64', self.fn.size(step))}")
 
-    def _scatter(self, lanes: Lanes, member: Member, value: Value, storage: Storage, row: str, step: Size) -> None:
+    def _scatter(
+        self, lanes: Lanes, member: Member, value: Value, storage: Storage, row: str, step: Size
+    ) -> None:
         r, w = lanes.region, lanes.width
         offset, valid = self.values.positions(member, lanes)
         b = r.wide if storage.kind == "int" else r.b
-        if not offset.startswith("<") and step not in (0,):
+        if not offset.startswith("<") and step != 0:
             at = r.scalar(f"getelementptr {storage.element}, ptr {row}, i64 {offset}")
             mask = splat(r, "i1", valid)
             if step == 1:

@@ -1,8 +1,9 @@
 """Reductions of lanes: sums in blocks whose totals carry what rounding lost, extremes, products.
 
-A sum runs in blocks of `BLOCK` vectors. The total of a block is added to the sum of all with Knuth's TwoSum, which keeps the
-rounding error as a second number, so the error does not grow with the number of blocks: it is that of one block, a few
-units in the last place, averaged over all. (D. E. Knuth, The Art of Computer Programming, vol. 2, section 4.2.2.)
+A sum runs in blocks of `BLOCK` vectors. The total of a block is added to the sum of all with Knuth's TwoSum, which
+keeps the rounding error as a second number, so the error does not grow with the number of blocks: it is that of one
+block, a few units in the last place, averaged over all. (D. E. Knuth, The Art of Computer Programming, vol. 2,
+section 4.2.2.)
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ class Reducer:
         for factor in factors[1:]:
             value = b.mul(value, factor)
         if lanes.mask is not None:
-            value = b.select(Value(lanes.mask, True, None), value, Value(self.identity(lanes.region), False, None))
+            value = b.select(
+                Value(lanes.mask, True, None), value, Value(self.identity(lanes.region), False, None)
+            )
         return self.simple(lanes.region, old, value)
 
     def join(self, region: Region, state: list[Value], value: Value) -> list[Value]:

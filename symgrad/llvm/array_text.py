@@ -1,7 +1,7 @@
 """Text of functions on arrays: blocks, sizes as i64 arithmetic, straight-line code in two number formats.
 
-A function is a list of lines and of regions, which are lists themselves: what an inner loop needs only once is added to the
-region before it while the loop is written.
+A function is a list of lines and of regions, which are lists themselves: what an inner loop needs only once is added
+to the region before it while the loop is written.
 """
 
 from __future__ import annotations

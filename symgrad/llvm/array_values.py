@@ -217,7 +217,9 @@ class Values:
                 values.append(region.convert(value, wide))
         result = node.op.lower(b, node, *values)
         if result.mask != (node.dtype == "bool"):
-            raise InternalError(f"the lowering of '{node.op.name}' gave {'a mask' if result.mask else 'numbers'}")
+            raise InternalError(
+                f"the lowering of '{node.op.name}' gave {'a mask' if result.mask else 'numbers'}"
+            )
         return result
 
     def _number_of(self, text: str, region: Region) -> Value:
@@ -335,7 +337,7 @@ class Values:
         return splat(region, "i64", raw) if vector and not inner else raw
 
     def _gather(self, pair: Pair, lanes: Lanes | None) -> Value:
-        node, place = pair
+        node, _ = pair
         needs = inside(self.nest, pair)
         ((source, index),) = needs.memory
         k = self.memory.array(source)
@@ -383,4 +385,3 @@ class Values:
         if storage.kind == "int":
             self._whole[found.text] = region.scalar(f"extractelement <{w} x i64> {raw}, i64 0")
         return found
-

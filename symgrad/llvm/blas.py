@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from symgrad.errors import KernelError
@@ -26,9 +27,8 @@ def gemm(real: FloatType) -> str:
 
 
 def _address(name: str) -> int:
-    from scipy.linalg import cython_blas  # type: ignore[import-untyped]
-
-    capsule: Any = getattr(cython_blas, "__pyx_capi__", {}).get(name)
+    exports: Any = import_module("scipy.linalg.cython_blas")
+    capsule: Any = exports.__pyx_capi__.get(name)
     if capsule is None:
         raise KernelError(f"SciPy exports no {name}", cure="install SciPy from a wheel")
     api = ctypes.pythonapi

@@ -1,7 +1,7 @@
 """Where in an array a loop nest is: affine functions of loop counters, with sizes as coefficients.
 
-Transposes, broadcasts, slices and diagonals only change these functions, so that they move no data: whatever reads through
-them loads from another place.
+Transposes, broadcasts, slices and diagonals only change these functions, so that they move no data: whatever reads
+through them loads from another place.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Where arrays are: arguments, and slots of the scratch memory, which are used again when what is in them is not.
 
-Slots are chosen when a program is compiled, for all sizes at once; their places are computed from the sizes in every call.
+Slots are chosen when a program is compiled, for all sizes at once; their places are computed from the sizes in every
+call.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ class Memory:
             if same:
                 best = i
                 break
-            if best < 0 or abs(has - wanted) < abs(max(estimate(a.count) for a in self.slots[best].arrays) - wanted):
+            if best < 0 or abs(has - wanted) < abs(
+                max(estimate(a.count) for a in self.slots[best].arrays) - wanted
+            ):
                 best = i
         if best < 0:
             best = len(self.slots)

@@ -1,13 +1,13 @@
 """Loop nests: tasks that share their loops are computed together, so that what they share is computed and loaded once.
 
-The last loop of a nest runs over the lanes of vectors, the others around it. For each point of the outer loops a nest makes
-passes over the inner one: what a pass reduces over the inner loop is a number that the next pass uses. So the rows of a softmax
-are one nest of three passes: the largest entry, the exponentials and their sum, the quotients.
+The last loop of a nest runs over the lanes of vectors, the others around it. For each point of the outer loops a nest
+makes passes over the inner one: what a pass reduces over the inner loop is a number that the next pass uses. So the
+rows of a softmax are one nest of three passes: the largest entry, the exponentials and their sum, the quotients.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
 
@@ -242,7 +242,7 @@ def _assignments(task: Task, nest: Nest) -> Iterator[dict[int, int]]:
 
 
 def _order(task: Task, needs: _Needs) -> list[int]:
-    """Return the order of a task's loops: outer ones that the result has, then those that it has not, the inner one last.
+    """Return the order of a task's loops: outer ones of the result, outer ones that are reduced, the inner one.
 
     The inner loop is the one along which most of the arrays are contiguous.
     """
@@ -278,6 +278,8 @@ def group(selection: Selection) -> list[Step]:
         if isinstance(step, Nest):
             for member in step.members:
                 task = member.task
-                member.stored = not isinstance(task.target, Node) or task.node in needed or task.node in selection.bound
+                member.stored = (
+                    not isinstance(task.target, Node) or task.node in needed or task.node in selection.bound
+                )
                 member.stored = member.stored or not _visible(member, selection, step.inner)
     return steps

@@ -1,12 +1,15 @@
 """Array programs in fewer ops, before loops are planned.
 
-What remains besides elementwise ops: einsum of one operand, of two, or of several that one loop nest multiplies; max, min,
-prod, argmax, argmin, cumsum, prod_except; reshape, broadcast_to, slice, unslice, concatenate; gather, scatter_add, iota.
+What remains besides elementwise ops: einsum of one operand, of two, or of several that one loop nest multiplies; max,
+min, prod, argmax, argmin, cumsum, prod_except; reshape, broadcast_to, slice, unslice, concatenate; gather,
+scatter_add, iota.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any
 
 from symgrad.ir.graph import Node, apply, as_node, number, size_node
 from symgrad.ir.op import OPS
@@ -30,7 +33,9 @@ def normal(outputs: Sequence[Node]) -> list[Node]:
     for node in topological(outputs):
         args = tuple(done[a] for a in node.args)
         rule = _RULES.get(node.op.name)
-        done[node] = rule(node, args) if rule else node if args == node.args else apply(node.op, args, node.params)
+        done[node] = (
+            rule(node, args) if rule else node if args == node.args else apply(node.op, args, node.params)
+        )
     return [done[o] for o in outputs]
 
 
@@ -60,7 +65,7 @@ def _reduce(name: str, x: Node, axes: tuple[int, ...]) -> Node:
 
 
 def _mean(node: Node, args: tuple[Node, ...]) -> Node:
-    (axes,) = node.params
+    axes: tuple[int, ...] = node.params[0]
     count = size_node(size_product(node.args[0].shape[a] for a in axes))
     return _op("div", _sum(args[0], axes), count)
 
@@ -101,7 +106,7 @@ def _log_softmax(node: Node, args: tuple[Node, ...]) -> Node:
 
 
 def _norm(node: Node, args: tuple[Node, ...]) -> Node:
-    (axes,) = node.params
+    axes: tuple[int, ...] = node.params[0]
     (x,) = args
     if not axes:
         return _op("abs", x)
@@ -138,7 +143,8 @@ def _iota(size: Size) -> Node:
 def _scatter_add(node: Node, args: tuple[Node, ...]) -> Node:
     """Write a scatter that gives each entry at most one value as a choice: it takes no memory of its own.
 
-    The derivative of picking one entry of every row is one: the positions along rows are counted, those in a row compared.
+    The derivative of picking one entry of every row is one: the positions along rows are counted, those in a row
+    compared.
     """
     axes, shape = node.params
     values, *indices = args
@@ -265,7 +271,11 @@ def _contract(
         pair = [arrays[i] for i in step]
         arrays = [entry for i, entry in enumerate(arrays) if i not in step]
         needed = set(kept).union(*(own for _, own in arrays))
-        out = kept if not arrays else tuple(k for k in dict.fromkeys(k for _, own in pair for k in own) if k in needed)
+        out = (
+            kept
+            if not arrays
+            else tuple(k for k in dict.fromkeys(k for _, own in pair for k in own) if k in needed)
+        )
         arrays.append((_binary(pair, out), out))
     found = arrays[0][0] if arrays else as_node(1)
     for factor in factors:
@@ -273,19 +283,20 @@ def _contract(
     return found, kept
 
 
-def _path(arrays: list[tuple[Node, _Labels]], kept: _Labels, sizes: dict[int, Size]) -> Iterable[tuple[int, ...]]:
+def _path(
+    arrays: list[tuple[Node, _Labels]], kept: _Labels, sizes: dict[int, Size]
+) -> Iterable[tuple[int, ...]]:
     everything = set[int]().union(*(own for _, own in arrays))
     if len(arrays) <= 2 or any(set(own) == everything for _, own in arrays):
         # One nest over the largest operand multiplies all of them.
         return [tuple(range(len(arrays)))] if arrays else []
-    import opt_einsum  # type: ignore[import-untyped]
-
-    names = {k: opt_einsum.get_symbol(i) for i, k in enumerate(sorted(everything))}
+    planner: Any = import_module("opt_einsum")
+    names = {k: chr(ord("a") + i) if i < 26 else chr(0x100 + i) for i, k in enumerate(sorted(everything))}
     spelled = ",".join("".join(names[k] for k in own) for _, own in arrays)
     spelled += "->" + "".join(names[k] for k in kept)
     shapes = [tuple(estimate(sizes[k]) for k in own) for _, own in arrays]
-    path, _ = opt_einsum.contract_path(spelled, *shapes, shapes=True, optimize="auto")
-    return [tuple(int(i) for i in step) for step in path]
+    path = planner.contract_path(spelled, *shapes, shapes=True, optimize="auto")[0]
+    return [tuple(map(int, step)) for step in path]
 
 
 def _binary(pair: list[tuple[Node, _Labels]], out: _Labels) -> Node:

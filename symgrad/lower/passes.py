@@ -84,14 +84,18 @@ def plan_passes(nest: Nest, chosen: Mapping[Node, object]) -> Passes:
     """Divide the work of a nest into passes."""
     levels: dict[Pair, Level] = {}
     for member in nest.members:
-        starts = [(member.task.node, member.place)] if nest.holds(member.task.node, member.place) is member else []
+        starts = (
+            [(member.task.node, member.place)] if nest.holds(member.task.node, member.place) is member else []
+        )
         for pair in [*starts, *member.factors, *member.indices]:
             _level(nest, pair, chosen, levels)
     stages: dict[Member, int] = {}
     for member in nest.members:
         read = [*_operands(member), *member.indices]
         stages[member] = max((levels[p].stage for p in read), default=0)
-    count = 1 + max([*stages.values(), *(s + 1 for m, s in stages.items() if nest.inner in m.reduced)], default=0)
+    count = 1 + max(
+        [*stages.values(), *(s + 1 for m, s in stages.items() if nest.inner in m.reduced)], default=0
+    )
     passes = [Pass() for _ in range(count)]
     for member, stage in stages.items():
         if nest.inner in member.reduced:
@@ -110,9 +114,7 @@ def _operands(member: Member) -> list[Pair]:
     return list(member.factors)
 
 
-def _level(
-    nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[Pair, Level]
-) -> None:
+def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[Pair, Level]) -> None:
     stack = [start]
     while stack:
         pair = stack[-1]

@@ -1,7 +1,7 @@
-"""What an array program computes into memory or over loops, and how everything else is read through it.
+"""What an array program computes into memory, and how everything else is read.
 
-A task is one value with the loops that it takes: an elementwise map, a reduction, a write into a part of an array. What no task
-stands for (elementwise nodes, transposes, broadcasts, slices, gathers) is computed wherever it is read.
+A task is one value with the loops that it takes: an elementwise map, a reduction, a write into a part of an array.
+What no task stands for (elementwise nodes, transposes, broadcasts, slices, gathers) is computed wherever it is read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ from symgrad.ir.traverse import topological
 from symgrad.lower.index import ZERO, Index, Place, flat, loop, shifted
 from symgrad.lower.normal import is_product_of_matrices
 
-__all__ = ["CALLS", "LEAVES", "Combine", "Reads", "Selection", "Task", "backing", "own_cost", "reads", "select"]
+__all__ = [
+    "CALLS",
+    "LEAVES",
+    "Combine",
+    "Reads",
+    "Selection",
+    "Task",
+    "backing",
+    "own_cost",
+    "reads",
+    "select",
+]
 
 LEAVES = (NUMBER, CONSTANT, SIZE)
 """Nodes that are numbers wherever they are read."""
@@ -29,7 +40,26 @@ Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 _REDUCTIONS: tuple[Combine, ...] = ("max", "min", "prod")
 _VIEWS = frozenset({"reshape", "broadcast_to", "slice", "iota", "einsum", "stop_gradient"})
 _CHEAP = frozenset(
-    "add mul neg abs where eq ne lt le gt ge and_ or_ xor not_ minimum maximum sign relu clip floor ceil round".split()
+    (
+        *(
+            "add",
+            "mul",
+            "neg",
+            "abs",
+            "where",
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "and_",
+            "or_",
+            "xor",
+            "not_",
+        ),
+        *("minimum", "maximum", "sign", "relu", "clip", "floor", "ceil", "round"),
+    )
 )
 _COSTS = {"div": 5, "sqrt": 5, "gather": 2, "pow": 30}
 _SHARED, _LONG = 12, 1500
@@ -134,9 +164,7 @@ def reads(node: Node, place: Place) -> Reads:
 
 
 def _sliced(place: Place, shape: Shape, triples: Sequence[tuple[Size | None, Size | None, int]]) -> Place:
-    return tuple(
-        shifted(p, slice_start(n, t), t[2]) for p, n, t in zip(place, shape, triples, strict=True)
-    )
+    return tuple(shifted(p, slice_start(n, t), t[2]) for p, n, t in zip(place, shape, triples, strict=True))
 
 
 def _gathered(node: Node, place: Place) -> Reads:
@@ -272,7 +300,18 @@ def _tasks(node: Node) -> list[Task]:
     if name == "unslice":
         triples, shape = node.params
         sizes, place = _loops(node.args[0].shape)
-        return [Task(node, sizes, "map", ((node.args[0], place),), _sliced(place, shape, triples), (), node, fill=True)]
+        return [
+            Task(
+                node,
+                sizes,
+                "map",
+                ((node.args[0], place),),
+                _sliced(place, shape, triples),
+                (),
+                node,
+                fill=True,
+            )
+        ]
     if name == "concatenate":
         return _parts(node)
     if name == "scatter_add":
@@ -290,11 +329,13 @@ def _contraction(node: Node) -> Task:
     at = dict(zip(order, place, strict=True))
     reduced = tuple(at[k].terms[0][0] for k in order if k not in result and at[k].terms)
     factors = tuple((a, tuple(at[k] for k in own)) for a, own in zip(node.args, labels, strict=True))
-    return Task(node, sizes, "sum" if reduced else "map", factors, tuple(at[k] for k in result), reduced, node)
+    return Task(
+        node, sizes, "sum" if reduced else "map", factors, tuple(at[k] for k in result), reduced, node
+    )
 
 
 def _parts(node: Node) -> list[Task]:
-    (axis,) = node.params
+    axis: int = node.params[0]
     found: list[Task] = []
     start: Size = 0
     for x in node.args:

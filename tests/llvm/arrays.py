@@ -1,4 +1,4 @@
-"""Array programs for tests: single ops, random programs, and a caller of compiled ones that needs nothing but ctypes."""
+"""Array programs for tests: single ops, random programs, and a caller of compiled ones through ctypes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def tensor(name: str, *shape: int | str, domain: Domain = REAL) -> Node:
     return symbol(Declaration(name, domain, tuple(shape)))
 
 
-def values_for(symbols: Sequence[Node], sizes: Mapping[str, int], seed: int = 0, *, low: int = 0, high: int = 2) -> Any:
+def values_for(
+    symbols: Sequence[Node], sizes: Mapping[str, int], seed: int = 0, *, low: int = 0, high: int = 2
+) -> Any:
     """Return normal numbers for real symbols, whole ones in a range for int symbols."""
     rng = np.random.default_rng(seed)
     found: dict[Node, Any] = {}
@@ -43,7 +45,9 @@ def values_for(symbols: Sequence[Node], sizes: Mapping[str, int], seed: int = 0,
 class Compiled:
     """A compiled array program that is called with values of its inputs."""
 
-    def __init__(self, outputs: Sequence[Node], inputs: Sequence[Node] | None = None, real: FloatType = FLOAT64):
+    def __init__(
+        self, outputs: Sequence[Node], inputs: Sequence[Node] | None = None, real: FloatType = FLOAT64
+    ):
         self.inputs = tuple(symbols_of(outputs) if inputs is None else inputs)
         self.outputs = tuple(outputs)
         self.code = ArrayCode(self.outputs, self.inputs, real)

@@ -127,7 +127,13 @@ def test_nan_and_infinities_flow(name: str) -> None:
     node = sum_over(x, [1]) if name == "sum" else OPS[name](x, params=((1,),))
     compiled = Compiled([node])
     rows = np.ones((6, 70))
-    rows[0, 66], rows[1, 3], rows[2, 69], rows[3, [1, 2]], rows[4] = np.nan, np.inf, -np.inf, (np.inf, -np.inf), -np.inf
+    rows[0, 66], rows[1, 3], rows[2, 69], rows[3, [1, 2]], rows[4] = (
+        np.nan,
+        np.inf,
+        -np.inf,
+        (np.inf, -np.inf),
+        -np.inf,
+    )
     rows[5, [0, 68]] = 0.0, -0.0
     (found,) = compiled({"n": 6, "k": 70}, {x: rows})
     np.testing.assert_allclose(found, evaluate([node], {x: rows})[0], rtol=1e-14)
@@ -163,7 +169,11 @@ def test_equal_positions_add_up() -> None:
     s, i = tensor("s", "m", 3), tensor("i", "m", domain=INT)
     node = indexing.scatter_add(s, i, params=((0,), (4, 3)))
     turned = indexing.scatter_add(tensor("q", "m"), i, params=((0,), (4,)))
-    values = {s: np.arange(33.0).reshape(11, 3), i: np.array([1] * 9 + [3, -1]), tensor("q", "m"): np.arange(11.0)}
+    values = {
+        s: np.arange(33.0).reshape(11, 3),
+        i: np.array([1] * 9 + [3, -1]),
+        tensor("q", "m"): np.arange(11.0),
+    }
     a, b = Compiled([node, turned])({"m": 11}, values)
     np.testing.assert_array_equal(a, evaluate([node], values)[0])
     np.testing.assert_array_equal(b, evaluate([turned], values)[0])
@@ -175,7 +185,9 @@ def test_one_array_in_several_outputs_and_inputs_as_outputs() -> None:
     flat = layout.reshape(y, params=((2, "n"),))
     values = {x: np.arange(6.0).reshape(3, 2)}
     found = Compiled([y, x, flat, y, as_node(3)])({"n": 3}, values)
-    for a, b in zip(found, [values[x] * 2, values[x], (values[x] * 2).reshape(2, 3), values[x] * 2, 3], strict=True):
+    for a, b in zip(
+        found, [values[x] * 2, values[x], (values[x] * 2).reshape(2, 3), values[x] * 2, 3], strict=True
+    ):
         np.testing.assert_array_equal(a, b)
 
 
