@@ -14,11 +14,10 @@ from typing import Any, cast
 from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError, UnsupportedError
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.terms import Argument, Dots, Item, Items, Keyword, Nothing, Section, Term, Text, ends
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Extent, Shape, Size, Triple
 from symgrad.ops import build, subscripts
-from symgrad.ops.lengths import as_size
 
 __all__ = ["ARRAYS", "array_call", "subscript", "usage"]
 
@@ -212,7 +211,13 @@ class _Reading:
         return given, named
 
     def error(
-        self, cls: type[SymgradError], what: str, at: Item | _Reading, *, expected: str | None = None, cure: str
+        self,
+        cls: type[SymgradError],
+        what: str,
+        at: Item | _Reading,
+        *,
+        expected: str | None = None,
+        cure: str,
     ) -> SymgradError:
         place = self.scope.location(at.start, at.end)
         return cls(what, at=place, expected=expected or usage(self.name), cure=cure)
@@ -296,14 +301,14 @@ class _Reading:
         return self._int(name, item)
 
     def _flag(self, name: str, item: Item) -> bool:
-        if isinstance(item, Term) and item.node.dtype == "bool" and item.node.params[0] == "bool":
+        if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":
             return bool(item.node.value)
         raise self.error(
             DomainError, f"{name} of {self.name} is neither True nor False", item, cure=f"write {name}=True"
         )
 
     def _size(self, name: str, item: Item) -> Size:
-        size = as_size(item.node) if isinstance(item, Term) else None
+        size = self.scope.size_of(item.node) if isinstance(item, Term) else None
         if size is None:
             raise self.error(
                 DomainError,
@@ -411,7 +416,7 @@ def section_ends(scope: Scope, *parts: Item | None) -> tuple[Size | None, Size |
         if part is None or isinstance(part, Nothing):
             found.append(None)
             continue
-        size = as_size(part.node) if isinstance(part, Term) else None
+        size = scope.size_of(part.node) if isinstance(part, Term) else None
         if size is None or (i == 2 and (isinstance(size, str | Extent) or size == 0)):
             raise DomainError(
                 "the step of a slice is no literal whole number"

@@ -11,18 +11,21 @@ import symgrad.ops  # noqa: F401  (the records register on import)
 from symgrad.errors import (
     CycleError,
     DomainError,
+    RedefinitionError,
     ShapeError,
     SymgradError,
     UnknownNameError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.frontend.terms import Term, ends
-from symgrad.ir.graph import SYMBOL, Node, apply, number
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, number, size_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS, Op
-from symgrad.ir.sizes import names_of
+from symgrad.ir.sizes import Size, names_of
+from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.layout import text as shape_text
+from symgrad.ops.lengths import as_size
 from symgrad.source import Location, Source, Span
 
 __all__ = ["INFINITIES", "Scope"]
@@ -57,6 +60,7 @@ class Scope:
         self.sizes = {n for node in given.values() for size in node.shape for n in names_of(size)}
         self.strict = strict
         self.free: dict[str, Token] = {}
+        self.free_sizes: dict[Node, None] = {}
         self.target_name: str | None = None
         self.error: SymgradError | None = None
         self._definitions: dict[str, Definition] | None = None
@@ -69,6 +73,7 @@ class Scope:
         Raises:
             SymgradError: the first error of meaning, if there was one.
         """
+        self._drop_sizes()
         if self.error is not None:
             raise self.error
         return Listing(
@@ -79,6 +84,34 @@ class Scope:
             self.spans,
             self.name_spans,
         )
+
+    def size_of(self, node: Node) -> Size | None:
+        """Return the size that a node stands for; a name that nothing declares is a size where one is expected."""
+        found = as_size(node)
+        if found is None and self.free and node.op is not NUMBER:
+            free = [s for s in symbols_of([node]) if s.name in self.free]
+            found = as_size(substitute([node], {s: size_node(s.name) for s in free})[0])
+            if found is not None:
+                self.free_sizes.update(dict.fromkeys(free))
+        return found
+
+    def _drop_sizes(self) -> None:
+        """Take back the symbols that turned out to be sizes."""
+        if self.error is not None or not self.free_sizes or self.result is None:
+            return
+        numbers = set(symbols_of([self.result.node]))
+        for node in self.free_sizes:
+            if node in numbers:
+                self.wrong_token(
+                    RedefinitionError,
+                    f"'{node.name}' is a number here and a size elsewhere",
+                    self.free[node.name],
+                    expected="one meaning for one name",
+                    cure=f"say that it is a size, on a line above: {node.name} : size",
+                )
+                return
+            del self.symbols[node.name], self.name_spans[node.name]
+            self.spans.pop(node, None)
 
     def location(self, start: int, end: int) -> Location:
         """Return a place in the text."""

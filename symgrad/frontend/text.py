@@ -114,7 +114,7 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
     finally:
         del _active.reader, _active.lexer
     listing = reader.listing()
-    if not listing.names and listing.result is None:
+    if not listing.names and listing.result is None and not reader.sizes:
         raise ProgramSyntaxError(
             "the text is empty",
             at=Location(source, Span(0, 0)),

@@ -231,7 +231,8 @@ def slice_length(size: Size, triple: Triple) -> Size:
     """
     start, stop, step = triple
     if isinstance(size, int) and all(isinstance(v, int) or v is None for v in (start, stop)):
-        return len(range(*slice(cast("int | None", start), cast("int | None", stop), step).indices(size)))
+        low, high, _ = slice(cast("int | None", start), cast("int | None", stop), step).indices(size)
+        return max(0, -((low - high) // step))  # len(range(...)) stops at the largest C integer
     if step > 0 and stop == size:
         stop = None
     first = slice_start(size, triple)

@@ -187,7 +187,12 @@ def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result:
     """Contract where axes of length 1 stretch, as NumPy's matmul and einsum allow."""
     sizes: dict[int, Size] = {}
     for arg, own in zip(args, labels, strict=True):
-        for size, label in zip(arg.shape, own, strict=True):
+        for i, (size, label) in enumerate(zip(arg.shape, own, strict=True)):
+            if arg.shape[own.index(label)] != size:
+                raise ShapeError(
+                    f"a diagonal of axes {own.index(label)} and {i} of an array of shape {text(arg.shape)}",
+                    expected="axes of equal length",
+                )
             if sizes.get(label, 1) == 1:
                 sizes[label] = size
     operands: list[Node] = []
@@ -249,13 +254,21 @@ def dot(a: Node, b: Node) -> Node:
 
 def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
     """``numpy.tensordot``."""
+    if isinstance(axes, int) and not 0 <= axes <= min(len(a.shape), len(b.shape)):
+        raise ShapeError(
+            f"tensordot of arrays of shapes {text(a.shape)} and {text(b.shape)} over {axes} axes",
+            expected="as many axes as both have, at most",
+        )
     if isinstance(axes, int):
         over = (list(range(len(a.shape) - axes, len(a.shape))), list(range(axes)))
     else:
-        over = tuple(_several(s) for s in axes)
+        over = tuple(_several(s) for s in _several(axes))
+        if len(over) != 2:
+            raise UsageError(f"tensordot over axes {axes!r}", expected="a number, or the axes of both arrays")
     first = [axis_of(i, len(a.shape)) for i in over[0]]
     second = [axis_of(i, len(b.shape)) for i in over[1]]
-    if [a.shape[i] for i in first] != [b.shape[i] for i in second]:
+    distinct = len(set(first)) == len(first) and len(set(second)) == len(second)
+    if not distinct or [a.shape[i] for i in first] != [b.shape[i] for i in second]:
         raise ShapeError(
             f"tensordot of shapes {text(a.shape)} and {text(b.shape)} over axes {first} and {second}"
         )
@@ -351,10 +364,10 @@ def einsum_text(spec: str, *args: Node) -> Node:
 # ----------------------------------------------------------------------------------------------------------- layout
 
 
-def permute(x: Node, axes: Sequence[int] | None = None) -> Node:
+def permute(x: Node, axes: Any = None) -> Node:
     """``numpy.transpose``."""
     rank = len(x.shape)
-    order = list(range(rank))[::-1] if axes is None else [axis_of(a, rank) for a in axes]
+    order = list(range(rank))[::-1] if axes is None else [axis_of(a, rank) for a in _several(axes)]
     if sorted(order) != list(range(rank)):
         raise ShapeError(
             f"transpose with axes {order} of an array with {rank} axes", expected="every axis once"
@@ -380,6 +393,10 @@ def moveaxis(x: Node, source: Any, destination: Any) -> Node:
     rank = len(x.shape)
     sources = [axis_of(a, rank) for a in _several(source)]
     targets = [axis_of(a, rank) for a in _several(destination)]
+    if len(sources) != len(targets) or len(set(sources)) < len(sources) or len(set(targets)) < len(targets):
+        raise ShapeError(
+            f"moveaxis from axes {sources} to {targets}", expected="as many places as axes, each once"
+        )
     order = [a for a in range(rank) if a not in sources]
     for target, origin in sorted(zip(targets, sources, strict=True)):
         order.insert(target, origin)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import SymgradError
+from symgrad.frontend.arrays import ARRAYS
 from symgrad.frontend.text import parse_program
 
 PROGRAMS = [
@@ -89,3 +90,22 @@ def test_any_text(text: str) -> None:
 )
 def test_long_texts(text: str) -> None:
     check(text)
+
+
+ARGUMENTS = [
+    "X", "v", "s", "k", "ids", "c", "n", "2*n - 1", "0", "1", "-1", "-2", "7", "1/2", "None", "True", "pi", "()",
+    "(0,)", "(1, 0)", "(0, -1)", "(n, 5)", "(X, X)", "[v, v]", "[0, 1]", "((1, None, 1),)", "((0, 1), (1, 0))", "'ij->ji'",
+    "'i,i'", "'fro'", "(None,)", "((),)", "(s, k)", "X > 0", "1e30", "axis=0", "axis=None", "axis=(0, 1)",
+    "keepdims=True", "shape=(n, 5)", "axes=(0,)", "axes=1", "ord=1", "ddof=1", "reverse=True",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_any_arguments(name: str) -> None:
+    rng = random.Random(name)
+    declared = "X : real[n, 5]; v : real[n]; s : real; k : int; ids : int[m]; c : bool[n]\n"
+    for _ in range(200):
+        arguments = rng.choices(ARGUMENTS, k=rng.randint(0, 3))
+        if rng.random() < 0.5:
+            arguments.insert(0, rng.choice("Xv"))
+        check(f"{declared}{name}({', '.join(arguments)})")
