@@ -53,6 +53,7 @@ class ArrayKernel(Kernel):
 
     Attributes:
         signature: the shapes of its arguments in NumPy's notation, as ``(n,5),(5)->()``.
+        sizes: the names of sizes, in order of appearance.
     """
 
     __slots__ = (
@@ -65,6 +66,7 @@ class ArrayKernel(Kernel):
         "_loop",
         "_sources",
         "signature",
+        "sizes",
     )
 
     def __init__(
@@ -86,6 +88,7 @@ class ArrayKernel(Kernel):
         self.signature = found.text
         self._code = code
         self._core = found.sizes
+        self.sizes = code.names
         self._loop = ArrayLoop(code, found.sizes, found.axes, itemsizes, nin)
         # Where the value of a name is read: an input, and an axis counted from its end.
         self._sources = _sources(inputs)

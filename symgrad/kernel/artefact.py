@@ -8,16 +8,19 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from symgrad.errors import KernelError, UnsupportedError, UsageError
+from symgrad.errors import KernelError, UsageError
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.array_code import ArrayCode
+from symgrad.llvm.array_entry import blas_of, with_entry
 from symgrad.llvm.emit import emit
-from symgrad.llvm.jit import Cpu, emit_assembly, emit_object, host, target_lines
+from symgrad.llvm.jit import Cpu, Target, emit_assembly, emit_object, host, target_lines
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 
 __all__ = ["c_identifier", "c_prototype", "write_artefacts", "write_atomically"]
 
+_C = {"float64": "double", "float32": "float", "int64": "int64_t", "bool": "unsigned char"}
 _SUFFIXES = (".ll", ".s", ".o", ".h")
 
 _WORDS = """
@@ -57,25 +60,33 @@ def c_prototype(kernel: Kernel, outputs: Sequence[str] | None = None) -> str:
         outputs: names for its outputs; by default ``out`` or ``out0``, ``out1``, ...
 
     Raises:
-        UnsupportedError: for the kernel of an array program.
         UsageError: if there are more or fewer names than outputs.
     """
-    _check_elementwise(kernel)
     count = len(kernel.outputs)
     if outputs is None:
         outputs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
     if len(outputs) != count:
         raise UsageError(f"{len(outputs)} names for {count} outputs")
-    kinds = ["unsigned char" if kind.kind == "b" else float_type(kind).c for kind in kernel.kinds]
-    names: list[str] = []
-    for name in (*kernel.inputs, *outputs):
-        identifier = c_identifier(name)
-        while identifier in names:
-            identifier += "_"
-        names.append(identifier)
+    kinds = [_C[kind.name] for kind in kernel.kinds]
+    taken: list[str] = []
+    sizes = kernel.sizes if isinstance(kernel, ArrayKernel) else ("n",)
+    lengths = [f"long {_distinct(_size_identifier(size), taken)}" for size in sizes]
+    names = [_distinct(c_identifier(name), taken) for name in (*kernel.inputs, *outputs)]
     params = [f"{kind} *{name}" for kind, name in zip(kinds, names, strict=True)]
     nin = len(kernel.inputs)
-    return f"void {_function(kernel)}({', '.join([*(f'const {p}' for p in params[:nin]), 'long n', *params[nin:]])})"
+    given = ", ".join([*(f"const {p}" for p in params[:nin]), *lengths, *params[nin:]])
+    return f"{'int' if isinstance(kernel, ArrayKernel) else 'void'} {_function(kernel)}({given})"
+
+
+def _size_identifier(size: str) -> str:
+    return size if size == "n" else c_identifier(size)
+
+
+def _distinct(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.append(name)
+    return name
 
 
 def write_artefacts(
@@ -88,7 +99,8 @@ def write_artefacts(
 ) -> tuple[Path, ...]:
     """Write a kernel as ``path.ll``, ``path.s``, ``path.o`` and ``path.h``.
 
-    The object is position independent, needs nothing but libm, and defines one function, which the header declares.
+    The object is position independent, needs nothing but libm (and a BLAS if it multiplies matrices), and defines one
+    function, which the header declares.
     A file is there in full or not at all.
 
     Args:
@@ -103,19 +115,15 @@ def write_artefacts(
 
     Raises:
         KernelError: if a file cannot be written.
-        UnsupportedError: for the kernel of an array program.
         UsageError: for another cpu, or if outputs has the wrong length.
     """
-    _check_elementwise(kernel)
     if cpu not in ("host", "baseline"):
         raise UsageError(f"unknown cpu '{cpu}'", expected='"host" or "baseline"')
     stem = Path(path)
     if stem.suffix in _SUFFIXES:
         stem = stem.with_suffix("")
     name = _function(kernel)
-    plan = schedule(kernel.outputs, kernel.symbols)
-    module = emit(plan, float_type(kernel.dtype), host().target_of(cpu), entry=name)
-    ir = target_lines(cpu) + module.ir
+    ir = target_lines(cpu) + _module(kernel, name, host().target_of(cpu))
     content: dict[str, Callable[[], bytes]] = {
         ".ll": ir.encode,
         ".s": lambda: emit_assembly(ir, cpu).encode(),
@@ -126,15 +134,6 @@ def write_artefacts(
     for target, written in ready:
         write_atomically(target, written)
     return tuple(target for target, _ in ready)
-
-
-def _check_elementwise(kernel: Kernel) -> None:
-    if isinstance(kernel, ArrayKernel):
-        raise UnsupportedError(
-            f"kernel '{kernel.name}' is an array program, which has no object file",
-            expected="a program that computes every element by itself",
-            cure="look at its code with kernel.llvm_ir and kernel.asm, or pickle it",
-        )
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -167,13 +166,26 @@ def _function(kernel: Kernel) -> str:
     return name + "_" if name in called | _MATHEMATICS else name
 
 
+def _module(kernel: Kernel, name: str, target: Target) -> str:
+    real = float_type(kernel.dtype)
+    if isinstance(kernel, ArrayKernel):
+        code = ArrayCode(kernel.outputs, kernel.symbols, real, target)
+        return with_entry(code.module, name, len(kernel.inputs), len(kernel.sizes), len(kernel.outputs))
+    return emit(schedule(kernel.outputs, kernel.symbols), real, target, entry=name).ir
+
+
 def _header(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> str:
     guard = f"SYMGRAD_{name.upper()}_H"
+    if isinstance(kernel, ArrayKernel):
+        about = _about_arrays(kernel, outputs)
+    else:
+        about = """Every array has n elements, contiguous;
+   an output may be an input array. Link with the C mathematics library (-lm)."""
     return f"""\
-/* {kernel.name}({", ".join(kernel.inputs)}): {len(kernel.outputs)} output(s). Every array has n elements, contiguous;
-   an output may be an input array. Link with the C mathematics library (-lm). */
+/* {kernel.name}({", ".join(kernel.inputs)}): {len(kernel.outputs)} output(s). {about} */
 #ifndef {guard}
 #define {guard}
+#include <stdint.h>
 #ifdef __cplusplus
 extern "C" {{
 #endif
@@ -185,3 +197,19 @@ extern "C" {{
 #endif
 #endif
 """
+
+
+def _about_arrays(kernel: ArrayKernel, outputs: Sequence[str] | None) -> str:
+    count = len(kernel.outputs)
+    names = outputs or (["out"] if count == 1 else [f"out{k}" for k in range(count)])
+    nodes = (*kernel.symbols, *kernel.outputs)
+    shapes = ", ".join(
+        f"{name}[{', '.join(map(str, node.shape))}]"
+        for name, node in zip((*kernel.inputs, *names), nodes, strict=True)
+        if node.shape
+    )
+    library = ", and with a BLAS (-lblas)" if blas_of(kernel.llvm_ir) else ""
+    return f"""Every array is contiguous, rows first:
+   {shapes}.
+   No output may overlap another array. Indices are not checked: one out of range reads as NaN (0 for integers).
+   Returns 0, or 1 if there is not enough memory. Link with the C mathematics library (-lm){library}."""

@@ -19,7 +19,6 @@ from symgrad.errors import (
 )
 from symgrad.ir.graph import number, size_node
 from symgrad.ir.types import INT
-from symgrad.kernel.artefact import c_prototype, write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.guards import guards_of
 from symgrad.ops.layout import expand
@@ -242,13 +241,6 @@ def test_pickle_copy_and_repr(loss):
     assert loss.ufunc.signature == "(n,5),(5),(n)->(),(n)"
     assert "define" in loss.llvm_ir
     assert loss.asm.strip()
-
-
-def test_no_object_files(loss, tmp_path):
-    for call in (lambda: c_prototype(loss), lambda: write_artefacts(loss, tmp_path / "loss")):
-        with pytest.raises(UnsupportedError, match="'loss' is an array program"):
-            call()
-    assert not list(tmp_path.iterdir())
 
 
 def test_no_ufunc():

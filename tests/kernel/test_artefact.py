@@ -18,6 +18,7 @@ from symgrad.kernel.artefact import c_identifier, c_prototype, write_artefacts, 
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.jit import emit_object
 from tests.kernel.formulas import op, same_bits, sub, u, x
+from tests.kernel.programs import W, X, array, ids, matmul, mean, op_with, w, y
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or ""
 needs_cc = pytest.mark.skipif(not CC or sys.platform == "win32", reason="no C compiler")
@@ -107,6 +108,99 @@ def test_a_shared_library_from_two_objects(tmp_path):
     assert same_bits(less, a < b)
     (tmp_path / "first.s").write_bytes((tmp_path / "first.s").read_bytes())
     subprocess.run([CC, "-c", "first.s", "-o", "again.o"], cwd=tmp_path, check=True)
+
+
+def test_prototypes_of_array_programs():
+    k = compile_nodes([mean(matmul(X, w)), op_with("gather", ((0,),), y, ids)], [X, w, y, ids], name="loss")
+    assert c_prototype(k, ["value", "picked"]) == (
+        "int loss(const double *X, const double *w, const double *y, const int64_t *ids, long n, long m, "
+        "double *value, double *picked)"
+    )
+    n, double = array("n", "n", "double"), array("double", "double")
+    k = compile_nodes([mean(n), mean(double)], [n, double], dtype="float32")
+    assert c_prototype(k) == (
+        "int kernel(const float *n_, const float *double__, long n, long double_, float *out0, float *out1)"
+    )
+
+
+@needs_cc
+@pytest.mark.parametrize("cpu", ["host", "baseline"])
+def test_a_c_program_that_calls_an_array_program(tmp_path, cpu):
+    outputs = [
+        mean((op_with("einsum", (((0, 1), (1,)), (0,)), X, w) - y) ** 2),
+        op_with("softmax", ((0,),), y),
+        op_with("gather", ((0,),), y, ids),
+        op("lt", y, op_with("max", ((0,),), y)),
+    ]
+    k = compile_nodes(outputs, [X, w, y, ids], name="model")
+    write_artefacts(k, tmp_path / "model", cpu=cpu, outputs=["loss", "weights", "picked", "below"])
+    header = (tmp_path / "model.h").read_text()
+    assert "X[n, 5], w[5], y[n], ids[m], weights[n], picked[m], below[n]." in header
+    (tmp_path / "main.c").write_text("""
+        #include <stdio.h>
+        #include "model.h"
+        int main(void) {
+            double X[35], w[5], y[7], loss, weights[7], picked[3];
+            unsigned char below[7];
+            int64_t ids[3] = {6, -1, 0};
+            for (int i = 0; i < 35; i++) X[i] = i - 9.3;
+            for (int i = 0; i < 5; i++) w[i] = 0.9 + 0.01*i;
+            for (int i = 0; i < 7; i++) y[i] = 1.5*i - 2;
+            for (int again = 0; again < 3; again++)
+                if (model(X, w, y, ids, 7, 3, &loss, weights, picked, below)) return 1;
+            printf("%a\\n", loss);
+            for (int i = 0; i < 7; i++) printf("%a\\n", weights[i]);
+            for (int i = 0; i < 3; i++) printf("%a\\n", picked[i]);
+            for (int i = 0; i < 7; i++) printf("%a\\n", (double)below[i]);
+            return 0;
+        }""")
+    command = [CC, "-Wall", "-Werror", "-pedantic", "-std=c99", "main.c", "model.o", "-lm", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    found = np.array([float.fromhex(line) for line in printed.split()])
+    given = np.arange(35.0).reshape(7, 5) - 9.3, 0.9 + 0.01 * np.arange(5), 1.5 * np.arange(7) - 2, [6, -1, 0]
+    expected = np.concatenate([np.ravel(e).astype(float) for e in k(*given)])
+    # Other processors add in other groups.
+    assert same_bits(found, expected) if cpu == "host" else np.allclose(found, expected, rtol=1e-14)
+
+
+@needs_cc
+def test_matrices_are_multiplied_by_the_blas_that_one_links(tmp_path):
+    k = compile_nodes([matmul(X, W)], [X, W], name="layer")
+    write_artefacts(k, tmp_path / "layer")
+    assert "-lblas" in (tmp_path / "layer.h").read_text()
+    (tmp_path / "main.c").write_text("""
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include "layer.h"
+        static int calls = 0;
+        void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha,
+                    const double *a, const int *lda, const double *b, const int *ldb, const double *beta,
+                    double *c, const int *ldc) {
+            calls++;
+            if (*ta != 'N' || *tb != 'N' || *beta != 0) exit(2);
+            for (int j = 0; j < *n; j++)
+                for (int i = 0; i < *m; i++) {
+                    double sum = 0;
+                    for (int l = 0; l < *k; l++) sum += a[i + l * *lda] * b[l + j * *ldb];
+                    c[i + j * *ldc] = *alpha * sum;
+                }
+        }
+        int main(void) {
+            enum { n = 1000 };
+            static double X[5*n], W[15], out[3*n];
+            double total = 0;
+            for (int i = 0; i < 5*n; i++) X[i] = i % 7;
+            for (int i = 0; i < 15; i++) W[i] = i;
+            if (layer(X, W, n, out)) return 1;
+            for (int i = 0; i < 3*n; i++) total += out[i]*(i + 1);
+            printf("%d %.0f\\n", calls, total);
+            return 0;
+        }""")
+    subprocess.run([CC, "-std=c99", "main.c", "layer.o", "-lm", "-o", "main"], cwd=tmp_path, check=True)
+    printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    product = (np.arange(5000.0) % 7).reshape(1000, 5) @ np.arange(15.0).reshape(5, 3)
+    assert printed == f"1 {np.sum(product.ravel() * np.arange(1, 3001)):.0f}\n"
 
 
 def test_the_text_is_a_module_of_its_own(kernel, tmp_path):
