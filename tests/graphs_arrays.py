@@ -141,7 +141,7 @@ def _stacked(rng: random.Random, array: Callable[[], Node], _: Callable[[], Node
 
 def _raw_gather(rng: random.Random, array: Callable[[], Node], whole: Callable[[], Node]) -> Node:
     x = array()
-    axes = tuple(rng.sample(range(len(x.shape)), rng.randint(1, len(x.shape))))
+    axes = tuple(sorted(rng.sample(range(len(x.shape)), rng.randint(1, len(x.shape)))))
     positions = [whole() if rng.random() < 0.8 else number(rng.choice([0, -1])) for _ in axes]
     return OPS["gather"](x, *positions, params=(axes,))
 
@@ -149,7 +149,7 @@ def _raw_gather(rng: random.Random, array: Callable[[], Node], whole: Callable[[
 def _scattered(rng: random.Random, array: Callable[[], Node], whole: Callable[[], Node]) -> Node:
     x = array()
     rank = len(x.shape)
-    axes = tuple(rng.sample(range(rank), rng.randint(1, rank)))
+    axes = tuple(sorted(rng.sample(range(rank), rng.randint(1, rank))))
     positions = [whole() for _ in axes]
     return OPS["scatter_add"](
         OPS["gather"](x, *positions, params=(axes,)), *positions, params=(axes, x.shape)

@@ -322,7 +322,7 @@ def _gather(node: Node, names: Named) -> Written:
     arrays = [i for i in indices if i.shape]
     together = tuple(range(axes[0], axes[0] + len(axes)))
     # The axes of index arrays that something parts come first, in NumPy and so in the reader.
-    placed = axes == together or (list(axes) == sorted(set(axes)) and (not arrays or axes[0] == 0))
+    placed = axes == together or not arrays or axes[0] == 0
     # A number is a slice to the reader, unless the length is a name or there are index arrays beside it.
     if not placed or any(not _stays(i, x.shape[a], bool(arrays)) for i, a in zip(indices, axes, strict=True)):
         return _call("gather", *node.args, f"axes={tuple_text(axes)}")

@@ -94,8 +94,8 @@ def test_long_texts(text: str) -> None:
 
 ARGUMENTS = [
     "X", "v", "s", "k", "ids", "c", "n", "2*n - 1", "0", "1", "-1", "-2", "7", "1/2", "None", "True", "pi", "()",
-    "(0,)", "(1, 0)", "(0, -1)", "(n, 5)", "(X, X)", "[v, v]", "[0, 1]", "((1, None, 1),)", "((0, 1), (1, 0))", "'ij->ji'",
-    "'i,i'", "'fro'", "(None,)", "((),)", "(s, k)", "X > 0", "1e30", "axis=0", "axis=None", "axis=(0, 1)",
+    "(0,)", "(1, 0)", "(0, -1)", "(n, 5)", "(X, X)", "[v, v]", "[0, 1]", "((1, None, 1),)", "((0, 1), (1, 0))",
+    "'ij->ji'", "'i,i'", "'fro'", "(None,)", "((),)", "(s, k)", "X > 0", "1e30", "axis=0", "axis=None", "axis=(0, 1)",
     "keepdims=True", "shape=(n, 5)", "axes=(0,)", "axes=1", "ord=1", "ddof=1", "reverse=True",
 ]  # fmt: skip
 

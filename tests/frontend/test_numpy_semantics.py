@@ -199,10 +199,11 @@ class Texts:
         return rng.choice(moves)()
 
 
-EINSUMS = """
+_EINSUMS = """
     ij,jk->ik ij,jk ij,kj->ik i,j->ij ij,ij-> ij,j ij,i->j ...i,i i,i ij,ij->ij bij,bjk->bik
     ...ij,...jk->...ik ij,ji ii,i->i i,j ij,k->kij ...,... ij,jj->i
-""".split()
+"""
+EINSUMS = _EINSUMS.split()
 
 # NumPy has diagonals of matrices that are not square, and takes 0 and -1 for axes of a scalar.
 REFUSED = ("a square matrix", "no axis: it is a scalar", "axes of equal length")

@@ -75,7 +75,7 @@ SAME = [
     "reshape(B, (2, 3))", "reshape(v, (m,))", "reshape(X[:, None, :], (n, 1, m, 1))",
     "broadcast_to(v, (n, m))", "broadcast_to(X, (n, m))", "zeros((n, 5))", "zeros(n)", "ones((2, n + 1))",
     "full((n, 5), 1/3)", "full(n, s)", "X[ids]", "X[:, ids]", "X[ids, ids]", "X[k]", "X[-1]",
-    "T[ids, :, ids]", "gather(T, ids, ids, axes=(2, 1))", "gather(B, 0, axes=(0,))", "B[[0, 2]]",
+    "T[ids, :, ids]", "gather(stack((T, T)), ids, ids, axes=(1, 3))", "gather(B, 0, axes=(0,))", "B[[0, 2]]",
     "B[rows, [0, 1]]", "X[arange(n)[:, None], ids[None, :]]", "concatenate((X, X), axis=1)",
     "concatenate((v,), axis=0)", "stack((v, v))", "stack((v, v), axis=1)", "stack((s, 1, k))",
     "one_hot(ids, m)", "eye(n)", "eye(n, 3)", "arange(2*n)", "n", "n*s", "sum(X)/n",
