@@ -14,11 +14,12 @@ from typing import Any
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.trace import Trace
+from symgrad.explain.array_witness import find_array_evidence
 from symgrad.explain.dependence import Dependence, Paths, blocking_stops
 from symgrad.explain.forms import Forms
 from symgrad.explain.naming import Naming, listed, rule_of
 from symgrad.explain.witness import Evidence, Witness, find_evidence
-from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.graph import SIZE, Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.rewrite.condition import Conditions
@@ -47,7 +48,8 @@ class Reading:
         rule: the op whose pullback it is.
         number: the number of the step, as in `Derivation.steps`.
         node: the forward value that it reads.
-        matters: whether changing this value alone changes the gradient at the witness; None without a witness.
+        matters: whether changing this value alone changes the gradient at the witness; None without a witness, and in
+            an array program, where it is not tried.
     """
 
     rule: str
@@ -181,8 +183,11 @@ class _Question:
         if not any(self.depends(g, self.source) for g in self.trace.gradients):
             reason = self._cancels(reading) if reading else self._unread()
             return self._verdict(False, "absent from the gradient", reason, reading)
-        coefficients = [s.coefficient for s in self.trace.steps]
-        evidence = find_evidence(self.y, self.trace.gradients, coefficients, self.source)
+        if self._has_arrays():
+            evidence = find_array_evidence(self.y, self.trace.gradients, self.source)
+        else:
+            coefficients = [s.coefficient for s in self.trace.steps]
+            evidence = find_evidence(self.y, self.trace.gradients, coefficients, self.source)
         if evidence is not None:
             return self._verdict(True, "two draws give different gradients", "", reading, evidence)
         if (
@@ -202,6 +207,10 @@ class _Question:
             "that it cancels"
         )
         return self._verdict(None, "neither a witness nor a proof", open_question, reading)
+
+    def _has_arrays(self) -> bool:
+        order = topological([self.y, *self.trace.gradients, self.source])
+        return any(n.shape or not n.op.pointwise or n.op is SIZE for n in order)
 
     def _compares_numbers(self) -> bool:
         """Tell whether no condition of the gradient compares something that the random input may make undefined.
@@ -224,7 +233,8 @@ class _Question:
         evidence: Evidence | None = None,
     ) -> NoiseVerdict:
         readings = _readings(self.trace, reading, self.source, self.naming, self.depends, evidence)
-        chosen = next((r for r in readings if r.matters), readings[0] if readings else None)
+        likely = next((r for r in readings if r.matters is not False), None)
+        chosen = next((r for r in readings if r.matters), likely or (readings[0] if readings else None))
         if enters:
             reason = f"{self.source.name} is read by the gradient" if chosen is None else chosen.sentence
         witness = None if evidence is None else evidence.witness
@@ -273,12 +283,15 @@ def _readings(
     if evidence is not None:
         # A value that changes with the draw has an argument that does, all the way to u: no path through 0*u.
         live = Paths(depends.order, source, {n for n in evidence.first if evidence.differs(n)})
-        influence = _influence(trace, reading, evidence)
+        if all(s.node.op.pointwise and not s.node.shape for s in trace.steps):
+            influence = _influence(trace, reading, evidence)
     found: list[Reading] = []
     for i in reading:
         step = trace.steps[i]
         for node in sorted((r for r in step.residuals if r in paths), key=paths.distance):
-            matters = None if evidence is None else node in live and influence[i] != 0
+            matters: bool | None = None
+            if evidence is not None and (i in influence or node not in live):
+                matters = node in live and influence[i] != 0
             found.append(
                 Reading(rule_of(step.node), i + 1, node, matters, live if node in live else paths, naming)
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
 from symgrad.rewrite.condition import Conditions
 
-__all__ = ["Evidence", "Witness", "find_evidence"]
+__all__ = ["Evidence", "Level", "Value", "Witness", "exact_number", "find_evidence", "is_finite", "steady"]
 
 _POINTS = 12
 _PROPOSALS = 6  # pairs that are worth the high precision
@@ -31,10 +31,14 @@ _AFFORDABLE = 40_000  # equations times pairs, evaluated that way
 # damp a dependence below that, and so is asked again where nothing was seen.
 _NORMAL, _DEEP = (50, 90), (300, 400)
 _SHOWN = 6  # inputs that a sentence lists
+_ENTRIES = 4  # of an array, along each axis, that a sentence lists
 _TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
 
 
-class _Level:
+Value: TypeAlias = "Number | bool | list[Value]"
+
+
+class Level:
     """Two mpmath contexts that must agree, and what counts as beyond rounding in the first of them."""
 
     def __init__(self, digits: tuple[int, int]) -> None:
@@ -60,24 +64,27 @@ class Witness:
     """One point and two draws at which the gradient differs.
 
     Attributes:
-        values: the other inputs, exact.
+        values: the other inputs, exact; an array is a list, of lists if it has several axes.
         draws: the two values of the random input, exact.
         wrt: the position of the gradient that differs, in the order asked for.
-        gradients: the gradient for either draw, 20 digits.
+        gradients: the gradient for either draw, 20 digits; of an array the entry that differs.
         name: the random input.
+        entry: where in the gradient that entry is; () for a number.
     """
 
-    values: Mapping[str, Number | bool]
-    draws: tuple[Number | bool, Number | bool]
+    values: Mapping[str, Value]
+    draws: tuple[Value, Value]
     wrt: int
     gradients: tuple[str, str]
     name: str
+    entry: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         at = ", ".join(f"{name} = {_written(value)}" for name, value in list(self.values.items())[:_SHOWN])
         more = f" and {len(self.values) - _SHOWN} more inputs" if len(self.values) > _SHOWN else ""
+        where = f" in entry {list(self.entry)}" if self.entry else ""
         one, other = (
-            f"{self.name} = {_written(draw)} gives {gradient}"
+            f"{self.name} = {_written(draw)} gives {gradient}{where}"
             for draw, gradient in zip(self.draws, self.gradients, strict=True)
         )
         return f"{'at ' if at else ''}{at}{more}{', ' if at else ''}{one}, {other}"
@@ -90,11 +97,18 @@ class Evidence:
     witness: Witness
     first: Mapping[Node, Any]
     second: Mapping[Node, Any]
-    level: _Level
+    level: Level
 
     def differs(self, node: Node) -> bool:
         """Tell whether a node's value depends on the draw, beyond rounding."""
-        a, b = self.first[node], self.second[node]
+        a: Any = self.first[node]
+        b: Any = self.second[node]
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            one, other = np.asarray(a, dtype=object).ravel(), np.asarray(b, dtype=object).ravel()
+            return any(self._apart(p, q) for p, q in zip(one, other, strict=True))
+        return self._apart(a, b)
+
+    def _apart(self, a: Any, b: Any) -> bool:
         if isinstance(a, bool) or isinstance(b, bool):
             return bool(a) != bool(b)
         return self.level.apart(a, b)
@@ -114,8 +128,6 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     """
     order = topological([y, *gradients, *extra])
     inputs = [s for s in symbols_of(order) if s is not source]
-    if source.shape or any(s.shape for s in inputs):
-        return None  # uncompiled evaluation at high precision is scalar
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
     candidates = draws(source, landmarks)
     seen, unseen = _proposals(order, y, gradients, source, inputs, candidates)
@@ -124,7 +136,7 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     if most > 1:
         attempts.append((_DEEP, unseen[: most // 2]))
     for digits, proposals in attempts:
-        level = _Level(digits)
+        level = Level(digits)
         for index, one, other in proposals:
             point: dict[Node, Any] = {s: value_at(s, index) for s in inputs}
             pair = (candidates[one], candidates[other])
@@ -184,7 +196,7 @@ def _float(value: Number | bool) -> float | bool:
 
 
 def _decide(
-    level: _Level,
+    level: Level,
     order: list[Node],
     y: Node,
     gradients: Sequence[Node],
@@ -196,12 +208,12 @@ def _decide(
     for mp in level.contexts:
         sides: list[dict[Node, Any]] = []
         for draw in pair:
-            at = {s: _exact(mp, v) for s, v in {**point, source: draw}.items()}
+            at = {s: exact_number(mp, v) for s, v in {**point, source: draw}.items()}
             try:
                 values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
             except (ArithmeticError, ValueError, TypeError, NotImplementedError):
                 return None  # outside the domain of some op: complex, a pole, no convergence
-            if not all(_is_finite(mp, values[n]) for n in (y, *gradients)):
+            if not all(is_finite(mp, values[n]) for n in (y, *gradients)):
                 return None
             sides.append(values)
         both.append(sides)
@@ -224,21 +236,24 @@ def _decide(
     return None
 
 
-def _written(value: Number | bool) -> str:
+def _written(value: Value) -> str:
+    if isinstance(value, list):
+        shown = [_written(v) for v in value[:_ENTRIES]]
+        return f"[{', '.join([*shown, *(['...'] if len(value) > _ENTRIES else [])])}]"
     return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)
 
 
-def _exact(mp: Any, value: Number | bool) -> Any:
+def exact_number(mp: Any, value: Number | bool) -> Any:
+    """Return an exact number in an mpmath context; truth values stay."""
     return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
 
 
-def _is_finite(mp: Any, value: Any) -> bool:
+def is_finite(mp: Any, value: Any) -> bool:
+    """Tell whether a value is a finite real number or a truth value."""
     return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
 
 
-def _settled(
-    level: _Level, order: Sequence[Node], values: Mapping[Node, Any], at: Mapping[Node, Any]
-) -> bool:
+def _settled(level: Level, order: Sequence[Node], values: Mapping[Node, Any], at: Mapping[Node, Any]) -> bool:
     """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
     # Exact operands, or equal roundings of equal numbers, decide by themselves.
     inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
@@ -253,7 +268,7 @@ def _settled(
         if decided is None or decided != values[node]:
             return False
         points = [known.facts(a).point for a in there.args]
-        if any(not _is_finite(level.contexts[0], values[a]) for a in node.args):
+        if any(not is_finite(level.contexts[0], values[a]) for a in node.args):
             return False
         still = [inexact[a] and p is None for a, p in zip(node.args, points, strict=True)]
         if node.dtype != "bool" and not _sure(level, node, values, still):
@@ -261,7 +276,7 @@ def _settled(
     return True
 
 
-def _sure(level: _Level, node: Node, values: Mapping[Node, Any], inexact: Sequence[bool]) -> bool:
+def _sure(level: Level, node: Node, values: Mapping[Node, Any], inexact: Sequence[bool]) -> bool:
     """Tell whether a node's value is far from any other that its arguments could give it if they are inexact."""
     if not any(inexact):
         return True
@@ -269,13 +284,13 @@ def _sure(level: _Level, node: Node, values: Mapping[Node, Any], inexact: Sequen
     if node.dtype == "bool":
         a, b = args
         return node.args[0] is node.args[1] or bool(abs(a - b) > level.margin * (1 + abs(a) + abs(b)))
-    return not node.op.kinks or _steady(level, node, values[node], args, inexact)
+    return not node.op.kinks or steady(level, node, values[node], args, inexact)
 
 
-def _steady(level: _Level, node: Node, result: Any, args: Sequence[Any], inexact: Sequence[bool]) -> bool:
+def steady(level: Level, node: Node, result: Any, args: Sequence[Any], inexact: Sequence[bool]) -> bool:
     """Tell whether an op with kinks gives about the same value on both sides of its arguments."""
     mp = level.contexts[0]
-    if not _is_finite(mp, result):
+    if not is_finite(mp, result):
         return True  # a value that does not exist lies in a branch that is not taken
     for i, arg in enumerate(args):
         for sign in (1, -1) if inexact[i] else ():

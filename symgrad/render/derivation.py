@@ -9,11 +9,10 @@ from symgrad.backward.trace import placeholder
 from symgrad.explain.derivation import Derivation, DerivationStep
 from symgrad.explain.naming import ELLIPSIS
 from symgrad.explain.noise import NoiseVerdict, Reading
-from symgrad.explain.witness import Witness
+from symgrad.explain.witness import Value, Witness
 from symgrad.ir.graph import Node
 from symgrad.ir.printer import number_text, one_line, str_text
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import Number
 from symgrad.render.latex import latex, latex_name
 from symgrad.render.picture import Highlight
 from symgrad.render.svg import LIMIT, graph_svg
@@ -285,6 +284,7 @@ def _witness_json(witness: Witness) -> dict[str, Any]:
         "draws": [_plain(v) for v in witness.draws],
         "wrt": witness.wrt,
         "gradients": list(witness.gradients),
+        "entry": list(witness.entry),
     }
 
 
@@ -299,7 +299,9 @@ def _reading_json(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _plain(value: Number | bool) -> str | bool:
+def _plain(value: Value) -> Any:
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
     return value if isinstance(value, bool) else number_text(value)
 
 

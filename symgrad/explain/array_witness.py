@@ -1,0 +1,265 @@
+"""Two draws of a random input of an array program that give different gradients: the witness, entry by entry.
+
+As for numbers (`witness`), float64 proposes and exact points at two high precisions decide. Sizes with names are small
+numbers. Nothing near the point may be decided by rounding; where that cannot be told, there is no witness.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import SymgradError
+from symgrad.explain.draws import draws, value_at
+from symgrad.explain.witness import Evidence, Level, Witness, exact_number, is_finite, steady
+from symgrad.ir.evaluate import evaluate, evaluate_mp
+from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.sizes import evaluate_size, names_of
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Number
+
+__all__ = ["find_array_evidence"]
+
+_POINTS = 6
+_PAIRS = ((0, 1), (2, 3))
+_DIGITS = (50, 90)
+_MOST = 30_000  # multiplications and entries at high precision
+_MOVES = frozenset({"broadcast_to", "concatenate", "gather", "reshape", "slice"})
+
+
+def find_array_evidence(y: Node, gradients: Sequence[Node], source: Node) -> Evidence | None:
+    """Look for two draws of a random input that give different gradients.
+
+    Args:
+        y: the differentiated value: it must exist at the point.
+        gradients: what may depend on the input.
+        source: the random input, a symbol of any shape.
+
+    Returns:
+        The evidence, or None if no pair was found, which proves nothing.
+    """
+    order = topological([y, *gradients])
+    inputs = [s for s in symbols_of([*order, source]) if s is not source]
+    names = _size_names([*inputs, source, *order])
+    landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
+    candidates = draws(source, landmarks)
+    for index in range(_POINTS):
+        sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
+        try:
+            if _work(order, sizes) > _MOST:
+                return None
+            point = {s: _filled(s, sizes, partial(_entry, s, index)) for s in inputs}
+            for pair in _PAIRS:
+                sides = tuple(_filled(source, sizes, partial(_drawn, source, candidates, d)) for d in pair)
+                evidence = _decide(order, y, gradients, source, point, sides)
+                if evidence is not None:
+                    return evidence
+        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
+            continue  # outside the domain of some op, or of an axis
+    return None
+
+
+def _size_names(nodes: Sequence[Node]) -> list[str]:
+    found: dict[str, None] = {}
+    for node in nodes:
+        for size in (*node.shape, *(node.params if node.op is SIZE else ())):
+            found.update(dict.fromkeys(names_of(size)))
+    return list(found)
+
+
+def _work(order: Sequence[Node], sizes: Mapping[str, int]) -> int:
+    total = 0
+    for node in order:
+        total += prod(evaluate_size(s, sizes) for s in node.shape)
+        if node.op.name == "einsum":
+            lengths = {
+                label: evaluate_size(size, sizes)
+                for own, arg in zip(node.params[0], node.args, strict=True)
+                for label, size in zip(own, arg.shape, strict=True)
+            }
+            total += prod(lengths.values())
+    return total
+
+
+def _hash(*key: object) -> int:
+    text = "|".join(map(str, key)).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
+
+
+def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any]) -> Any:
+    """Return a value for a symbol: a number, or an array of exact numbers (of dtype object)."""
+    shape = tuple(evaluate_size(s, sizes) for s in symbol.shape)
+    if not shape:
+        return value(0)
+    array = np.empty(shape, dtype=object)
+    for i, place in enumerate(product(*map(range, shape))):
+        array[place] = value(i)
+    return array
+
+
+def _entry(symbol: Node, index: int, i: int) -> Number | bool:
+    """Return entry i of an input at a trial point. Whole numbers are most often positions, and so 0 or 1."""
+    if symbol.shape and symbol.dtype == "int":
+        return _hash(symbol.name, index, i) % 2
+    return value_at(symbol, _hash(index, i) % 1009 if symbol.shape else index)
+
+
+def _drawn(source: Node, candidates: Sequence[Number | bool], draw: int, i: int) -> Number | bool:
+    """Return entry i of a draw. Entries differ, so that what depends on their differences is seen."""
+    return candidates[_hash(source.name, draw, i) % len(candidates)]
+
+
+def _as(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Convert a number, or every entry of an array."""
+    if not isinstance(value, np.ndarray):
+        return convert(value)
+    entries: Any = value  # pyright: ignore[reportUnknownVariableType]
+    array = np.empty(entries.shape, dtype=object)
+    for place in np.ndindex(*entries.shape):
+        array[place] = convert(entries[place])
+    return array
+
+
+def _entries(value: Any) -> list[Any]:
+    return list(np.ravel(np.asarray(value, dtype=object)))
+
+
+def _floats(symbol: Node, value: Any) -> Any:
+    kind: Any = {"bool": bool, "int": np.int64}.get(symbol.dtype, float)
+    return np.asarray(value, dtype=object).astype(kind) if symbol.shape else kind(value)
+
+
+def _decide(
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    point: Mapping[Node, Any],
+    sides: tuple[Any, ...],
+) -> Evidence | None:
+    near: list[list[Any]] = []
+    for side in sides:
+        at = {s: _floats(s, v) for s, v in {**point, source: side}.items()}
+        near.append(evaluate([y, *gradients], at))
+    if not all(np.all(np.isfinite(v)) for values in near for v in values):
+        return None
+    if all(np.allclose(a, b, rtol=1e-7, atol=0) for a, b in zip(near[0][1:], near[1][1:], strict=True)):
+        return None
+    level = Level(_DIGITS)
+    both: list[list[dict[Node, Any]]] = []
+    for mp in level.contexts:
+        rows: list[dict[Node, Any]] = []
+        for side in sides:
+            at = {s: _as(v, partial(exact_number, mp)) for s, v in {**point, source: side}.items()}
+            at = {s: _as(v, int) if s.dtype == "int" else v for s, v in at.items()}
+            values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
+            if not all(
+                is_finite(mp, e)
+                for n in (y, *gradients)
+                for e in np.ravel(np.asarray(values[n], dtype=object))
+            ):
+                return None
+            rows.append(values)
+        both.append(rows)
+    low, high = both
+    for i, gradient in enumerate(gradients):
+        place = _place(level, low, high, gradient)
+        if place is None:
+            continue
+        if not all(_settled(level, order, side) for side in low):
+            return None
+        texts = tuple(level.text(_at(low[k][gradient], place), _at(high[k][gradient], place)) for k in (0, 1))
+        values = {s.name: _listed(v) for s, v in point.items()}
+        pair = (_listed(sides[0]), _listed(sides[1]))
+        witness = Witness(values, pair, i, (texts[0], texts[1]), source.name, place)
+        return Evidence(witness, low[0], low[1], level)
+    return None
+
+
+def _at(value: Any, place: tuple[int, ...]) -> Any:
+    return np.asarray(value, dtype=object)[place]
+
+
+def _place(level: Level, low: Any, high: Any, node: Node) -> tuple[int, ...] | None:
+    """Return the first entry of a gradient that differs between the draws, the same way at both precisions."""
+    shape = np.shape(low[0][node])
+    for place in np.ndindex(*shape):
+        (a, b), (c, d) = ([_at(values[node], place) for values in rows] for rows in (low, high))
+        if level.apart(c, d) and not abs((b - a) - (d - c)) > level.margin * abs(d - c):
+            return place
+    return None
+
+
+def _listed(value: Any) -> Any:
+    return np.asarray(value, dtype=object).tolist()
+
+
+# --------------------------------------------------------------------------------------------------------- near ties
+
+
+def _settled(level: Level, order: Sequence[Node], values: Mapping[Node, Any]) -> bool:
+    """Tell whether no comparison, no jump and no choice of a position may have been decided by rounding."""
+    exact: set[Node] = set()
+    for node in order:
+        moved = node.op.name in _MOVES and all(a in exact for a in node.args)
+        if node.op in (SYMBOL, NUMBER, SIZE) or node.dtype != "real" or moved:
+            exact.add(node)
+    return all(_sure(level, n, values, [a not in exact for a in n.args]) for n in order)
+
+
+def _sure(level: Level, node: Node, values: Mapping[Node, Any], inexact: Sequence[bool]) -> bool:
+    if not any(inexact):
+        return True
+    args = [np.asarray(values[a], dtype=object) for a in node.args]
+    if node.op.name in ("argmax", "argmin"):
+        return _is_alone(level, args[0], node.params[0])
+    if not node.op.pointwise:
+        return True  # continuous, also max and min; positions are whole numbers that were checked where they arose
+    if node.dtype != "bool" and not node.op.kinks:
+        return True
+    if node.op.name == "eq" and _is_extreme_of(node.args[1], node.args[0]):
+        return _one_hit(level, node, values, args)
+    entries = zip(*(np.ravel(a) for a in np.broadcast_arrays(*args)), strict=True)
+    if node.dtype == "bool":
+        return all(abs(a - b) > level.margin * (1 + abs(a) + abs(b)) for a, b in entries)
+    return all(
+        steady(level, node, r, e, inexact) for r, e in zip(_entries(values[node]), entries, strict=True)
+    )
+
+
+def _is_alone(level: Level, x: Any, axis: int | None) -> bool:
+    rows = np.reshape(x, (1, -1)) if axis is None else np.moveaxis(x, axis, -1).reshape(-1, x.shape[axis])
+    for row in rows:
+        ordered = sorted(row)
+        for end in (ordered[:2], ordered[-2:]):
+            if len(end) == 2 and not end[1] - end[0] > level.margin * (1 + abs(end[0]) + abs(end[1])):
+                return False
+    return True
+
+
+def _is_extreme_of(node: Node, x: Node) -> bool:
+    while node.op.name in ("reshape", "broadcast_to"):
+        node = node.args[0]
+    return node.op.name in ("max", "min") and node.args[0] is x
+
+
+def _one_hit(level: Level, node: Node, values: Mapping[Node, Any], args: Sequence[Any]) -> bool:
+    """Tell whether exactly one entry is the extreme one in every reduction, and all others are clearly not.
+
+    The extreme entry equals the extreme by definition, whatever its rounding.
+    """
+    inner = node.args[1]
+    while inner.op.name in ("reshape", "broadcast_to"):
+        inner = inner.args[0]
+    a, b = (np.ravel(v) for v in np.broadcast_arrays(*args))
+    hits = sum(1 for p, q in zip(a, b, strict=True) if p == q)
+    clear = all(
+        p == q or abs(p - q) > level.margin * (1 + abs(p) + abs(q)) for p, q in zip(a, b, strict=True)
+    )
+    return clear and hits == np.size(np.asarray(values[inner], dtype=object))
