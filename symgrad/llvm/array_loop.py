@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Protocol
@@ -117,7 +117,7 @@ class ArrayLoop:
         if failed:
             raise MemoryError
 
-    def __del__(self) -> None:
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         drop = getattr(self, "_drop", None)
-        if drop is not None and not sys.is_finalizing():
+        if drop is not None and not ending():
             drop(self._arena)

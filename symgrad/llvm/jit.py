@@ -11,7 +11,7 @@ import ctypes
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
@@ -269,10 +269,11 @@ class Engine:
             raise InternalError(f"LLVM lost '{name}'")
         return found
 
-    def __del__(self) -> None:
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         engine = getattr(self, "_engine", None)
-        # At the end of the process modules are taken apart in any order, and the memory goes with it anyway.
-        if engine is not None and not sys.is_finalizing():
+        # At the end of the process modules are taken apart in any order (this one may have lost `sys` already), and the
+        # memory goes with it anyway.
+        if engine is not None and not ending():
             engine.close()
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel, as_tuple
 from tests.kernel.formulas import EXACT, flag, op, same_bits, u, x
-from tests.kernel.programs import PROGRAMS, draw
+from tests.kernel.programs import PROGRAMS, X, draw, ids, op_with, r, y
 
 _PROT_NONE = 0
 
@@ -97,6 +97,34 @@ def arrays() -> None:
                     run(kernel, given, ("C", "F", "reversed", "wide"))
 
 
+def positions() -> None:
+    """Positions that no check has seen: memory outside the arrays stays untouched."""
+    rows = op_with("gather", ((0,),), X, ids)
+    both = op_with("gather", ((0, 1),), X, ids, ids + 1)
+    added = op_with("scatter_add", ((0,), ("n",)), r, ids) + y
+    hot = op_with("one_hot", (7,), ids)
+    total = op_with("gather", ((0,),), op_with("cumsum", (0, 0), y), ids)
+    for dtype in ("float64", "float32"):
+        kernel = compile_nodes([rows, both, added, hot, total], [X, y, r, ids], dtype=dtype)
+        near = [-8, -7, -6, -1, 0, 1, 5, 6, 7, 8, 2**31, -(2**31), 2**32, 2**53 + 1]
+        far = [s * 2**k + d for k in (29, 60, 61, 62) for s in (1, -1) for d in (-1, 0, 1)]
+        for wild in (near, far, [2**63 - 1, -(2**63), *range(-70, 70, 9)]):
+            m = len(wild)
+            given = [np.ones((6, 5), dtype), np.ones(6, dtype), np.ones(m, dtype), np.array(wild, np.int64)]
+            results = [np.asarray(f) for f in kernel.ufunc(*given)]
+            arrays = given + [np.zeros_like(f) for f in results]
+            for placed in placements(arrays, ("C", "F")):
+                kernel.ufunc(*placed[:4], out=tuple(placed[4:]))
+                for found, expected in zip(placed[4:], results, strict=True):
+                    if not same_bits(found, expected):
+                        raise SystemExit(f"{found} is not {expected}")
+            inside = (given[3] >= -6) & (given[3] < 6)
+            if not np.array_equal(np.isnan(results[0][:, 0]), ~inside):
+                raise SystemExit("a position outside reads as NaN")
+            if results[2].sum() != 6 + inside.sum():
+                raise SystemExit("a position outside adds nothing")
+
+
 def overrun() -> None:
     """The guards are what they should be: a read past the end is fatal."""
     data = Pages(64).array(np.zeros(8), True, "C")
@@ -104,5 +132,5 @@ def overrun() -> None:
 
 
 if __name__ == "__main__":
-    {"elementwise": elementwise, "arrays": arrays, "overrun": overrun}[sys.argv[1]]()
+    {"elementwise": elementwise, "arrays": arrays, "positions": positions, "overrun": overrun}[sys.argv[1]]()
     print("done")

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from symgrad.errors import ArrayTypeError
 from symgrad.ir.graph import symbol
@@ -17,6 +19,7 @@ from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import as_tuple
+from symgrad.ops.contraction import contract
 from tests.kernel.formulas import op, same_bits
 from tests.kernel.programs import (
     PROGRAMS,
@@ -170,6 +173,37 @@ def test_outputs_of_every_layout(case, dtype):
             first = kernel(*given, out=(None,) * (len(expected) - 1) + (only,))[0]
             assert same_bits(first, expected[0])
             assert same_bits(only, expected[-1])
+
+
+_TURN = compile_nodes([contract([array("A", "n", "m", "k")], [[0, 1, 2]], [2, 0, 1])])
+
+
+@st.composite
+def views(draw: st.DrawFn, shape: tuple[int, ...]) -> np.ndarray:
+    """An array of this shape, with axes in any order in memory, at any steps, from any start."""
+    order = draw(st.permutations(range(len(shape))))
+    steps = [draw(st.sampled_from([1, 2, 3, -1, -2])) for _ in shape]
+    wide = np.zeros([shape[i] * abs(steps[i]) + draw(st.integers(0, 2)) for i in order])
+    turned = wide.transpose(np.argsort(order))
+    cut = tuple(
+        slice(None, shape[i] * s, s) if s > 0 else slice(shape[i] * -s - 1 if shape[i] else 0, None, s)
+        for i, s in enumerate(steps)
+    )
+    view = turned[cut][tuple(slice(0, n) for n in shape)]
+    assert view.shape == shape
+    view[...] = np.arange(view.size).reshape(shape)
+    return view
+
+
+@given(st.data(), st.lists(st.integers(0, 4), min_size=3, max_size=6))
+def test_every_view(data: st.DataObject, sizes: list[int]):
+    shape = tuple(sizes)
+    given_view = data.draw(views(shape))
+    expected = np.moveaxis(given_view, -1, -3)
+    assert same_bits(_TURN(given_view), expected)
+    out = data.draw(views(expected.shape))
+    _TURN(given_view, out=out)
+    assert same_bits(out, expected)
 
 
 def test_an_output_may_overlap_inputs():
