@@ -7,9 +7,9 @@ from typing import Any
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, resolve
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["as_jax"]
+__all__ = ["as_jax", "of_real_inputs"]
 
 
 def as_jax(output: Node, inputs: Sequence[Node], sizes: Mapping[str, int]) -> Callable[..., Any]:
@@ -38,6 +38,18 @@ def as_jax(output: Node, inputs: Sequence[Node], sizes: Mapping[str, int]) -> Ca
         return values[output]
 
     return function
+
+
+def of_real_inputs(output: Node, values: Mapping[Node, Any], sizes: Mapping[str, int]) -> Callable[..., Any]:
+    """Return the JAX function of an output's real inputs, in order of appearance; the others have their values."""
+    inputs = symbols_of([output])
+    function = as_jax(output, inputs, sizes)
+
+    def partial(*arrays: Any) -> Any:
+        given = iter(arrays)
+        return function(*(next(given) if s.dtype == "real" else values[s] for s in inputs))
+
+    return partial
 
 
 def _rule(name: str) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
-from tests.jax_programs import as_jax
+from tests.jax_programs import of_real_inputs
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 jax.config.update("jax_enable_x64", True)
@@ -31,12 +31,7 @@ def compare(node: Node, sizes: Any) -> None:
     inputs = symbols_of([node])
     values = {s: random_value(s, sizes, rng) for s in [*inputs, symbol_of("binder", *sizes)]}
     real = [s for s in inputs if s.dtype == "real"]
-    fixed = {s: values[s] for s in inputs if s.dtype != "real"}
-
-    def function(*arrays: Any) -> Any:
-        given = {**fixed, **dict(zip(real, arrays, strict=True))}
-        return as_jax(node, inputs, sizes)(*(given[s] for s in inputs))
-
+    function = of_real_inputs(node, values, sizes)
     value, pull = jax.vjp(function, *(values[s] for s in real))
     mine = evaluate([node], values)[0]
     np.testing.assert_allclose(mine, value, rtol=1e-12, atol=1e-12)

@@ -10,7 +10,9 @@ NET = "X : real[n, d]\ny : real[n]\nW1 : real[d, h]\nb1, w2 : real[h]\n"
 MATRICES = "A : real[n, m]\nB : real[m, n]\nC : real[n, m]\n"
 SQUARE = "A : real[n, n]\nx, y : real[n]\n"
 VECTORS = "x, y : real[n]\n"
-ATTENTION = "Q : real[n, d]\nK : real[m, d]\nV, G : real[m, k]\nH : real[n, k]\nP = softmax(Q@K.T/sqrt(d), axis=1)\n"
+ATTENTION = (
+    "Q : real[n, d]\nK : real[m, d]\nV, G : real[m, k]\nH : real[n, k]\nP = softmax(Q@K.T/sqrt(d), axis=1)\n"
+)
 
 # Programs, and what to differentiate by.
 PROGRAMS = {
