@@ -6,15 +6,16 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
+from symgrad.lower.index import flat
 from symgrad.lower.nests import Call, Member, Nest, Step
 from symgrad.lower.normal import estimate
-from symgrad.lower.passes import Passes
+from symgrad.lower.passes import Passes, last_reads
 from symgrad.lower.tasks import Selection
 
 __all__ = ["Array", "Memory", "Slot", "plan_memory"]
@@ -105,6 +106,14 @@ class Memory:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
+    def share(self, kind: Kind, count: Size, k: int) -> int:
+        """Put an array where another one is, which is not read any more when this one is written."""
+        slot = self.arrays[k].slot
+        array = Array(kind, count, slot)
+        self.slots[slot].arrays.append(array)
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
     def release(self, k: int) -> None:
         """Let another array have the slot of this one."""
         self.slots[self.arrays[k].slot].free = True
@@ -127,16 +136,55 @@ def plan_memory(
         for node in (*step.needs, *_given(step)):
             last[node] = position
     for position, step in enumerate(steps):
+        dying = {n for n in step.needs if last[n] == position and n in memory.of}
+        dying = {n for n in dying if memory.arrays[memory.of[n]].slot >= 0}
+        reused = _reused(step, passes[step], selection, dying) if isinstance(step, Nest) and dying else {}
         for node in _given(step):
-            if node not in memory.of:
-                memory.of[node] = memory.new(node.dtype, size_product(node.shape))
+            if node in memory.of:
+                continue
+            count = size_product(node.shape)
+            if node in reused:
+                memory.of[node] = memory.share(node.dtype, count, memory.of[reused[node]])
+            else:
+                memory.of[node] = memory.new(node.dtype, count)
         temporary = _rows(step, passes, memory) if isinstance(step, Nest) else []
         for k in temporary:
             memory.release(k)
         for node, end in last.items():
-            if end == position and node in memory.of and memory.arrays[memory.of[node]].slot >= 0:
+            stays = node not in memory.of or memory.arrays[memory.of[node]].slot < 0 or node in reused.values()
+            if end == position and not stays:
                 memory.release(memory.of[node])
     return memory
+
+
+def _reused(nest: Nest, passes: Passes, selection: Selection, dying: Set[Node]) -> dict[Node, Node]:
+    """Choose results of a nest that can be written over an operand which nothing else reads later.
+
+    Every lane reads the operand where it writes the result, and no later pass reads it.
+    """
+    found: dict[Node, Node] = {}
+    reads = last_reads(nest, passes, selection.tasks)
+    stored_in = {m: number for number, this in enumerate(passes.passes) for m in this.lanes}
+    for member, number in stored_in.items():
+        task = member.task
+        node = task.node
+        whole = task.target is node and task.combine == "map" and not task.fill and not member.reduced
+        if not (whole and len(selection.tasks[node]) == 1 and node not in selection.bound):
+            continue
+        at = flat(member.place, node.shape)
+        for operand, (last, places) in reads.items():
+            fits = (
+                operand in dying
+                and operand not in found.values()
+                and last <= number
+                and operand.dtype == node.dtype
+                and size_product(operand.shape) == size_product(node.shape)
+                and all(flat(place, operand.shape) == at for place in places)
+            )
+            if fits:
+                found[node] = operand
+                break
+    return found
 
 
 def _given(step: Step) -> list[Node]:

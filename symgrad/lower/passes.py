@@ -10,7 +10,7 @@ from symgrad.lower.index import Place
 from symgrad.lower.nests import Member, Nest
 from symgrad.lower.tasks import LEAVES, Reads, own_cost, reads
 
-__all__ = ["Level", "Pair", "Pass", "Passes", "plan_passes"]
+__all__ = ["Level", "Pair", "Pass", "Passes", "inside", "last_reads", "plan_passes"]
 
 Pair = tuple[Node, Place]
 
@@ -141,6 +141,36 @@ def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[
             levels[pair] = Level(False, True, stage + 1, 0)
         else:
             levels[pair] = Level(inner, outer, stage, cost)
+
+
+def last_reads(nest: Nest, found: Passes, chosen: Mapping[Node, object]) -> dict[Node, tuple[int, set[Place]]]:
+    """Return for every array that is read lane by lane alone the last pass that reads it, and the places."""
+    last: dict[Node, tuple[int, set[Place]]] = {}
+    otherwise: set[Node] = set()
+    for pair, level in found.levels.items():
+        node, place = pair
+        if nest.holds(node, place) is None and (node in chosen or node.op is SYMBOL):
+            if not level.inner:
+                otherwise.add(node)
+        else:
+            otherwise.update(n for n, _ in inside(nest, pair).memory)
+    for number, this in enumerate(found.passes):
+        stack = list(this.keep)
+        for member in (*this.lanes, *this.reduced):
+            stack += [*member.factors, *member.indices]
+        seen: set[Pair] = set()
+        while stack:
+            pair = stack.pop()
+            level = found.levels[pair]
+            if pair in seen or not level.inner or (pair in found.kept and level.stage < number):
+                continue
+            seen.add(pair)
+            node, place = pair
+            if nest.holds(node, place) is None and (node in chosen or node.op is SYMBOL):
+                last[node] = (number, {*last.get(node, (0, set[Place]()))[1], place})
+            else:
+                stack += inside(nest, pair).values
+    return {n: found for n, found in last.items() if n not in otherwise}
 
 
 def _keep(nest: Nest, found: Passes, number: int, chosen: Mapping[Node, object]) -> None:
