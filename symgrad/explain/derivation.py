@@ -51,6 +51,11 @@ class DerivationStep:
         return not self.step.node.op.pointwise
 
     @property
+    def stretches(self) -> bool:
+        """Whether the equation repeats the argument along axes, so that what comes back is summed over them."""
+        return self.step.node.op.pointwise and self.step.target.shape != self.step.node.shape
+
+    @property
     def shape(self) -> str:
         """The shape of the equation."""
         return shape_text(self.step.node.shape)

@@ -141,12 +141,13 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
     head, margin = f"  {step.number:>{digits}}  ", " " * (digits + 4)
     target = step.target + shaped(step.target_shape)
     if step.linear:
+        summed = ", summed" if step.stretches else ""
         sign = "" if step.partial == "1" else f" {'through' if step.is_map else 'times'} {step.partial}"
-        passed = f"{step.equation}{shaped(step.shape)}  passes {step.incoming}{sign} on to {target}"
-        return _wrapped(f"{head}{step.rule:<10}", passed)
+        passed = f"{step.equation}{shaped(step.shape)}  passes {step.incoming}{sign} on to {target}{summed}"
+        return _wrapped(f"{head}{step.rule:<9} ", passed)
     kind, by = ("map", "") if step.is_map else ("partial", f"  by {step.target}")
     rows = [
-        (head + f"{step.rule:<10}", step.equation + shaped(step.shape)),
+        (head + f"{step.rule:<9} ", step.equation + shaped(step.shape)),
         (f"{margin}{'reads':<10}", ", ".join(step.reads)),
         (f"{margin}{kind:<10}", step.partial + by),
         (f"{margin}{'receives':<10}", step.incoming),
@@ -185,9 +186,12 @@ def derivation_latex(d: Derivation) -> str:
             equation = f"{latex_name(d.naming.names[node])} &= {_cell(d, node, whole=True)}"
         if step.is_map:
             added = _mapped(d, step)
+        elif step.stretches:
+            added = _within(d, step.step.contribution)
         else:
             factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]
-            added = r" \cdot ".join(_within(d, n) for n in factors) or "1"
+            sign = r" \odot " if all(n.shape for n in factors) else r" \cdot "
+            added = sign.join(_within(d, n) for n in factors) or "1"
         bar = rf"\overline{{{_cell(d, target)}}}"
         rows.append(rf"({step.number})\ \text{{{rule}}} && {equation} && {bar} &\mathrel{{+}}= {added}")
     if len(d.steps) > _STEPS:
