@@ -94,7 +94,7 @@ class ProgramSyntaxError(SymgradError):
 
 
 class ForbiddenSyntaxError(ProgramSyntaxError):
-    """The text asks for what a formula never does: attributes, lambdas, f-strings, imports, subscripts of names."""
+    """The text asks for what a formula never does: attributes, lambdas, f-strings, imports."""
 
 
 class NestingError(ProgramSyntaxError):

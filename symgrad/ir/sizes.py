@@ -180,10 +180,25 @@ def _atom(op: Literal["max", "min", "ceildiv"], a: Size, b: Size) -> Extent:
     return Extent(((((Atom(op, a, b)),), 1),))
 
 
+def _clamped(size: Size) -> Size | None:
+    """Return p of a size max(p, 0)."""
+    if isinstance(size, Extent) and len(size.terms) == 1:
+        monomial, c = size.terms[0]
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Atom):
+            atom = monomial[0]
+            return atom.a if atom.op == "max" and atom.b == 0 else None
+    return None
+
+
 def size_max(a: Size, b: Size) -> Size:
     """Return the larger of two sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b)
+    if b == 0 and isinstance(a, Extent):
+        constant = dict(a.terms).get((), 0)
+        inner = _clamped(size_sum([a, -constant])) if constant < 0 else None
+        if inner is not None:  # max(max(p, 0) - 1, 0) is max(p - 1, 0)
+            return size_max(size_sum([inner, constant]), 0)
     difference = size_sum([a, size_product([-1, b])])
     if _nonnegative(difference):
         return a
@@ -194,6 +209,11 @@ def size_min(a: Size, b: Size) -> Size:
     """Return the smaller of two sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
+    p, q = _clamped(a), _clamped(b)
+    if p is not None and (q is not None or _nonnegative(b)):  # min(max(p, 0), q) is max(min(p, q), 0)
+        return size_max(size_min(p, b if q is None else q), 0)
+    if q is not None and _nonnegative(a):
+        return size_max(size_min(a, q), 0)
     difference = size_sum([a, size_product([-1, b])])
     if _nonnegative(difference):
         return b

@@ -105,3 +105,30 @@ def test_resolve_leaves_labels_and_none_alone() -> None:
 def test_an_unbound_name_is_an_error_with_a_cure() -> None:
     with pytest.raises(ShapeError, match="the size n has no value"):
         evaluate_size("n", {})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (size_max(size_sum([size_max(size_sum(["n", -1]), 0), -1]), 0), size_max(size_sum(["n", -2]), 0)),
+        (size_min(size_max(size_sum(["n", -3]), 0), "n"), size_max(size_sum(["n", -3]), 0)),
+        (
+            size_min(size_max(size_sum(["n", -1]), 0), size_max(size_sum(["n", -2]), 0)),
+            size_max(size_sum(["n", -2]), 0),
+        ),
+        (slice_length(slice_length("n", (1, None, 1)), (1, None, 1)), slice_length("n", (2, None, 1))),
+        (slice_length(slice_length("n", (1, None, 1)), (None, -1, 1)), slice_length("n", (1, -1, 1))),
+    ],
+)
+def test_slices_of_slices_have_one_length(one: Size, other: Size) -> None:
+    assert one == other
+
+
+@given(st.lists(st.tuples(ends, ends, steps), min_size=1, max_size=4), st.integers(0, 7))
+def test_slices_of_slices_are_pythons(triples: list[tuple[int | None, int | None, int]], n: int) -> None:
+    size: Size = "n"
+    chosen = range(n)
+    for start, stop, step in triples:
+        size = slice_length(size, (start, stop, step))
+        chosen = chosen[start:stop:step]
+    assert evaluate_size(size, {"n": n}) == len(chosen)
