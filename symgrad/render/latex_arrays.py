@@ -31,6 +31,8 @@ __all__ = ["ARRAY_FORMS", "array_power", "array_product", "array_quotient", "is_
 
 _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an index
 
+_NESTED = 8  # products inside a product that are written as one
+
 
 # ------------------------------------------------------------------------------------------------- products, quotients
 
@@ -108,17 +110,28 @@ def array_power(base: Written, exponent: str, rank: int) -> Written:
 # -------------------------------------------------------------------------------------------------------- contractions
 
 
-def _transposed(node: Node, texts: Texts) -> str:
+def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
+    """Write a transposed factor: of a column that is a product itself as a row, x' A rather than (A' x)'."""
+    if depth < _NESTED and node.op.name == "einsum" and node not in texts.opaque and len(node.shape) == 1:
+        s = spell(node)
+        if s.form == "product" and all(len(a.shape) <= 2 for a in node.args):
+            chain = s.parts[0]
+            column = len(node.args[chain[-1].operand].shape) == 1
+            return _chain(
+                node, _flipped(node, chain) if column else chain, texts, column=False, depth=depth + 1
+            )
     return f"{within(texts[node], ATOM)}^{{\\top}}"
 
 
-def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = True) -> str:
+def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = True, depth: int = 0) -> str:
     """Write factors side by side. A vector is a transposed column, but for the last one if the product is a column."""
     found: list[str] = []
     for factor in chain:
         arg = node.args[factor.operand]
         row = len(arg.shape) == 1 and not (column and factor is chain[-1])
-        found.append(_transposed(arg, texts) if factor.transposed or row else within(texts[arg], MATRIX))
+        found.append(
+            _transposed(arg, texts, depth) if factor.transposed or row else within(texts[arg], MATRIX)
+        )
     return " ".join(found)
 
 

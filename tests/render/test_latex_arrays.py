@@ -61,6 +61,9 @@ SPELLINGS = {
     r"w^{\top} w": dot(w, w),
     r"\left(w^{\top} w\right) c w": mul(mul(dot(w, w), c), w),
     r"W^{\top} b": matmul(b, W),
+    r"b^{\top} W w": matmul(matmul(b, W), w),
+    r"b w^{\top} W^{\top}": outer(b, matmul(W, w)),
+    r"w^{\top} W^{\top} W w": dot(matmul(W, w), matmul(W, w)),
     r"w y^{\top}": outer(w, y),
     r"W w y^{\top}": einsum_text("ij,j,k->ik", W, w, y),
     r"w y^{\top} X": einsum_text("i,j,jk->ik", w, y, X),
@@ -160,3 +163,10 @@ def test_a_named_product_stays_a_name() -> None:
     assert latex(div(product, c), {product: "g"}) == r"\frac{g}{c}"
     sliced = index(A, (slice(0, 1),))
     assert latex(reshaped(sliced, 3), {sliced: "row"}) == r"\mathrm{row}_{0}"
+
+
+def test_a_long_product_of_products() -> None:
+    row = w = array("w", 3)
+    for _ in range(5_000):
+        row = matmul(row, A)
+    assert latex(dot(row, w)).count("A") > 10
