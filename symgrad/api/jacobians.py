@@ -18,14 +18,17 @@ from symgrad.api.targets import (
 )
 from symgrad.backward.batch import batch, units
 from symgrad.backward.jvp import push_forward
+from symgrad.backward.linearise import Guarded
 from symgrad.backward.rows import mixing
 from symgrad.backward.trace import placeholder
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.sizes import Shape, size_product, size_quotient
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.sizes import Extent, Shape, size_product
+from symgrad.ir.types import BOOL, Declaration
 from symgrad.ops.contraction import transpose
 from symgrad.ops.layout import expand, full, text
+from symgrad.ops.logic import ne
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
 
@@ -100,13 +103,13 @@ def batch_jacobian(y: Expr, x: Wrt) -> Expr:
             cure="take the diagonal of J = jacobian(y, x): numpy.einsum('bibj->bij', J) for matrices",
         )
     rows, own = top.shape[0], top.shape[1:]
-    trace = pull_back([top], [placeholder(top)], [bottom])
-    if trace.nothing[0] is not None:
-        return _made(expr, None, bottom, (rows, *own, *bottom.shape[1:]))
     # The same unit cotangent for every row: as no row sees another, all rows are answered at once.
     k = len(own)
-    seed = full(expand(units(own), [k]), (*own, *top.shape))
-    (stacked,) = batch(trace.gradients, {placeholder(top): seed}, own)
+    cotangent, stack = _stacked(top, full(expand(units(own), [k]), (*own, *top.shape)))
+    trace = pull_back([top], [cotangent], [bottom])
+    if trace.nothing[0] is not None:
+        return _made(expr, None, bottom, (rows, *own, *bottom.shape[1:]))
+    (stacked,) = batch(trace.gradients, stack, own)
     order = [k, *range(k), *range(k + 1, k + len(bottom.shape))]
     return _made(expr, transpose(stacked, order) if k else stacked, bottom, (rows, *own, *bottom.shape[1:]))
 
@@ -212,17 +215,37 @@ def _jacobian(y: Node, x: Node) -> Node | None:
     """Return the derivative of y by x, of shape y.shape + x.shape; None if it is nothing."""
     if x.dtype != "real":
         return None
-    fewer = size_quotient(size_product(y.shape), size_product(x.shape)) is not None
-    return forwards(y, x) if fewer else backwards(y, x)
+    return forwards(y, x) if _magnitude(x) <= _magnitude(y) else backwards(y, x)
+
+
+def _magnitude(node: Node) -> tuple[int, int]:
+    """Return how many entries a node has, as the highest power of named sizes (which count as large) and its factor."""
+    size = size_product(node.shape)
+    if isinstance(size, Extent):
+        return max((len(monomial), factor) for monomial, factor in size.terms)
+    return (0, size) if isinstance(size, int) else (1, 1)
+
+
+def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
+    """Return a symbol for a tangent or cotangent of a node, and what it and its guard are for a stack of unit arrays.
+
+    The zeros of a unit array are strong zeros, for which a guard stands: as numbers alone they would meet an infinite
+    partial, that of sqrt at 0 in another entry, and make NaN.
+    """
+    one = placeholder(node)
+    if stack.shape == node.shape or not node.shape:
+        return Guarded(None, one), {one: stack}
+    here = symbol(Declaration("__unit", BOOL, node.shape))
+    return Guarded(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
 
 
 def forwards(y: Node, x: Node) -> Node | None:
     """Return the Jacobian by one push forward of all unit tangents of x (internal)."""
-    tangent = placeholder(x)
+    tangent, stack = _stacked(x, units(x.shape))
     (moved,) = push_forward([y], {x: tangent})
     if moved.is_number(0):
         return None
-    (stacked,) = batch([moved], {tangent: units(x.shape)}, x.shape)
+    (stacked,) = batch([moved], stack, x.shape)
     k = len(x.shape)
     order = [*range(k, k + len(y.shape)), *range(k)]
     return transpose(stacked, order) if k and y.shape else stacked
@@ -230,8 +253,8 @@ def forwards(y: Node, x: Node) -> Node | None:
 
 def backwards(y: Node, x: Node) -> Node | None:
     """Return the Jacobian by one pull back of all unit cotangents of y (internal)."""
-    cotangent = placeholder(y)
+    cotangent, stack = _stacked(y, units(y.shape))
     trace = pull_back([y], [cotangent], [x])
     if trace.nothing[0] is not None:
         return None
-    return batch(trace.gradients, {cotangent: units(y.shape)}, y.shape)[0]
+    return batch(trace.gradients, stack, y.shape)[0]

@@ -19,13 +19,15 @@ class Pushforward:
     """The derivative along one direction, remembered for every node it has met.
 
     Args:
-        tangents: the direction: a tangent for each node that moves. These nodes count as symbols.
+        tangents: the direction: a tangent for each node that moves; guarded ones are strong zeros where the guard is
+            false. These nodes count as symbols.
     """
 
-    def __init__(self, tangents: Mapping[Node, Node]) -> None:
+    def __init__(self, tangents: Mapping[Node, Node | Guarded]) -> None:
         # None: does not move. A structurally zero tangent is a strong zero, so it does not move either.
+        given = {n: t if isinstance(t, Guarded) else Guarded(None, t) for n, t in tangents.items()}
         self._tangents: dict[Node, Guarded | None] = {
-            n: None if t.is_number(0) else Guarded(None, t) for n, t in tangents.items()
+            n: None if t.value.is_number(0) else t for n, t in given.items()
         }
 
     def __call__(self, outputs: Sequence[Node]) -> list[Node]:
@@ -51,7 +53,7 @@ class Pushforward:
             for term in linearise(node, moving):
                 tangent = self._tangents[node.args[term.argument]]
                 assert tangent is not None
-                yield pass_through(term.coefficient, tangent)
+                yield pass_through(node, term.coefficient, tangent)
             return
         for i, arg in enumerate(node.args):
             tangent = self._tangents[arg]
@@ -61,7 +63,7 @@ class Pushforward:
                     yield Guarded(None, moved)
 
 
-def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node]) -> list[Node]:
+def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | Guarded]) -> list[Node]:
     """Return the tangents of the outputs when the given nodes move with the given tangents."""
     return Pushforward(tangents)(outputs)
 

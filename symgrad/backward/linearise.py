@@ -15,6 +15,8 @@ from functools import reduce
 from typing import NamedTuple
 
 from symgrad.ir.graph import NUMBER, Node, as_node
+from symgrad.ir.op import OPS
+from symgrad.ir.traverse import topological
 from symgrad.ops.logic import and_, not_, or_, where
 
 __all__ = ["Guarded", "Linear", "accumulate", "linearise", "pass_through"]
@@ -77,15 +79,34 @@ def _negate(condition: Node) -> Node:
     return as_node(not condition.value) if condition.op is NUMBER else not_(condition)
 
 
-def pass_through(term: Guarded, incoming: Guarded) -> Guarded:
-    """Multiply a tangent or cotangent by a coefficient, inside both guards."""
+def pass_through(node: Node, term: Guarded, incoming: Guarded) -> Guarded:
+    """Multiply a tangent or cotangent by a coefficient of an equation, inside both guards.
+
+    Where the value is zero of itself outside its guard, it stays so times a coefficient that is never infinite.
+    """
     if term.guard is None or term.guard is incoming.guard:
         guard = incoming.guard
     elif incoming.guard is None:
         guard = term.guard
     else:
         guard = and_(incoming.guard, term.guard)
-    return Guarded(guard, incoming.value * term.value)
+    settled = incoming.settled and term.guard is None and _finite(term.value, node)
+    return Guarded(guard, incoming.value * term.value, settled)
+
+
+def _finite(coefficient: Node, node: Node) -> bool:
+    """Tell whether a coefficient is finite wherever the forward values that it reads are."""
+    forward = {node, *node.args}
+    for part in topological([coefficient], until=forward):
+        if part in forward or part.op.domain is None or part.op is OPS["sqrt"]:
+            continue
+        last = part.args[-1]
+        whole = last.is_number() and isinstance(last.value, int)
+        if part.op is OPS["div"] and last.is_number() and last.value != 0:
+            continue
+        if not (part.op is OPS["pow"] and whole and last.value >= 0):
+            return False
+    return True
 
 
 def accumulate(contributions: Sequence[Guarded]) -> Guarded:
@@ -93,10 +114,13 @@ def accumulate(contributions: Sequence[Guarded]) -> Guarded:
     if len(contributions) == 1:
         return contributions[0]
     by_guard: dict[Node | None, Node] = {}
-    for guard, value, _ in contributions:
+    settled: dict[Node | None, bool] = {}
+    for guard, value, zero_outside in contributions:
         by_guard[guard] = by_guard[guard] + value if guard in by_guard else value
+        settled[guard] = settled.get(guard, True) and zero_outside
     if len(by_guard) == 1:
-        return Guarded(*by_guard.popitem())
+        ((guard, value),) = by_guard.items()
+        return Guarded(guard, value, settled[guard])
     total = by_guard.pop(None, None)
     everywhere = total is not None
     guards: list[Node] = []
@@ -105,7 +129,8 @@ def accumulate(contributions: Sequence[Guarded]) -> Guarded:
         value = by_guard.pop(guard)
         assert guard is not None
         otherwise = by_guard.pop(_negate(guard), None)
-        choice = where(guard, value, _ZERO if otherwise is None else otherwise)
+        alone = otherwise is None and settled[guard]
+        choice = value if alone else where(guard, value, _ZERO if otherwise is None else otherwise)
         total = choice if total is None else total + choice
         guards.append(guard)
         everywhere = everywhere or otherwise is not None

@@ -16,13 +16,17 @@ __all__ = ["pull_back"]
 
 @growing()
 def pull_back(
-    outputs: Sequence[Node], seeds: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node] = ()
+    outputs: Sequence[Node],
+    seeds: Sequence[Node | Guarded],
+    wrt: Sequence[Node],
+    stopped: Collection[Node] = (),
 ) -> Trace:
     """Pull the outputs' cotangents back to ``wrt`` and record every step.
 
     Args:
         outputs: the nodes to differentiate.
-        seeds: their cotangents, of the same shapes or of shapes that broadcast to them.
+        seeds: their cotangents, of the same shapes or of shapes that broadcast to them; guarded ones are strong zeros
+            where the guard is false.
         wrt: the nodes to differentiate by: symbols or intermediate ones. Each receives its total derivative.
         stopped: nodes that count as constants: their own cotangent is formed, nothing flows beyond.
 
@@ -32,8 +36,9 @@ def pull_back(
     order = topological(outputs)
     active = _active(order, wrt, stopped)
     received: dict[Node, list[Guarded]] = {}
-    for output, seed in zip(outputs, seeds, strict=True):
-        received.setdefault(output, []).append(Guarded(None, seed))
+    given = [s if isinstance(s, Guarded) else Guarded(None, s) for s in seeds]
+    for output, seed in zip(outputs, given, strict=True):
+        received.setdefault(output, []).append(seed)
     wanted = set(wrt)
     arrived: dict[Node, Guarded] = {}
     steps: list[Step] = []
@@ -57,7 +62,11 @@ def pull_back(
         gradients.append(full(gradient, node.shape))
         nothing.append(classify(outputs, node, stopped) if cotangent is None else None)
     return Trace(
-        tuple(zip(outputs, seeds, strict=True)), tuple(wrt), tuple(gradients), tuple(nothing), tuple(steps)
+        tuple((y, s.value) for y, s in zip(outputs, given, strict=True)),
+        tuple(wrt),
+        tuple(gradients),
+        tuple(nothing),
+        tuple(steps),
     )
 
 
@@ -65,7 +74,7 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
     """Transpose one equation: what its cotangent sends to each wanted argument."""
     if node.op.pull is None:
         for term in linearise(node, wanted):
-            contribution = pass_through(term.coefficient, cotangent)
+            contribution = pass_through(node, term.coefficient, cotangent)
             step = Step(node, term.argument, term.coefficient.node(), cotangent.value, contribution.value)
             target = step.target
             if target.shape != node.shape:

@@ -181,6 +181,37 @@ def test_batch_jacobian_is_the_diagonal_of_the_jacobian() -> None:
     assert sg.batch_jacobian(sg.sign(X), X).nothing == "zero"
 
 
+@pytest.mark.parametrize("verb", [sg.jacobian, sg.batch_jacobian])
+def test_an_infinite_slope_stays_in_its_entry(verb: Any) -> None:
+    x = sg.tensor("x", ("n", 2))
+    point = np.array([[0.0, 1.0], [4.0, 0.0]])
+    slope = np.array([[np.inf, 0.5], [0.25, np.inf]])
+    J = verb(sg.sqrt(x), x)
+    expected = np.zeros((2, 2, 2, 2)) if verb is sg.jacobian else np.zeros((2, 2, 2))
+    for i, j in np.ndindex(2, 2):
+        expected[(i, j, i, j) if verb is sg.jacobian else (i, j, j)] = slope[i, j]
+    np.testing.assert_array_equal(J(x=point), expected)
+    np.testing.assert_array_equal(sg.compile(J)(point), expected)
+    both = backwards(sg.sqrt(x).node, x.node)
+    assert both is not None
+    if verb is sg.jacobian:
+        np.testing.assert_array_equal(evaluate([both], {x.node: point})[0], expected)
+    # A choice is made only where a slope may be infinite.
+    assert "where" not in {e.op for e in verb(sg.tanh(x**2 / 3), x).equations}
+
+
+def test_a_jacobian_is_stacked_along_the_side_with_fewer_entries() -> None:
+    x, A = sg.tensor("x", (3,)), sg.tensor("A", ("n", 3))
+    assert sg.jacobian(sg.tanh(A @ x), x).same(sg.Expr(_of(forwards(sg.tanh(A @ x).node, x.node))))
+    total = sg.sum(sg.tanh(A @ x) ** 2)
+    assert sg.jacobian(total, A).same(sg.Expr(_of(backwards(total.node, A.node))))
+
+
+def _of(found: Any) -> Any:
+    assert found is not None
+    return found
+
+
 # -- kinds of nothing --------------------------------------------------------------------------------------------
 
 IDS = sg.tensor("ids", ("n",), "int")
