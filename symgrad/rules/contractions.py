@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Contractions"]
 
 _MOST = 12  # operands: a larger contraction is not merged into another
+_DEEPEST = 4  # sums within sums that are summed term by term at once
 _TIES = 24  # orders of equal operands that are compared
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 
@@ -77,7 +78,8 @@ class Contractions:
 
     def __init__(self, forms: NormalForms) -> None:
         self._forms = forms
-        self._sums: dict[Node, Node] = {}
+        self._sums: dict[Node, tuple[Node, tuple[Note, ...]]] = {}
+        self._depth = 0
 
     def collect(self, node: Node) -> Step | None:
         """Return the step that collects a contraction whose operands are in normal form."""
@@ -96,6 +98,8 @@ class Contractions:
         self._identities(this)
         self._spread_values(this)
         self._group(this)
+        while self._sum_alone(this):
+            self._group(this)
         self._count_repeats(this)
         for part in _components(this):
             self._include(this, part)
@@ -104,8 +108,8 @@ class Contractions:
             return None
         return full(self._forms.products.write(front.form()), node.shape)
 
-    def _open(self, this: _Open, operands: Sequence[tuple[Node, Labels]]) -> None:
-        """Take operands apart, down to what is no view, product or contraction itself."""
+    def _open(self, this: _Open, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True) -> None:
+        """Take operands apart, down to what is no view, product or (unless ``sums`` is False: plain) contraction."""
         pending = list(reversed(operands))
         while pending:
             node, labels = pending.pop()
@@ -118,7 +122,9 @@ class Contractions:
             if not own:
                 this.front.laws["factor-in-front"] = None
                 this.front.take(core, 1)
-            elif core.op is einsum and len(core.args) + len(pending) <= _MOST:
+            elif (
+                core.op is einsum and (sums or len(core.args) > 1) and len(core.args) + len(pending) <= _MOST
+            ):
                 this.front.laws["contraction-of-a-contraction"] = None
                 inner = dict(zip(core.params[1], own, strict=True))
                 parts: list[tuple[Node, Labels]] = list(zip(core.args, core.params[0], strict=True))
@@ -227,6 +233,26 @@ class Contractions:
             elif not merged.is_number(1):
                 this.front.take(merged, 1)
 
+    def _sum_alone(self, this: _Open) -> bool:
+        """A label that one operand alone has is summed there, before it meets the others."""
+        connected = [o for part in _components(this) if len(part) > 1 for o in part]
+        uses = {k: this.count(k) for k in this.sizes}
+        found: list[tuple[Node, Labels]] = []
+        for operand in connected:
+            labels = operand.labels
+            alone = {k for k in labels if k not in this.result and uses[k] == labels.count(k)}
+            kept = tuple(k for k in dict.fromkeys(labels) if k not in alone)
+            if alone and kept:
+                summed = self._summed(contract([self._power(operand)], [labels], kept), this.front)
+                found.append((summed, kept))
+                this.operands = [o for o in this.operands if o is not operand]
+                for k in alone:
+                    del this.sizes[k]
+        if found:
+            this.front.laws["contraction-of-a-contraction"] = None
+        self._open(this, found, sums=False)
+        return bool(found)
+
     def _count_repeats(self, this: _Open) -> None:
         """A summed label that no operand has counts its length."""
         used = {k for operand in this.operands for k in operand.labels}
@@ -249,11 +275,9 @@ class Contractions:
             this.front.include(written(first.base, moved, shape), first.exponent)
             return
         operands = [(self._power(o), o.labels) for o in part]
-        summed = self._sum_of_terms(operands[0][0], operands[0][1], result) if len(part) == 1 else None
+        summed = self._sum_of_terms(*operands[0], result, this.front) if len(part) == 1 else None
         if summed is not None:
-            this.front.laws["sum-of-a-sum"] = None
-            this.front.notes.update(dict.fromkeys(undefined_somewhere([operands[0][0]], self._forms.known)))
-            this.front.take(written(summed, axes if summed.shape else (None,) * len(axes), shape), 1)
+            this.front.take(written(summed, axes, shape), 1)
             return
         this.front.include(written(self._ordered(operands, result), axes, shape), 1)
 
@@ -262,27 +286,38 @@ class Contractions:
             return operand.base
         return self._forms.products.write(Form(1, {operand.base: operand.exponent}, {}))
 
-    def _sum_of_terms(self, node: Node, labels: Labels, result: Labels) -> Node | None:
+    def _sum_of_terms(self, node: Node, labels: Labels, result: Labels, front: Gathering) -> Node | None:
         """Sum a sum term by term, if terms cancel or collect then; else None."""
-        if node.op.name != "add" or not self._forms.sums.small(node):
+        if node.op.name != "add" or not self._forms.sums.small(node) or self._depth > _DEEPEST:
             return None
         given = self._forms.sums.of(node)
         total = Sum(0, {})
+        tried = Gathering(self._forms)
         for term, c in [*given.terms.items(), (number(1), given.constant)]:
             if c != 0:
                 part = contract([full(term, node.shape)], [labels], result)
-                form = self._forms.products.form_of_factor(self._summed(part))
+                form = self._forms.products.form_of_factor(self._summed(part, tried))
                 scaled = Form(short(form.coefficient * Fraction(c)), form.factors, form.powers)
                 self._forms.sums.include(total, scaled)
-        return self._forms.sums.write(total) if len(total) < len(given) else None
+        if len(total) >= len(given):
+            return None
+        front.laws["sum-of-a-sum"] = None
+        front.notes.update(tried.notes)
+        front.notes.update(dict.fromkeys(undefined_somewhere([node], self._forms.known)))
+        return full(self._forms.sums.write(total), tuple(node.shape[labels.index(k)] for k in result))
 
-    def _summed(self, part: Node) -> Node:
-        """Return one term of a sum, summed, in normal form."""
-        found = self._sums.get(part)
-        if found is None:
-            found = (self._collected(part, Gathering(self._forms)) if part.op is einsum else None) or part
-            self._sums[part] = found
-        return found
+    def _summed(self, part: Node, front: Gathering) -> Node:
+        """Return a contraction in normal form; what that did to the domain is noted in front."""
+        if part.op is not einsum:
+            return part
+        known = self._sums.get(part)
+        if known is None:
+            inner = Gathering(self._forms)
+            self._depth += 1
+            known = self._sums[part] = (self._collected(part, inner) or part, tuple(inner.notes))
+            self._depth -= 1
+        front.notes.update(dict.fromkeys(known[1]))
+        return known[0]
 
     def _ordered(self, operands: list[tuple[Node, Labels]], result: Labels) -> Node:
         """Write a connected contraction: operands in the order of factors, labels by first occurrence."""
