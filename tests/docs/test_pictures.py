@@ -16,11 +16,26 @@ yu = y*u
 z_inner = sqrt(stop_gradient(yu - y) + y)
 """
 
+LAYER = """\
+X : real[n, 5]
+w : real[5]
+y : real[n]
+u ~ Normal(0, 1)[n]
+h = X@w
+z = tanh(h + 0.1*u)
+loss = mean((z - stop_gradient(y*u))**2)
+"""
+
 
 def test_the_picture_of_the_noise(golden: Callable[[str, str], None]) -> None:
     p = sg.parse(PROGRAM)
     picture = sg.explain(p["z_inner"], p["x"]).svg()
     golden("../../docs/images/z_inner.svg", picture)
+
+
+def test_the_picture_of_a_layer(golden: Callable[[str, str], None]) -> None:
+    p = sg.parse(LAYER)
+    golden("../../docs/images/layer.svg", sg.explain(p["loss"], p["w"]).svg())
 
 
 def test_the_page_shows_that_program() -> None:
