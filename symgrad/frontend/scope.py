@@ -64,6 +64,16 @@ class Scope:
         self.target_name: str | None = None
         self.error: SymgradError | None = None
         self._definitions: dict[str, Definition] | None = None
+        for name in self.sizes & given.keys():
+            if given[name] is not size_node(name):
+                self.wrong(
+                    RedefinitionError,
+                    f"'{name}' is a given symbol, and the size of a given array",
+                    0,
+                    0,
+                    expected="one meaning for one name",
+                    cure=f"give one of them another name, such as count_{name}",
+                )
 
     # ---------------------------------------------------------------------------------------------- results, errors
 

@@ -2,12 +2,13 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
 
     Text        ::= (Line (newline | ";"))*
     Line        ::= Names ":" Domain Shape?            -- x, y : positive;  p : real(0, 1);  X : real[n, 5]
+                  | Names ":" "size"                   -- n, m : size
                   | Names "~" Distribution Shape?      -- u ~ Uniform(0.9, 1.1)
                   | Name "=" Expression
                   | Expression                         -- the last line alone: the result
                   | "#" comment
 
-Expressions are Python's, with numbers kept exact (1e-3 is one thousandth, 1/3 one third). The grammar is
+Expressions are Python's, with numbers kept exact (1e-3 is one thousandth, 1/3 one third) and NumPy's functions. The grammar is
 `program.lark`; lines continue inside brackets and after a backslash. A text that is one expression declares its names
 as real symbols; in any other text each name is defined above its use.
 """

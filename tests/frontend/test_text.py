@@ -7,10 +7,14 @@ from threading import Thread
 
 import pytest
 
+from symgrad.errors import RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, symbol, truth
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS
+from symgrad.ir.sizes import size_product, size_sum
 from symgrad.ir.types import Declaration, Distribution, Domain, is_name
+from symgrad.ops import build
+from symgrad.ops.subscripts import index, take
 from symgrad.source import Span
 
 X, Y, Z = (symbol(Declaration(n)) for n in "xyz")
@@ -181,6 +185,83 @@ def test_expression_over_known_names() -> None:
 def test_shapes_broadcast() -> None:
     p = parse_program("X : real[n, 5]\nb : real[5]\ny = X + b")
     assert p["y"].shape == ("n", 5)
+
+
+def test_arrays_are_what_the_builders_make() -> None:
+    p = parse_program("X : real[n, 5]; w : real[5]; ids : int[m]; k : int")
+    X, w, ids, k = (p[name] for name in ("X", "w", "ids", "k"))
+    n = size_node("n")
+    texts = {
+        "X@w": build.matmul(X, w),
+        "X @ w": build.matmul(X, w),
+        "matmul(a=X, b=w)": build.matmul(X, w),
+        "X.T": build.matrix_transpose(X),
+        "X . T": build.matrix_transpose(X),
+        "X.T.T": build.permute(build.permute(X)),
+        "-X.T**2": op("neg", op("pow", build.matrix_transpose(X), 2)),
+        "2*X@w": build.matmul(op("mul", 2, X), w),
+        "X@w*2": op("mul", build.matmul(X, w), 2),
+        "sum(X, 0)": build.total(X, 0),
+        "sum(X, axis=(-1,), keepdims=True)": build.total(X, 1, True),
+        "sum(X, keepdims=False, axis=None)": build.total(X),
+        "mean(X)*n": op("mul", build.reduce_axes("mean", X), n),
+        "X[0]": index(X, 0),
+        "X[1:, None, -1]": index(X, (slice(1, None), None, -1)),
+        "X[..., ::-1]": index(X, (Ellipsis, slice(None, None, -1))),
+        "X[:n - 1]": index(X, slice(None, size_sum(["n", -1]))),
+        "X[ids, k]": index(X, (ids, k)),
+        "X[(0, 1)]": index(X, (0, 1)),
+        "X[0,]": index(X, 0),
+        "w[[0, -1]]": index(w, [0, -1]),
+        "(X + 1)[0][1]": index(index(op("add", X, 1), 0), 1),
+        "zeros((n, 2*n + 1))": build.full_array(("n", size_sum(["n", "n", 1])), number(0)),
+        "zeros(n)": build.full_array(("n",), number(0)),
+        "reshape(X, (n*5,))": build.reshaped(X, size_product(["n", 5])),
+        "eye(n - 1, 3)": build.identity(size_sum(["n", -1]), 3),
+        "einsum('ij,j->i', X, w)": build.matmul(X, w),
+        'einsum("ij,j", X, w)': build.matmul(X, w),
+        "concatenate([w, w])": build.join([w, w]),
+        "stack((w, 2*w), axis=-1)": build.stack([w, op("mul", 2, w)], -1),
+        "norm(w, ord=1)": build.vector_norm(w, 1),
+        "var(X, ddof=1, axis=0)": build.var(X, 0, False, 1),
+        "take(X, ids, axis=1)": take(X, ids, 1),
+        "one_hot(ids, n)": build.onehot(ids, "n"),
+        "argmax(X, 1)": build.argument_position("argmax", X, 1),
+        "minimum(n, 3)": op("minimum", n, 3),
+        "where(X > 0, X, 0)": op("where", op("gt", X, 0), X, 0),
+    }
+    for text, node in texts.items():
+        assert parse_expression(text, p.symbols) is node, text
+
+
+def test_sizes_are_known_from_the_given_arrays() -> None:
+    x = symbol(Declaration("x", shape=("n",)))
+    assert parse_expression("n*sum(x)", {"x": x}).args[0] is size_node("n")
+    y = symbol(Declaration("n"))
+    with pytest.raises(RedefinitionError, match="'n' is a given symbol, and the size of a given array"):
+        parse_expression("n*sum(x)", {"x": x, "n": y})
+    assert parse_expression("n*sum(x)", {"x": x, "n": size_node("n")}).args[0] is size_node("n")
+
+
+def test_sizes_are_declared() -> None:
+    p = parse_program("n, m : size\nx : real[n]\ny = sum(x)/m")
+    assert p.names == ("x", "y")
+    assert p["y"].args[1] is size_node("m")
+    assert parse_program("n : size").names == ()
+    assert parse_program("x : real[n]\nn : size\ny = n*x")["y"].args[0] is size_node("n")
+    assert parse_program("x : real[0, 1]")["x"].shape == (0, 1)
+
+
+def test_a_bare_expression_finds_its_sizes() -> None:
+    p = parse_program("2*ones((n, m + 1))*x")
+    assert p.names == ("x",)
+    assert p.result is not None
+    assert p.result.shape == ("n", size_sum(["m", 1]))
+    assert parse_program("eye(n)[:m]*y").names == ("y",)
+    with pytest.raises(RedefinitionError, match="'n' is a number here and a size elsewhere") as caught:
+        parse_program("1 + n*ones(n)")
+    assert caught.value.at is not None
+    assert caught.value.at.column == 5
 
 
 def test_spans() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.backward.vjp import pull_back
+from symgrad.errors import RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.literals import size_text
@@ -180,3 +181,11 @@ def test_a_size_that_no_symbol_has_is_declared() -> None:
     assert text == "rows : size\ny = eye(rows, 3)"
     assert parse_program(text)["y"] is node
     assert symbol(Declaration("x", REAL, ("rows",))) is parse_program(text + "\nx : real[rows]")["x"]
+
+
+def test_a_size_and_a_symbol_of_one_name_are_refused() -> None:
+    x, n = symbol(Declaration("x", REAL, ("n",))), symbol(Declaration("n"))
+    with pytest.raises(RedefinitionError, match="'n' stands for a size and a symbol"):
+        program_text({"y": x * n})
+    with pytest.raises(RedefinitionError, match="'n' stands for"):
+        program_text({"n": build.total(x)})
