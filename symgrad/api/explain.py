@@ -13,7 +13,11 @@ from symgrad.explain.derivation import DerivationStep
 from symgrad.explain.derivation import explain as derive
 from symgrad.explain.noise import NoiseVerdict
 from symgrad.explain.parts import ByParts, by_parts
+from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.op import OPS
+from symgrad.ops.arith import mul
+from symgrad.ops.build import total
 
 __all__ = ["ByParts", "Derivation", "explain"]
 
@@ -157,10 +161,10 @@ def explain(y: Expr, wrt: Any = None) -> Any:
             return found
     if wrt is None and expr.derived and len(expr.traces) == 1:
         trace = expr.traces[0]
-        (origin, _), *others = trace.outputs
+        (origin, seed), *others = trace.outputs
         if not others:
             expr, by = (
-                Expr(origin, listings=expr.listings),
+                Expr(_weighed(origin, seed), listings=expr.listings),
                 [
                     Expr(w, listings=expr.listings)
                     for w, g in zip(trace.wrt, trace.gradients, strict=True)
@@ -177,6 +181,13 @@ def explain(y: Expr, wrt: Any = None) -> Any:
     exprs = targets_of(expr, wrt)
     listing = joined_listing(expr.listings)
     return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)
+
+
+def _weighed(y: Node, seed: Node) -> Node:
+    """Return the number whose gradient a backward pass from y gives: the sum of its entries, times the cotangent."""
+    if not seed.is_number(1):
+        y = mul(OPS["stop_gradient"](seed), y)
+    return total(y) if y.shape else y
 
 
 def joined_listing(listings: Sequence[Listing]) -> Listing | None:

@@ -170,3 +170,12 @@ def test_what_is_put_together_rightly_is_explained_as_ever() -> None:
     assert type(sg.explain(sg.sum(g))).__name__ == "Derivation"
     step = sg.sum((p["x"] + 0.1 * sg.grad(p["loss"], p["x"])) ** 2)
     assert type(sg.explain(step)).__name__ == "Derivation"
+
+
+def test_a_gradient_of_an_array_is_that_of_its_sum() -> None:
+    p = sg.parse("W : real[3, 4]\nx : real[4]\nh = tanh(W@x)\nv : real[3]")
+    d = sg.explain(sg.gradients(p["h"], p["W"])[0])
+    assert str(d).startswith("sum(h), differentiated by W\n")
+    pulled = sg.vjp(p["h"], p["x"], p["v"])
+    values = random_values(pulled)
+    np.testing.assert_allclose(sg.explain(pulled).gradient[0](**values), pulled(**values), rtol=1e-13)
