@@ -8,15 +8,15 @@ edges.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.trace import Trace
 from symgrad.explain.array_witness import find_array_evidence
 from symgrad.explain.dependence import Dependence, Paths, blocking_stops
 from symgrad.explain.forms import Forms
+from symgrad.explain.influence import influence_of
 from symgrad.explain.naming import Naming, listed, rule_of
 from symgrad.explain.witness import Evidence, Witness, find_evidence
 from symgrad.ir.graph import SIZE, Node, as_node, symbol
@@ -49,7 +49,7 @@ class Reading:
         number: the number of the step, as in `Derivation.steps`.
         node: the forward value that it reads.
         matters: whether changing this value alone changes the gradient at the witness; None without a witness, and in
-            an array program, where it is not tried.
+            a large array program, where it is not tried.
     """
 
     rule: str
@@ -279,51 +279,22 @@ def _readings(
     evidence: Evidence | None,
 ) -> tuple[Reading, ...]:
     paths = live = Paths(depends.order, source)
-    influence: dict[int, Any] = {}
+    influence: Mapping[int, bool] = {}
     if evidence is not None:
         # A value that changes with the draw has an argument that does, all the way to u: no path through 0*u.
         live = Paths(depends.order, source, {n for n in evidence.first if evidence.differs(n)})
-        if all(s.node.op.pointwise and not s.node.shape for s in trace.steps):
-            influence = _influence(trace, reading, evidence)
+        influence = influence_of(trace, reading, evidence)
     found: list[Reading] = []
     for i in reading:
         step = trace.steps[i]
         for node in sorted((r for r in step.residuals if r in paths), key=paths.distance):
             matters: bool | None = None
             if evidence is not None and (i in influence or node not in live):
-                matters = node in live and influence[i] != 0
+                matters = node in live and influence[i]
             found.append(
                 Reading(rule_of(step.node), i + 1, node, matters, live if node in live else paths, naming)
             )
     return tuple(found)
-
-
-def _influence(trace: Trace, reading: Sequence[int], evidence: Evidence) -> dict[int, Any]:
-    """Return for each step the change of the gradient when its coefficient alone is that of the second draw.
-
-    The gradient is affine in every coefficient: no derivative path passes an equation twice. A coefficient that
-    is zero passes nothing on, whatever it meets: guards are strong zeros.
-    """
-    first = evidence.first
-    pulled: dict[Node, Any] = {o: first.get(seed, 1) for o, seed in trace.outputs}
-    for step in trace.steps:
-        coefficient = first[step.coefficient]
-        if coefficient != 0 and step.node in pulled:
-            pulled[step.target] = pulled.get(step.target, 0) + pulled[step.node] * coefficient
-    pushed: dict[Node, Any] = {trace.wrt[evidence.witness.wrt]: 1}
-    for step in reversed(trace.steps):
-        coefficient = first[step.coefficient]
-        if coefficient != 0 and step.target in pushed:
-            pushed[step.node] = pushed.get(step.node, 0) + pushed[step.target] * coefficient
-    changes: dict[int, Any] = {}
-    for i in reading:
-        step = trace.steps[i]
-        if not evidence.differs(step.coefficient):
-            changes[i] = 0
-            continue
-        delta = evidence.second[step.coefficient] - first[step.coefficient]
-        changes[i] = pulled.get(step.node, 0) * delta * pushed.get(step.target, 0)
-    return changes
 
 
 def _constant_in(values: Sequence[Node], source: Node) -> bool:

@@ -156,3 +156,21 @@ def test_a_near_tie_is_no_witness() -> None:
         "x : real[3]\nu ~ Normal(0, 1)\ny = max(stack((x[0] + u - u, x[0] + 2*u - 2*u)))*sum(x*0)", "y", "x"
     )
     assert d.noise["u"].enters is not True
+
+
+def test_the_reading_that_is_named_is_the_one_that_matters() -> None:
+    program = (
+        "x : real[n]\nw : real[n]\nu ~ Normal(0, 1)[n]\na = (w - w)*(x*u)\nc = sin(x)*exp(u)\ny = sum(a*w + c)"
+    )
+    verdict = derive(program, "y", "x").noise["u"]
+    assert verdict.enters is True
+    assert verdict.residual == "exp(u)"
+    by_value = {r.residual: r.matters for r in verdict.all_paths}
+    assert by_value["exp(u)"] is True
+    assert by_value["u"] is False
+
+
+def test_a_number_that_reads_arrays() -> None:
+    verdict = derive("x : real\nu ~ Normal(0, 1)[3]\ny = tanh(x*u[0])*exp(x*sum(u**2))", "y", "x").noise["u"]
+    assert verdict.enters is True
+    assert any(r.matters for r in verdict.all_paths)
