@@ -18,6 +18,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.contraction import contract, transpose
 from symgrad.ops.indexing import eye, gather, iota, scatter_add
 from symgrad.ops.layout import WHOLE, broadcast_to, concatenate, full, move_up, slice_axes, unslice
+from symgrad.ops.logic import ne
 
 __all__ = ["batch", "units"]
 
@@ -49,7 +50,7 @@ def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> 
             known[node] = _pointwise(node, args, lead)
         else:
             known[node] = _rule(node)(node, args, lead)
-    return [full(o, (*lead, *o.shape)) if (s := known[o]) is None else s for o in outputs]
+    return [_truth(full(o, (*lead, *o.shape)), o) if (s := known[o]) is None else s for o in outputs]
 
 
 def units(shape: Shape) -> Node:
@@ -69,7 +70,12 @@ def _rule(node: Node) -> Rule:
 
 def _aligned(x: Node, own: int, rank: int, lead: Shape) -> Node:
     """Return a stack of arrays with ``own`` axes as one of arrays with ``rank`` axes, the new ones of length 1."""
-    return move_up(x, (*lead, *[1] * (rank - own), *x.shape[len(lead) :]))
+    return _truth(move_up(x, (*lead, *[1] * (rank - own), *x.shape[len(lead) :])), x)
+
+
+def _truth(moved: Node, x: Node) -> Node:
+    """Return what was moved of x as a truth value if x is one: ops that move entries move numbers."""
+    return ne(moved, as_node(0)) if x.dtype == "bool" and moved.dtype != "bool" else moved
 
 
 def _whole(node: Node, i: int, stacked: Node | None, lead: Shape) -> Node:
