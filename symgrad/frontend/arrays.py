@@ -1,4 +1,4 @@
-"""Array functions: NumPy's names for what `symgrad.ops.build` makes, and subscripts.
+"""Array functions: NumPy's names for what `symgrad.ops.build` makes.
 
 The signature of a builder is the signature in programs, and the name of a parameter says what its argument is: an array
 (``x``), an axis, a shape made of sizes, a literal.
@@ -11,15 +11,16 @@ from functools import cache, partial
 from inspect import Parameter, signature
 from typing import Any, cast
 
-from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError, UnsupportedError
+from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError
 from symgrad.frontend.scope import Scope
-from symgrad.frontend.terms import Argument, Dots, Item, Items, Keyword, Nothing, Section, Term, Text, ends
+from symgrad.frontend.subscripts import section_ends
+from symgrad.frontend.terms import Argument, Item, Items, Keyword, Nothing, Term, Text, ends
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.op import OPS
-from symgrad.ir.sizes import Extent, Shape, Size, Triple
+from symgrad.ir.sizes import Shape, Size, Triple
 from symgrad.ops import build, subscripts
 
-__all__ = ["ARRAYS", "array_call", "subscript", "usage"]
+__all__ = ["ARRAYS", "array_call"]
 
 
 def _raw_gather(x: Node, *args: Node, axes: Any) -> Node:
@@ -128,7 +129,7 @@ def _parameters(name: str) -> tuple[Parameter, ...]:
     return tuple(signature(ARRAYS[name]).parameters.values())
 
 
-def usage(name: str) -> str:
+def _usage(name: str) -> str:
     """Return how a function is called, as messages show it."""
     shown: list[str] = []
     for p in _parameters(name):
@@ -220,7 +221,7 @@ class _Reading:
         cure: str,
     ) -> SymgradError:
         place = self.scope.location(at.start, at.end)
-        return cls(what, at=place, expected=expected or usage(self.name), cure=cure)
+        return cls(what, at=place, expected=expected or _usage(self.name), cure=cure)
 
     def _wrong_number(self, count: int) -> SymgradError:
         parameters = _parameters(self.name)
@@ -231,7 +232,7 @@ class _Reading:
             f"{least if short else len(parameters)} argument{'s' * ((least if short else len(parameters)) != 1)}, "
             f"got {count}",
             at=self.scope.location(self.start, self.end),
-            expected=usage(self.name),
+            expected=_usage(self.name),
             cure="add the missing argument" if short else "remove an argument",
         )
 
@@ -242,7 +243,7 @@ class _Reading:
         return ProgramSyntaxError(
             what,
             at=self.scope.location(start, end),
-            expected=usage(self.name),
+            expected=_usage(self.name),
             cure="leave it out"
             if twice or key in ("out", "dtype", "where", "initial")
             else "write it as expected",
@@ -368,67 +369,3 @@ _KINDS = {
     "spec": "text",
     "triples": "triples",
 }
-
-
-# ------------------------------------------------------------------------------------------------------- subscripts
-
-
-def subscript(scope: Scope, x: Term, items: Sequence[Item | Section | Dots], end: int) -> Term:
-    """Return the term of x[items]."""
-    if len(items) == 1 and isinstance(items[0], Items) and not items[0].square:
-        items = items[0].values
-    try:
-        key = tuple(_key(scope, item) for item in items)
-    except SymgradError as error:
-        return scope.keep(error, x.start, end)
-    return scope.build(subscripts.index, [x], x.start, end, key)
-
-
-def _key(scope: Scope, item: Item | Section | Dots) -> Any:
-    match item:
-        case Term():
-            return item.node
-        case Section():
-            return slice(*section_ends(scope, item.first, item.last, item.step))
-        case Dots():
-            return Ellipsis
-        case Nothing():
-            return None
-        case Items() if item.square and item.values and all(isinstance(v, Term) for v in item.values):
-            return build.stack([v.node for v in item.values if isinstance(v, Term)])
-        case _:
-            raise UnsupportedError(
-                "a subscript that is a tuple, a text or a list of lists",
-                at=scope.location(item.start, item.end),
-                expected="a number, a slice, None, ... or an array of ints",
-                cure="write x[i, j], or a list of whole numbers: x[[0, 2]]",
-            )
-
-
-def section_ends(scope: Scope, *parts: Item | None) -> tuple[Size | None, Size | None, int]:
-    """Return the start, stop and step of a slice.
-
-    Raises:
-        DomainError: if an end is no size, or the step no literal number.
-    """
-    found: list[Any] = []
-    for i, part in enumerate(parts):
-        if part is None or isinstance(part, Nothing):
-            found.append(None)
-            continue
-        size = scope.size_of(part.node) if isinstance(part, Term) else None
-        if size is None or (i == 2 and (isinstance(size, str | Extent) or size == 0)):
-            raise DomainError(
-                "the step of a slice is no literal whole number"
-                if i == 2
-                else "the end of a slice is no size",
-                at=scope.location(part.start, part.end),
-                expected="a whole number, not 0"
-                if i == 2
-                else "whole numbers and names of sizes: x[1:n - 1]",
-                cure="write x[::2] or x[::-1]"
-                if i == 2
-                else "write where(condition, x, 0) for what depends on values",
-            )
-        found.append(size)
-    return (found[0], found[1], 1 if found[2] is None else found[2])

@@ -9,9 +9,9 @@ from typing import final
 from lark import Token
 
 from symgrad.errors import DomainError
-from symgrad.frontend.arrays import subscript
 from symgrad.frontend.calls import call
 from symgrad.frontend.declarations import Declarations
+from symgrad.frontend.subscripts import subscript
 from symgrad.frontend.terms import (
     Argument,
     Dots,

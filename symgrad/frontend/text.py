@@ -8,9 +8,9 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
                   | Expression                         -- the last line alone: the result
                   | "#" comment
 
-Expressions are Python's, with numbers kept exact (1e-3 is one thousandth, 1/3 one third) and NumPy's functions. The grammar is
-`program.lark`; lines continue inside brackets and after a backslash. A text that is one expression declares its names
-as real symbols; in any other text each name is defined above its use.
+Expressions are Python's with NumPy's functions, and numbers are exact (1e-3 is one thousandth, 1/3 one third). The
+grammar is `program.lark`; lines continue inside brackets and after a backslash. A text that is one expression declares
+its names as real symbols; in any other text each name is defined above its use.
 """
 
 from __future__ import annotations
