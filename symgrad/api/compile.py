@@ -127,7 +127,8 @@ def arranged(exprs: Sequence[Expr]) -> list[Node]:
 
 # What costs no more than reading its operands.
 _CHEAP = frozenset(
-    "add mul neg div reshape broadcast_to slice unslice concatenate one_hot stop_gradient where gather".split()
+    {"add", "mul", "neg", "div", "where", "stop_gradient", "one_hot", "gather"}
+    | {"reshape", "broadcast_to", "slice", "unslice", "concatenate"}
 )
 
 
