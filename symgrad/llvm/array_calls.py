@@ -9,12 +9,14 @@ from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.llvm import blas
 from symgrad.llvm.array_access import Storage, storage_of
 from symgrad.llvm.array_text import Function, Region
+from symgrad.llvm.jit import Target
+from symgrad.llvm.products import largest, product_name
 from symgrad.llvm.types import FloatType
 from symgrad.lower.index import strides
 from symgrad.lower.memory import Memory
 from symgrad.lower.tasks import backing
 
-__all__ = ["SMALL", "product_text", "write_call"]
+__all__ = ["SMALL", "choice_text", "write_call"]
 
 SMALL = 1000
 """Multiplications up to which a product is computed by loops of ours: a call of BLAS takes longer."""
@@ -274,10 +276,11 @@ def _name(x_turned: bool, y_turned: bool) -> str:
     return f"product.{'t' if x_turned else 'n'}{'t' if y_turned else 'n'}"
 
 
-def product_text(real: FloatType, x_turned: bool, y_turned: bool, *, fused: bool) -> str:
+def choice_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target) -> str:
     """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns.
 
-    Lengths that BLAS cannot count, in its 32 bits, are multiplied row by row as small ones are.
+    Tiny products are loops here, those of moderate size (and lengths that BLAS cannot count, in its 32 bits) our
+    kernel, large ones calls of BLAS.
     """
     t = real.llvm
     symbol = blas.gemm(real)
@@ -287,7 +290,7 @@ def product_text(real: FloatType, x_turned: bool, y_turned: bool, *, fused: bool
     one = "1.0"
     step = (
         f"  %sum.next = call {t} @llvm.fma.{suffix}({t} %x.value, {t} %y.value, {t} %sum)"
-        if fused
+        if target.fused
         else f"  %product = fmul {t} %x.value, %y.value\n  %sum.next = fadd {t} %sum, %product"
     )
     return f"""\
@@ -306,8 +309,16 @@ some:
   %xy.bits = or i64 %x.bits, %ys
   %all.bits = or i64 %xy.bits, %zs
   %long = icmp ugt i64 %all.bits, 2147483647
-  %by.rows = or i1 %small, %long
-  br i1 %by.rows, label %rows, label %big
+  br i1 %small, label %rows, label %not.small
+not.small:
+  %many = icmp sgt i64 %mnk, {largest(target)}
+  %short = xor i1 %long, true
+  %blas = and i1 %many, %short
+  br i1 %blas, label %big, label %moderate
+moderate:
+  call void @{product_name(real)}(
+    ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 {xi}, i64 {xk}, i64 {yk}, i64 {yj}, i64 %zs)
+  br label %done
 big:
   %ints = alloca [6 x i32]
   %reals = alloca [2 x {t}]

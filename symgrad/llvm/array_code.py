@@ -12,12 +12,13 @@ from symgrad.ir.sizes import Shape, Size, names_of, size_product
 from symgrad.ir.traverse import topological
 from symgrad.llvm import loop
 from symgrad.llvm.array_access import storage_of
-from symgrad.llvm.array_calls import product_text, write_call
+from symgrad.llvm.array_calls import choice_text, write_call
 from symgrad.llvm.array_nest import NestWriter
 from symgrad.llvm.array_text import Function, Region, Sizes
 from symgrad.llvm.blas import gemm
 from symgrad.llvm.builder import Declarations
 from symgrad.llvm.jit import Engine, Target, host
+from symgrad.llvm.products import know_product, product_name, product_text
 from symgrad.llvm.types import FloatType
 from symgrad.lower.array_plan import Plan, plan_arrays
 from symgrad.lower.memory import Memory
@@ -40,7 +41,8 @@ class ArrayCode:
         outputs: what to compute.
         inputs: the symbols in the order of the arguments.
         real: the format of all real numbers.
-        target: what the code may use of this machine, by default all.
+        target: what the code may use of the machine that it is for, which then contains all it needs but C and BLAS; by
+            default it is for this process.
 
     Attributes:
         names: the size names, in order of first appearance in the shapes of the inputs.
@@ -68,7 +70,7 @@ class ArrayCode:
         _check_sizes(outputs, self.names)
         plan = plan_arrays(outputs, inputs)
         with np.errstate(all="ignore"):
-            self.module = _module(plan, self.names, real, target or host().target)
+            self.module = _module(plan, self.names, real, target or host().target, alone=target is not None)
         self.llvm_ir = self.module
         self._engine = Engine(self.module)
         self.run = self._engine.address(RUN)
@@ -86,7 +88,7 @@ def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
                     )
 
 
-def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target) -> str:
+def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target, *, alone: bool) -> str:
     width = target.vector_bytes // real.itemsize
     declarations = Declarations(fused=target.fused)
     texts: list[str] = []
@@ -101,13 +103,9 @@ def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target) -
         products |= fn.products
         texts.append(fn.text())
         calls.append(f"  call void @{fn.name}(ptr %table, ptr %sizes)")
-    texts += [product_text(real, x, y, fused=declarations.fused) for x, y in sorted(products)]
+    texts += [choice_text(real, x, y, target) for x, y in sorted(products)]
     if products:
-        suffix = "f64" if real.bits == 64 else "f32"
-        declarations.intrinsics[f"declare {real.llvm} @llvm.fma.{suffix}({', '.join([real.llvm] * 3)})"] = (
-            None
-        )
-        declarations.intrinsics[f"declare void @{gemm(real)}({', '.join(['ptr'] * 13)})"] = None
+        texts += _products(real, target, declarations, alone=alone)
     parts = [
         _run(plan.memory, names, real, width, declarations, calls),
         _scratch(plan.memory, names, real, width, declarations),
@@ -118,6 +116,29 @@ def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target) -
         loop.ATTRIBUTES,
     ]
     return "\n".join(parts)
+
+
+def _products(real: FloatType, target: Target, declarations: Declarations, *, alone: bool) -> list[str]:
+    """What products of matrices call: BLAS, and the kernel for moderate ones, part of a module that stands alone."""
+    suffix = "f64" if real.bits == 64 else "f32"
+    used = [
+        f"declare {real.llvm} @llvm.fma.{suffix}({', '.join([real.llvm] * 3)})",
+        f"declare void @{gemm(real)}({', '.join(['ptr'] * 13)})",
+    ]
+    kernel: list[str] = []
+    if alone:
+        text, declared = product_text(real, target)
+        kernel.append(
+            text.replace(
+                f"define void @{product_name(real)}(", f"define internal void @{product_name(real)}("
+            )
+        )
+        used += declared
+    else:
+        know_product(real)
+        used.append(f"declare void @{product_name(real)}({', '.join(['ptr'] * 3 + ['i64'] * 8)})")
+    declarations.intrinsics.update(dict.fromkeys(used))
+    return kernel
 
 
 def _run(
