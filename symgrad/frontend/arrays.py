@@ -331,7 +331,13 @@ class _Reading:
     def _order(self, name: str, item: Item) -> Any:
         if isinstance(item, Nothing):
             return None
-        return item.value if isinstance(item, Text) else self._int(name, item)
+        if isinstance(item, Text):
+            return item.value
+        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
+            return item.node.value
+        raise self.error(
+            DomainError, f"{name} of {self.name} is no order of a norm", item, cure='write 1, 2, "inf" or "fro"'
+        )
 
     def _text(self, _name: str, item: Item) -> str:
         if not isinstance(item, Text):

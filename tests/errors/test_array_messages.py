@@ -12,6 +12,7 @@ DECLARED = "X : real[n, 5]\nw : real[5]\ny : real[n]\nv : real[3]\nids : int[m]\
 
 # text after DECLARED, class, column, what, cure
 CASES = [
+    ("norm(X, ord=s)", "DomainError", 13, "ord of norm is no order of a norm", 'write 1, 2, "inf" or "fro"'),
     (
         "X@y",
         "ShapeError",
