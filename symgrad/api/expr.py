@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
 from symgrad.api.convert import node_of
 from symgrad.api.equations import Equation, equations_of
-from symgrad.api.inputs import array_program, inputs_of, known_symbols
+from symgrad.api.inputs import array_program, inputs_of, known_symbols, unbound_sizes
 from symgrad.api.methods import ArrayMethods
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
@@ -25,6 +25,7 @@ from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ops.layout import full
 from symgrad.ops.layout import text as shape_text
 
 if TYPE_CHECKING:
@@ -277,6 +278,7 @@ class Expr(ArrayMethods):
 
         Raises:
             NotInProgramError: if a name is not an input.
+            ShapeError: if a replacement has a shape that does not fit; a number stands for all entries.
 
         Example:
             >>> import symgrad as sg
@@ -298,8 +300,21 @@ class Expr(ArrayMethods):
                 target = inputs[key]
             else:
                 target = node_of(key)
-            table[target] = node_of(value)
-        return self._with(substitute([self._node], table)[0])
+            replacement = node_of(value)
+            table[target] = full(replacement, target.shape) if replacement.is_number() else replacement
+        try:
+            replaced = self._with(substitute([self._node], table)[0])
+        except ShapeError as error:
+            shapes = ", ".join(
+                f"{handle(t)} of shape {shape_text(t.shape)} by one of shape {shape_text(r.shape)}"
+                for t, r in table.items()
+                if t.shape != r.shape
+            )
+            raise ShapeError(f"{error.what} (replacing {shapes})", expected=error.expected) from None
+        if not unbound_sizes([replaced._node], symbols_of([replaced._node])):
+            return replaced
+        sources = (*replaced.sources, self._node)
+        return Expr(replaced._node, listings=self._listings, traces=replaced._traces, sources=sources)
 
     # -- as a Python object ---------------------------------------------------------------------------------
 

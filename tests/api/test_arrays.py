@@ -281,6 +281,18 @@ def test_inputs_that_only_give_a_size() -> None:
     assert [i.name for i in sg.grad(p["t"], "b").inputs] == ["X"]
 
 
+def test_substitution_keeps_shapes() -> None:
+    X, v = EXPRS["X"], EXPRS["v"]
+    total = sg.sum(X @ v)
+    np.testing.assert_allclose(
+        total.subs(v=2 * v)(X=VALUES["X"], v=VALUES["v"]), 2 * (VALUES["X"] @ VALUES["v"]).sum()
+    )
+    np.testing.assert_allclose(total.subs(v=1)(X=VALUES["X"]), VALUES["X"].sum())
+    np.testing.assert_allclose((X + v).subs(X=0)(X=VALUES["X"], v=VALUES["v"]), 0 * VALUES["X"] + VALUES["v"])
+    with pytest.raises(ShapeError, match=r"replacing v of shape \(3,\) by one of shape \(4,\)"):
+        total.subs(v=sg.tensor("u", (4,)))
+
+
 # -- refusals ----------------------------------------------------------------------------------------------------
 
 X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
