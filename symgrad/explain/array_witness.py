@@ -48,14 +48,16 @@ def find_array_evidence(y: Node, gradients: Sequence[Node], source: Node) -> Evi
     inputs = [s for s in symbols_of([*order, source]) if s is not source]
     names = _size_names([*inputs, source, *order])
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
-    candidates = draws(source, landmarks)
+    every = draws(source, landmarks)
+    # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
+    choices = ([v for v in every if v not in landmarks] or every, every)
     for index in range(_POINTS):
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         try:
             if _work(order, sizes) > _MOST:
                 return None
             point = {s: _filled(s, sizes, partial(_entry, s, index)) for s in inputs}
-            for pair in _PAIRS:
+            for pair, candidates in zip(_PAIRS, choices, strict=True):
                 sides = tuple(_filled(source, sizes, partial(_drawn, source, candidates, d)) for d in pair)
                 evidence = _decide(order, y, gradients, source, point, sides)
                 if evidence is not None:
