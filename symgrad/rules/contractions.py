@@ -106,7 +106,15 @@ class Contractions:
         front.settle()
         if front.undefined or is_long(front.coefficient):
             return None
-        return full(self._forms.products.write(front.form()), node.shape)
+        return full(self._written(front.form()), node.shape)
+
+    def _written(self, form: Form) -> Node:
+        """Write a product down; a number times a lone sum as sums write it."""
+        if len(form.factors) == 1 and not form.powers:
+            ((base, e),) = form.factors.items()
+            if base.op.name == "add" and e == 1:
+                return self._forms.sums.times(base, form.coefficient)
+        return self._forms.products.write(form)
 
     def _open(self, this: _Open, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True) -> None:
         """Take operands apart, down to what is no view, product or (unless ``sums`` is False: plain) contraction."""
@@ -322,6 +330,11 @@ class Contractions:
     def _ordered(self, operands: list[tuple[Node, Labels]], result: Labels) -> Node:
         """Write a connected contraction: operands in the order of factors, labels by first occurrence."""
         operands = sorted(operands, key=lambda o: self._forms.order.factor(o[0]))
+        ranks: dict[Node, int] = {}
+        for node, _ in operands:
+            ranks.setdefault(node, len(ranks))
+        colours = _colours([(ranks[node], labels) for node, labels in operands], result)
+        operands.sort(key=lambda o: (ranks[o[0]], [colours[k] for k in o[1]]))
         runs: list[list[tuple[Node, Labels]]] = []
         for operand in operands:
             if runs and runs[-1][0][0] is operand[0]:
@@ -341,6 +354,20 @@ def _powers(form: Form) -> list[Node]:
 
 def _written(operands: Sequence[tuple[Node, Labels]], result: Labels) -> Node:
     return contract([node for node, _ in operands], [labels for _, labels in operands], result)
+
+
+def _colours(operands: Sequence[tuple[int, Labels]], result: Labels) -> dict[int, int]:
+    """Tell labels apart by where they stand, whatever they are called: in the result, in operands, beside others."""
+    colours = {k: result.index(k) if k in result else -1 for _, labels in operands for k in labels}
+    for _ in range(4):
+        places: dict[int, list[tuple[int, ...]]] = {k: [] for k in colours}
+        for rank, labels in operands:
+            for i, k in enumerate(labels):
+                places[k].append((rank, i, *(colours[other] for other in labels)))
+        seen = {k: (colours[k], sorted(found)) for k, found in places.items()}
+        order = sorted(seen.values())
+        colours = {k: order.index(what) for k, what in seen.items()}
+    return colours
 
 
 def _components(this: _Open) -> list[list[_Operand]]:

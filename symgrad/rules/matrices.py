@@ -57,10 +57,15 @@ class _Writer:
     def _node(self, node: Node) -> Node:
         if node.op.name in _PRODUCTS and self._forms.products.small(node):
             form = self._forms.products.form(node)
-            if node not in form.factors and any(_is_array(b) for b in (*form.factors, *form.powers)):
-                return full(self._product(form), node.shape)
+            bases = [*form.factors, *form.powers]
+            # A number times a lone sum keeps its shape.
+            lone = len(bases) == 1 and bases[0].op is add
+            if node not in form.factors and not lone and any(_is_array(b) for b in bases):
+                product = full(self._product(form), node.shape)
+                if product.dtype == node.dtype:
+                    return product
         args = [self._done[a] for a in node.args]
-        if node.op is einsum and all(len(set(own)) == len(own) for own in node.params[0]):
+        if node.op is einsum:
             return self._contraction(node)
         if node.op is add and node.args[1].op is neg:
             # As a later term of a sum the sign is a subtraction.
@@ -83,7 +88,9 @@ class _Writer:
         coefficient = self._means(coefficient, factors)
         factors = self._outer(self._scaled(factors))
         alias = {self._spelled(b): self._instead.get(b, b) for b in (*factors, *form.powers)}
-        spelled = {self._spelled(b): e for b, e in factors.items()}
+        spelled: dict[Node, Exponent] = {}
+        for b, e in factors.items():
+            spelled[self._spelled(b)] = spelled.get(self._spelled(b), 0) + e
         powers = {self._spelled(b): self._spelled(e) for b, e in form.powers.items()}
         return self._forms.products.write(Form(coefficient, spelled, powers), ordered_as=alias)
 
@@ -213,7 +220,7 @@ class _Writer:
         if len(labels) == 1:
             dot = self._dot(node)
             return dot if dot is not None else contract([self._done[node.args[0]]], labels, result)
-        operands = [_Operand(a, own) for a, own in zip(node.args, labels, strict=True)]
+        operands = [self._diagonal(_Operand(a, own)) for a, own in zip(node.args, labels, strict=True)]
         while len(operands) > 1:
             step = self._presummed(operands, result)
             step = step or self._contracted(operands, result) or self._absorbed(operands)
@@ -223,6 +230,15 @@ class _Writer:
                 )
             operands = step
         return contract([self._spelled(operands[0].node)], [operands[0].labels], result)
+
+    def _diagonal(self, operand: _Operand) -> _Operand:
+        """A label that an operand has twice takes its diagonal."""
+        labels = tuple(dict.fromkeys(operand.labels))
+        if labels == operand.labels:
+            return operand
+        return _Operand(
+            self._known(contract([self._spelled(operand.node)], [operand.labels], labels)), labels
+        )
 
     def _dot(self, node: Node) -> Node | None:
         """The sum of a product of two vectors."""
@@ -337,8 +353,8 @@ class _Writer:
 
     def _form(self, node: Node) -> Form:
         """Return the factors of an operand: those of a product in normal form, if no number stands in front."""
-        if node.op.name in {"mul", "div"} and self._forms.products.small(node):
-            form = self._forms.products.form(node)
+        if node.op.name in {"mul", "div", "pow", "sqrt"} and self._forms.products.small(node):
+            form = self._forms.products.form_of_factor(node)
             if form.coefficient == 1 and not form.powers:
                 return form
         return Form(1, {node: 1}, {})

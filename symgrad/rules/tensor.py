@@ -65,8 +65,13 @@ class Tensors:
             return None
         rest = full(products.write(Form(1, arrays, form.powers)), operand.shape)
         moved = apply(node.op, (rest, *node.args[1:]), node.params)
-        after = products.write(Form(form.coefficient, {**scalars, moved: 1}, {}))
-        return Step("factor-of-a-linear-op", node, after, "exact")
+        # What was squeezed to a scalar can be one of the scalars: the exponents add up.
+        factors = {**scalars, moved: scalars.get(moved, 0) + 1}
+        if factors[moved] == 0:
+            return None
+        return Step(
+            "factor-of-a-linear-op", node, products.write(Form(form.coefficient, factors, {})), "exact"
+        )
 
     def _elementwise(self, node: Node) -> Step | None:
         """Let an elementwise op act on what its operands show."""

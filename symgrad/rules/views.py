@@ -75,6 +75,11 @@ def _below_reshape(node: Node) -> tuple[Node, Map]:
     """A reshape that only adds or drops axes of length 1 is a view of its operand without them."""
     sizes = _keeps(node)
     core = node.args[0] if sizes is not None else node
+    if sizes is not None and core.op is not reshape and core.shape != sizes:
+        inner, found = view(core)
+        if all(found[a] is None for a, size in enumerate(core.shape) if size == 1):
+            kept = iter([found[a] for a, size in enumerate(core.shape) if size != 1])
+            return inner, tuple(None if size == 1 else next(kept) for size in node.shape)
     if sizes is None or (core.shape != sizes and core.op is not reshape and node.shape == sizes):
         return node, tuple(range(len(node.shape)))
     core = move_up(core, sizes)

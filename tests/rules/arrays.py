@@ -36,8 +36,9 @@ ids = symbol(Declaration("ids", INT, ("k",)))
 row, column, T = array("row", 1, "m"), array("column", "n", 1), array("T", "k", "n", "m")
 three = array("three", 3, 3)
 SYMBOLS = [s, t, x, y, u, A, B, C, S, row, column, T, three]
+# Powers of two: means are exact, and no rounding decides a comparison.
 SIZES = [
-    {"n": n, "m": m, "k": k} for n, m, k in ((3, 2, 4), (1, 3, 2), (2, 1, 1), (0, 2, 2), (2, 0, 1), (3, 2, 0))
+    {"n": n, "m": m, "k": k} for n, m, k in ((4, 2, 8), (1, 4, 2), (2, 1, 1), (0, 2, 2), (2, 0, 1), (4, 2, 0))
 ]
 
 _NUMBERS = (2, -1, 3)
