@@ -55,13 +55,13 @@ class LaneLoop:
         self.width = fn.width
         self.kinds = [f"<{fn.width} x {'double' if r.wide else fn.real.llvm}>" for r in self.reducers]
 
-    def run(self) -> list[list[Value]]:
-        """Write the loop; return the state of each reducer, lane by lane."""
+    def run(self) -> list[Value]:
+        """Write the loop; return what each reducer found, in all lanes."""
         w, many = self.width, self.unroll * self.width
         accs = [Value(r.identity(self.fn.entry), False, None) for r in self.reducers]
         states = [[a, *r.rest()] for a, r in zip(accs, self.reducers, strict=True)]
         if self.size == 0:
-            return states
+            return self._across(states)
         whole = self._rounded(w)
         most = self._rounded(many)
         blocks = any(r.sums for r in self.reducers) and not (
@@ -77,9 +77,33 @@ class LaneLoop:
         if not (isinstance(self.size, int) and self.size % w == 0):
             accs = self._rest(accs, whole)
         if not blocks:
-            return [[a, *s[1:]] for a, s in zip(accs, states, strict=True)]
+            return self._across([[a] for a in accs])
+        if isinstance(self.size, int):
+            return self._across(self._joined(states, accs))
+        return self._by_length(states, accs)
+
+    def _joined(self, states: list[list[Value]], accs: list[Value]) -> list[list[Value]]:
         region = self.fn.region()
         return [r.join(region, s, a) for r, s, a in zip(self.reducers, states, accs, strict=True)]
+
+    def _across(self, states: list[list[Value]]) -> list[Value]:
+        region = self.fn.region()
+        return [r.across(region, s) for r, s in zip(self.reducers, states, strict=True)]
+
+    def _by_length(self, states: list[list[Value]], accs: list[Value]) -> list[Value]:
+        """A row of one block has lost nothing between blocks, which is half of the work of a short row."""
+        fn = self.fn
+        short, long, out = fn.label("short"), fn.label("long"), fn.label("row")
+        few = fn.entry.scalar(f"icmp sle i64 {fn.size(self.size)}, {BLOCK * self.width}")
+        fn.put(f"br i1 {few}, label %{short}, label %{long}")
+        fn.start(short)
+        one = self._across([[a] for a in accs])
+        fn.put(f"br label %{out}")
+        fn.start(long)
+        many = self._across(self._joined(states, accs))
+        fn.put(f"br label %{out}")
+        fn.start(out)
+        return self._merged(out, [(short, one), (long, many)], self.kinds)
 
     def _rounded(self, step: int) -> str:
         if isinstance(self.size, int):

@@ -32,6 +32,9 @@ from symgrad.lower.passes import Passes
 __all__ = ["NestWriter"]
 
 
+_TOGETHER = 4
+"""Rows that are computed at a time."""
+
 _CHEAP = 20
 """A pass of fewer operations than this waits for its sums."""
 
@@ -64,9 +67,9 @@ class NestWriter:
         self.nest = nest
         self.passes = passes
         self.memory = memory
-        self.counters = [f"%o{k}" for k in range(len(nest.loops))]
-        self.values = Values(fn, nest, passes, memory, chosen, self.counters)
-        self.results: dict[Member, Value] = {}
+        self.values = Values(fn, nest, passes, memory, chosen)
+        self.results: dict[tuple[Member, int], Value] = {}
+        self.together = self._together()
         self.cells: dict[Member, _Cell] = {}
 
     # the loops
@@ -78,34 +81,75 @@ class NestWriter:
             fn.put("%nowhere = alloca i64")
         self._make_cells()
         self._fill()
-        outer = list(nest.loops[:-1])
-        exits: list[tuple[int, str, str]] = []
-        for k, size in enumerate(outer):
-            self._clear(k)
-            head, body, out = fn.label("loop"), fn.label("row"), fn.label("out")
-            before = fn.block
-            fn.put(f"br label %{head}")
-            fn.start(head)
-            fn.put(f"%o{k} = phi i64 [ 0, %{before} ], [ %o{k}.next, %{body}.latch ]")
-            fn.put(f"%o{k}.more = icmp slt i64 %o{k}, {fn.size(size)}")
-            fn.put(f"br i1 %o{k}.more, label %{body}, label %{out}")
-            fn.start(body)
-            exits.append((k, body, out))
-        self._row()
-        for k, body, out in reversed(exits):
-            head = f"{body}.latch"
-            fn.put(f"br label %{head}")
-            fn.start(head)
-            fn.put(f"%o{k}.next = add i64 %o{k}, 1")
-            fn.put(f"br label %{self._head_of(k)}")
-            fn.start(out)
-            self._finish(k)
+        self._loop([])
 
-    def _head_of(self, k: int) -> str:
-        for i, line in enumerate(self.fn.code):
-            if isinstance(line, str) and line.startswith(f"  %o{k} = phi"):
-                return str(self.fn.code[i - 1]).rstrip(":")
-        return ""
+    def _loop(self, counters: list[str]) -> None:
+        """Write the outer loops from some depth on."""
+        k = len(counters)
+        if k >= self.nest.inner:
+            self._row(1)
+            return
+        self._clear(k)
+        size = self.nest.loops[k]
+        if k < self.nest.inner - 1 or self.together == 1:
+            self._count(counters, "0", size, 1)
+        else:
+            whole = size - size % self.together if isinstance(size, int) else None
+            end = (
+                str(whole)
+                if whole is not None
+                else self.fn.entry.scalar(f"and i64 {self.fn.size(size)}, -{self.together}")
+            )
+            self._count(counters, "0", end, self.together)
+            if whole != size:
+                self._count(counters, end, size, 1)
+        self.values.rows([counters], self.fn.region())
+        self._finish(k)
+
+    def _count(self, counters: list[str], start: str, stop: Size, rows: int) -> None:
+        """Write one loop, over several rows at a time."""
+        fn = self.fn
+        before, head, body, out = fn.block, fn.label("loop"), fn.label("row"), fn.label("out")
+        end = (
+            stop if (isinstance(stop, str) and stop.startswith("%")) or str(stop).isdigit() else fn.size(stop)
+        )
+        counter = f"%{head}.o"
+        fn.put(f"br label %{head}")
+        fn.start(head)
+        fn.put(f"{counter} = phi i64 [ {start}, %{before} ], [ {counter}.next, %{body}.latch ]")
+        fn.put(f"{counter}.more = icmp slt i64 {counter}, {end}")
+        fn.put(f"br i1 {counter}.more, label %{body}, label %{out}")
+        fn.start(body)
+        region = fn.region()
+        copies = [[*counters, region.add(counter, str(j))] for j in range(rows)]
+        self.values.rows(copies, region)
+        if len(counters) + 1 < self.nest.inner:
+            self._loop(copies[0])
+        else:
+            self._row(rows)
+        fn.put(f"br label %{body}.latch")
+        fn.start(f"{body}.latch")
+        fn.put(f"{counter}.next = add i64 {counter}, {rows}")
+        fn.put(f"br label %{head}")
+        fn.start(out)
+
+    def _together(self) -> int:
+        """How many rows are computed at a time: several, where each is little work and reads what others read too.
+
+        Then what rows have in common (a vector that all are multiplied by, sums over rows) is loaded and stored once.
+        """
+        nest = self.nest
+        if nest.inner < 1 or any(m.task.combine == "scatter" for m in nest.members):
+            return 1
+        size = nest.loops[nest.inner - 1]
+        if isinstance(size, int) and size < 2 * _TOGETHER:
+            return 1
+        shares = False
+        for number, this in enumerate(self.passes.passes):
+            if this.keep or self._cost(number) >= _CHEAP:
+                return 1
+            shares = shares or bool(this.reduced)
+        return _TOGETHER if shares else 1
 
     def _fill(self) -> None:
         fn = self.fn
@@ -191,12 +235,12 @@ class NestWriter:
 
         lane_loop(self.fn, self.nest.loops[-1], flush)
 
-    def _count_row(self, cell: _Cell) -> None:
+    def _count_rows(self, cell: _Cell, rows: int) -> None:
         fn = self.fn
         r = fn.region()
         old = r.once(f"load i64, ptr {cell.names[0]}")
-        new = r.scalar(f"add i64 {old}, 1")
-        full = r.scalar(f"icmp eq i64 {new}, {ROWS}")
+        new = r.scalar(f"add i64 {old}, {rows}")
+        full = r.scalar(f"icmp sge i64 {new}, {ROWS}")
         kept = r.scalar(f"select i1 {full}, i64 0, i64 {new}")
         r.do(f"store i64 {kept}, ptr {cell.names[0]}")
         flush, after = fn.label("flush"), fn.label("counted")
@@ -207,7 +251,6 @@ class NestWriter:
         fn.start(after)
 
     def _finish(self, depth: int) -> None:
-        self.values.leave(self.fn.region())
         for member, cell in self.cells.items():
             if cell.depth != depth:
                 continue
@@ -228,27 +271,36 @@ class NestWriter:
 
     # a row
 
-    def _row(self) -> None:
+    def _row(self, rows: int) -> None:
         fn = self.fn
+        self.results = {}
         for number, this in enumerate(self.passes.passes):
             self.values.begin(number, fn.region())
             for member in this.row:
-                self._row_value(member)
+                self._row_values(member, rows)
             if this.lanes or this.reduced or this.keep:
-                self._pass(number)
+                self._pass(number, rows)
 
-    def _row_value(self, member: Member) -> None:
-        value = self.results.get(member)
-        region = self.values.row
-        if value is None:
-            value = self.values.product(member, None)
+    def _row_values(self, member: Member, rows: int) -> None:
+        """Store the values that some rows have, or add them up."""
+        values, region = self.values, self.values.row
         cell = self.cells.get(member)
+        found: list[Value] = []
+        for values.copy in range(rows):
+            value = self.results.get((member, values.copy))
+            value = values.product(member, None) if value is None else value
+            found.append(value)
+            if cell is None:
+                self._store_row_value(region, member, value)
+        values.copy = 0
         if cell is None:
-            self._store_row_value(region, member, value)
             return
+        while len(found) > 1:
+            pairs = zip(found[::2], found[1::2], strict=True)
+            found = [cell.reducer.simple(region, a, b) for a, b in pairs]
         vector = self._vector(cell.reducer)
         old = [Value(region.once(f"load {vector}, ptr {n}"), False, None) for n in cell.names]
-        for name, new in zip(cell.names, cell.reducer.join(region, old, value), strict=True):
+        for name, new in zip(cell.names, cell.reducer.join(region, old, found[0]), strict=True):
             region.do(f"store {vector} {new.text}, ptr {name}")
 
     def _target(self, member: Member) -> tuple[int, Index]:
@@ -261,7 +313,7 @@ class NestWriter:
     def _store_row_value(self, region: Region, member: Member, value: Value) -> None:
         k, index = self._target(member)
         storage = self._storage(k)
-        at = self.fn.position(region, index, self.counters)
+        at = self.fn.position(region, index, self.values.counters)
         if member.task.combine == "scatter":
             self._scatter_one(region, member, value, k, at)
             return
@@ -285,47 +337,69 @@ class NestWriter:
 
     # a pass
 
-    def _pass(self, number: int) -> None:
-        fn, this = self.fn, self.passes.passes[number]
-        reducers = [Reducer(m.task.combine, wide=m.task.node.dtype == "int") for m in this.reduced]
+    def _pass(self, number: int, rows: int) -> None:
+        fn, this, values = self.fn, self.passes.passes[number], self.values
+        work = [
+            (j, m, Reducer(m.task.combine, wide=m.task.node.dtype == "int"))
+            for j in range(rows)
+            for m in this.reduced
+        ]
 
         def body(lanes: Lanes, old: list[Value]) -> list[Value]:
-            self.values.lanes(lanes)
-            new = [
-                reducer.fold(lanes, self.values.factors(member, lanes), value)
-                for member, reducer, value in zip(this.reduced, reducers, old, strict=True)
-            ]
-            ready = [(member, self.values.product(member, lanes)) for member in this.lanes]
+            values.lanes()
+            new: list[Value] = []
+            for (values.copy, member, reducer), value in zip(work, old, strict=True):
+                new.append(reducer.fold(lanes, values.factors(member, lanes), value))
+            # All loads come before the stores: a result may lie where an operand was.
+            ready: list[tuple[int, Member, list[Value]]] = []
+            for member in this.lanes:
+                for values.copy in range(rows):
+                    found = (
+                        values.factors(member, lanes)
+                        if member in self.cells
+                        else [values.product(member, lanes)]
+                    )
+                    ready.append((values.copy, member, found))
+            values.copy = 0
             for pair in this.keep:
-                self.values.keep(pair, lanes)
-            for member, value in ready:
-                self._lane_value(member, lanes, value)
+                values.keep(pair, lanes)
+            for values.copy, member, found in ready:
+                if member not in self.cells:
+                    self._store(lanes, member, found[0])
+            values.copy = 0
+            for member in this.lanes:
+                if member in self.cells:
+                    self._add_rows(lanes, member, [v for _, m, v in ready if m is member])
             return new
 
-        found = LaneLoop(fn, self.nest.loops[-1], reducers, body, self._unroll(number)).run()
-        region = self.fn.region()
-        for member, reducer, parts in zip(this.reduced, reducers, found, strict=True):
-            value = self.results[member] = reducer.across(region, parts)
-            self.values.know(member, value)
+        unroll = self._unroll(number) if self.together == 1 else 1
+        found = LaneLoop(fn, self.nest.loops[-1], [r for _, _, r in work], body, unroll).run()
+        for (values.copy, member, _), value in zip(work, found, strict=True):
+            self.results[member, values.copy] = value
+            values.know(member, value)
+        values.copy = 0
         for member in this.lanes:
             cell = self.cells.get(member)
             if cell is not None and cell.names:
-                self._count_row(cell)
+                self._count_rows(cell, rows)
 
     def _unroll(self, number: int) -> int:
         """Several vectors at a time where a pass reduces more than it computes."""
         this = self.passes.passes[number]
-        members = [*this.reduced, *this.lanes]
-        cost = sum(self.passes.levels[p].cost for m in members for p in m.factors)
-        return UNROLL if this.reduced and not this.keep and cost < _CHEAP else 1
+        return UNROLL if this.reduced and not this.keep and self._cost(number) < _CHEAP else 1
 
-    def _lane_value(self, member: Member, lanes: Lanes, value: Value) -> None:
-        cell = self.cells.get(member)
-        if cell is None:
-            self._store(lanes, member, value)
-            return
-        old = self._row_load(lanes, cell.arrays[0])
-        self._row_store(lanes, cell.arrays[0], cell.reducer.simple(lanes.region, old, value))
+    def _cost(self, number: int) -> int:
+        this = self.passes.passes[number]
+        return sum(self.passes.levels[p].cost for m in (*this.reduced, *this.lanes) for p in m.factors)
+
+    def _add_rows(self, lanes: Lanes, member: Member, rows: list[list[Value]]) -> None:
+        """Add rows to the row that sums them, one after the other."""
+        cell = self.cells[member]
+        total = self._row_load(lanes, cell.arrays[0])
+        for factors in rows:
+            # The mask is left to the store: sums of lanes that are not there are not looked at.
+            total = cell.reducer.fold(Lanes(lanes.region, lanes.counter, None), factors, total)
+        self._row_store(lanes, cell.arrays[0], total)
 
     def _store(self, lanes: Lanes, member: Member, value: Value) -> None:
         k, index = self._target(member)

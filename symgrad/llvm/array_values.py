@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from symgrad.errors import InternalError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
@@ -28,6 +29,16 @@ from symgrad.lower.passes import Pair, Passes, inside
 __all__ = ["Values"]
 
 
+@dataclass(slots=True)
+class _Row:
+    """What is known of one of the rows that are computed together."""
+
+    counters: Sequence[str]
+    values: dict[Pair, Value] = field(default_factory=dict[Pair, Value])
+    lanes: dict[Pair, Value] = field(default_factory=dict[Pair, Value])
+    pointers: dict[tuple[int, Index], str] = field(default_factory=dict[tuple[int, Index], str])
+
+
 class Values:
     """Computes the values of one nest.
 
@@ -37,7 +48,6 @@ class Values:
         passes: its passes.
         memory: where arrays are.
         chosen: the nodes that are in memory if no member of the nest has them.
-        counters: of the loops.
     """
 
     def __init__(
@@ -47,19 +57,17 @@ class Values:
         passes: Passes,
         memory: Memory,
         chosen: Mapping[Node, object],
-        counters: Sequence[str],
     ) -> None:
         self.fn = fn
         self.nest = nest
         self.passes = passes
         self.memory = memory
         self.chosen = chosen
-        self.counters = counters
         self.row = fn.entry
+        self.copy = 0  # which of the rows that are computed together
         self._number = 0
-        self._rows: dict[Pair, Value] = {}
-        self._lanes: dict[Pair, Value] = {}
-        self._pointers: dict[tuple[int, Index], str] = {}
+        self._rows: list[_Row] = [_Row(())]
+        self._fixed = _Row(())  # what is the same for all rows
         self._whole: dict[str, str] = {}  # numbers that were loaded as i64
 
     def begin(self, number: int, region: Region) -> None:
@@ -67,18 +75,25 @@ class Values:
         self._number = number
         self.row = region
 
-    def leave(self, region: Region) -> None:
-        """Go on after a loop: addresses that were computed in it are not known there."""
-        self.row = region
-        self._pointers = {key: p for key, p in self._pointers.items() if not key[1].terms}
+    @property
+    def counters(self) -> Sequence[str]:
+        """The counters of the loops in the current row."""
+        return self._rows[self.copy].counters
 
-    def lanes(self, _lanes: Lanes) -> None:
+    def rows(self, counters: Sequence[Sequence[str]], region: Region) -> None:
+        """Start rows, or go on after a loop: what was known inside it is not known here."""
+        self.row = region
+        self.copy = 0
+        self._rows = [_Row(c) for c in counters]
+
+    def lanes(self) -> None:
         """Start a block of lanes: nothing is known in it yet."""
-        self._lanes = {}
+        for row in (*self._rows, self._fixed):
+            row.lanes = {}
 
     def know(self, member: Member, value: Value) -> None:
         """Note what a reduction over the inner loop gave."""
-        self._rows[member.task.node, member.place] = value
+        self._rows[self.copy].values[member.task.node, member.place] = value
 
     def storage(self, k: int) -> Storage:
         """Return how array k lies in memory."""
@@ -132,7 +147,12 @@ class Values:
         return self.row if level.outer else self.fn.entry
 
     def _known(self, pair: Pair) -> Value | None:
-        return self._lanes.get(pair) if self.passes.levels[pair].inner else self._rows.get(pair)
+        return self._table(pair).get(pair)
+
+    def _table(self, pair: Pair) -> dict[Pair, Value]:
+        level = self.passes.levels[pair]
+        row = self._rows[self.copy] if level.outer else self._fixed
+        return row.lanes if level.inner else row.values
 
     def _value(self, pair: Pair, lanes: Lanes | None) -> Value:
         stack = [pair]
@@ -147,7 +167,7 @@ class Values:
                 continue
             stack.pop()
             value = self._define(top, lanes)
-            (self._lanes if self.passes.levels[top].inner else self._rows)[top] = value
+            self._table(top)[top] = value
         found = self._known(pair)
         if found is None:
             raise InternalError(f"no value for {pair[0]!r}")
@@ -247,12 +267,13 @@ class Values:
 
     def row_pointer(self, k: int, index: Index, storage: Storage) -> str:
         """Return the address of an element of array k for the current row."""
-        pointer = self._pointers.get((k, index))
+        known = (self._rows[self.copy] if index.terms else self._fixed).pointers
+        pointer = known.get((k, index))
         if pointer is None:
             region = self.row if index.terms else self.fn.entry
             at = self.fn.position(region, index, self.counters)
             pointer = region.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
-            self._pointers[k, index] = pointer
+            known[k, index] = pointer
         return pointer
 
     def _load(self, pair: Pair, k: int, index: Index, lanes: Lanes | None) -> Value:
@@ -290,13 +311,13 @@ class Values:
         """
         for pair in member.indices:
             self._value(pair, lanes)
-        return self._offset(member.indices, member.task.shape, member.task.axes, lanes)
+        return self._offset(member.indices, member.task.shape, member.task.axes, lanes, self.row)
 
     def _offset(
-        self, indices: Sequence[Pair], shape: Shape, axes: Sequence[int], lanes: Lanes | None
+        self, indices: Sequence[Pair], shape: Shape, axes: Sequence[int], lanes: Lanes | None, row: Region
     ) -> tuple[str, str]:
         vector = any(self.passes.levels[p].inner for p in indices)
-        region = lanes.region if vector and lanes else self.row
+        region = lanes.region if vector and lanes else row
         w = self.fn.width
         kind = f"<{w} x i64>" if vector else "i64"
         steps = strides(shape)
@@ -344,11 +365,13 @@ class Values:
         storage = self.storage(k)
         level = self.passes.levels[pair]
         shape = node.args[0].shape
-        offset, valid = self._offset(needs.values, shape, node.params[0], lanes)
+        at_once = not level.inner or lanes is None
+        outside = self._region(pair, None) if at_once else self.row
+        offset, valid = self._offset(needs.values, shape, node.params[0], lanes, outside)
         step = index.coefficient(self.nest.inner)
         start = index.without(self.nest.inner)
         if not level.inner or lanes is None:
-            region = self.row
+            region = outside
             at = region.add(self.fn.position(region, start, self.counters), offset)
             pointer = region.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
             w = self.fn.width
