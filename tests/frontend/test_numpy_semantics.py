@@ -76,6 +76,8 @@ class Texts:
         self.exact = list(shapes)  # what may be compared: rounding does not decide which entry is the largest
         self.pool = list(shapes)
         self.named = "n" in shapes["X"]
+        # A size that is computed from names and happens to be 1 stays.
+        self.whole_squeeze = [] if self.named else ["", ""]
 
     def operand(self) -> str:
         return self.rng.choice(self.pool[-5:] if self.rng.random() < 0.4 else self.pool)
@@ -167,7 +169,9 @@ class Texts:
                 f"reshape({a}, {rng.choice([self.shape(), '-1', '(-1, 1)', '(2, -1)', '(-1, 3)', '(1, -1, 1)'])})"
             ),
             lambda: f"expand_dims({a}, {rng.choice([self.one_axis(), '(0, 1)', '(0, -1)'])})",
-            lambda: f"squeeze({a}{rng.choice(['', '', ', axis=' + self.one_axis(), ', axis=(0,)'])})",
+            lambda: (
+                f"squeeze({a}{rng.choice([*self.whole_squeeze, ', axis=' + self.one_axis(), ', axis=(0,)'])})"
+            ),
             lambda: f"broadcast_to({a}, {self.shape()})",
             lambda: f"flip({a}{rng.choice(['', ', axis=' + self.axis()])})",
             lambda: f"concatenate(({a}, {b}){rng.choice(['', ', axis=' + self.one_axis()])})",
