@@ -209,15 +209,17 @@ def size_min(a: Size, b: Size) -> Size:
     """Return the smaller of two sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
+    difference = size_sum([a, size_product([-1, b])])
+    if _nonnegative(difference):
+        return b
+    if _nonnegative(size_product([-1, difference])):
+        return a
     p, q = _clamped(a), _clamped(b)
     if p is not None and (q is not None or _nonnegative(b)):  # min(max(p, 0), q) is max(min(p, q), 0)
         return size_max(size_min(p, b if q is None else q), 0)
     if q is not None and _nonnegative(a):
         return size_max(size_min(a, q), 0)
-    difference = size_sum([a, size_product([-1, b])])
-    if _nonnegative(difference):
-        return b
-    return a if _nonnegative(size_product([-1, difference])) else _atom("min", a, b)
+    return _atom("min", a, b)
 
 
 def size_ceildiv(a: Size, b: int) -> Size:

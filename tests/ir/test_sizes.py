@@ -132,3 +132,11 @@ def test_slices_of_slices_are_pythons(triples: list[tuple[int | None, int | None
         size = slice_length(size, (start, stop, step))
         chosen = chosen[start:stop:step]
     assert evaluate_size(size, {"n": n}) == len(chosen)
+
+
+def test_a_part_of_equal_parts_is_one_of_them() -> None:
+    part = slice_length("n", (7, None, 1))
+    whole = size_product([4, part])
+    for start in range(4):
+        ends = (size_product([start, part]), size_product([start + 1, part]), 1)
+        assert slice_length(whole, ends) == part
