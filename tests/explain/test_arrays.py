@@ -159,9 +159,7 @@ def test_a_near_tie_is_no_witness() -> None:
 
 
 def test_the_reading_that_is_named_is_the_one_that_matters() -> None:
-    program = (
-        "x : real[n]\nw : real[n]\nu ~ Normal(0, 1)[n]\na = (w - w)*(x*u)\nc = sin(x)*exp(u)\ny = sum(a*w + c)"
-    )
+    program = "x : real[n]\nw : real[n]\nu ~ Normal(0, 1)[n]\na = (w - w)*(x*u)\nc = sin(x)*exp(u)\ny = sum(a*w + c)"
     verdict = derive(program, "y", "x").noise["u"]
     assert verdict.enters is True
     assert verdict.residual == "exp(u)"
