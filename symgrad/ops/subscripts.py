@@ -106,7 +106,8 @@ def _spelled_out(x: Node, key: Any) -> list[Any]:
     used = sum(item is not None and item is not Ellipsis for item in items)
     if used > len(x.shape):
         raise ShapeError(
-            f"{used} subscript{'s' * (used > 1)} for an array of shape {text(x.shape)}", expected=f"at most {len(x.shape)}"
+            f"{used} subscript{'s' * (used > 1)} for an array of shape {text(x.shape)}",
+            expected=f"at most {len(x.shape)}",
         )
     dots = [i for i, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
