@@ -220,13 +220,10 @@ class Contractions:
             groups.setdefault(frozenset(operand.labels), []).append(operand)
         this.operands = []
         for labels, group in groups.items():
-            plain = [o for o in group if len(set(o.labels)) == len(o.labels)]
-            this.operands += [o for o in group if len(set(o.labels)) != len(o.labels)]
-            if not plain:
+            if len(group) == 1 or all(k in this.result for k in labels):
+                this.operands += group
                 continue
-            if len(plain) == 1 or all(k in this.result for k in labels):
-                this.operands += plain
-                continue
+            plain = [_diagonal(o) for o in group]
             this.front.laws["contraction-of-equal-labels"] = None
             order = min(plain, key=lambda o: self._forms.order.factor(o.base)).labels
             factors = Gathering(self._forms)
@@ -346,6 +343,14 @@ class Contractions:
         choices = product(*(permutations(run) for run in runs))
         found = [_written([o for run in choice for o in run], result) for choice in choices]
         return min(found, key=lambda n: n.params)
+
+
+def _diagonal(operand: _Operand) -> _Operand:
+    """Return the diagonal of an operand that has a label twice."""
+    labels = tuple(dict.fromkeys(operand.labels))
+    if labels == operand.labels:
+        return operand
+    return _Operand(contract([operand.base], [operand.labels], labels), operand.exponent, labels)
 
 
 def _powers(form: Form) -> list[Node]:
