@@ -225,7 +225,10 @@ class Contractions:
                 continue
             plain = [_diagonal(o) for o in group]
             this.front.laws["contraction-of-equal-labels"] = None
-            order = min(plain, key=lambda o: self._forms.order.factor(o.base)).labels
+            place = {k: this.result.index(k) if k in this.result else len(this.result) for k in labels}
+            factor = self._forms.order.factor
+            ranked = [(factor(o.base), [place[k] for k in o.labels], o.labels) for o in plain]
+            order = min(ranked)[-1]
             factors = Gathering(self._forms)
             for o in plain:
                 factors.include(transpose(o.base, [o.labels.index(k) for k in order]), o.exponent)
