@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
@@ -15,12 +14,12 @@ from symgrad.llvm.array_access import (
     place_lanes,
     splat,
     spread_lanes,
-    storage_of,
     store_lanes,
     store_one,
 )
+from symgrad.llvm.array_cells import Cell, Cells
 from symgrad.llvm.array_loops import UNROLL, LaneLoop, lane_loop
-from symgrad.llvm.array_sums import ROWS, Reducer, two_sum
+from symgrad.llvm.array_sums import Reducer
 from symgrad.llvm.array_text import Function, Region
 from symgrad.llvm.array_values import Values
 from symgrad.llvm.builder import Value
@@ -37,16 +36,6 @@ _TOGETHER = 4
 
 _CHEAP = 20
 """A pass of fewer operations than this waits for its sums."""
-
-
-@dataclass(slots=True)
-class _Cell:
-    """Where a sum over outer loops is: vectors on the stack for one number, rows in memory for one a lane."""
-
-    reducer: Reducer
-    depth: int
-    names: list[str] = field(default_factory=list[str])
-    arrays: list[int] = field(default_factory=list[int])
 
 
 class NestWriter:
@@ -70,7 +59,7 @@ class NestWriter:
         self.values = Values(fn, nest, passes, memory, chosen)
         self.results: dict[tuple[Member, int], Value] = {}
         self.together = self._together()
-        self.cells: dict[Member, _Cell] = {}
+        self.cells = Cells(fn, nest, memory)
 
     # the loops
 
@@ -79,7 +68,7 @@ class NestWriter:
         fn, nest = self.fn, self.nest
         if any(m.task.combine == "scatter" for m in nest.members):
             fn.put("%nowhere = alloca i64")
-        self._make_cells()
+        self.cells.make()
         self._fill()
         self._loop([])
 
@@ -89,35 +78,34 @@ class NestWriter:
         if k >= self.nest.inner:
             self._row(1)
             return
-        self._clear(k)
+        self.cells.clear(k)
         size = self.nest.loops[k]
+        extent = self.fn.size(size)
         if k < self.nest.inner - 1 or self.together == 1:
-            self._count(counters, "0", size, 1)
+            self._count(counters, "0", extent, 1)
         else:
-            whole = size - size % self.together if isinstance(size, int) else None
-            end = (
-                str(whole)
-                if whole is not None
-                else self.fn.entry.scalar(f"and i64 {self.fn.size(size)}, -{self.together}")
-            )
+            end = self._rounded(size)
             self._count(counters, "0", end, self.together)
-            if whole != size:
-                self._count(counters, end, size, 1)
+            if end != extent:
+                self._count(counters, end, extent, 1)
         self.values.rows([counters], self.fn.region())
         self._finish(k)
 
-    def _count(self, counters: list[str], start: str, stop: Size, rows: int) -> None:
+    def _rounded(self, size: Size) -> str:
+        """Return how many rows are computed together with others."""
+        if isinstance(size, int):
+            return str(size - size % self.together)
+        return self.fn.entry.scalar(f"and i64 {self.fn.size(size)}, -{self.together}")
+
+    def _count(self, counters: list[str], start: str, stop: str, rows: int) -> None:
         """Write one loop, over several rows at a time."""
         fn = self.fn
         before, head, body, out = fn.block, fn.label("loop"), fn.label("row"), fn.label("out")
-        end = (
-            stop if (isinstance(stop, str) and stop.startswith("%")) or str(stop).isdigit() else fn.size(stop)
-        )
         counter = f"%{head}.o"
         fn.put(f"br label %{head}")
         fn.start(head)
         fn.put(f"{counter} = phi i64 [ {start}, %{before} ], [ {counter}.next, %{body}.latch ]")
-        fn.put(f"{counter}.more = icmp slt i64 {counter}, {end}")
+        fn.put(f"{counter}.more = icmp slt i64 {counter}, {stop}")
         fn.put(f"br i1 {counter}.more, label %{body}, label %{out}")
         fn.start(body)
         region = fn.region()
@@ -158,115 +146,23 @@ class NestWriter:
             if not task.fill or not isinstance(task.target, Node):
                 continue
             k = self.memory.array(task.target)
-            size = self._storage(k).itemsize
+            size = self.values.storage(k).itemsize
             count = fn.size(size_product([*task.shape, size]))
             fn.declarations.intrinsics["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
             fn.region().do(f"call void @llvm.memset.p0.i64(ptr {fn.base(k)}, i8 0, i64 {count}, i1 false)")
 
-    # sums over outer loops
-
-    def _storage(self, k: int) -> Storage:
-        return storage_of(self.memory.arrays[k], self.fn.real)
-
-    def _make_cells(self) -> None:
-        for member in self.nest.members:
-            outer = sorted(member.reduced - {self.nest.inner})
-            if not outer:
-                continue
-            reducer = Reducer(member.task.combine, wide=member.task.node.dtype == "int")
-            cell = self.cells[member] = _Cell(reducer, outer[0])
-            vector = self._vector(reducer)
-            if not member.inner or self.nest.inner in member.reduced:
-                cell.names = [f"%cell.{len(self.cells)}.{j}" for j in range(2 if reducer.sums else 1)]
-                for name in cell.names:
-                    self.fn.put(f"{name} = alloca {vector}")
-            else:
-                cell.arrays = self.memory.rows_of(member)
-                if len(cell.arrays) > 1:
-                    cell.names = [f"%rows.{len(self.cells)}"]
-                    self.fn.put(f"{cell.names[0]} = alloca i64")
-
-    def _vector(self, reducer: Reducer) -> str:
-        return f"<{self.fn.width} x {'double' if reducer.wide else self.fn.real.llvm}>"
-
-    def _clear(self, depth: int) -> None:
-        for cell in self.cells.values():
-            if cell.depth != depth:
-                continue
-            vector = self._vector(cell.reducer)
-            region = self.fn.region()
-            if not cell.arrays:
-                region.do(f"store {vector} {cell.reducer.identity(region)}, ptr {cell.names[0]}")
-                if cell.reducer.sums:
-                    region.do(f"store {vector} zeroinitializer, ptr {cell.names[1]}")
-                continue
-            if cell.names:
-                region.do(f"store i64 0, ptr {cell.names[0]}")
-
-            def clear(lanes: Lanes, cell: _Cell = cell) -> None:
-                for j, k in enumerate(cell.arrays):
-                    text = cell.reducer.identity(lanes.region) if j == 0 else "zeroinitializer"
-                    self._row_store(lanes, k, Value(text, False, None))
-
-            lane_loop(self.fn, self.nest.loops[-1], clear)
-
-    def _row_pointer(self, lanes: Lanes, k: int) -> str:
-        element = self._storage(k).element
-        return lanes.region.scalar(f"getelementptr {element}, ptr {self.fn.base(k)}, i64 {lanes.counter}")
-
-    def _row_store(self, lanes: Lanes, k: int, value: Value) -> None:
-        store_lanes(lanes, self._row_kind(k), self._row_pointer(lanes, k), value)
-
-    def _row_load(self, lanes: Lanes, k: int) -> Value:
-        return load_lanes(lanes, self._row_kind(k), self._row_pointer(lanes, k))[0]
-
-    def _row_kind(self, k: int) -> Storage:
-        return self._storage(k)
-
-    def _flush(self, cell: _Cell) -> None:
-        """Move the sums of some rows to the sums of all, with what rounding lost."""
-
-        def flush(lanes: Lanes) -> None:
-            a, s, c = (self._row_load(lanes, k) for k in cell.arrays)
-            s, c = two_sum(cell.reducer.builder(lanes.region), s, c, a)
-            zero = Value("zeroinitializer", False, None)
-            for k, value in zip(cell.arrays, (zero, s, c), strict=True):
-                self._row_store(lanes, k, value)
-
-        lane_loop(self.fn, self.nest.loops[-1], flush)
-
-    def _count_rows(self, cell: _Cell, rows: int) -> None:
-        fn = self.fn
-        r = fn.region()
-        old = r.once(f"load i64, ptr {cell.names[0]}")
-        new = r.scalar(f"add i64 {old}, {rows}")
-        full = r.scalar(f"icmp sge i64 {new}, {ROWS}")
-        kept = r.scalar(f"select i1 {full}, i64 0, i64 {new}")
-        r.do(f"store i64 {kept}, ptr {cell.names[0]}")
-        flush, after = fn.label("flush"), fn.label("counted")
-        fn.put(f"br i1 {full}, label %{flush}, label %{after}")
-        fn.start(flush)
-        self._flush(cell)
-        fn.put(f"br label %{after}")
-        fn.start(after)
-
     def _finish(self, depth: int) -> None:
-        for member, cell in self.cells.items():
-            if cell.depth != depth:
-                continue
+        """Store what was summed over a loop."""
+        for member, cell in self.cells.of_depth(depth):
             if not cell.arrays:
-                r = self.fn.region()
-                vector = self._vector(cell.reducer)
-                parts = [Value(r.once(f"load {vector}, ptr {n}"), False, None) for n in cell.names]
-                self._store_row_value(r, member, cell.reducer.total(r, parts))
+                region = self.fn.region()
+                self._store_row_value(region, member, self.cells.total(region, cell))
                 continue
-            if len(cell.arrays) > 1:
-                self._flush(cell)
 
-            def finish(lanes: Lanes, member: Member = member, cell: _Cell = cell) -> None:
-                parts = [self._row_load(lanes, k) for k in cell.arrays]
-                self._store(lanes, member, cell.reducer.total(lanes.region, parts[1:] or parts))
+            def finish(lanes: Lanes, member: Member = member, cell: Cell = cell) -> None:
+                self._store(lanes, member, self.cells.row_total(lanes, cell))
 
+            self.cells.complete(cell)
             lane_loop(self.fn, self.nest.loops[-1], finish)
 
     # a row
@@ -295,13 +191,7 @@ class NestWriter:
         values.copy = 0
         if cell is None:
             return
-        while len(found) > 1:
-            pairs = zip(found[::2], found[1::2], strict=True)
-            found = [cell.reducer.simple(region, a, b) for a, b in pairs]
-        vector = self._vector(cell.reducer)
-        old = [Value(region.once(f"load {vector}, ptr {n}"), False, None) for n in cell.names]
-        for name, new in zip(cell.names, cell.reducer.join(region, old, found[0]), strict=True):
-            region.do(f"store {vector} {new.text}, ptr {name}")
+        self.cells.add(region, cell, found)
 
     def _target(self, member: Member) -> tuple[int, Index]:
         task = member.task
@@ -312,7 +202,7 @@ class NestWriter:
 
     def _store_row_value(self, region: Region, member: Member, value: Value) -> None:
         k, index = self._target(member)
-        storage = self._storage(k)
+        storage = self.values.storage(k)
         at = self.fn.position(region, index, self.values.counters)
         if member.task.combine == "scatter":
             self._scatter_one(region, member, value, k, at)
@@ -323,13 +213,13 @@ class NestWriter:
     def _scatter_one(self, region: Region, member: Member, value: Value, k: int, at: str) -> None:
         offset, valid = self.values.positions(member, None)
         where = region.add(at, offset)
-        element = self._storage(k).element
+        element = self.values.storage(k).element
         pointer = region.scalar(f"getelementptr {element}, ptr {self.fn.base(k)}, i64 {where}")
         pointer = region.scalar(f"select i1 {valid}, ptr {pointer}, ptr %nowhere")
         lanes = Lanes(region, "0", None)
-        old = load_lanes(Lanes(region, "0", self._first_lane(region)), self._storage(k), pointer)[0]
-        b = region.wide if self._storage(k).kind == "int" else region.b
-        store_one(lanes.region, self._storage(k), pointer, b.add(old, value))
+        old = load_lanes(Lanes(region, "0", self._first_lane(region)), self.values.storage(k), pointer)[0]
+        b = region.wide if self.values.storage(k).kind == "int" else region.b
+        store_one(lanes.region, self.values.storage(k), pointer, b.add(old, value))
 
     def _first_lane(self, region: Region) -> str:
         w = self.fn.width
@@ -369,7 +259,7 @@ class NestWriter:
             values.copy = 0
             for member in this.lanes:
                 if member in self.cells:
-                    self._add_rows(lanes, member, [v for _, m, v in ready if m is member])
+                    self.cells.add_rows(lanes, member, [v for _, m, v in ready if m is member])
             return new
 
         unroll = self._unroll(number) if self.together == 1 else 1
@@ -381,7 +271,7 @@ class NestWriter:
         for member in this.lanes:
             cell = self.cells.get(member)
             if cell is not None and cell.names:
-                self._count_rows(cell, rows)
+                self.cells.count_rows(cell, rows)
 
     def _unroll(self, number: int) -> int:
         """Several vectors at a time where a pass reduces more than it computes."""
@@ -392,18 +282,9 @@ class NestWriter:
         this = self.passes.passes[number]
         return sum(self.passes.levels[p].cost for m in (*this.reduced, *this.lanes) for p in m.factors)
 
-    def _add_rows(self, lanes: Lanes, member: Member, rows: list[list[Value]]) -> None:
-        """Add rows to the row that sums them, one after the other."""
-        cell = self.cells[member]
-        total = self._row_load(lanes, cell.arrays[0])
-        for factors in rows:
-            # The mask is left to the store: sums of lanes that are not there are not looked at.
-            total = cell.reducer.fold(Lanes(lanes.region, lanes.counter, None), factors, total)
-        self._row_store(lanes, cell.arrays[0], total)
-
     def _store(self, lanes: Lanes, member: Member, value: Value) -> None:
         k, index = self._target(member)
-        storage = self._storage(k)
+        storage = self.values.storage(k)
         row = self.values.row_pointer(k, index.without(self.nest.inner), storage)
         step = index.coefficient(self.nest.inner)
         r = lanes.region
@@ -413,11 +294,7 @@ class NestWriter:
             pointer = r.scalar(f"getelementptr {storage.element}, ptr {row}, i64 {lanes.counter}")
             store_lanes(lanes, storage, pointer, value)
         else:
-            spread_lanes(lanes, storage, row, self._steps(lanes, step), value)
-
-    def _steps(self, lanes: Lanes, step: Size) -> str:
-        r, w = lanes.region, lanes.width
-        return r.scalar(f"mul <{w} x i64> {lanes.numbers()}, {splat(r, 'i64', self.fn.size(step))}")
+            spread_lanes(lanes, storage, row, self.values.steps(lanes, step), value)
 
     def _scatter(
         self, lanes: Lanes, member: Member, value: Value, storage: Storage, row: str, step: Size
@@ -433,7 +310,7 @@ class NestWriter:
                 old, _ = load_lanes(lanes, storage, pointer, mask)
                 store_lanes(lanes, storage, pointer, b.add(old, value), mask)
             else:
-                steps = self._steps(lanes, step)
+                steps = self.values.steps(lanes, step)
                 old, _ = place_lanes(lanes, storage, at, steps, mask)
                 active = r.scalar(f"and <{w} x i1> {lanes.active()}, {mask}")
                 spread_lanes(Lanes(r, lanes.counter, active), storage, at, steps, b.add(old, value))
@@ -444,5 +321,5 @@ class NestWriter:
         else:
             offset, mask = splat(r, "i64", offset), splat(r, "i1", valid)
         if step != 0:
-            offset = r.scalar(f"add <{w} x i64> {offset}, {self._steps(lanes, step)}")
+            offset = r.scalar(f"add <{w} x i64> {offset}, {self.values.steps(lanes, step)}")
         add_lane_by_lane(lanes, storage, row, offset, value, mask)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from symgrad.errors import InternalError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.sizes import Shape
 from symgrad.llvm.array_access import (
     Lanes,
     Storage,
@@ -15,89 +14,21 @@ from symgrad.llvm.array_access import (
     load_one,
     place_lanes,
     splat,
-    storage_of,
     store_lanes,
     whole,
 )
-from symgrad.llvm.array_text import Function, Region
+from symgrad.llvm.array_known import Known
+from symgrad.llvm.array_text import Region
 from symgrad.llvm.builder import Value
 from symgrad.lower.index import Index, flat, strides
-from symgrad.lower.memory import Memory
-from symgrad.lower.nests import Member, Nest
-from symgrad.lower.passes import Pair, Passes, inside
+from symgrad.lower.nests import Member
+from symgrad.lower.passes import Pair, inside
 
 __all__ = ["Values"]
 
 
-@dataclass(slots=True)
-class _Row:
-    """What is known of one of the rows that are computed together."""
-
-    counters: Sequence[str]
-    values: dict[Pair, Value] = field(default_factory=dict[Pair, Value])
-    lanes: dict[Pair, Value] = field(default_factory=dict[Pair, Value])
-    pointers: dict[tuple[int, Index], str] = field(default_factory=dict[tuple[int, Index], str])
-
-
-class Values:
-    """Computes the values of one nest.
-
-    Args:
-        fn: the function that is written.
-        nest: the nest.
-        passes: its passes.
-        memory: where arrays are.
-        chosen: the nodes that are in memory if no member of the nest has them.
-    """
-
-    def __init__(
-        self,
-        fn: Function,
-        nest: Nest,
-        passes: Passes,
-        memory: Memory,
-        chosen: Mapping[Node, object],
-    ) -> None:
-        self.fn = fn
-        self.nest = nest
-        self.passes = passes
-        self.memory = memory
-        self.chosen = chosen
-        self.row = fn.entry
-        self.copy = 0  # which of the rows that are computed together
-        self._number = 0
-        self._rows: list[_Row] = [_Row(())]
-        self._fixed = _Row(())  # what is the same for all rows
-        self._whole: dict[str, str] = {}  # numbers that were loaded as i64
-
-    def begin(self, number: int, region: Region) -> None:
-        """Start a pass, whose row part is written to the region."""
-        self._number = number
-        self.row = region
-
-    @property
-    def counters(self) -> Sequence[str]:
-        """The counters of the loops in the current row."""
-        return self._rows[self.copy].counters
-
-    def rows(self, counters: Sequence[Sequence[str]], region: Region) -> None:
-        """Start rows, or go on after a loop: what was known inside it is not known here."""
-        self.row = region
-        self.copy = 0
-        self._rows = [_Row(c) for c in counters]
-
-    def lanes(self) -> None:
-        """Start a block of lanes: nothing is known in it yet."""
-        for row in (*self._rows, self._fixed):
-            row.lanes = {}
-
-    def know(self, member: Member, value: Value) -> None:
-        """Note what a reduction over the inner loop gave."""
-        self._rows[self.copy].values[member.task.node, member.place] = value
-
-    def storage(self, k: int) -> Storage:
-        """Return how array k lies in memory."""
-        return storage_of(self.memory.arrays[k], self.fn.real)
+class Values(Known):
+    """Computes the values of one nest."""
 
     # values
 
@@ -139,20 +70,6 @@ class Values:
         if value.mask or (node.dtype == "int") == (like.dtype == "int"):
             return value
         return region.convert(value, like.dtype == "int")
-
-    def _region(self, pair: Pair, lanes: Lanes | None) -> Region:
-        level = self.passes.levels[pair]
-        if level.inner and lanes is not None:
-            return lanes.region
-        return self.row if level.outer else self.fn.entry
-
-    def _known(self, pair: Pair) -> Value | None:
-        return self._table(pair).get(pair)
-
-    def _table(self, pair: Pair) -> dict[Pair, Value]:
-        level = self.passes.levels[pair]
-        row = self._rows[self.copy] if level.outer else self._fixed
-        return row.lanes if level.inner else row.values
 
     def _value(self, pair: Pair, lanes: Lanes | None) -> Value:
         stack = [pair]
@@ -253,28 +170,11 @@ class Values:
         if lanes is None or step == 0:
             return self._number_of(start, region)
         w = lanes.width
-        numbers = self._steps(lanes, step)
+        numbers = self.steps(lanes, step)
         total = region.scalar(f"add <{w} x i64> {numbers}, {splat(region, 'i64', start)}")
         return region.wide.emit(f"sitofp <{w} x i64> {total} to <{w} x double>")
 
-    def _steps(self, lanes: Lanes, step: Size) -> str:
-        r, w = lanes.region, lanes.width
-        if step == 1:
-            return lanes.numbers()
-        return r.scalar(f"mul <{w} x i64> {lanes.numbers()}, {splat(r, 'i64', self.fn.size(step))}")
-
     # loads
-
-    def row_pointer(self, k: int, index: Index, storage: Storage) -> str:
-        """Return the address of an element of array k for the current row."""
-        known = (self._rows[self.copy] if index.terms else self._fixed).pointers
-        pointer = known.get((k, index))
-        if pointer is None:
-            region = self.row if index.terms else self.fn.entry
-            at = self.fn.position(region, index, self.counters)
-            pointer = region.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
-            known[k, index] = pointer
-        return pointer
 
     def _load(self, pair: Pair, k: int, index: Index, lanes: Lanes | None) -> Value:
         storage = self.storage(k)
@@ -287,7 +187,7 @@ class Values:
             at = region.scalar(f"getelementptr {storage.element}, ptr {pointer}, i64 {lanes.counter}")
             value, raw = load_lanes(lanes, storage, at)
         else:
-            value, raw = place_lanes(lanes, storage, pointer, self._steps(lanes, step))
+            value, raw = place_lanes(lanes, storage, pointer, self.steps(lanes, step))
         if storage.kind == "int":
             self._whole[value.text] = raw
         return value
@@ -383,7 +283,7 @@ class Values:
             row = self.row_pointer(k, start, storage)
             offsets = offset[1:]
             if step != 0:
-                offsets = r.scalar(f"add <{w} x i64> {offsets}, {self._steps(lanes, step)}")
+                offsets = r.scalar(f"add <{w} x i64> {offsets}, {self.steps(lanes, step)}")
             value, raw = place_lanes(lanes, storage, row, offsets, valid)
         else:
             row = self.row
@@ -394,7 +294,7 @@ class Values:
                 p = r.scalar(f"getelementptr {storage.element}, ptr {pointer}, i64 {lanes.counter}")
                 value, raw = load_lanes(lanes, storage, p, mask)
             else:
-                value, raw = place_lanes(lanes, storage, pointer, self._steps(lanes, step), mask)
+                value, raw = place_lanes(lanes, storage, pointer, self.steps(lanes, step), mask)
         if storage.kind == "int":
             self._whole[value.text] = raw
         return value

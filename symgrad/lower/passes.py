@@ -26,7 +26,7 @@ class Level:
         inner: whether it differs from lane to lane.
         outer: whether it depends on the outer loops (or on what a pass found).
         stage: the first pass that can use it.
-        cost: simple operations that it takes, all operands included.
+        cost: simple operations that it takes lane by lane, all operands included.
     """
 
     inner: bool
@@ -140,7 +140,7 @@ def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[
         if member is not None and nest.inner in member.reduced:
             levels[pair] = Level(False, True, stage + 1, 0)
         else:
-            levels[pair] = Level(inner, outer, stage, cost)
+            levels[pair] = Level(inner, outer, stage, cost if inner else 0)
 
 
 def last_reads(nest: Nest, found: Passes, chosen: Mapping[Node, object]) -> dict[Node, tuple[int, set[Place]]]:

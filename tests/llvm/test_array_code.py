@@ -226,3 +226,24 @@ def test_large_products_go_through_blas() -> None:
         c, d = compiled(sizes, values)
         np.testing.assert_allclose(c, values[a] @ values[b], atol=1e-12)
         np.testing.assert_allclose(d, (values[a] @ values[b]).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("real", [FLOAT64, FLOAT32])
+def test_the_kernel_for_products_in_every_layout(real: FloatType) -> None:
+    a, b = tensor("a", "n", "k"), tensor("b", "k", "m")
+    turned_a, turned_b = tensor("c", "k", "n"), tensor("d", "m", "k")
+    nodes = [
+        contract([x, y], [left, right], result)
+        for x, left in ((a, (0, 1)), (turned_a, (1, 0)))
+        for y, right in ((b, (1, 2)), (turned_b, (2, 1)))
+        for result in ((0, 2), (2, 0))
+    ]
+    compiled = Compiled(nodes, [a, b, turned_a, turned_b], real)
+    for n, k, m in ((9, 11, 13), (8, 600, 24), (17, 257, 49), (100, 20, 3), (3, 20, 100), (16, 1000, 1)):
+        x, y = np.random.default_rng(n).normal(size=(n, k)), np.random.default_rng(m).normal(size=(k, m))
+        x, y = x.astype(real.numpy), y.astype(real.numpy)
+        found = compiled({"n": n, "k": k, "m": m}, {a: x, b: y, turned_a: x.T, turned_b: y.T})
+        wanted = x.astype(float) @ y.astype(float)
+        for i, z in enumerate(found):
+            z = z.T if i % 2 else z
+            np.testing.assert_allclose(z, wanted, atol=(1e-12 if real is FLOAT64 else 1e-3))
