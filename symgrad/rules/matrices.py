@@ -7,7 +7,7 @@ and widens nothing, and the normal form of its result is what it was given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,12 +34,17 @@ class _Operand(NamedTuple):
     labels: Labels
 
 
-def in_matrix_notation(outputs: Sequence[Node], forms: NormalForms) -> list[Node]:
-    """Return nodes in normal form as one writes them."""
+def in_matrix_notation(outputs: Sequence[Node], forms: Callable[[], NormalForms]) -> list[Node]:
+    """Return nodes in normal form as one writes them.
+
+    Args:
+        outputs: the nodes.
+        forms: makes the normal forms, if there are arrays.
+    """
     order = topological(outputs)
-    if all(n.op is not einsum for n in order) and all(not n.shape for n in order):
+    if not any(n.shape or n.op is einsum for n in order):
         return list(outputs)
-    return _Writer(forms).write(outputs, order)
+    return _Writer(forms()).write(outputs, order)
 
 
 class _Writer:

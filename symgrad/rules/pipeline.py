@@ -81,7 +81,7 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
         if trace.widening
         else frozenset[Note]()
     )
-    nodes = in_matrix_notation(nodes, NormalForms(Round(rules, known, 0), order))
+    nodes = in_matrix_notation(nodes, lambda: NormalForms(Round(rules, known, 0), order))
     return Canonical(spell_signs(nodes), trace, asked)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import symgrad as sg
 
 DATA = "X : real[n, d]\ny : real[n]\nw : real[d]\nb, lam : real\n"
@@ -75,7 +77,7 @@ PROGRAMS = {
 }
 
 
-def test_gradients_of_arrays_as_printed(golden):
+def test_gradients_of_arrays_as_printed(golden: Callable[[str, str], None]) -> None:
     blocks: list[str] = []
     for title, (text, wrt) in PROGRAMS.items():
         program = sg.parse(text)
