@@ -336,7 +336,10 @@ class _Reading:
         if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
             return item.node.value
         raise self.error(
-            DomainError, f"{name} of {self.name} is no order of a norm", item, cure='write 1, 2, "inf" or "fro"'
+            DomainError,
+            f"{name} of {self.name} is no order of a norm",
+            item,
+            cure='write 1, 2, "inf" or "fro"',
         )
 
     def _text(self, _name: str, item: Item) -> str:

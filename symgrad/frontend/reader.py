@@ -26,7 +26,7 @@ from symgrad.frontend.terms import (
     literal_value,
 )
 from symgrad.ir.graph import Node, constant, number, size_node, symbol, truth
-from symgrad.ir.op import OPS
+from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import Declaration
 from symgrad.ops.build import matmul, matrix_transpose
 from symgrad.source import Source, Span
@@ -95,7 +95,9 @@ class Reader(Declarations):
         return self.make(self._add, (a, self._negative(b, b.start)), a.start, b.end)
 
     def multiply(self, a: Term, b: Term) -> Term:
-        return self.make(self._mul, (a, b), a.start, b.end)
+        product = self.make(self._mul, (a, b), a.start, b.end)
+        product.open = True
+        return product
 
     def divide(self, a: Term, b: Term) -> Term:
         if a.literal and b.literal:
@@ -106,7 +108,19 @@ class Reader(Declarations):
         return self.make(self._div, (a, b), a.start, b.end)
 
     def matrix_product(self, a: Term, b: Term) -> Term:
+        """A sign or a number in front of a matrix product is one of the product: 2*A@x is 2*(A@x), as it is printed."""
+        node = a.node
+        if a.open and node.op is self._neg and node.shape:
+            return self._in_front(self._neg, (), Term(node.args[0], a.start, a.end, open=True), b, a.start)
+        if a.open and node.op is self._mul and not node.args[0].shape and node.args[1].shape:
+            scale = Term(node.args[0], a.start, a.end)
+            return self._in_front(self._mul, (scale,), Term(node.args[1], a.start, a.end), b, a.start)
         return self.build(matmul, (a, b), a.start, b.end)
+
+    def _in_front(self, op: Op, before: tuple[Term, ...], a: Term, b: Term, start: int) -> Term:
+        product = self.make(op, (*before, self.matrix_product(a, b)), start, b.end)
+        product.open = True
+        return product
 
     def transposed(self, a: Term, sign: Token) -> Term:
         return self.build(matrix_transpose, (a,), a.start, ends(sign)[1])
@@ -126,7 +140,9 @@ class Reader(Declarations):
         """-2 is a number; -0 stays a negation, which alone has the sign of the floating-point zero."""
         if a.literal and a.node.value != 0:
             return self.term(number(-a.node.value), start, a.end, True)
-        return self.make(self._neg, (a,), start, a.end)
+        negation = self.make(self._neg, (a,), start, a.end)
+        negation.open = True
+        return negation
 
     # -------------------------------------------------------------------------------------------------------- logic
 

@@ -27,15 +27,23 @@ __all__ = [
 
 
 class Term:
-    """An operand that has been read: its node, its place, and whether it is a literal such as 3, -0.5 or 1/3."""
+    """An operand that has been read.
 
-    __slots__ = ("end", "literal", "node", "start")
+    Attributes:
+        node: its node.
+        start, end: its place.
+        literal: whether it is a literal such as 3, -0.5 or 1/3.
+        open: whether it is a product or negation without parentheses around it.
+    """
 
-    def __init__(self, node: Node, start: int, end: int, literal: bool = False) -> None:
+    __slots__ = ("end", "literal", "node", "open", "start")
+
+    def __init__(self, node: Node, start: int, end: int, literal: bool = False, open: bool = False) -> None:
         self.node = node
         self.start = start
         self.end = end
         self.literal = literal
+        self.open = open
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
 from symgrad.ir.sizes import Shape, Size, Triple
 
-__all__ = ["array_parts"]
+__all__ = ["array_parts", "is_matrix_product"]
 
 Written: TypeAlias = "tuple[list[Part], int]"
 Named: TypeAlias = "Container[Node]"
@@ -124,11 +124,21 @@ def _of_two(node: Node) -> Written | None:
             continue
         if node.params == _matmul_params(len(a.shape), len(b.shape), *turned):
             parts: list[Part] = []
-            for x, t, needed in zip(node.args, turned, (MUL, NEG), strict=True):
+            # What stands in front of an @ without parentheses belongs to the product, unless it is one itself.
+            left = MUL if is_matrix_product(a) else ATOM
+            for x, t, needed in zip(node.args, turned, (left, NEG), strict=True):
                 parts += [(x, ATOM, False), ".T"] if t else [(x, needed, False)]
                 parts.append("@")
             return parts[:-1], MUL
     return None
+
+
+def is_matrix_product(node: Node) -> bool:
+    """Tell whether a node is written with @."""
+    if node.op.name != "einsum" or len(node.args) != 2:
+        return False
+    written = _of_two(node)
+    return written is not None and "@" in written[0]
 
 
 def is_transpose(node: Node) -> bool:

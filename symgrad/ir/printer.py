@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from symgrad.errors import RedefinitionError
-from symgrad.ir.array_spelling import array_parts
+from symgrad.ir.array_spelling import array_parts, is_matrix_product
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, size_node
 from symgrad.ir.literals import (
     ADD,
@@ -115,6 +115,8 @@ def _parts(node: Node, names: Mapping[Node, str]) -> tuple[list[Part], int]:
         return array_parts(node, names)
     if op.name in _PREFIX:
         sign, own, needed = _PREFIX[op.name]
+        if op.name == "neg" and args[0].shape and args[0] not in names and is_matrix_product(args[0]):
+            return ["-", (args[0], MUL, False)], MUL
         return [sign, (args[0], needed, op.name == "neg")], own
     if op.name not in _INFIX:
         parts: list[Part] = [f"{op.name}("]
@@ -126,6 +128,14 @@ def _parts(node: Node, names: Mapping[Node, str]) -> tuple[list[Part], int]:
         return [*parts, ")"], ATOM
     sign, own, left, right = _INFIX[op.name]
     second = args[1]
+    if (
+        op.name == "mul"
+        and not args[0].shape
+        and second.shape
+        and second not in names
+        and is_matrix_product(second)
+    ):
+        right = MUL  # 2*A@x is 2*(A@x); a product that is a scalar reads better in parentheses
     if op.name == "add" and second not in names:
         if second.op.name == "neg":
             return [(args[0], left, False), " - ", (second.args[0], right, True)], own
