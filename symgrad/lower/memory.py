@@ -6,7 +6,7 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -136,9 +136,18 @@ def plan_memory(
         for node in (*step.needs, *_given(step)):
             last[node] = position
     for position, step in enumerate(steps):
+        # What an output is computed from, entry by entry, and nothing else reads later, can be in the output before.
+        dying = {n for n in step.needs if last[n] == position and n not in memory.of}
+        if isinstance(step, Nest) and dying:
+            for output, operand in _reused(step, passes[step], selection, dying, selection.bound).items():
+                memory.of[operand] = memory.of[output]
+    for position, step in enumerate(steps):
         dying = {n for n in step.needs if last[n] == position and n in memory.of}
         dying = {n for n in dying if memory.arrays[memory.of[n]].slot >= 0}
-        reused = _reused(step, passes[step], selection, dying) if isinstance(step, Nest) and dying else {}
+        fresh = [n for n in _given(step) if n not in memory.of]
+        reused = (
+            _reused(step, passes[step], selection, dying, fresh) if isinstance(step, Nest) and dying else {}
+        )
         for node in _given(step):
             if node in memory.of:
                 continue
@@ -151,14 +160,18 @@ def plan_memory(
         for k in temporary:
             memory.release(k)
         for node, end in last.items():
-            stays = node not in memory.of or memory.arrays[memory.of[node]].slot < 0 or node in reused.values()
+            stays = (
+                node not in memory.of or memory.arrays[memory.of[node]].slot < 0 or node in reused.values()
+            )
             if end == position and not stays:
                 memory.release(memory.of[node])
     return memory
 
 
-def _reused(nest: Nest, passes: Passes, selection: Selection, dying: Set[Node]) -> dict[Node, Node]:
-    """Choose results of a nest that can be written over an operand which nothing else reads later.
+def _reused(
+    nest: Nest, passes: Passes, selection: Selection, dying: Set[Node], results: Collection[Node]
+) -> dict[Node, Node]:
+    """Choose results of a nest, among the given ones, that can be written over an operand that nothing reads later.
 
     Every lane reads the operand where it writes the result, and no later pass reads it.
     """
@@ -169,7 +182,7 @@ def _reused(nest: Nest, passes: Passes, selection: Selection, dying: Set[Node]) 
         task = member.task
         node = task.node
         whole = task.target is node and task.combine == "map" and not task.fill and not member.reduced
-        if not (whole and len(selection.tasks[node]) == 1 and node not in selection.bound):
+        if not (whole and len(selection.tasks[node]) == 1 and node in results):
             continue
         at = flat(member.place, node.shape)
         for operand, (last, places) in reads.items():

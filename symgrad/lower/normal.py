@@ -30,8 +30,12 @@ def estimate(size: Size) -> int:
 def normal(outputs: Sequence[Node]) -> list[Node]:
     """Return the outputs in the smaller vocabulary; values agree up to rounding."""
     done: dict[Node, Node] = {}
+    products: _Products = {}
     for node in topological(outputs):
         args = tuple(done[a] for a in node.args)
+        if node.op.name == "einsum":
+            done[node] = _einsum(node, args, products)
+            continue
         rule = _RULES.get(node.op.name)
         done[node] = (
             rule(node, args) if rule else node if args == node.args else apply(node.op, args, node.params)
@@ -199,6 +203,12 @@ def _spread(x: Node, labels: tuple[int, ...], rank: int) -> Node:
 
 _Labels = tuple[int, ...]
 
+_Product = tuple[Node, Node, _Labels, _Labels, frozenset[int]]
+"""Two operands, their axes, and which axes the product has."""
+
+_Products = dict[_Product, tuple[Node, _Labels]]
+"""Products of matrices that a program computes, and the order of the axes of each."""
+
 
 def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool:
     """Tell whether a contraction of two operands is a (batch of) product(s) of matrices, which BLAS computes best."""
@@ -215,13 +225,13 @@ def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool
     )
 
 
-def _einsum(node: Node, args: tuple[Node, ...]) -> Node:
+def _einsum(node: Node, args: tuple[Node, ...], products: _Products) -> Node:
     labels, result = node.params
     operands, axes = _absorb(args, labels)
     sizes: dict[int, Size] = {}
     for own, old in zip(labels, node.args, strict=True):
         sizes.update(zip(own, old.shape, strict=True))
-    found, kept = _contract(operands, axes, result, sizes)
+    found, kept = _contract(operands, axes, result, sizes, products)
     if kept != result:  # an axis along which every operand was repeated
         spread = tuple(sizes[k] if k in kept else 1 for k in result)
         if found.shape != spread:
@@ -256,7 +266,7 @@ def _absorb(args: Sequence[Node], labels: Sequence[_Labels]) -> tuple[list[Node]
 
 
 def _contract(
-    operands: list[Node], axes: list[_Labels], result: _Labels, sizes: dict[int, Size]
+    operands: list[Node], axes: list[_Labels], result: _Labels, sizes: dict[int, Size], products: _Products
 ) -> tuple[Node, _Labels]:
     """Contract operands, two at a time where that is cheaper; labels that none has are left out of the result."""
     present = set[int]().union(*axes)
@@ -276,7 +286,7 @@ def _contract(
             if not arrays
             else tuple(k for k in dict.fromkeys(k for _, own in pair for k in own) if k in needed)
         )
-        arrays.append((_binary(pair, out), out))
+        arrays.append((_binary(pair, out, products), out))
     found = arrays[0][0] if arrays else as_node(1)
     for factor in factors:
         found = _op("mul", factor, found) if not found.is_number(1) else factor
@@ -299,7 +309,7 @@ def _path(
     return [tuple(map(int, step)) for step in path]
 
 
-def _binary(pair: list[tuple[Node, _Labels]], out: _Labels) -> Node:
+def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: _Products) -> Node:
     """One step of a contraction, operands that need it summed before and made real for BLAS."""
     labels = tuple(own for _, own in pair)
     operands = [x for x, _ in pair]
@@ -314,10 +324,35 @@ def _binary(pair: list[tuple[Node, _Labels]], out: _Labels) -> Node:
                     operands[i] = apply(OPS["einsum"], (operands[i],), ((own,), left))
                 summed.append(left)
             labels = tuple(summed)
-            return _product(operands, (labels[0], labels[1]), out)
+            return _known_product(operands, (labels[0], labels[1]), out, products)
     if len(operands) == 1 and labels[0] == out:
         return operands[0]
     return apply(OPS["einsum"], tuple(operands), (labels, out))
+
+
+def _known_product(
+    operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels, products: _Products
+) -> Node:
+    """A product of matrices; one that is there already, or whose transpose is, is not computed again."""
+    keys: list[tuple[_Product, _Labels]] = []
+    for i, j in ((0, 1), (1, 0)):
+        names: dict[int, int] = {}
+        for k in (*labels[i], *labels[j]):
+            names.setdefault(k, len(names))
+        spelled = tuple(names[k] for k in labels[i]), tuple(names[k] for k in labels[j])
+        keys.append(
+            (
+                (operands[i], operands[j], *spelled, frozenset(names[k] for k in out)),
+                tuple(names[k] for k in out),
+            )
+        )
+    for key, wanted in keys:
+        if key in products:
+            found, had = products[key]
+            return found if had == wanted else apply(OPS["einsum"], (found,), ((had,), wanted))
+    made = _product(operands, labels, out)
+    products[keys[0][0]] = made, keys[0][1]
+    return made
 
 
 def _product(operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels) -> Node:
@@ -358,7 +393,6 @@ _RULES: dict[str, Callable[[Node, tuple[Node, ...]], Node]] = {
     "one_hot": _one_hot,
     "eye": _eye,
     "scatter_add": _scatter_add,
-    "einsum": _einsum,
     "max": lambda node, args: _reduce("max", args[0], node.params[0]),
     "min": lambda node, args: _reduce("min", args[0], node.params[0]),
     "prod": lambda node, args: _reduce("prod", args[0], node.params[0]),

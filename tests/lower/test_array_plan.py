@@ -133,3 +133,17 @@ def test_sums_that_share_nothing_are_apart() -> None:
     made = plan([sum_over(a, [1]), sum_over(b, [1])])
     assert len(nests(made)) == 2
     assert len(nests(plan([sum_over(a, [1]), OPS["max"](a, params=((1,),))]))) == 1
+
+
+def test_a_product_and_its_transpose_are_one() -> None:
+    a, b = tensor("A", "n", "k"), tensor("B", "k", "m")
+    straight = contract([a, b], [(0, 1), (1, 2)], (0, 2))
+    turned = contract([b, a], [(1, 2), (0, 1)], (2, 0))
+    made = plan([OPS["exp"](straight), OPS["tanh"](turned)])
+    assert sum(isinstance(s, Call) for s in made.steps) == 1
+
+
+def test_what_an_output_is_computed_from_is_in_the_output() -> None:
+    a, b = tensor("A", "n", "k"), tensor("B", "k", "m")
+    made = plan([OPS["exp"](contract([a, b], [(0, 1), (1, 2)], (0, 2)))])
+    assert not made.memory.slots
