@@ -62,7 +62,8 @@ def test_every_move_is_drawn(name: str) -> None:
 
 SAME = [
     "X.T@(X@v - w)", "X@v", "w@X", "X.T@w", "v@X.T", "v@v", "B@C", "B.T@C.T", "C.T@B.T", "A@A@A", "A@(A@A)",
-    "A.T@A", "T@v", "w@T", "T@X.T", "X.T@A@T", "2*X", "2*A@w", "-A@w", "(2*A)@w", "(-A)@w", "2*(w@w)", "-(w@w)", "2*A@A.T@w", "-2*A@w/3", "A@-w", "A@w*2", "A@w/2",
+    "A.T@A", "T@v", "w@T", "T@X.T", "X.T@A@T", "2*X", "2*A@w",
+    "-A@w", "(2*A)@w", "(-A)@w", "2*(w@w)", "-(w@w)", "2*A@A.T@w", "-2*A@w/3", "A@-w", "A@w*2", "A@w/2",
     "(A@w)**2", "(A + A).T", "(A@w)[0]", "X.T", "T.T", "transpose(T, (1, 0, 2))", "outer(v, w)", "trace(A)",
     "trace(A@A)", "diag(A)", "diag(v)", "sum(X)", "sum(X, axis=0)", "sum(T, axis=(0, 2))",
     "sum(X, axis=1, keepdims=True)", "sum(X*X)", "sum(X, keepdims=True)", 'einsum("ij,ij->", X, X)',
