@@ -13,6 +13,7 @@ from symgrad.ops.layout import full
 from symgrad.ops.rounding import abs as abs_
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import ZERO, Note, Soundness
+from symgrad.rules.primes import is_power, prime_powers
 from symgrad.rules.views import Map, see_through, view, written
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ __all__ = ["E", "HALF", "Exponent", "Form", "Gathering", "is_long", "short"]
 
 Exponent: TypeAlias = "int | Fraction"
 
-_TRIAL = 1000  # prime factors of radicands are looked for up to here
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 HALF = Fraction(1, 2)
 E = constant("E")
@@ -239,7 +239,7 @@ class Gathering:
             self.factors[root] = self.factors.get(root, 0) + (1 if e > 0 else -1)
             return
         self.laws["root-of-a-number"] = None
-        for prime, count in _prime_powers(Fraction(value)):
+        for prime, count in prime_powers(Fraction(value)):
             total = Fraction(self.factors.pop(number(prime), 0)) + e * count
             whole = total.__floor__()
             self.coefficient = short(Fraction(self.coefficient) * Fraction(prime) ** whole)
@@ -267,7 +267,7 @@ class Gathering:
         elif base.op is add and q.denominator != 1:
             # sqrt(4*x + 4) = 2*sqrt(x + 1), but sqrt(1/2 - x) has nothing to gain.
             content, primitive = self._forms.sums.primitive(base)
-            if content > 0 and content != 1 and _is_power(Fraction(content), q):
+            if content > 0 and content != 1 and is_power(Fraction(content), q):
                 self.laws["content-of-a-sum"] = None
                 self._include_number(content, q)
                 base = primitive
@@ -336,7 +336,7 @@ class Gathering:
         if not inside and not powers and coefficient < 0:
             self.undefined = True
             return
-        stays = any(base.op is add for base in inside) and not _is_power(abs(coefficient), q)
+        stays = any(base.op is add for base in inside) and not is_power(abs(coefficient), q)
         if not stays:
             self._include_number(abs(coefficient), q)
             coefficient = Fraction(-1 if coefficient < 0 else 1)
@@ -415,26 +415,3 @@ class Gathering:
     @property
     def soundness(self) -> Soundness:
         return "widens" if self.notes else "exact"
-
-
-def _is_power(value: Fraction, q: Exponent) -> bool:
-    """Tell whether value**q is rational."""
-    return all((count * q).denominator == 1 for _, count in _prime_powers(value))
-
-
-def _prime_powers(value: Fraction) -> list[tuple[int, int]]:
-    """Prime factors with exponents; what has no small factor counts as one."""
-    found: list[tuple[int, int]] = []
-    for n, sign in ((value.numerator, 1), (value.denominator, -1)):
-        p = 2
-        while p * p <= n and p < _TRIAL:
-            count = 0
-            while n % p == 0:
-                n //= p
-                count += 1
-            if count:
-                found.append((p, sign * count))
-            p += 1 if p == 2 else 2
-        if n > 1:
-            found.append((n, sign))
-    return found

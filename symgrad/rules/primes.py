@@ -1,0 +1,32 @@
+"""Prime factors of exact numbers, as far as roots of numbers need them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+__all__ = ["is_power", "prime_powers"]
+
+_TRIAL = 1000  # prime factors of radicands are looked for up to here
+
+
+def is_power(value: Fraction, q: int | Fraction) -> bool:
+    """Tell whether value**q is rational."""
+    return all((count * q).denominator == 1 for _, count in prime_powers(value))
+
+
+def prime_powers(value: Fraction) -> list[tuple[int, int]]:
+    """Prime factors with exponents; what has no small factor counts as one."""
+    found: list[tuple[int, int]] = []
+    for n, sign in ((value.numerator, 1), (value.denominator, -1)):
+        p = 2
+        while p * p <= n and p < _TRIAL:
+            count = 0
+            while n % p == 0:
+                n //= p
+                count += 1
+            if count:
+                found.append((p, sign * count))
+            p += 1 if p == 2 else 2
+        if n > 1:
+            found.append((n, sign))
+    return found
