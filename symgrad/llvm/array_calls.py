@@ -1,4 +1,4 @@
-"""Ops with loops of their own: products of matrices by BLAS, running sums and products, positions of extremes."""
+"""Ops with loops of their own: products of matrices by BLAS, running sums, products of all others."""
 
 from __future__ import annotations
 
@@ -58,19 +58,15 @@ def write_call(fn: Function, node: Node, memory: Memory) -> None:
         _product(fn, node, memory)
     elif name == "cumsum":
         _running(fn, node, memory)
-    elif name == "prod_except":
-        _others(fn, node, memory)
     else:
-        _position(fn, node, memory)
+        _others(fn, node, memory)
 
 
 # along an axis
 
 
-def _axis(fn: Function, shape: Shape, axis: int | None) -> tuple[str, str, str]:
+def _axis(fn: Function, shape: Shape, axis: int) -> tuple[str, str, str]:
     """Return how many rows there are before an axis, its length, and how many columns after it."""
-    if axis is None:
-        return "1", fn.size(size_product(shape)), "1"
     return fn.size(size_product(shape[:axis])), fn.size(shape[axis]), fn.size(size_product(shape[axis + 1 :]))
 
 
@@ -90,7 +86,6 @@ class _Line:
         r = fn.region()
         self.start = r.add(r.mul(r.mul(outer, n), step), inner)
         self.step = step
-        self.row = r.add(r.mul(outer, step), inner)
 
     def _pointer(self, r: Region, k: int, storage: Storage, j: str) -> str:
         at = r.add(self.start, r.mul(j, self.step))
@@ -112,9 +107,7 @@ class _Line:
         r.do(f"store {storage.element} {value}, ptr {pointer}, align {storage.align}")
 
 
-def _lines(
-    fn: Function, node: Node, memory: Memory, axis: int | None, body: Callable[[_Line, str], None]
-) -> None:
+def _lines(fn: Function, node: Node, memory: Memory, axis: int, body: Callable[[_Line, str], None]) -> None:
     rows, n, columns = _axis(fn, node.args[0].shape, axis)
 
     def row(o: str, _: Carried) -> Carried:
@@ -165,38 +158,6 @@ def _others(fn: Function, node: Node, memory: Memory) -> None:
 
         _loop(fn, n, [(at.number, "1.0")], before)
         _loop(fn, n, [(at.number, "1.0")], after)
-
-    _lines(fn, node, memory, axis, line)
-
-
-def _position(fn: Function, node: Node, memory: Memory) -> None:
-    (axis,) = node.params
-    order = "ogt" if node.op.name == "argmax" else "olt"
-
-    def line(at: _Line, n: str) -> None:
-        first = fn.region()
-        at.number = "double" if at.source_storage.kind == "int" else fn.real.llvm
-        start = at.load(first, "0")
-
-        def one(j: str, carried: Carried) -> Carried:
-            best, where = carried
-            r = fn.region()
-            value = at.load(r, j)
-            better = r.scalar(f"fcmp {order} {at.number} {value}, {best}")
-            # NumPy: the first NaN is the extreme one.
-            bad = r.scalar(f"fcmp uno {at.number} {value}, {value}")
-            fine = r.scalar(f"fcmp ord {at.number} {best}, {best}")
-            take = r.scalar(f"or i1 {better}, {r.scalar(f'and i1 {bad}, {fine}')}")
-            return [
-                r.scalar(f"select i1 {take}, {at.number} {value}, {at.number} {best}"),
-                r.scalar(f"select i1 {take}, i64 {j}, i64 {where}"),
-            ]
-
-        _, where = _loop(fn, n, [(at.number, start), ("i64", "0")], one)
-        r = fn.region()
-        storage = at.target_storage
-        pointer = r.scalar(f"getelementptr {storage.element}, ptr {fn.base(at.target)}, i64 {at.row}")
-        r.do(f"store i64 {where}, ptr {pointer}, align 8")
 
     _lines(fn, node, memory, axis, line)
 

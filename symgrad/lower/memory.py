@@ -12,9 +12,9 @@ from typing import Literal
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
+from symgrad.lower.contractions import estimate
 from symgrad.lower.index import flat
 from symgrad.lower.nests import Call, Member, Nest, Step
-from symgrad.lower.normal import estimate
 from symgrad.lower.passes import Passes, last_reads
 from symgrad.lower.tasks import Selection
 

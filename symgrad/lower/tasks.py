@@ -13,8 +13,8 @@ from typing import Literal
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size, size_sum, slice_start
 from symgrad.ir.traverse import topological
+from symgrad.lower.contractions import is_product_of_matrices
 from symgrad.lower.index import ZERO, Index, Place, flat, loop, shifted
-from symgrad.lower.normal import is_product_of_matrices
 
 __all__ = [
     "CALLS",
@@ -32,7 +32,7 @@ __all__ = [
 LEAVES = (NUMBER, CONSTANT, SIZE)
 """Nodes that are numbers wherever they are read."""
 
-CALLS = frozenset({"cumsum", "prod_except", "argmax", "argmin"})
+CALLS = frozenset({"cumsum", "prod_except"})
 """Ops with loops of their own, on operands in memory."""
 
 Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]

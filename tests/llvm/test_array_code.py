@@ -247,3 +247,16 @@ def test_the_kernel_for_products_in_every_layout(real: FloatType) -> None:
         for i, z in enumerate(found):
             z = z.T if i % 2 else z
             np.testing.assert_allclose(z, wanted, atol=(1e-12 if real is FLOAT64 else 1e-3))
+
+
+def test_positions_of_extremes_are_the_first_and_nan_is_extreme() -> None:
+    x = tensor("x", "n", "k")
+    names = ("argmax", "argmin")
+    nodes = [OPS[name](x, params=(axis,)) for name in names for axis in (0, 1, None)]
+    rows = np.random.default_rng(2).integers(0, 3, (9, 41)).astype(float)
+    rows[3, [5, 40]], rows[4, 7], rows[5, 8] = np.nan, np.inf, -np.inf
+    for values in (rows, np.nan_to_num(rows, nan=1.0)):
+        found = Compiled(nodes)({"n": 9, "k": 41}, {x: values})
+        wanted = [f(values, axis=axis) for f in (np.argmax, np.argmin) for axis in (0, 1, None)]
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -9,9 +9,10 @@ from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
 from symgrad.lower.array_plan import Plan, plan_arrays
+from symgrad.lower.contractions import is_product_of_matrices
 from symgrad.lower.index import Index, flat, loop, shifted, total
 from symgrad.lower.nests import Call, Nest
-from symgrad.lower.normal import is_product_of_matrices, normal
+from symgrad.lower.normal import normal
 from symgrad.ops import indexing
 from symgrad.ops.contraction import contract, sum_over
 from tests.llvm.arrays import tensor
