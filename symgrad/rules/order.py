@@ -1,7 +1,7 @@
 """The order in which a person writes terms and factors: by structure alone, never by identity, creation or hash.
 
-Factors: numbers, constants, roots of numbers, symbols, functions, sums; within a group by the symbols they
-contain, then by their text, short before long. Terms: by falling degree, like monomials lexicographically,
+Factors: numbers, constants, roots of numbers, symbols, functions, sums, then arrays in this order, then what arrays
+were reduced to; within a group by the symbols they contain, then by their text, short before long. Terms: by falling degree, like monomials lexicographically,
 the constant last; `1 + exp(-x)` and `1 - x` put it first, where the rest has no degree, or would open with
 a minus sign.
 """
@@ -26,7 +26,7 @@ _NAMES = 6  # how many symbol names, and
 _TEXT = 60  # how many characters of the text take part before the structural digest decides
 
 _NUMBER, _CONSTANT, _RADICAL, _SYMBOL, _FUNCTION, _SUM = range(6)
-_ARRAYS = 6  # arrays come after scalars, ranked among themselves alike
+_ARRAYS = 6  # arrays come after scalars, ranked among themselves alike, and sums of arrays after both
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Order:
         if key is None:
             looks = self._looks(base)
             key = self._keys[base] = (
-                _rank(base, looks.names) + (_ARRAYS if base.shape else 0),
+                _rank(base, looks.names) + _group(base),
                 looks.names,
                 len(looks.text),
                 looks.text,
@@ -89,6 +89,13 @@ class Order:
             scalar = scalar and not base.shape
             keys.append((*self.factor(base), -exponent))
         return (-degree, scalar, tuple(keys))
+
+
+def _group(base: Node) -> int:
+    """lam*w*sum(y): what an array was reduced to stands last, where it is read as the number that it is."""
+    if base.shape:
+        return _ARRAYS
+    return 0 if base.op.pointwise else 2 * _ARRAYS
 
 
 def _rank(base: Node, names: tuple[str, ...]) -> int:
