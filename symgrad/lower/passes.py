@@ -143,7 +143,9 @@ def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[
             levels[pair] = Level(inner, outer, stage, cost if inner else 0)
 
 
-def last_reads(nest: Nest, found: Passes, chosen: Mapping[Node, object]) -> dict[Node, tuple[int, set[Place]]]:
+def last_reads(
+    nest: Nest, found: Passes, chosen: Mapping[Node, object]
+) -> dict[Node, tuple[int, set[Place]]]:
     """Return for every array that is read lane by lane alone the last pass that reads it, and the places."""
     last: dict[Node, tuple[int, set[Place]]] = {}
     otherwise: set[Node] = set()
