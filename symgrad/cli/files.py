@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import sys
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 import symgrad
-from symgrad.errors import ArrayTypeError, MissingInputError, UsageError
+from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError, UsageError
 from symgrad.kernel.artefact import write_atomically
 
 __all__ = ["read_source", "read_values", "write_arrays", "write_text"]
@@ -38,8 +41,9 @@ def read_source(source: str) -> symgrad.Program:
     return symgrad.parse(source, "<command line>")
 
 
-def read_values(pairs: Iterable[str], known: Sequence[str]) -> dict[str, Any]:
-    """Read NAME=VALUE arguments: numbers, number lists, .npy files and .csv columns."""
+def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[str, Any]:
+    """Read NAME=VALUE arguments: numbers, lists, .npy and .npz files, and .csv columns."""
+    known = {i.name or "": i for i in inputs}
     values: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
@@ -50,33 +54,79 @@ def read_values(pairs: Iterable[str], known: Sequence[str]) -> dict[str, Any]:
             raise MissingInputError(f"'{name}' is not an input", expected="one of " + ", ".join(known))
         if name in values:
             raise UsageError(f"'{name}' is given twice")
-        values[name] = _value(name, text)
+        value = _value(name, text)
+        # What is declared a list may have one number.
+        one = known[name].ndim == 1 and np.ndim(value) == 0
+        values[name] = np.reshape(value, 1) if one else value
     return values
 
 
 def _value(name: str, text: str) -> Any:
-    path, _, column = text.partition(".csv:")
-    if column or text.endswith(".csv"):
-        return _column(Path(path + ".csv" if column else text), column or name)
-    if text.endswith(".npy"):
-        with Path(text).open("rb") as file:
-            try:
-                return np.load(file, allow_pickle=False)  # a pickle could run code
-            except (ValueError, EOFError):
-                raise ArrayTypeError(
-                    f"'{text}' holds no numeric array",
-                    cure="write it with numpy.save, from an array of numbers",
-                ) from None
-    parts = [part.strip() for part in text.split(",")]
+    file, column = text, name
+    for suffix in (".csv", ".npz"):
+        before, colon, after = text.partition(suffix + ":")
+        if colon:
+            file, column = before + suffix, after
+    if file.endswith(".csv"):
+        return _column(Path(file), column)
+    if file.endswith((".npy", ".npz")):
+        return _array(Path(file), column)
+    if text.startswith("["):
+        return _nested(name, text)
     try:
-        truths = {*parts} <= {"True", "False"}
-        numbers = [part == "True" if truths else float(part) for part in parts]
+        numbers = [_number(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(
-            f"'{text}' is not a value for '{name}'",
-            expected="a number, numbers separated by commas, a .npy file or a .csv column",
-        ) from None
+        raise _no_value(name, text) from None
     return numbers[0] if len(numbers) == 1 else np.array(numbers)
+
+
+def _no_value(name: str, text: str) -> UsageError:
+    return UsageError(
+        f"'{text}' is not a value for '{name}'",
+        expected="a number, numbers separated by commas, lists such as [[1, 2], [3, 4]], "
+        "a .npy or .npz file or a .csv column",
+    )
+
+
+def _number(text: str) -> bool | int | float:
+    """Return a number; whole ones keep all their digits, for positions in arrays."""
+    text = text.strip()
+    if text in ("True", "False"):
+        return text == "True"
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else float(text)
+
+
+def _nested(name: str, text: str) -> Any:
+    """Read nested lists: the structure is JSON's, the numbers are read as everywhere else."""
+    try:
+        lists = json.loads(re.sub(r"[^][,\s]+", lambda word: json.dumps(_number(word.group())), text))
+    except (ValueError, RecursionError):
+        raise _no_value(name, text) from None
+    try:
+        return np.array(lists)
+    except ValueError:
+        raise ShapeError(
+            f"the lists in '{text}' have different lengths",
+            expected="rows of one length",
+            cure="write [[1, 2], [3, 4]] for two rows of two",
+        ) from None
+
+
+def _array(path: Path, name: str) -> Any:
+    with path.open("rb") as file:
+        try:
+            found: Any = np.load(file, allow_pickle=False)  # a pickle could run code
+            arrays = cast("Mapping[str, Any]", found) if isinstance(found, np.lib.npyio.NpzFile) else None
+            if arrays is None:
+                return cast("Any", found)
+            if name in arrays:
+                return arrays[name]
+        except (ValueError, EOFError, zipfile.BadZipFile):
+            raise ArrayTypeError(
+                f"'{path}' holds no numeric array",
+                cure="write it with numpy.save or numpy.savez, from arrays of numbers",
+            ) from None
+    raise UsageError(f"'{path}' has no array '{name}'", expected="one of " + ", ".join(arrays))
 
 
 def _column(path: Path, column: str) -> Any:
@@ -123,12 +173,19 @@ def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
         write_atomically(path, file.getvalue())
     elif path.suffix == ".npz":
         file = io.BytesIO()
-        np.savez(file, allow_pickle=False, **{k: np.asarray(v) for k, v in arrays.items()})
+        with zipfile.ZipFile(file, "w") as members:  # numpy.savez takes no array called "file"
+            for name, value in arrays.items():
+                with members.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)
         write_atomically(path, file.getvalue())
     elif path.suffix == ".csv":
-        columns = np.broadcast_arrays(*(np.atleast_1d(v) for v in arrays.values()))
-        if columns[0].ndim > 1:
-            raise UsageError("a .csv file holds columns, the results have more axes", cure="write .npz")
+        try:
+            columns = np.broadcast_arrays(*(np.atleast_1d(v) for v in arrays.values()))
+        except ValueError:
+            columns = None
+        if columns is None or columns[0].ndim > 1:
+            shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in arrays.items())
+            raise UsageError(f"a .csv file holds columns of one length, not {shapes}", cure="write .npz")
         lines = [",".join(arrays)]
         lines += [",".join(repr(v.item()) for v in row) for row in zip(*columns, strict=True)]
         write_text(path, "\n".join(lines) + "\n")

@@ -202,18 +202,20 @@ def run(
 ) -> None:
     """Compute values and gradients with the compiled kernel.
 
-    A VALUE is a number, numbers separated by commas, a .npy file, or a column of a .csv file: x=2, x=-2,-1,1,
-    x=points.npy, x=table.csv:height. With -o, results go to a .npy (one array), .npz or .csv file.
+    A VALUE is a number, numbers separated by commas, nested lists, a .npy file, an array of a .npz file, or a
+    column of a .csv file: x=2, x=-2,-1,1, 'X=[[1, 2], [3, 4]]', x=points.npy, x=arrays.npz:x, x=table.csv:height.
+    With -o, results go to a .npy (one array), .npz or .csv file.
     """
     from symgrad.cli.files import read_values, write_arrays
-    from symgrad.cli.report import partials, run_report
+    from symgrad.cli.report import arrays_report, partials, run_report
 
     program = read_source(source)
     y = chosen(program, of)
     found = {} if no_gradient else partials(y, targets(program, y, wrt, _VALUE_ALONE), order)
     kernel = kernel_of(program, [y, *found.values()], dtype, "kernel")
-    inputs = read_values(values, [i.name or "" for i in program.inputs])
-    known = {name: _in(dtype, value) for name, value in inputs.items() if name in kernel.inputs}
+    inputs = read_values(values, program.inputs)
+    real = {i.name for i in program.inputs if i.dtype == "real"}
+    known = {n: _in(dtype, v) if n in real else v for n, v in inputs.items() if n in kernel.inputs}
     results: Any = kernel(**known)
     name = of or y.name or "value"
     names = [name, *(_column_name(name, key) for key in found)]
@@ -222,7 +224,11 @@ def run(
         write_arrays(output, arrays)
         click.echo(f"wrote {output}")
         return
-    click.echo(run_report(known, arrays, form))
+    if form == "text" and kernel.ufunc.signature is not None:
+        nothing = dict(zip(names, [None, *(g.nothing for g in found.values())], strict=True))
+        click.echo(arrays_report(arrays, nothing))
+    else:
+        click.echo(run_report(known, arrays, form))
 
 
 @main.command()

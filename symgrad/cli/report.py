@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 import symgrad
 from symgrad.api.explain import Derivation
 
-__all__ = ["derive_report", "explain_report", "partials", "run_report"]
+__all__ = ["arrays_report", "derive_report", "explain_report", "partials", "run_report"]
 
 _ROWS = 20  # longer columns are cut in the middle: files are for the rest
 
@@ -20,10 +21,26 @@ _ROWS = 20  # longer columns are cut in the middle: files are for the rest
 def partials(
     y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int
 ) -> dict[tuple[symgrad.Expr, ...], symgrad.Expr]:
-    """Return the partial derivatives of orders 1 to ``order``, by what one differentiates by."""
+    """Return the partial derivatives of orders 1 to ``order``, by what one differentiates by.
+
+    Those of arrays are Jacobians: the axes of y, then those of each that one differentiates by.
+    """
+    if y.shape or (order > 1 and any(w.shape for w in wrt)):
+        found: dict[tuple[symgrad.Expr, ...], symgrad.Expr] = {(): y}
+        for size in range(1, order + 1):
+            for key in combinations_with_replacement(wrt, size):
+                found[key] = _jacobian(found[key[:-1]], key[-1])
+        del found[()]
+        return found
     if order == 1:
         return {(w,): g for w, g in zip(wrt, symgrad.grad(y, list(wrt)), strict=True)}
     return {k: v for k, v in symgrad.derivatives(y, list(wrt), order).items() if k}
+
+
+def _jacobian(y: symgrad.Expr, w: symgrad.Expr) -> symgrad.Expr:
+    derivative = symgrad.jacobian(y, w) if y.shape else symgrad.grad(y, w)
+    assert isinstance(derivative, symgrad.Expr)  # of one w there is one
+    return derivative
 
 
 def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form: str) -> str:
@@ -100,6 +117,21 @@ def run_report(inputs: Mapping[str, Any], outputs: Mapping[str, Any], form: str)
     lines += ["  ".join(v.rjust(w) for v, w in zip(r, widths, strict=True)) for r in rows]
     if count > _ROWS:
         lines.insert(1 + _ROWS // 2, f"... {count - _ROWS} more rows (-o FILE writes them all) ...")
+    return "\n".join(lines)
+
+
+def arrays_report(arrays: Mapping[str, Any], nothing: Mapping[str, str | None]) -> str:
+    """Return the results of an array program, one after the other, each with its shape."""
+    lines: list[str] = []
+    for name, value in arrays.items():
+        array = np.asarray(value)
+        why = f"    # {nothing[name]}" if nothing[name] else ""
+        if array.ndim == 0:
+            lines.append(f"{name} = {_number(array[()])}{why}")
+            continue
+        text = np.array2string(array, max_line_width=96, floatmode="unique")
+        shape = ", ".join(map(str, array.shape)) + ("," if array.ndim == 1 else "")
+        lines += [f"{name} : ({shape}){why}", *(f"    {line}" for line in text.splitlines())]
     return "\n".join(lines)
 
 

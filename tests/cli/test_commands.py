@@ -241,3 +241,88 @@ def test_the_module_runs_as_a_program():
         [sys.executable, "-m", "symgrad", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("symgrad, version")
+
+
+_LINE = "X : real[n, 2]\nw : real[2]\ny : real[n]\nloss = mean((X@w - y)**2)\n"
+
+
+def test_an_array_program_prints_each_result_with_its_shape(call, tmp_path):
+    (tmp_path / "line.sg").write_text(_LINE)
+    np.savez(tmp_path / "data.npz", X=[[1.0, 2], [3, 4]], y=[1.0, 0])
+    result = call("run", "line.sg", "X=data.npz", "w=1,1", "y=data.npz:y", "--wrt", "w")
+    assert result.stdout.splitlines() == ["loss = 26.5", "dloss_dw : (2,)", "    [23. 32.]"]
+    written = call("run", "line.sg", "X=[[1, 2], [3, 4]]", "w=[1, 1.]", "y=1,0", "-o", "out.npz")
+    assert written.exit_code == 0, written.output
+    with np.load(tmp_path / "out.npz") as arrays:
+        assert {name: a.shape for name, a in arrays.items()} == {
+            "loss": (),
+            "dloss_dX": (2, 2),
+            "dloss_dw": (2,),
+            "dloss_dy": (2,),
+        }
+        assert np.array_equal(arrays["dloss_dw"], [23, 32])
+    data = json.loads(call("run", "line.sg", "X=data.npz", "w=1,1", "y=1,0", "--format", "json").stdout)
+    assert data["dloss_dX"] == [[2, 2], [7, 7]]
+
+
+def test_a_list_of_one_and_one_of_none_are_lists(call):
+    picked = "x : real[n]\nids : int[m]\ny = sum(x[ids]*stop_gradient(x[ids]))"
+    lines = call("run", picked, "x=7", "ids=0").stdout.splitlines()
+    assert lines == ["y = 49.0", "dy_dx : (1,)", "    [7.]"]
+    assert call("run", picked, "x=1,2", "ids=[]").stdout.splitlines() == [
+        "y = 0.0",
+        "dy_dx : (2,)",
+        "    [0. 0.]",
+    ]
+    assert "# stopped" in call("run", "x : real[n]\ny = sum(stop_gradient(x))", "x=1").stdout
+
+
+def test_positions_keep_their_digits_in_a_kernel_of_float32(call):
+    picked = "x : real[n]\nids : int[m]\ny = sum(x[ids])"
+    result = call("run", picked, "x=1,2", f"ids={2**24 + 1}", "--dtype", "float32")
+    assert "input 'ids' is 16777217 at [0], out of range" in result.stderr
+
+
+def test_derivatives_of_arrays_are_jacobians(call):
+    line = call("run", "x : real[n]\ny = x**2", "x=1,3").stdout.splitlines()
+    assert line == ["y : (2,)", "    [1. 9.]", "dy_dx : (2, 2)", "    [[2. 0.]", "     [0. 6.]]"]
+    rows = call("run", _LINE, "X=[[1, 2], [3, 4]]", "w=1,1", "y=1,0", "--wrt", "w", "--order", "2").stdout
+    assert rows.splitlines()[-3:] == ["d2loss_dw_dw : (2, 2)", "    [[10. 14.]", "     [14. 20.]]"]
+    assert call("derive", _LINE, "--wrt", "w,y", "--order", "2").stdout.count("d2loss/") == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "text"),
+    [
+        (("X=[[1, 2], [3]]", "w=1,1", "y=1"), 1, "have different lengths"),
+        (("X=[[1, 2", "w=1,1", "y=1"), 2, "is not a value for 'X'"),
+        (("X=" + "[" * 100_000, "w=1,1", "y=1"), 2, "is not a value for 'X'"),
+        (("X=[[1, 'a']]", "w=1,1", "y=1"), 2, "is not a value for 'X'"),
+        (("X=1,2", "w=1,1", "y=1"), 1, "input 'X' has shape (2,)"),
+        (("X=[[1, 2]]", "w=1,1,1", "y=1"), 1, "w : real[2]"),
+        (
+            ("X=[[1, 2]]", "w=1,1", "y=1,2"),
+            1,
+            "size n is 1 in 'X' of shape (1, 2) and 2 in 'y' of shape (2,)",
+        ),
+        (("X=data.npz:Z", "w=1,1", "y=1"), 2, "has no array 'Z'"),
+        (("X=no.npz", "w=1,1", "y=1"), 3, "no.npz"),
+        (
+            ("X=[[1, 2]]", "w=1,1", "y=1", "-o", "o.csv"),
+            2,
+            "loss (), dloss_dX (1, 2), dloss_dw (2,), dloss_dy (1,)",
+        ),
+    ],
+)
+def test_bad_values_of_arrays(call, tmp_path, args, code, text):
+    np.savez(tmp_path / "data.npz", X=[[1.0, 2]])
+    result = call("run", _LINE, *args)
+    assert (result.exit_code, "Traceback" in result.output) == (code, False), result.output
+    assert text in result.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["data.npz"]
+
+
+def test_a_result_may_be_called_file(call, tmp_path):
+    assert call("run", "x : real\nfile = x**2", "x=3", "--no-gradient", "-o", "o.npz").exit_code == 0
+    with np.load(tmp_path / "o.npz") as arrays:
+        assert arrays["file"] == 9
