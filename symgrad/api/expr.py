@@ -24,7 +24,7 @@ from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS
-from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.layout import full
 from symgrad.ops.layout import text as shape_text
 
@@ -196,6 +196,9 @@ class Expr(ArrayMethods):
     def sympy(self) -> sympy.Basic:
         """Return it as a SymPy expression, unevaluated; shared parts are shared objects.
 
+        Raises:
+            UnsupportedError: if an array is in it: SymPy's symbols are numbers.
+
         Example:
             >>> import symgrad as sg
             >>> x = sg.symbols("x")
@@ -204,7 +207,15 @@ class Expr(ArrayMethods):
         """
         from symgrad.ir.cas import to_sympy
 
-        return to_sympy([self._readable()])[0]
+        node = self._readable()
+        array = next((n for n in topological([node]) if n.shape), None)
+        if array is not None:
+            what = f"'{array.name}'" if array.op is SYMBOL else "a part"
+            raise UnsupportedError(
+                f"SymPy takes formulas of numbers; {what} has shape {shape_text(array.shape)}",
+                cure="print it, .latex() and .numpy_source() write arrays; or write one entry with scalar symbols",
+            )
+        return to_sympy([node])[0]
 
     def latex(self) -> str:
         r"""Return it as LaTeX.

@@ -103,7 +103,8 @@ def minimize(
         NotScalarError: if the loss is an array.
         MissingInputError: if an input has no value, two values, or is none of the loss.
         ShapeError: if a value has not the declared shape.
-        UsageError: if there is nothing to minimise over, a start lies outside its domain, or the method is unknown.
+        UsageError: if there is nothing to minimise over, start or data is no dictionary, a start lies outside its
+            domain, or the method is unknown.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -119,6 +120,13 @@ def minimize(
             cure="minimise its sum or mean over all axes",
         )
     variables = _variables(expr, over)
+    for word, given in cast("dict[str, Any]", {"start": start, "data": {} if data is None else data}).items():
+        if not isinstance(given, Mapping):
+            raise UsageError(
+                f"{word} is of type {type(given).__name__}",
+                expected="a dictionary of values by name",
+                cure=f"pass {word}={{{variables[0].name!r}: ...}}" if word == "start" else None,
+            )
     name = _method(method, variables, options)
     inputs = _inputs(expr, variables)
     values = _values(expr, variables, inputs, start, data or {})

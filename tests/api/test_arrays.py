@@ -342,3 +342,10 @@ X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
 def test_refusals_say_what_and_how_else(call: Callable[[], Any], error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_sympy_takes_no_arrays() -> None:
+    a, b = sg.tensor("A", (2, 2)), sg.tensor("B", (2, 2))
+    for e in (a @ b, a * b, sg.sum(a), sg.sum(sg.ones(3))):
+        with pytest.raises(UnsupportedError, match="SymPy takes formulas of numbers"):
+            e.sympy()

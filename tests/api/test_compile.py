@@ -75,3 +75,11 @@ def test_what_counts_stays_whole_and_what_is_derived_is_real() -> None:
     counted = sg.compile(sg.grad(sg.sum(rows), X))(ids=[2, 0, 0], X=np.eye(3))
     np.testing.assert_array_equal(counted, [[2.0] * 3, [0.0] * 3, [1.0] * 3])
     assert counted.dtype == np.float64
+
+
+def test_a_size_that_nothing_gives_needs_an_input_that_has_it() -> None:
+    p = sg.parse("m : size\nx : real\ny = sum(x*arange(m))")
+    for given in (None, ["x"]):
+        with pytest.raises(MissingInputError) as caught:
+            sg.compile(p["y"], inputs=given)
+        assert "which need not occur in the outputs" in str(caught.value)

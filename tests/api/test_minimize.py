@@ -142,3 +142,12 @@ def test_a_start_outside_its_domain_is_refused() -> None:
     for value in (-1.0, 0.0, np.nan):
         with pytest.raises(UsageError, match="outside its domain, positive"):
             sg.minimize((p - 1) ** 2, p, {"p": value})
+
+
+def test_values_come_by_name() -> None:
+    w = sg.tensor("w", (2,))
+    with pytest.raises(UsageError, match="start is of type ndarray") as caught:
+        sg.minimize(sg.sum(w**2), over=w, start=np.ones(2))  # type: ignore[arg-type]
+    assert caught.value.cure == "pass start={'w': ...}"
+    with pytest.raises(UsageError, match="data is of type list"):
+        sg.minimize(sg.sum(w**2), over=w, start={"w": [1, 1]}, data=[1.0])  # type: ignore[arg-type]
