@@ -224,7 +224,7 @@ def run(
         write_arrays(output, arrays)
         click.echo(f"wrote {output}")
         return
-    if form == "text" and kernel.ufunc.signature is not None:
+    if form == "text" and (y.shape or kernel.ufunc.signature is not None):
         nothing = dict(zip(names, [None, *(g.nothing for g in found.values())], strict=True))
         click.echo(arrays_report(arrays, nothing))
     else:

@@ -275,6 +275,8 @@ def test_a_list_of_one_and_one_of_none_are_lists(call):
         "    [0. 0.]",
     ]
     assert "# stopped" in call("run", "x : real[n]\ny = sum(stop_gradient(x))", "x=1").stdout
+    lines = call("run", "x : real[n, 2]\ny = 2*x", "x=[[1, 2], [3, 4]]", "--no-gradient").stdout.splitlines()
+    assert lines == ["y : (2, 2)", "    [[2. 4.]", "     [6. 8.]]"]
 
 
 def test_positions_keep_their_digits_in_a_kernel_of_float32(call):
