@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.api.expr import Expr, as_expr, node_of
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
+from symgrad.api.residuals import residuals
 from symgrad.errors import MissingInputError, NotInProgramError, UnsupportedError, UsageError
-from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ir.types import REAL, Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.ops.arith import div
@@ -117,51 +117,12 @@ def arranged(exprs: Sequence[Expr]) -> list[Node]:
     if derived and len(topological(derived)) <= _CANONICAL_UP_TO:
         from symgrad.rules.pipeline import canonical
 
-        shared = residuals([e.node for e in exprs if not e.derived], derived)
-        open_form = substitute(derived, shared)
+        stand_ins, values = residuals([e.node for e in exprs if not e.derived], derived)
         # A kernel computes values, and the value of stop_gradient(e) is e.
-        nodes = canonical(open_form, drop_stops=True).nodes
-        closed_form = substitute(nodes, {stand_in: node for node, stand_in in shared.items()})
-        rewritten = dict(zip(derived, closed_form, strict=True))
+        nodes = canonical(substitute(derived, stand_ins), drop_stops=True).nodes
+        rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
     return [_real(rewritten[e.node], arrays) if e.derived else e.node for e in exprs]
-
-
-# What costs no more than reading its operands.
-_CHEAP = frozenset(
-    {"add", "mul", "neg", "div", "where", "stop_gradient", "one_hot", "gather"}
-    | {"reshape", "broadcast_to", "slice", "unslice", "concatenate"}
-)
-
-
-def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> dict[Node, Node]:
-    """Return stand-ins for the values of an array program that its derivatives read and its own outputs compute anyway.
-
-    The canonical form of a derivative may write a matrix product or a tanh in another way than the user did, and the
-    kernel would compute both. With a symbol in its place the forward value is computed once.
-
-    Args:
-        forward: the user's own expressions.
-        derived: the derivatives.
-    """
-    if not array_program([*forward, *derived]):
-        return {}
-    computed = set(topological(forward))
-    kept = {n for n in topological(derived) if n in computed and n.args and n.dtype == "real" and _costs(n)}
-    return {
-        n: symbol(Declaration(f"__value{i}", REAL, n.shape)) for i, n in enumerate(_ordered(kept, derived))
-    }
-
-
-def _ordered(kept: Collection[Node], roots: Sequence[Node]) -> list[Node]:
-    return [n for n in topological(roots, until=kept) if n in kept]
-
-
-def _costs(node: Node) -> bool:
-    if node.op.name == "einsum":
-        labels, result = node.params
-        return len(labels) > 1 or len(result) < len(labels[0])
-    return node.op.name not in _CHEAP
 
 
 def _real(derivative: Node, arrays: bool) -> Node:

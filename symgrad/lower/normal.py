@@ -28,9 +28,9 @@ def normal(outputs: Sequence[Node]) -> list[Node]:
             done[node] = contraction(node, args, products)
             continue
         rule = _RULES.get(node.op.name)
-        done[node] = (
-            rule(node, args) if rule else node if args == node.args else apply(node.op, args, node.params)
-        )
+        made = rule(node, args) if rule else node if args == node.args else apply(node.op, args, node.params)
+        # The norm of a whole number over no axis is its size: still a real number, in memory too.
+        done[node] = op("div", made, as_node(1)) if (node.dtype, made.dtype) == ("real", "int") else made
     return [done[o] for o in outputs]
 
 
