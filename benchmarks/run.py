@@ -36,6 +36,7 @@ BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "cold": ("cold", "run", "A cold process, and compiling the demo program"),
     "speed": ("speed", "run", "Kernels at 100,000 points"),
     "maths": ("vector_maths", "run", "Functions of one or two numbers at 100,000 points"),
+    "arrays": ("arrays", "run", "Array programs: value and gradient on one processor, one thread each"),
     "parsing": ("parsing", "run", "Reading program text"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from operator import mul
 from typing import Any, Protocol, final
@@ -23,6 +24,7 @@ from symgrad.llvm.types import FloatType
 __all__ = ["ArrayKernel", "ProgramCode"]
 
 _FLOAT64 = np.dtype(np.float64)
+_SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _MAX_AXES = 32
 """So many axes of all outputs together leave room for a batch: NumPy's iterator has 64 for both."""
 
@@ -117,6 +119,31 @@ class ArrayKernel(Kernel):
     @property
     def llvm_ir(self) -> str:
         return self._code.llvm_ir
+
+    def scratch_bytes(self, **sizes: int) -> int:
+        """Return how much memory a call needs beside its inputs and outputs.
+
+        Args:
+            sizes: a value for every named size.
+
+        Raises:
+            ShapeError: for a name that is missing or unknown.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("X : real[n, d]; w : real[d]; loss = sum(tanh(X@w)**2)")
+            >>> k = sg.compile([p["loss"], sg.grad(p["loss"], p["w"])])
+            >>> k.scratch_bytes(n=1000, d=10) < 3*8*1000
+            True
+        """
+        if set(sizes) != set(self.sizes):
+            raise ShapeError(
+                f"sizes {', '.join(sizes) or 'none'} were given",
+                expected=f"a value for {', '.join(self.sizes)}",
+            )
+        count = len(self.sizes)
+        table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
+        return int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
 
     def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name or len(arrays) != len(self.inputs):
