@@ -131,6 +131,11 @@ def minimize(
     inputs = _inputs(expr, variables)
     values = _values(expr, variables, inputs, start, data or {})
     problem = _Problem(expr, variables, inputs, values)
+    if not any(value.size for value in problem.start):
+        raise UsageError(
+            f"there is nothing to minimise over: {', '.join(str(v.name) for v in variables)} has no entries",
+            cure="start from an array that is not empty",
+        )
     return _search(problem, name, options)
 
 

@@ -96,7 +96,7 @@ def symbols_of(outputs: Iterable[Node]) -> list[Node]:
     """Return the symbols the outputs read, in order of first appearance.
 
     Raises:
-        RedefinitionError: if one name stands for two different symbols.
+        RedefinitionError: if one name stands for two different symbols, or for a symbol and a size.
     """
     found: dict[str, Node] = {}
     for node in topological(outputs):
@@ -107,6 +107,13 @@ def symbols_of(outputs: Iterable[Node]) -> list[Node]:
             raise RedefinitionError(
                 f"'{node.name}' stands for two different symbols: '{other.declaration}' and '{node.declaration}'",
                 cure="declare it once, or rename one of them",
+            )
+    for node in found.values():
+        size = next((s for s in node.shape if s in found), None)
+        if size is not None:
+            raise RedefinitionError(
+                f"'{size}' stands for a size and a symbol: '{node.declaration}' and '{found[size].declaration}'",
+                cure=f"rename one of them; the size as a number is sg.size({size!r})",
             )
     return list(found.values())
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.printer import expression_text
 from symgrad.ir.sizes import Extent, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import broadcast_shapes
@@ -100,7 +101,8 @@ def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
     for node in inputs:
         if node.op is not SYMBOL:
             raise UsageError(
-                f"the input {node!r} is not a symbol", cure="pass the declared symbols that it is made of"
+                f"the input '{expression_text(node)}' is not a symbol",
+                cure="pass the declared symbols that it is made of",
             )
     names = [node.name for node in inputs]
     for node in inputs:

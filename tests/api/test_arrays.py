@@ -15,6 +15,7 @@ from symgrad.errors import (
     ArrayTypeError,
     IndexRangeError,
     MissingInputError,
+    RedefinitionError,
     ShapeError,
     SymgradError,
     UnsupportedError,
@@ -349,3 +350,14 @@ def test_sympy_takes_no_arrays() -> None:
     for e in (a @ b, a * b, sg.sum(a), sg.sum(sg.ones(3))):
         with pytest.raises(UnsupportedError, match="SymPy takes formulas of numbers"):
             e.sympy()
+
+
+def test_a_symbol_and_a_size_share_no_name() -> None:
+    n, x = sg.symbols("n"), sg.tensor("x", ("n",))
+    for use in (
+        lambda: (n * sg.sum(x))(n=2.0, x=np.ones(3)),
+        lambda: sg.compile(n * sg.sum(x)),
+        lambda: sg.compile(sg.sum(sg.tensor("x", ("x",)))),
+    ):
+        with pytest.raises(RedefinitionError, match="stands for a size and a symbol: 'x : real"):
+            use()

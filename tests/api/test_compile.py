@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import MissingInputError
+from symgrad.errors import MissingInputError, UsageError
 from tests.arrays import random_value
 
 X, W, B = sg.tensor("X", ("n", 3)), sg.tensor("w", (3, 2)), sg.tensor("b", (2,))
@@ -83,3 +83,9 @@ def test_a_size_that_nothing_gives_needs_an_input_that_has_it() -> None:
         with pytest.raises(MissingInputError) as caught:
             sg.compile(p["y"], inputs=given)
         assert "which need not occur in the outputs" in str(caught.value)
+
+
+def test_an_input_that_is_an_intermediate_value_is_named_as_it_is_written() -> None:
+    h = X @ sg.tensor("w", (3,))
+    with pytest.raises(UsageError, match="the input 'X@w' is not a symbol"):
+        sg.compile(sg.sum(h**2), inputs=[h])

@@ -151,3 +151,9 @@ def test_values_come_by_name() -> None:
     assert caught.value.cure == "pass start={'w': ...}"
     with pytest.raises(UsageError, match="data is of type list"):
         sg.minimize(sg.sum(w**2), over=w, start={"w": [1, 1]}, data=[1.0])  # type: ignore[arg-type]
+
+
+def test_arrays_without_entries_are_nothing_to_minimise_over() -> None:
+    x = sg.tensor("x", ("n",))
+    with pytest.raises(UsageError, match="x has no entries"):
+        sg.minimize(sg.sum(x**2), over=x, start={"x": np.zeros(0)})
