@@ -85,7 +85,9 @@ print("rows and indices add up to the dense gradient:", np.allclose(dense, spars
 
 # An adversarial step: move every embedding a little along the sign of its gradient.
 perturbed = sg.compile(loss.subs({rows: rows + 0.1 * sg.sign(by_rows)}), inputs=inputs)
-print(f"loss {float(kernel(ids, word, t, o)[0]):.4f}, after the adversarial step {float(perturbed(ids, word, t, o)):.4f}")
+print(
+    f"loss {float(kernel(ids, word, t, o)[0]):.4f}, after the adversarial step {float(perturbed(ids, word, t, o)):.4f}"
+)
 
 plain, looked = train(look=False), train(look=True)
 print(f"100 steps: loss {plain[0]:.3f} -> {plain[-1]:.3f}")
@@ -93,7 +95,9 @@ print("bit-identical with the extra gradient computed in between:", plain == loo
 
 # The same step with sampled noise words instead of the whole vocabulary: the noise words are one more input.
 sampled = program["sampled"]
-step = sg.compile([sampled, *sg.grad(sampled, [table, output])], inputs=[*inputs[:2], program["noise"], *inputs[2:]])
+step = sg.compile(
+    [sampled, *sg.grad(sampled, [table, output])], inputs=[*inputs[:2], program["noise"], *inputs[2:]]
+)
 value, *slopes = step(ids, word, random(2, 0).integers(0, VOCABULARY, (BATCH, NOISE)), t, o)
 print(f"sampled loss {float(value):.3f}, gradients of shapes {[s.shape for s in slopes]}")
 
@@ -109,4 +113,6 @@ def first_loss(operations_before: int) -> float:
     return float(kernel(ids, word, t, o)[0])
 
 
-print(f"seeds that count operations: {first_loss(17):.4f} before, {first_loss(18):.4f} with one operation more")
+print(
+    f"seeds that count operations: {first_loss(17):.4f} before, {first_loss(18):.4f} with one operation more"
+)

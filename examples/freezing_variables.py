@@ -27,7 +27,9 @@ print("by stop_gradient:")
 gradients = sg.grad(program["loss"], weights)
 for weight, gradient in zip(weights, gradients, strict=True):
     # Zero, and the reason for it: every path from the loss to w2 and w3 passes the stop_gradient.
-    print(f"  d loss/d {weight} = {gradient.canonical()}" + f"  ({gradient.nothing})" * bool(gradient.nothing))
+    print(
+        f"  d loss/d {weight} = {gradient.canonical()}" + f"  ({gradient.nothing})" * bool(gradient.nothing)
+    )
 
 random = np.random.Generator(np.random.Philox(key=7))
 X = random.normal(size=(64, 5))

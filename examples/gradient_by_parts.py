@@ -62,7 +62,14 @@ all_at_once = sg.grad(small["loss"], small["x"])(**values)
 by_out = sg.grad(small["loss"], out)(**values)  # 1 x 5
 jacobian = sg.jacobian(out, small["x"])(**values)  # (1, 5) by (1, 10)
 by_parts = by_out @ jacobian[0, :, 0, :]  # 1 x 5 by 5 x 10
-print("whole gradient:", all_at_once.shape, "by parts:", by_parts.shape, "equal:", np.allclose(all_at_once, by_parts))
+print(
+    "whole gradient:",
+    all_at_once.shape,
+    "by parts:",
+    by_parts.shape,
+    "equal:",
+    np.allclose(all_at_once, by_parts),
+)
 
 # The popular answer differentiates each component and joins the pieces along the wrong axis.
 pieces = [sg.grad(out[0, i], small["x"]) for i in range(5)]

@@ -76,6 +76,15 @@ LN2_2 = mp.log(2) / 2
 
 FITS = [
     Fit(
+        "EXP_SHORT",
+        "(exp(r) - 1 - r)/r**2, |r| <= log(2)/2, for a result rounded three times",
+        lambda r: (mp.expm1(r) - r) / r**2,
+        -LN2_2 - 0.001,
+        LN2_2 + 0.001,
+        9,
+        lambda r: r**2,
+    ),
+    Fit(
         "EXP",
         "(exp(r) - 1 - r)/r**2, |r| <= log(2)/2",
         lambda r: (mp.expm1(r) - r) / r**2,

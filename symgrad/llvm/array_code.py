@@ -110,7 +110,7 @@ def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target, *
         _run(plan.memory, names, real, width, declarations, calls),
         _scratch(plan.memory, names, real, width, declarations),
         *texts,
-        *declarations.maths.values(),
+        *declarations.definitions(),
         *(loop.lane_by_lane(name, arity, width, of) for name, (arity, of) in declarations.libm.items()),
         *declarations.intrinsics,
         loop.ATTRIBUTES,

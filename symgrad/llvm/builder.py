@@ -31,6 +31,10 @@ class Value(NamedTuple):
     literal: Any  # np.float64 | np.float32 | bool | None
 
 
+MOST_INLINED = 16
+"""Calls of our functions in a module that are inlined: beyond, the code grows faster than the time shrinks."""
+
+
 class Declarations:
     """What the code of one module calls: intrinsics, functions of ours, functions of libm.
 
@@ -42,7 +46,14 @@ class Declarations:
         self.fused = fused
         self.intrinsics: dict[str, None] = {}  # declarations, in the order of their first use
         self.maths: dict[str, str] = {}  # symbol -> definition
+        self.calls = 0  # of these
         self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
+
+    def definitions(self) -> list[str]:
+        """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register."""
+        if self.calls > MOST_INLINED:
+            return list(self.maths.values())
+        return [text.replace(") #0 {", ") #1 {", 1) for text in self.maths.values()]
 
 
 class VectorBuilder:
@@ -253,6 +264,7 @@ class VectorBuilder:
     def _maths(self, name: str, args: Sequence[Value]) -> Value:
         made = define(name, self.real, self.width, fused=self.declarations.fused)
         self.declarations.maths[made.symbol] = made.text
+        self.declarations.calls += 1
         self.declarations.intrinsics.update(dict.fromkeys(made.intrinsics))
         self.declarations.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
         value = self.emit(

@@ -73,7 +73,7 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
     parts = [
         loop.plan(itemsizes, nin, width, real, plan.slots * target.vector_bytes, internal=alone),
         *text,
-        *declarations.maths.values(),
+        *declarations.definitions(),
         *(loop.lane_by_lane(name, arity, width, of) for name, (arity, of) in declarations.libm.items()),
         *declarations.intrinsics,
     ]

@@ -1,9 +1,9 @@
 """The order in which a person writes terms and factors: by structure alone, never by identity, creation or hash.
 
 Factors: numbers, constants, roots of numbers, symbols, functions, sums, then arrays in this order, then what arrays
-were reduced to; within a group by the symbols they contain, then by their text, short before long. Terms: by falling degree, like monomials lexicographically,
-the constant last; `1 + exp(-x)` and `1 - x` put it first, where the rest has no degree, or would open with
-a minus sign.
+were reduced to; within a group by the symbols they contain, then by their text, short before long. Terms: by falling
+degree, like monomials lexicographically, the constant last; `1 + exp(-x)` and `1 - x` put it first, where the rest
+has no degree, or would open with a minus sign.
 """
 
 from __future__ import annotations

@@ -116,10 +116,10 @@ def test_prototypes_of_array_programs():
         "int loss(const double *X, const double *w, const double *y, const int64_t *ids, long n, long m, "
         "double *value, double *picked)"
     )
-    n, double = array("n", "n", "double"), array("double", "double")
-    k = compile_nodes([mean(n), mean(double)], [n, double], dtype="float32")
+    a, b = array("a", "n", "double"), array("double_", "double")
+    k = compile_nodes([mean(a), mean(b)], [a, b], dtype="float32")
     assert c_prototype(k) == (
-        "int kernel(const float *n_, const float *double__, long n, long double_, float *out0, float *out1)"
+        "int kernel(const float *a, const float *double__, long n, long double_, float *out0, float *out1)"
     )
 
 

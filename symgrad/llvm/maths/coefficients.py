@@ -9,6 +9,18 @@ from symgrad.llvm.maths.lanes import Series
 def _read(text: str) -> tuple[float, ...]:
     return tuple(map(float.fromhex, text.split()))
 
+# (exp(r) - 1 - r)/r**2, |r| <= log(2)/2, for a result rounded three times: 2**-57.1
+EXP_SHORT = Series(
+    _read(
+        "0x1.000000000000cp-1 0x1.5555555555561p-3 0x1.555555554fe49p-5 0x1.111111110d4c6p-7 "
+        "0x1.6c16c18614b3bp-10 0x1.a01a01bb605e8p-13 0x1.a0199562f6332p-16 0x1.71dddeb188286p-19 "
+        "0x1.28b169fc2d9ecp-22 0x1.af8746f06bce6p-26 "
+    ),
+    _read(
+        "0x1.000000440a0b1p-1 0x1.55555598ff879p-3 0x1.55547dfa146b7p-5 0x1.11107b80fb8fep-7 "
+        "0x1.6d98a3a1101c8p-10 0x1.a1b9f0e05813bp-13 "
+    ),
+)
 # (exp(r) - 1 - r)/r**2, |r| <= log(2)/2: 2**-61.2
 EXP = Series(
     _read(

@@ -48,7 +48,17 @@ def exp_of_pair(lanes: Lanes, x: Lane, low: Lane | None = None) -> Lane:
 
 
 def exp(lanes: Lanes, x: Lane) -> Lane:
-    return exp_of_pair(lanes, x)
+    """Within 0.9 ulp in a third less time than `exp_of_pair` takes, where 2**n is a normal number."""
+    if not lanes.fused:  # with more roundings it would not be within one
+        return exp_of_pair(lanes, x)
+    shifted = lanes.muladd(x, 1 / math.log(2), lanes.ROUND)
+    n = shifted - lanes.ROUND
+    r = lanes.muladd(n, -c.LN2[1], lanes.muladd(n, -c.LN2[0], x))
+    value = lanes.muladd(r, lanes.muladd(r, lanes.polynomial(r, c.EXP_SHORT), 1), 1)
+    # The exponent is added as an integer: n stands in the last bits of the shifted sum.
+    usual = lanes.real(lanes.bits(value) + (lanes.bits(shifted) << 52))
+    (result,) = lanes.rarely(lanes.not_(lanes.abs(x) <= 708.0), [usual], lambda: [exp_of_pair(lanes, x)])
+    return result
 
 
 def exp2(lanes: Lanes, x: Lane) -> Lane:
