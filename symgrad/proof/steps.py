@@ -1,0 +1,113 @@
+"""Programs as the checker reads them: a list of steps, each over earlier ones, made of what JSON can hold.
+
+The checker does not use the graph of `symgrad.ir`: its ops come with derivative rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from symgrad.errors import UsageError
+
+__all__ = ["Program", "Step", "Symbol", "program_from_json", "program_to_json"]
+
+Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A variable: what it may be. An end that is None is infinite; ends are excluded."""
+
+    name: str
+    kind: str
+    low: Fraction | None
+    high: Fraction | None
+    shape: tuple[Length, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation: its name in programs, or one of the leaves ``symbol``, ``number``, ``constant``, ``size``.
+
+    Args:
+        op: its name.
+        args: positions of earlier steps.
+        params: static parameters; the name of a leaf; of a number a Fraction or a truth value.
+        shape: of the result.
+        kind: of the result: ``"real"``, ``"int"`` or ``"bool"``.
+    """
+
+    op: str
+    args: tuple[int, ...] = ()
+    params: tuple[Any, ...] = ()
+    shape: tuple[Length, ...] = ()
+    kind: str = "real"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Steps, each after its arguments, and the variables that they read."""
+
+    steps: tuple[Step, ...]
+    symbols: tuple[Symbol, ...]
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return {"q": str(value)}
+    if isinstance(value, tuple):
+        return [_to_json(v) for v in value]
+    return value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Fraction(value["q"])
+    if isinstance(value, list):
+        return tuple(_from_json(v) for v in value)
+    return value
+
+
+def program_to_json(program: Program) -> dict[str, Any]:
+    """Return what `json.dumps` takes."""
+    return {
+        "symbols": [
+            [s.name, s.kind, *(None if e is None else str(e) for e in (s.low, s.high)), list(s.shape)]
+            for s in program.symbols
+        ],
+        "steps": [
+            [s.op, list(s.args), _to_json(s.params), list(s.shape), s.kind] for s in program.steps
+        ],
+    }
+
+
+def program_from_json(data: Any) -> Program:
+    """Read a program back.
+
+    Raises:
+        UsageError: if it is none: a step that reads a later one, a symbol that is not declared.
+    """
+    try:
+        symbols = tuple(
+            Symbol(name, kind, *(None if e is None else Fraction(e) for e in (low, high)), tuple(shape))
+            for name, kind, low, high, shape in data["symbols"]
+        )
+        steps = tuple(
+            Step(str(op), tuple(args), _from_json(params), tuple(shape), str(kind))
+            for op, args, params, shape, kind in data["steps"]
+        )
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise UsageError(f"this is not a program of a proof: {error!r}", cure="make the proof anew") from error
+    _check(steps, {s.name for s in symbols})
+    return Program(steps, symbols)
+
+
+def _check(steps: Sequence[Step], names: set[str]) -> None:
+    for i, step in enumerate(steps):
+        if not all(type(a) is int and 0 <= a < i for a in step.args):
+            raise UsageError(f"step {i} ({step.op}) reads a step that does not come before it")
+        if step.op == "symbol" and step.params[:1] and step.params[0] not in names:
+            raise UsageError(f"step {i} reads '{step.params[0]}', which is not declared")

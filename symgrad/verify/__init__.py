@@ -1,0 +1,1 @@
+"""The search for proofs and witnesses; `symgrad.proof` checks what it finds."""
