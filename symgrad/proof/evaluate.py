@@ -1,0 +1,136 @@
+"""The value of a program in kernels: one pass over its steps, for one outcome of its conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from symgrad.proof.field import Element, GiveUp
+from symgrad.proof.functions import ROWS, Functions
+from symgrad.proof.steps import Program, Step
+
+__all__ = ["COMPARISONS", "conditions", "reached", "values"]
+
+COMPARISONS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
+"""The sign of the difference of the arguments of one that is true."""
+_LOGIC = {
+    "and_": lambda a, b: a and b,
+    "or_": lambda a, b: a or b,
+    "xor": lambda a, b: a != b,
+    "not_": lambda a: not a,
+}
+
+
+def reached(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
+    """Return the steps that the outputs need, in order; of a `where` whose condition is decided, one branch."""
+    needed: set[int] = set()
+    stack = list(outputs)
+    while stack:
+        i = stack.pop()
+        if i not in needed:
+            needed.add(i)
+            step = program.steps[i]
+            truth = _truth(program, step.args[0], outcome) if step.op == "where" else None
+            stack += [step.args[0], step.args[1 if truth else 2]] if truth is not None else step.args
+    return sorted(needed)
+
+
+def conditions(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
+    """Return the comparisons that the outputs need and that the outcome does not decide."""
+    return [
+        i
+        for i in reached(program, outputs, outcome)
+        if (program.steps[i].op in COMPARISONS or program.steps[i].op in {"eq", "ne"}) and i not in outcome
+    ]
+
+
+def _truth(program: Program, at: int, outcome: Mapping[int, bool]) -> bool | None:
+    """The truth value of a step, if the outcome of the comparisons decides it."""
+    known: dict[int, bool | None] = {}
+    stack = [at]
+    while stack:
+        i = stack[-1]
+        step = program.steps[i]
+        missing = [a for a in step.args if a not in known] if step.op in _LOGIC else []
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if step.op in _LOGIC:
+            args = [known[a] for a in step.args]
+            known[i] = None if None in args else _LOGIC[step.op](*args)
+        elif step.op == "number" and isinstance(step.params[0], bool):
+            known[i] = step.params[0]
+        else:
+            known[i] = outcome.get(i)
+    return known[at]
+
+
+def values(k: Functions, program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[Element]:
+    """Return the outputs in kernels, where the comparisons come out as given.
+
+    Raises:
+        Contradiction: if no point has that outcome.
+        GiveUp: if a step has no row, or what grows too large.
+    """
+    symbols = {s.name: k.symbol(s.name, s.low, s.high) for s in program.symbols if not s.shape}
+    known: dict[int, Element] = {}
+    for i in reached(program, outputs, outcome):
+        step = program.steps[i]
+        if step.shape:
+            raise GiveUp("arrays")
+        if step.kind == "bool":
+            _assume(k, step, i, known, outcome)
+        elif step.op == "where":
+            truth = _truth(program, step.args[0], outcome)
+            if truth is None:
+                raise GiveUp("a condition that is not decided")
+            known[i] = known[step.args[1 if truth else 2]]
+        else:
+            known[i] = _value(k, step, [known[a] for a in step.args], symbols)
+    return [known[o] for o in outputs]
+
+
+def _value(k: Functions, step: Step, args: Sequence[Element], symbols: Mapping[str, Element]) -> Element:
+    match step.op:
+        case "symbol":
+            return symbols[step.params[0]]
+        case "number":
+            return k.field.constant(Fraction(step.params[0]))
+        case "constant":
+            return k.pi() if step.params[0] == "pi" else k.constant(step.params[0])
+        case "polygamma":
+            return k.polygamma(int(step.params[0]), args[0])
+        case _:
+            row = ROWS.get(step.op)
+            if row is None:
+                raise GiveUp(f"'{step.op}' has no row")
+            return row(k, *args)
+
+
+def _assume(
+    k: Functions, step: Step, i: int, known: Mapping[int, Element], outcome: Mapping[int, bool]
+) -> None:
+    """Restrict the case to the points where a comparison comes out as given; where both sides are equal is excluded."""
+    if step.op not in COMPARISONS and step.op not in {"eq", "ne"}:
+        return
+    if i not in outcome:
+        raise GiveUp("a condition that is not decided")
+    difference = k.field.sub(*(known[a] for a in step.args))
+    equal = k.field.is_zero(difference)
+    if step.op in {"eq", "ne"}:
+        if outcome[i] != (equal == (step.op == "eq")):
+            raise GiveUp("a condition that holds in thin sets") if not equal else _contradiction()
+        return
+    sign = COMPARISONS[step.op] if outcome[i] else -COMPARISONS[step.op]
+    if equal:
+        if outcome[i] != (step.op in {"le", "ge"}):
+            raise _contradiction()
+        return
+    k.require_positive(k.field.scaled(k.sign(difference), Fraction(sign)))
+
+
+def _contradiction() -> Exception:
+    from symgrad.proof.kernels import Contradiction
+
+    return Contradiction()

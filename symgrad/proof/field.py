@@ -1,0 +1,239 @@
+"""Exact fractions of polynomials in generators, some of which satisfy relations: x*y/(1 + k) with k**2 = x.
+
+A generator stands for a real number that depends on the point (`symgrad/proof/kernels.py` says which), and a relation
+is true of these numbers at every point of the case at hand. So what is computed here holds at every such point where
+no denominator vanishes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import flint as _flint
+
+__all__ = ["Budget", "Element", "Field", "Full", "GiveUp", "Poly", "Rational", "flint", "rational"]
+
+# python-flint has no type information.
+flint = cast(Any, _flint)
+Poly: TypeAlias = Any
+Rational: TypeAlias = Any
+
+_FEW = 12  # denominators with more terms are not tried as factors of large numerators
+
+
+class GiveUp(Exception):
+    """The search for a proof ends here, and why."""
+
+
+class Full(GiveUp):
+    """There are too few generators: begin again with more."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a proof may cost.
+
+    Args:
+        deadline: by `time.monotonic`.
+        terms: products of the numbers of terms that are multiplied.
+    """
+
+    deadline: float
+    terms: int = 4_000_000
+
+    def spend(self, terms: int) -> None:
+        if terms > self.terms:
+            raise GiveUp("the polynomials grow too large")
+        if time.monotonic() > self.deadline:
+            raise GiveUp("the time limit")
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """num divided by the product of factors of the field, each with its exponent."""
+
+    num: Poly
+    den: tuple[tuple[int, int], ...] = ()
+
+
+def rational(value: Any) -> Rational:
+    """A Fraction or int as flint's."""
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+@dataclass(slots=True)
+class Field:
+    """Arithmetic; generators are taken one after the other, and later ones are larger in the order of monomials.
+
+    Args:
+        capacity: how many generators there may be.
+        budget: when to give up.
+    """
+
+    capacity: int
+    budget: Budget
+    names: list[str] = field(default_factory=list[str])
+    factors: list[Poly] = field(default_factory=list[Poly])
+    """Polynomials that were divided by: the proof holds where they do not vanish."""
+    relations: list[tuple[int, int, Poly]] = field(default_factory=list[tuple[int, int, Poly]])
+    """Position of a generator, degree from which it is replaced, and the polynomial that is zero."""
+    ring: Any = None
+
+    def __post_init__(self) -> None:
+        self.ring = flint.fmpq_mpoly_ctx.get(tuple(f"g{i}" for i in range(self.capacity)), "lex")
+
+    # generators
+
+    def generator(self, name: str) -> Poly:
+        if len(self.names) == self.capacity:
+            raise Full("there are more kernels than foreseen")
+        self.names.append(name)
+        return self.ring.gens()[self.capacity - len(self.names)]
+
+    def index(self, generator: Poly) -> int:
+        """The position of a generator among a monomial's exponents."""
+        return int(generator.degrees().index(1))
+
+    def relate(self, generator: Poly, degree: int, zero: Poly) -> None:
+        """Let ``zero`` be zero, a polynomial whose leading monomial is generator**degree."""
+        self.relations.append((self.index(generator), degree, zero))
+        self.relations.sort(key=lambda r: r[0])
+
+    def reduced(self, num: Poly) -> Poly:
+        """Replace powers by the relations, the newest generators first."""
+        again = True
+        while again:
+            again = False
+            degrees = num.degrees()
+            for position, degree, zero in self.relations:
+                if degrees[position] >= degree:
+                    num = num % zero
+                    degrees = num.degrees()
+                    again = True
+        return num
+
+    # elements
+
+    def constant(self, value: Any) -> Element:
+        return Element(self.ring.constant(rational(value)))
+
+    def poly(self, num: Poly) -> Element:
+        return Element(self.reduced(num))
+
+    def is_zero(self, a: Element) -> bool:
+        return bool(a.num.is_zero())
+
+    def number(self, a: Element) -> Rational | None:
+        """The rational number that it is, if it is one."""
+        if a.den or not a.num.is_constant():
+            return None
+        return a.num.leading_coefficient() if a.num else flint.fmpq(0)
+
+    def _times(self, a: Poly, b: Poly) -> Poly:
+        self.budget.spend(len(a) * len(b))
+        return a * b
+
+    def _expanded(self, powers: Iterable[tuple[int, int]]) -> Poly:
+        product = self.ring.constant(1)
+        for i, e in powers:
+            for _ in range(e):
+                product = self._times(product, self.factors[i])
+        return product
+
+    def _cancelled(
+        self, num: Poly, den: Mapping[int, int], which: Iterable[int]
+    ) -> tuple[Poly, dict[int, int]]:
+        left = dict(den)
+        for i in which:
+            divisor = self.factors[i]
+            if len(divisor) > _FEW and len(num) > 50 * _FEW:
+                continue
+            while left.get(i, 0):
+                quotient, rest = divmod(num, divisor)
+                if rest:
+                    break
+                num = quotient
+                left[i] -= 1
+        return num, {i: e for i, e in left.items() if e}
+
+    def _made(self, num: Poly, den: Mapping[int, int]) -> Element:
+        num = self.reduced(num)
+        if not num:
+            return Element(num)
+        return Element(num, tuple(sorted(den.items())))
+
+    def add(self, a: Element, b: Element) -> Element:
+        if not a.num:
+            return b
+        if not b.num:
+            return a
+        if a.den == b.den:
+            num, den = self._cancelled(self.reduced(a.num + b.num), dict(a.den), [i for i, _ in a.den])
+            return self._made(num, den)
+        left, right = dict(a.den), dict(b.den)
+        common = {i: max(left.get(i, 0), right.get(i, 0)) for i in sorted({*left, *right})}
+        sides = [
+            self._times(x.num, self._expanded((i, e - own.get(i, 0)) for i, e in common.items()))
+            for x, own in ((a, left), (b, right))
+        ]
+        same = [i for i in common if left.get(i, 0) == right.get(i, 0)]
+        num, den = self._cancelled(self.reduced(sides[0] + sides[1]), common, same)
+        return self._made(num, den)
+
+    def neg(self, a: Element) -> Element:
+        return Element(-a.num, a.den)
+
+    def sub(self, a: Element, b: Element) -> Element:
+        return self.add(a, self.neg(b))
+
+    def mul(self, a: Element, b: Element) -> Element:
+        if not a.num or not b.num:
+            return Element(self.ring.constant(0))
+        left, right = dict(a.den), dict(b.den)
+        x, right = self._cancelled(a.num, right, right)
+        y, left = self._cancelled(b.num, left, left)
+        den = {i: left.get(i, 0) + right.get(i, 0) for i in {*left, *right}}
+        product = self._times(x, y)
+        num = self.reduced(product)
+        if num != product:
+            num, den = self._cancelled(num, den, list(den))
+        return self._made(num, den)
+
+    def scaled(self, a: Element, by: Any) -> Element:
+        return Element(a.num * rational(by), a.den) if by else self.constant(0)
+
+    def over(self, a: Element, powers: Iterable[tuple[Poly, int]], unit: Rational) -> Element:
+        """a divided by unit times a product of powers of polynomials: these become factors of the field."""
+        den = dict(a.den)
+        touched: list[int] = []
+        for poly, e in powers:
+            i = self._factor(poly)
+            den[i] = den.get(i, 0) + e
+            touched.append(i)
+        num, den = self._cancelled(a.num, den, touched)
+        return self._made(num / unit, den)
+
+    def _factor(self, poly: Poly) -> int:
+        for i, known in enumerate(self.factors):
+            if known == poly:
+                return i
+        self.factors.append(poly)
+        return len(self.factors) - 1
+
+    def cleared(self, a: Element) -> Poly:
+        """The numerator of 1/a before it is reduced: the product of the denominator's factors."""
+        return self._expanded(a.den)
+
+    def text(self, num: Poly) -> str:
+        """A polynomial with the generators' names."""
+        names = [self.names[self.capacity - 1 - i] if i >= self.capacity - len(self.names) else "?"
+                 for i in range(self.capacity)]  # fmt: skip
+        terms: list[str] = []
+        for exponents, c in num.terms():
+            powers = [f"{n}**{e}" if e > 1 else n for n, e in zip(names, exponents, strict=True) if e]
+            coefficient = [str(c)] if not powers or c != 1 else []
+            terms.append("*".join(coefficient + powers).replace("-1*", "-"))
+        return " + ".join(terms).replace("+ -", "- ") or "0"

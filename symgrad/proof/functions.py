@@ -1,0 +1,313 @@
+"""The functions of a program in terms of kernels: one row for each op.
+
+Angles: T = tan(B) makes the sine and cosine of multiples of 2*B fractions of T, so no relation is needed between
+them. All rows are identities of real functions, valid wherever the function is defined and nothing is divided by zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import factorial
+from types import MappingProxyType
+
+
+from symgrad.proof.field import Element, GiveUp
+from symgrad.proof.kernels import Kernels, Refine
+
+__all__ = ["ROWS", "Functions"]
+
+_ODD = {"atan", "asin", "erf"}
+_SHIFTS = 24  # how far apart the arguments of gamma functions may be
+
+
+class Functions(Kernels):
+    """Kernels, and the functions that programs may call."""
+
+    # opaque functions
+
+    def opaque(self, name: str, *args: Element) -> Element:
+        """A function of which only its arguments are known (and whether it is odd)."""
+        F = self.field
+        for known, its, value in self.functions:
+            if known != name or len(its) != len(args):
+                continue
+            if all(F.is_zero(F.sub(a, b)) for a, b in zip(args, its, strict=True)):
+                return value
+            if name in _ODD and F.is_zero(F.add(args[0], its[0])):
+                return F.neg(value)
+        text = ", ".join(F.text(a.num) + ("/..." if a.den else "") for a in args)
+        value = self.new(f"{name}({text})", "function", len(self.functions))
+        self.functions.append((name, args, value))
+        return value
+
+    def odd(self, name: str, u: Element) -> Element:
+        return self.field.constant(0) if self.field.is_zero(u) else self.opaque(name, u)
+
+    def shifted(self, name: str, u: Element, part: Callable[[Element], Element], *, product: bool) -> Element:
+        """f(u) where f(u + 1) is f(u) times or plus part(u): from an f whose argument differs by a whole number."""
+        F = self.field
+        join, undo = (F.mul, self.div) if product else (F.add, F.sub)
+        for known, its, value in list(self.functions):
+            distance = F.number(F.sub(u, its[0])) if known == name else None
+            if distance is None or distance.q != 1 or abs(distance) > _SHIFTS:
+                continue
+            for k in range(abs(int(distance.p))):
+                step = F.add(its[0], F.constant(k if distance > 0 else -1 - k))
+                value = (join if distance > 0 else undo)(value, part(step))
+            return value
+        return self.opaque(name, u)
+
+    # angles
+
+    def unit(self, u: Element, *, twice: bool) -> tuple[Element, Element]:
+        """The cosine and sine of an angle; if not ``twice``, both times the same number that is not zero."""
+        F = self.field
+        self._inverse_angles(u)
+        basis = [b for b, _ in self.angles]
+        pi = self.pi()
+        parts = self.combined(u, [*basis, pi])
+        if parts is None:
+            place = len(self.angles)
+            scale = self.oracle.scale("tan", place) * (2 if twice else 1)
+            b = F.scaled(u, Fraction(1, scale))
+            self.angles.append((b, self.new(f"tan({F.text(b.num)})", "tan", place)))
+            parts = [*[Fraction(0)] * place, Fraction(scale), Fraction(0)]
+        z = self._turn(parts[-1])
+        for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
+            if n.denominator != 1 or (twice and n.numerator % 2):
+                raise Refine(("tan", i), n.denominator * (2 if twice else 1))
+            count = abs(n.numerator)
+            if count > 64:
+                raise GiveUp("a large multiple of an angle")
+            t = t if n >= 0 else F.neg(t)
+            size = self.inverse(F.add(F.constant(1), F.mul(t, t))) if twice and count else None
+            for k in range(count):
+                z = F.sub(z[0], F.mul(z[1], t)), F.add(z[1], F.mul(z[0], t))
+                if size is not None and k % 2:
+                    z = F.mul(z[0], size), F.mul(z[1], size)
+        return z
+
+    def pi(self) -> Element:
+        for position, (kind, _) in self.meaning.items():
+            if kind == "constant" and self.field.names[self.field.capacity - 1 - position] == "pi":
+                return Element(self.field.ring.gens()[position])
+        return self.constant("pi")
+
+    def _turn(self, r: Fraction) -> tuple[Element, Element]:
+        """The cosine and sine of r*pi for multiples of pi/12."""
+        F = self.field
+        k = r * 12
+        if k.denominator != 1:
+            raise GiveUp(f"the sine of {r}*pi")
+        half = F.constant(Fraction(1, 2))
+        # k/12 = k/3 - k/4
+        third = half, F.mul(half, self.power(F.constant(3), half))
+        fourth = self.power(half, half)
+        z = F.constant(1), F.constant(0)
+        for _ in range(k.numerator % 24):
+            for c, s in (third, (fourth, F.neg(fourth))):
+                z = F.sub(F.mul(z[0], c), F.mul(z[1], s)), F.add(F.mul(z[0], s), F.mul(z[1], c))
+        return z
+
+    def _inverse_angles(self, u: Element) -> None:
+        """Take the inverse functions in an angle into the basis, with the tangents of their halves."""
+        F = self.field
+        degrees = u.num.degrees()
+        for name, args, value in list(self.functions):
+            if name not in {"atan", "asin"} or not degrees[F.index(value.num)]:
+                continue
+            b = F.scaled(value, Fraction(1, 2))
+            if any(F.is_zero(F.sub(known, b)) for known, _ in self.angles):
+                continue
+            w, one = args[0], F.constant(1)
+            square = F.mul(w, w)
+            root = self.sqrt(F.add(one, square) if name == "atan" else F.sub(one, square))
+            self.angles.append((b, self.div(w, F.add(one, root))))
+
+    def sqrt(self, u: Element) -> Element:
+        return u if self.field.is_zero(u) else self.power(u, self.field.constant(Fraction(1, 2)))
+
+    def cos_sin(self, u: Element) -> tuple[Element, Element]:
+        return self.unit(u, twice=True)
+
+    def tan(self, u: Element) -> Element:
+        c, s = self.unit(u, twice=False)
+        return self.div(s, c)
+
+    # what is built of them
+
+    def half(self, u: Element) -> Element:
+        return self.field.scaled(u, Fraction(1, 2))
+
+    def plus(self, u: Element, n: int) -> Element:
+        return self.field.add(u, self.field.constant(n))
+
+    def sinh_cosh(self, u: Element) -> tuple[Element, Element]:
+        F, up = self.field, self.exp(u)
+        down = self.inverse(up)
+        return self.half(F.sub(up, down)), self.half(F.add(up, down))
+
+    def asinh(self, u: Element) -> Element:
+        F = self.field
+        return F.constant(0) if F.is_zero(u) else self.log(F.add(u, self.sqrt(self.plus(F.mul(u, u), 1))))
+
+    def acosh(self, u: Element) -> Element:
+        F = self.field
+        root = F.mul(self.sqrt(self.plus(u, 1)), self.sqrt(self.plus(u, -1)))
+        return self.log(F.add(u, root))
+
+    def atanh(self, u: Element) -> Element:
+        F = self.field
+        upper, lower = self.plus(u, 1), F.sub(F.constant(1), u)
+        return self.half(self.log(self.div(upper, lower)))
+
+    def asin(self, u: Element) -> Element:
+        number = self.field.number(u)
+        if number is not None and abs(number) == 1:
+            return self.field.scaled(self.pi(), Fraction(int(number.p), 2))
+        return self.odd("asin", u)
+
+    def acos(self, u: Element) -> Element:
+        return self.field.sub(self.half(self.pi()), self.asin(u))
+
+    def atan(self, u: Element) -> Element:
+        number = self.field.number(u)
+        if number is not None and abs(number) == 1:
+            return self.field.scaled(self.pi(), Fraction(int(number.p), 4))
+        return self.odd("atan", u)
+
+    def acot(self, u: Element) -> Element:
+        return self.atan(self.inverse(u))
+
+    def absolute(self, u: Element) -> Element:
+        return self.field.mul(self.sign(u), u)
+
+    def larger(self, u: Element, v: Element) -> Element:
+        F = self.field
+        return self.half(F.add(F.add(u, v), self.absolute(F.sub(u, v))))
+
+    def smaller(self, u: Element, v: Element) -> Element:
+        F = self.field
+        return self.half(F.sub(F.add(u, v), self.absolute(F.sub(u, v))))
+
+    def gamma(self, u: Element) -> Element:
+        F = self.field
+        number = F.number(u)
+        if number is not None and number.q == 1 and 0 < number <= 64:
+            return F.constant(factorial(int(number.p) - 1))
+        return self.shifted("gamma", u, lambda v: v, product=True)
+
+    def lgamma(self, u: Element) -> Element:
+        return self.shifted("lgamma", u, lambda v: self.log(self.absolute(v)), product=False)
+
+    def polygamma(self, n: int, u: Element) -> Element:
+        jump = self.field.constant((-1) ** n * factorial(n))
+        return self.shifted(
+            f"polygamma {n}", u, lambda v: self.div(jump, self.integer_power(v, n + 1)), product=False
+        )
+
+
+def _field(method: str) -> Callable[..., Element]:
+    return lambda k, *args: getattr(k.field, method)(*args)
+
+
+def _inverted(function: Callable[[Functions, Element], Element]) -> Callable[[Functions, Element], Element]:
+    """The function of one over the argument."""
+    return lambda k, u: function(k, k.inverse(u))
+
+
+def _softplus(k: Functions, u: Element) -> Element:
+    return k.log(k.plus(k.exp(u), 1))
+
+
+def _over_log(base: int) -> Callable[[Functions, Element], Element]:
+    return lambda k, u: k.div(k.log(u), k.log(k.field.constant(base)))
+
+
+def _atan2(k: Functions, y: Element, x: Element) -> Element:
+    """Two arguments that are the same multiple of others give the same angle only for positive multiples: opaque."""
+    return k.opaque("atan2", y, x)
+
+
+def _hyperbolic(part: int, *, inverse: bool = False) -> Callable[[Functions, Element], Element]:
+    def row(k: Functions, u: Element) -> Element:
+        value = k.sinh_cosh(u)[part]
+        return k.inverse(value) if inverse else value
+
+    return row
+
+
+def _ratio(part: int) -> Callable[[Functions, Element], Element]:
+    def row(k: Functions, u: Element) -> Element:
+        pair = k.sinh_cosh(u)
+        return k.div(pair[part], pair[1 - part])
+
+    return row
+
+
+Row = Callable[..., Element]
+
+ROWS: Mapping[str, Row] = MappingProxyType(
+    {
+        "add": _field("add"),
+        "neg": _field("neg"),
+        "mul": _field("mul"),
+        "div": Functions.div,
+        "pow": Functions.power,
+        "sqrt": Functions.sqrt,
+        "cbrt": lambda k, u: k.real_root(u, 3),
+        "hypot": lambda k, u, v: k.sqrt(k.field.add(k.field.mul(u, u), k.field.mul(v, v))),
+        "exp": Functions.exp,
+        "exp2": lambda k, u: k.power(k.field.constant(2), u),
+        "expm1": lambda k, u: k.plus(k.exp(u), -1),
+        "log": Functions.log,
+        "log2": _over_log(2),
+        "log10": _over_log(10),
+        "log1p": lambda k, u: k.log(k.plus(u, 1)),
+        "sigmoid": lambda k, u: k.inverse(k.plus(k.exp(k.field.neg(u)), 1)),
+        "softplus": _softplus,
+        "abs": Functions.absolute,
+        "sign": Functions.sign,
+        "relu": lambda k, u: k.half(k.field.add(u, k.absolute(u))),
+        "maximum": Functions.larger,
+        "minimum": Functions.smaller,
+        "clip": lambda k, u, low, high: k.smaller(k.larger(u, low), high),
+        "stop_gradient": lambda k, u: u,
+        "sin": lambda k, u: k.cos_sin(u)[1],
+        "cos": lambda k, u: k.cos_sin(u)[0],
+        "tan": Functions.tan,
+        "sec": lambda k, u: k.inverse(k.cos_sin(u)[0]),
+        "csc": lambda k, u: k.inverse(k.cos_sin(u)[1]),
+        "cot": lambda k, u: k.inverse(k.tan(u)),
+        "sinh": _hyperbolic(0),
+        "cosh": _hyperbolic(1),
+        "tanh": _ratio(0),
+        "sech": _hyperbolic(1, inverse=True),
+        "csch": _hyperbolic(0, inverse=True),
+        "coth": _ratio(1),
+        "asin": Functions.asin,
+        "acos": Functions.acos,
+        "atan": Functions.atan,
+        "atan2": _atan2,
+        "asec": _inverted(Functions.acos),
+        "acsc": _inverted(Functions.asin),
+        "acot": Functions.acot,
+        "asinh": Functions.asinh,
+        "acosh": Functions.acosh,
+        "atanh": Functions.atanh,
+        "asech": _inverted(Functions.acosh),
+        "acsch": _inverted(Functions.asinh),
+        "acoth": _inverted(Functions.atanh),
+        "erf": lambda k, u: k.odd("erf", u),
+        "erfc": lambda k, u: k.field.sub(k.field.constant(1), k.odd("erf", u)),
+        "gamma": Functions.gamma,
+        "lgamma": Functions.lgamma,
+        "digamma": lambda k, u: k.polygamma(0, u),
+        "floor": lambda k, u: k.opaque("floor", u),
+        "ceil": lambda k, u: k.field.neg(k.opaque("floor", k.field.neg(u))),
+        "round": lambda k, u: k.opaque("round", u),
+    }
+)
+"""How the value of an op follows from those of its arguments."""
+

@@ -1,0 +1,82 @@
+"""What proposes the steps of a proof: factors, decompositions, and how fine kernels must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from symgrad.proof.field import Element, Field, Poly, flint
+
+__all__ = ["Search"]
+
+_LONG = 300  # terms of a polynomial that is only divided by what is known
+
+
+class Search:
+    """An oracle that computes its answers and writes them down.
+
+    Args:
+        scales: how many times finer kernels are to be than where they are met first.
+    """
+
+    def __init__(self, scales: dict[tuple[str, int], int]) -> None:
+        self.scales = scales
+        self.answers: list[Any] = []
+        self._known: dict[str, list[tuple[Poly, int]]] = {}
+
+    def scale(self, kind: str, index: int) -> int:
+        return self.scales.get((kind, index), 1)
+
+    def factors(self, ring: Field, num: Poly) -> list[tuple[Poly, int]]:
+        text = str(num)
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = _factors(ring, num)
+        return found
+
+    def combination(self, ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
+        if not basis:
+            return None
+        den: dict[int, int] = {}
+        for e in (target, *basis):
+            for i, n in e.den:
+                den[i] = max(den.get(i, 0), n)
+        columns: list[dict[Any, Any]] = []
+        for e in (*basis, target):
+            own = dict(e.den)
+            num = e.num
+            for i, n in den.items():
+                for _ in range(n - own.get(i, 0)):
+                    num = num * ring.factors[i]
+            columns.append(ring.reduced(num).to_dict())
+        rows = sorted({m for c in columns for m in c})
+        matrix = flint.fmpq_mat(len(rows), len(columns), [c.get(m, 0) for m in rows for c in columns])
+        echelon, rank = matrix.rref()
+        solution = [Fraction(0)] * len(basis)
+        for r in range(rank):
+            pivot = next(c for c in range(len(columns)) if echelon[r, c] != 0)
+            if pivot == len(basis):
+                return None
+            value = echelon[r, len(basis)]
+            solution[pivot] = Fraction(int(value.p), int(value.q))
+        return solution
+
+
+def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
+    if len(num) <= _LONG:
+        return [(f, int(e)) for f, e in num.factor()[1]]
+    found: list[tuple[Poly, int]] = []
+    generators = [g for g, d in zip(ring.ring.gens(), num.degrees(), strict=True) if d]
+    for divisor in [*generators, *ring.factors]:
+        count = 0
+        while True:
+            quotient, rest = divmod(num, divisor)
+            if rest or divisor.is_constant():
+                break
+            num, count = quotient, count + 1
+        if count:
+            found.append((divisor, count))
+    if not num.is_constant():
+        found.append((num, 1))
+    return found
