@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from symgrad.api.arrays import Axis, Operand
 from symgrad.api.expr import Expr, as_expr, built, handle, node_of
-from symgrad.api.sizes import SizeLike, shape_of, size_of
+from symgrad.api.sizes import SizeLike, length_of, shape_of, size_of
 from symgrad.errors import UsageError
 from symgrad.ops import build, subscripts
 from symgrad.ops.indexing import scatter_add as scatter
@@ -53,7 +53,7 @@ def reshape(x: Operand, shape: Any) -> Expr:
         >>> print(sg.reshape(X, (-1, 3)).shape[0])
         2*n
     """
-    return built(lambda: build.reshaped(node_of(x), shape_of(shape)), [x])
+    return built(lambda: build.reshaped(node_of(x), shape_of(shape, rest=True)), [x])
 
 
 def broadcast_to(x: Operand, shape: Any) -> Expr:
@@ -169,7 +169,7 @@ def one_hot(indices: Any, depth: SizeLike) -> Expr:
         indices: an int array; a position outside gives a row of zeros.
         depth: the length of the new axis.
     """
-    return built(lambda: build.onehot(node_of(indices), size_of(depth)), [indices])
+    return built(lambda: build.onehot(node_of(indices), length_of(depth)), [indices])
 
 
 # ---------------------------------------------------------------------------------------------------------- constants
@@ -192,12 +192,12 @@ def ones(shape: Any) -> Expr:
 
 def eye(rows: SizeLike, columns: SizeLike | None = None) -> Expr:
     """Return the identity matrix, as ``numpy.eye``."""
-    return handle(build.identity(size_of(rows), None if columns is None else size_of(columns)))
+    return handle(build.identity(length_of(rows), None if columns is None else length_of(columns)))
 
 
 def arange(stop: SizeLike) -> Expr:
     """Return 0, 1, ..., stop - 1, as ``numpy.arange``: int."""
-    return handle(build.arange(size_of(stop)))
+    return handle(build.arange(length_of(stop)))
 
 
 # --------------------------------------------------------------------------------------------------------- subscripts

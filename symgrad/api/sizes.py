@@ -12,7 +12,7 @@ from symgrad.ir.graph import NUMBER, SIZE, Node, size_node
 from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
 from symgrad.ir.types import is_name
 
-__all__ = ["SizeLike", "shape_of", "size", "size_of"]
+__all__ = ["SizeLike", "length_of", "shape_of", "size", "size_of"]
 
 SizeLike: TypeAlias = "Size | Expr"
 
@@ -76,7 +76,25 @@ def _size_of_node(node: Node) -> Size | None:
     return size_sum(sizes) if node.op.name == "add" else size_product(sizes)
 
 
-def shape_of(value: Any) -> Shape:
-    """Return a shape from a size or a sequence of sizes."""
+def length_of(value: Any) -> Size:
+    """Return the size of an axis, as `size_of`, which is not negative.
+
+    Raises:
+        UsageError: for a negative number too.
+    """
+    size = size_of(value)
+    if isinstance(size, int) and size < 0:
+        raise UsageError(f"an axis of length {size}", expected="a length of at least 0")
+    return size
+
+
+def shape_of(value: Any, *, rest: bool = False) -> Shape:
+    """Return a shape from a size or a sequence of sizes.
+
+    Args:
+        value: the sizes.
+        rest: whether -1 is one of them, for what the others leave.
+    """
     many = isinstance(value, list | tuple)
-    return tuple(size_of(s) for s in (cast("Sequence[Any]", value) if many else [value]))
+    read = size_of if rest else length_of
+    return tuple(read(s) for s in (cast("Sequence[Any]", value) if many else [value]))

@@ -72,8 +72,6 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real") -> Expr:
 
     sizes = shape_of(shape)
     for size in sizes:
-        if isinstance(size, int) and size < 0:
-            raise UsageError(f"an axis of length {size}", expected="a length of at least 0")
         if not isinstance(size, int | str):
             raise UsageError(
                 f"'{name}' is declared with the size {size}",

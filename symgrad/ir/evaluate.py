@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.errors import MissingInputError, NumberTooLargeError, ShapeError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
-from symgrad.ir.sizes import evaluate_size, resolve
+from symgrad.ir.sizes import check_lengths, evaluate_size, resolve, unsure_lengths
 from symgrad.ir.traverse import topological
 
 __all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "sizes_of"]
@@ -87,7 +87,7 @@ def sizes_of(order: Sequence[Node], values: Mapping[Node, Any]) -> dict[str, int
 
     Raises:
         ShapeError: if an array program (one with an op that is not elementwise) is given an array of another rank or
-            size than declared: only elementwise programs broadcast over further axes.
+            size than declared: only elementwise programs broadcast over further axes. If a computed size is negative.
     """
     structural = any(n.op is SIZE or not n.op.pointwise for n in order)
     sizes: dict[str, int] = {}
@@ -111,6 +111,7 @@ def sizes_of(order: Sequence[Node], values: Mapping[Node, Any]) -> dict[str, int
                         expected="one size for one name",
                     )
                 owner.setdefault(size, node)
+    check_lengths(unsure_lengths(n.shape for n in order if n not in values), sizes)
     return sizes
 
 

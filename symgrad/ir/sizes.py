@@ -23,6 +23,7 @@ __all__ = [
     "Shape",
     "Size",
     "Triple",
+    "check_lengths",
     "evaluate_size",
     "names_of",
     "resolve",
@@ -34,6 +35,7 @@ __all__ = [
     "size_sum",
     "slice_length",
     "slice_start",
+    "unsure_lengths",
 ]
 
 Size: TypeAlias = "int | str | Extent"
@@ -295,6 +297,35 @@ def evaluate_size(size: Size, sizes: Mapping[str, int]) -> int:
             )
         return sizes[size]
     return sum(c * prod(_value(a, sizes) for a in monomial) for monomial, c in size.terms)
+
+
+def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
+    """Return the computed sizes among the lengths of axes that are negative for some values of their names, each once.
+
+    Example:
+        >>> from symgrad.ir.sizes import size_max, size_sum
+        >>> unsure_lengths([("n", size_sum(["n", -5])), (size_max(size_sum(["n", -5]), 0),)])
+        [n - 5]
+    """
+    lengths = dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Extent))
+    return [size for size in lengths if not _nonnegative(size)]
+
+
+def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
+    """Refuse a length that is negative for the sizes of a call.
+
+    Raises:
+        ShapeError: naming it.
+    """
+    for length in lengths:
+        value = evaluate_size(length, sizes)
+        if value < 0:
+            where = ", ".join(f"{name} = {sizes[name]}" for name in names_of(length))
+            raise ShapeError(
+                f"an axis of length {length} is {value} long for {where}",
+                expected="a length of at least 0",
+                cure="pass larger arrays",
+            )
 
 
 def _value(atom: str | Atom, sizes: Mapping[str, int]) -> int:

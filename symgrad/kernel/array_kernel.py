@@ -12,7 +12,7 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.inputs import in_order
-from symgrad.ir.sizes import Extent, Shape, evaluate_size
+from symgrad.ir.sizes import Extent, Shape, check_lengths, evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
@@ -186,6 +186,7 @@ class ArrayKernel(Kernel):
     def _check_values(self, arrays: Sequence[Any]) -> None:
         self._check_shapes(arrays)
         sizes = self._sizes(arrays)
+        check_lengths(self._guards.lengths, sizes)
         check_filled(self._guards.filled, sizes)
         computed = [p.index for p in self._guards.positions if p.index.op is not SYMBOL]
         values = dict(zip(self.symbols, arrays, strict=True))

@@ -1,4 +1,4 @@
-"""What must hold before an array program runs: positions inside their axes, no extreme of nothing."""
+"""What must hold before an array program runs: positions inside axes, no extreme of nothing, no negative length."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import IndexRangeError, ShapeError
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size, evaluate_size
+from symgrad.ir.sizes import Shape, Size, evaluate_size, unsure_lengths
 from symgrad.ir.traverse import topological
 
 __all__ = ["Guards", "Position", "check_position", "guards_of"]
@@ -37,22 +37,25 @@ class Guards:
     """What to check before a call.
 
     Args:
+        lengths: lengths of axes that must not be negative.
         filled: sizes that must not be zero, with the name of the op that needs an element.
         positions: arrays of positions, in the order of computation: one that is computed from another comes later.
     """
 
+    lengths: tuple[Size, ...]
     filled: tuple[tuple[str, Size], ...]
     positions: tuple[Position, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.filled or self.positions)
+        return bool(self.lengths or self.filled or self.positions)
 
 
 def guards_of(outputs: Sequence[Node]) -> Guards:
     """Return what must be checked at every call, less what holds for all sizes and values."""
     filled: dict[tuple[str, Size], None] = {}
     positions: dict[Position, None] = {}
-    for node in topological(outputs):
+    order = topological(outputs)
+    for node in order:
         name = node.op.name
         if name in _EXTREMES:
             shape = node.args[0].shape
@@ -66,7 +69,8 @@ def guards_of(outputs: Sequence[Node]) -> Guards:
                 found = _source(index)
                 if not _inside(found, shape[axis]):
                     positions[Position(found, shape[axis])] = None
-    return Guards(tuple(filled), tuple(positions))
+    lengths = unsure_lengths(node.shape for node in order)
+    return Guards(tuple(lengths), tuple(filled), tuple(positions))
 
 
 def _reduced(node: Node) -> Sequence[int]:

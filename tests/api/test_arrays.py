@@ -361,3 +361,20 @@ def test_a_symbol_and_a_size_share_no_name() -> None:
     ):
         with pytest.raises(RedefinitionError, match="stands for a size and a symbol: 'x : real"):
             use()
+
+
+@pytest.mark.parametrize(
+    "y", ["sum(eye(n - 5))", "sum(full((n - 5, n), 2.0)@x)", "zeros((n - 5,))", "arange(n - 5)"]
+)
+def test_a_computed_length_is_not_negative(y: str) -> None:
+    p = sg.parse(f"x : real[n]; y = {y}")
+    kernel = sg.compile(p["y"], [p["x"]])
+    for call in (kernel, p["y"]):
+        with pytest.raises(ShapeError, match="n - 5 is -2 long for n = 3"):
+            call(np.ones(3))
+    assert np.shape(kernel(np.ones(5))) in ((), (0,))
+
+
+def test_a_length_that_cannot_be_negative_is_not_checked() -> None:
+    p = sg.parse("x : real[n]; y = sum(zeros((maximum(n - 5, 0),))) + sum(x[:n - 5])")
+    assert sg.compile(p["y"], [p["x"]])(np.ones(3)) == 0
