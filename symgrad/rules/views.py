@@ -14,6 +14,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Shape
 from symgrad.ops.contraction import transpose
+from symgrad.ops.indexing import eye
 from symgrad.ops.layout import broadcast_to, full, move_up, reshape
 
 __all__ = ["Map", "is_plain", "see_through", "view", "written"]
@@ -44,11 +45,19 @@ def view(node: Node) -> tuple[Node, Map]:
         elif core.op is _EINSUM and _permutes(core):
             inner, found = core.args[0], tuple(core.params[0][0].index(k) for k in core.params[1])
         else:
-            return core, axes
+            return core, _upright(core, axes)
         axes = tuple(None if a is None else found[a] for a in axes)
         if inner is core:
-            return core, axes
+            return core, _upright(core, axes)
         core = inner
+
+
+def _upright(core: Node, axes: Map) -> Map:
+    """The identity is its own transpose: its axes come in order."""
+    if core.op is not eye or core.shape[0] != core.shape[1]:
+        return axes
+    own = iter(sorted(a for a in axes if a is not None))
+    return tuple(None if a is None else next(own) for a in axes)
 
 
 def _permutes(node: Node) -> bool:

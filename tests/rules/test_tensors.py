@@ -15,6 +15,8 @@ from symgrad.backward.vjp import pull_back
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.build import identity
+from symgrad.ops.contraction import transpose
 from symgrad.rewrite.pattern import metavariables
 from symgrad.rewrite.rule import Rule
 from symgrad.rules.canonical import CANONICAL
@@ -109,3 +111,9 @@ def test_views_compose(seed: int) -> None:
         left, right = evaluate([node, written(core, axes, node.shape)], at)
         assert np.array_equal(left, right, equal_nan=True)
         assert sorted(a for a in axes if a is not None) == list(range(len(core.shape)))
+
+
+def test_the_identity_is_its_own_transpose() -> None:
+    square, wide = identity("n"), identity("n", "m")
+    assert view(transpose(square, (1, 0))) == (square, (0, 1))
+    assert view(transpose(wide, (1, 0))) == (wide, (1, 0))
