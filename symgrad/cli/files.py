@@ -57,8 +57,14 @@ def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[st
         value = _value(name, text)
         # What is declared a list may have one number.
         one = known[name].ndim == 1 and np.ndim(value) == 0
-        values[name] = np.reshape(value, 1) if one else value
+        value = np.reshape(value, 1) if one else value
+        values[name] = _truth(value) if known[name].dtype == "bool" else value
     return values
+
+
+def _truth(value: Any) -> Any:
+    """Return zeros and ones as truth values: a command line and a table have no others."""
+    return np.equal(value, 1) if np.isin(value, (0, 1)).all() else value
 
 
 def _value(name: str, text: str) -> Any:

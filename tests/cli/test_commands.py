@@ -328,3 +328,15 @@ def test_a_result_may_be_called_file(call, tmp_path):
     assert call("run", "x : real\nfile = x**2", "x=3", "--no-gradient", "-o", "o.npz").exit_code == 0
     with np.load(tmp_path / "o.npz") as arrays:
         assert arrays["file"] == 9
+
+
+@pytest.mark.parametrize("b", ["1,0,1", "[1, 0, 1]", "True,False,True"])
+def test_conditions_may_be_given_as_zeros_and_ones(call, b):
+    program = "b : bool[m]; x : real[m]; s = sum(where(b, x, 0))"
+    assert "s = 5.0" in call("run", program, f"b={b}", "x=1,2,4", "--wrt", "x").stdout
+
+
+def test_other_numbers_are_no_conditions(call):
+    program = "b : bool[m]; x : real[m]; s = sum(where(b, x, 0))"
+    result = call("run", program, "b=1,2", "x=1,2", "--wrt", "x")
+    assert (result.exit_code, "declared bool" in result.stderr) == (1, True)
