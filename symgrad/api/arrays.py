@@ -169,9 +169,21 @@ def log_softmax(x: Operand, axis: Axis = None) -> Expr:
     return built(lambda: build.over_axes("log_softmax", node_of(x), axis), [x])
 
 
-def cumsum(x: Operand, axis: int | None = None) -> Expr:
-    """Return the running sums along an axis, or of the flattened array, as ``numpy.cumsum``."""
-    return built(lambda: build.cumulative_sum(node_of(x), axis), [x])
+def cumsum(x: Operand, axis: int | None = None, *, reverse: bool = False) -> Expr:
+    """Return the running sums along an axis, or of the flattened array, as ``numpy.cumsum``.
+
+    Args:
+        x: an array.
+        axis: the axis; None for the flattened array.
+        reverse: whether to sum from the end: every entry and all after it.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", ("n",))
+        >>> sg.cumsum(x, reverse=True)(x=[1.0, 2.0, 4.0])
+        array([7., 6., 4.])
+    """
+    return built(lambda: build.cumulative_sum(node_of(x), axis, reverse), [x])
 
 
 # ------------------------------------------------------------------------------------------------------- contractions

@@ -49,6 +49,7 @@ _CURES = {
     "list": _ARRAYS,
     "tuple": _ARRAYS,
     "Program": "take one of its values, such as program['y'] or program.last",
-    "str": "read a formula with sg.parse(text).result, take a name of a program with program['y']",
+    "str": "read a formula with sg.parse(text).result, take a name of a program with program['y'] "
+    "and a size with sg.size('n')",
     "complex": "write the real and the imaginary part as two real formulas",
 }

@@ -194,7 +194,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
 def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming) -> None:
     if y.shape != ():
         raise NotScalarError(
-            f"'{naming.text(y)}' has shape {y.shape}",
+            f"'{naming.text(y)}' has shape {shape_text(y.shape)}",
             expected="a scalar",
             cure="gradients(ys, xs) sums over it; vjp(y, xs, cotangent) weighs it",
         )

@@ -320,6 +320,12 @@ def einsum_text(spec: str, *args: Node) -> Node:
     Raises:
         UsageError: for subscripts that do not fit the operands.
     """
+    if not isinstance(cast("object", spec), str):
+        raise UsageError(
+            f"einsum: subscripts of type {type(spec).__name__}",
+            expected="a text, then the operands",
+            cure='write einsum("ij,jk->ik", A, B)',
+        )
     inputs, arrow, output = spec.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if len(terms) != len(args):

@@ -105,3 +105,38 @@ def test_symbols_that_sympy_tells_apart_are_not_merged(other: Any) -> None:
     with pytest.raises(RedefinitionError, match="two different symbols of SymPy are named x"):
         sg.from_sympy([sympy.Symbol("x"), other])
     assert sg.from_sympy(other**2).inputs[0].name == "x"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: sg.zeros((2, -1)),
+        lambda: sg.full((-3,), 1),
+        lambda: sg.eye(-1),
+        lambda: sg.arange(-1),
+        lambda: sg.one_hot(sg.tensor("i", ("n",), "int"), -2),
+        lambda: sg.broadcast_to(sg.tensor("x", (1,)), (-1,)),
+        lambda: sg.tensor("x", (-1,)),
+    ],
+)
+def test_lengths_are_not_negative(make: Callable[[], Any]) -> None:
+    with pytest.raises(UsageError, match="an axis of length -"):
+        make()
+
+
+def test_the_subscripts_of_einsum_are_a_text() -> None:
+    with pytest.raises(UsageError, match="subscripts of type Expr"):
+        sg.einsum(sg.tensor("A", ("n", "n")), sg.tensor("x", ("n",)))  # pyright: ignore[reportArgumentType]
+
+
+def test_who_divides_by_an_entry_of_a_shape_is_told_what_its_number_is() -> None:
+    x = sg.tensor("x", ("n",))
+    with pytest.raises(UsageError) as caught:
+        _ = sg.sum(x) / x.shape[0]
+    assert "sg.size('n')" in (caught.value.cure or "")
+
+
+def test_explain_writes_shapes_as_every_message_does() -> None:
+    x = sg.tensor("x", ("n",))
+    with pytest.raises(SymgradError, match=r"has shape \(n,\)"):
+        sg.explain(x**2, x)
