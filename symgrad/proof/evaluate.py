@@ -75,6 +75,7 @@ def values(k: Functions, program: Program, outputs: Sequence[int], outcome: Mapp
     """
     symbols = {s.name: k.symbol(s.name, s.low, s.high) for s in program.symbols if not s.shape}
     known: dict[int, Element] = {}
+    whole: set[int] = set()  # steps that are integers at every point
     for i in reached(program, outputs, outcome):
         step = program.steps[i]
         if step.shape:
@@ -87,11 +88,15 @@ def values(k: Functions, program: Program, outputs: Sequence[int], outcome: Mapp
                 raise GiveUp("a condition that is not decided")
             known[i] = known[step.args[1 if truth else 2]]
         else:
-            known[i] = _value(k, step, [known[a] for a in step.args], symbols)
+            known[i] = _value(k, step, [known[a] for a in step.args], symbols, whole)
+        if step.kind == "int":
+            whole.add(i)
     return [known[o] for o in outputs]
 
 
-def _value(k: Functions, step: Step, args: Sequence[Element], symbols: Mapping[str, Element]) -> Element:
+def _value(
+    k: Functions, step: Step, args: Sequence[Element], symbols: Mapping[str, Element], whole: set[int]
+) -> Element:
     match step.op:
         case "symbol":
             return symbols[step.params[0]]
@@ -99,6 +104,8 @@ def _value(k: Functions, step: Step, args: Sequence[Element], symbols: Mapping[s
             return k.field.constant(Fraction(step.params[0]))
         case "constant":
             return k.pi() if step.params[0] == "pi" else k.constant(step.params[0])
+        case "pow":
+            return k.power(*args, whole=step.args[1] in whole)
         case "polygamma":
             return k.polygamma(int(step.params[0]), args[0])
         case _:

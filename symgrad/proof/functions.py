@@ -6,13 +6,15 @@ them. All rows are identities of real functions, valid wherever the function is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
 from types import MappingProxyType
 
 
-from symgrad.proof.field import Element, GiveUp
+from symgrad.proof.field import Element, GiveUp, Poly, flint
 from symgrad.proof.kernels import Kernels, Refine
 
 __all__ = ["ROWS", "Functions"]
@@ -21,8 +23,11 @@ _ODD = {"atan", "asin", "erf"}
 _SHIFTS = 24  # how far apart the arguments of gamma functions may be
 
 
+@dataclass(slots=True)
 class Functions(Kernels):
     """Kernels, and the functions that programs may call."""
+
+    turn: Element | None = None
 
     # opaque functions
 
@@ -99,7 +104,7 @@ class Functions(Kernels):
         F = self.field
         k = r * 12
         if k.denominator != 1:
-            raise GiveUp(f"the sine of {r}*pi")
+            return self._other_turn(r)
         half = F.constant(Fraction(1, 2))
         # k/12 = k/3 - k/4
         third = half, F.mul(half, self.power(F.constant(3), half))
@@ -109,6 +114,43 @@ class Functions(Kernels):
             for c, s in (third, (fourth, F.neg(fourth))):
                 z = F.sub(F.mul(z[0], c), F.mul(z[1], s)), F.add(F.mul(z[0], s), F.mul(z[1], c))
         return z
+
+    def _other_turn(self, r: Fraction) -> tuple[Element, Element]:
+        """The cosine and sine of r*pi: powers of the algebraic number tan(pi/n)."""
+        F, order = self.field, self.oracle.scale("turn", 0)
+        if order % r.denominator:
+            raise Refine(("turn", 0), r.denominator // math.gcd(r.denominator, order))
+        if self.turn is None:
+            self.turn = self._tangent(2 * order)
+        t, z = self.turn, (F.constant(1), F.constant(0))
+        size = self.inverse(F.add(F.constant(1), F.mul(t, t)))
+        turn = F.mul(F.sub(F.constant(1), F.mul(t, t)), size), F.mul(F.scaled(t, Fraction(2)), size)
+        for _ in range(r.numerator * (order // r.denominator) % (2 * order)):
+            z = F.sub(F.mul(z[0], turn[0]), F.mul(z[1], turn[1])), F.add(F.mul(z[0], turn[1]), F.mul(z[1], turn[0]))
+        return z
+
+    def _tangent(self, n: int) -> Element:
+        """t = tan(pi/n): of the factors of the imaginary part of (1 + i*t)**n, the one that vanishes there."""
+        if n > 200:
+            raise GiveUp(f"the tangent of pi/{n}")
+        F = self.field
+        t = self.new(f"tan(pi/{n})", "turn", 0, positive=True)
+        real, imaginary = F.ring.constant(1), F.ring.constant(0)
+        for _ in range(n):
+            real, imaginary = real - imaginary * t.num, imaginary + real * t.num
+        at = flint.arb.pi() / n
+        at = at.tan()
+        zero: list[Poly] = []
+        for f, _ in self.split(imaginary)[1]:
+            value = flint.arb(0)
+            for exponents, c in f.terms():
+                value += flint.arb(c) * at ** int(sum(exponents))
+            if value.contains(0):
+                zero.append(f)
+        if len(zero) != 1:
+            raise GiveUp(f"the tangent of pi/{n}")
+        F.relate(t.num, int(zero[0].total_degree()), zero[0])
+        return t
 
     def _inverse_angles(self, u: Element) -> None:
         """Take the inverse functions in an angle into the basis, with the tangents of their halves."""

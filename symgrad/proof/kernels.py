@@ -52,6 +52,12 @@ class Oracle(Protocol):
         """Rational coefficients with which the basis gives the target."""
         ...
 
+    def restate(
+        self, ring: Field, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
+    ) -> list[tuple[Poly, int]] | None:
+        """Simpler polynomials whose product with these exponents is h, up to a number and by the relations."""
+        ...
+
     def scale(self, kind: str, index: int) -> int:
         """How many times finer a kernel is than where it was met first; the order of a root."""
         ...
@@ -100,6 +106,8 @@ class Kernels:
     """Between which numbers the generator at a position is; None is no bound."""
     meaning: dict[int, tuple[str, int]] = field(default_factory=dict[int, tuple[str, int]])
     """What a generator at a position is: its kind and its place in the list of that kind."""
+    parities: list[tuple[Poly, Element]] = field(default_factory=list[tuple[Poly, Element]])
+    """Terms of integer exponents, and -1 to their power."""
     signs: list[tuple[Poly, Poly]] = field(default_factory=list[tuple[Poly, Poly]])
     """The generators of signs that nothing decides, and the polynomials that they belong to."""
 
@@ -119,7 +127,10 @@ class Kernels:
     def constant(self, name: str) -> Element:
         if name == "E":
             return self.exp(self.field.constant(1))
-        return self.new(name, "constant", 0, positive=True)
+        made = self.new(name, "constant", 0, positive=True)
+        if name == "pi":
+            self.bounds[self.field.index(made.num)] = Fraction(333, 106), Fraction(355, 113)
+        return made
 
     # arithmetic
 
@@ -189,6 +200,13 @@ class Kernels:
 
     def sign_by_bounds(self, h: Poly) -> int:
         """The sign of a polynomial wherever it is not zero, if the bounds of its generators tell, or 0."""
+        low, high = self.range(h)
+        if low is not None and low >= 0:
+            return 1
+        return -1 if high is not None and high <= 0 else 0
+
+    def range(self, h: Poly) -> Range:
+        """Numbers between which a polynomial is, from the bounds of its generators."""
         lowest, highest = Fraction(0), Fraction(0)
         down = up = False  # whether there is no bound
         for exponents, c in h.terms():
@@ -199,9 +217,7 @@ class Kernels:
             low, high = _times((low, high), (Fraction(int(c.p), int(c.q)),) * 2)
             down, up = down or low is None, up or high is None
             lowest, highest = lowest + (low or 0), highest + (high or 0)
-        if not down and lowest >= 0:
-            return 1
-        return -1 if not up and highest <= 0 else 0
+        return (None if down else lowest), (None if up else highest)
 
     def require_positive(self, sign: Element) -> None:
         """Restrict the case to the points where a product of signs is 1."""
@@ -234,7 +250,18 @@ class Kernels:
         for prime, e in _primes(abs(unit)):
             powers[self.atom(prime)] = F.constant(e)
         everything = [*factors, *((F.factors[i], -e) for i, e in u.den)]
-        for h, e in everything:
+        budget = 200
+        while everything:
+            h, e = everything.pop(0)
+            other = self._restated(h) if budget > 0 else None
+            if other is not None:
+                budget -= 1
+                unit, parts = other
+                sign = F.mul(sign, F.constant((1 if unit > 0 else -1) ** (e % 2)))
+                for prime, n in _primes(abs(unit)):
+                    self._count(powers, self.atom(prime), F.constant(n * e))
+                everything += [(f, n * e) for f, n in parts]
+                continue
             kind, place = self._generator(h)
             if kind == "sign":
                 sign = F.mul(sign, self.integer_power(F.poly(h), e % 2))
@@ -251,6 +278,28 @@ class Kernels:
                 if e % 2:
                     sign = F.mul(sign, self.atoms[at].sign)
         return Product(sign, exponent, powers)
+
+    def _restated(self, h: Poly) -> tuple[Rational, list[tuple[Poly, int]]] | None:
+        """A number and factors, some of negative exponent, whose product is h by the relations."""
+        F = self.field
+        degrees = h.degrees()
+        roots = [p for p, (kind, _) in self.meaning.items() if kind == "root" and degrees[p]]
+        found = self.oracle.restate(F, h, roots, [a.value.num for a in self.atoms]) if roots else None
+        if found is None or len(h) == 1:
+            return None
+        upper, lower = F.ring.constant(1), h
+        for f, e in found:
+            upper, lower = (upper * f**e, lower) if e > 0 else (upper, lower * f**-e)
+        upper, lower = F.reduced(upper), F.reduced(lower)
+        unit = lower.leading_coefficient() / upper.leading_coefficient()
+        if upper * unit != lower:
+            raise GiveUp("factors whose product is something else")
+        parts: list[tuple[Poly, int]] = []
+        for f, e in found:
+            number, factors = self.split(F.reduced(f))
+            unit = unit * number**e
+            parts += [(g, n * e) for g, n in factors]
+        return unit, parts
 
     def _count(self, powers: dict[int, Element], at: int, e: Element) -> None:
         powers[at] = self.field.add(powers[at], e) if at in powers else e
@@ -280,8 +329,12 @@ class Kernels:
             atom.log = self.new(f"log|{self.field.text(atom.value.num)}|", "log", at)
         return atom.log
 
-    def power(self, u: Element, v: Element) -> Element:
-        """u**v: an integer power of anything, else of a positive number."""
+    def power(self, u: Element, v: Element, *, whole: bool = False) -> Element:
+        """u**v: an integer power of anything, else of a positive number.
+
+        Args:
+            whole: whether v is an integer at every point.
+        """
         F = self.field
         number = F.number(v)
         if number is not None and number.q == 1:
@@ -289,8 +342,38 @@ class Kernels:
         if F.is_zero(u):
             raise GiveUp("a power of something that is zero everywhere")
         p = self.product(u)
+        if whole and F.number(p.sign) != 1:
+            # sign**v is 1 where the sign is, else (-1)**v.
+            up, down = F.add(F.constant(1), p.sign), F.sub(F.constant(1), p.sign)
+            sign = F.scaled(F.add(up, F.mul(down, self._parity(v))), Fraction(1, 2))
+            return F.mul(sign, self._raised(p, v))
         self.require_positive(p.sign)
         return self._raised(p, v)
+
+    def _parity(self, v: Element) -> Element:
+        """(-1)**v of an integer v, a product over the terms of a polynomial with integer coefficients."""
+        F = self.field
+        if v.den:
+            raise GiveUp("the parity of a fraction")
+        result = F.constant(1)
+        for exponents, c in v.num.terms():
+            if c.q != 1:
+                raise GiveUp("the parity of a fraction")
+            if c.p % 2 and any(exponents):
+                result = F.mul(result, self._parity_of(F.ring.from_dict({tuple(exponents): 1})))
+            elif c.p % 2:
+                result = F.neg(result)
+        return result
+
+    def _parity_of(self, term: Poly) -> Element:
+        F = self.field
+        for known, parity in self.parities:
+            if known == term:
+                return parity
+        made = self.new(f"(-1)**({F.text(term)})", "sign", 0)
+        F.relate(made.num, 2, made.num * made.num - 1)
+        self.parities.append((term, made))
+        return made
 
     def real_root(self, u: Element, order: int) -> Element:
         """The root of odd order, real for negative numbers too."""
@@ -312,10 +395,12 @@ class Kernels:
         known = Fraction(0)
         result = F.constant(1)
         for exponents, c in e.num.terms():
-            if not e.den and not any(exponents):
-                known = Fraction(int(c.p), int(c.q))
+            over = Element(F.ring.constant(1), e.den)
+            term = F.mul(Element(F.ring.from_dict({tuple(exponents): c})), over)
+            number = F.number(term)
+            if number is not None:
+                known += Fraction(int(number.p), int(number.q))
             else:
-                term = Element(F.ring.from_dict({tuple(exponents): c}), e.den)
                 result = F.mul(result, self._kernel_power(at, term))
         return F.mul(result, self._root_power(at, known))
 
@@ -330,6 +415,7 @@ class Kernels:
             order = math.lcm(self.oracle.scale("root", at), e.denominator)
             k = self.new(f"|{F.text(atom.value.num)}|**(1/{order})", "root", at, positive=True)
             F.relate(k.num, order, k.num**order - size.num)
+            self.bounds[F.index(k.num)] = _root(self.range(size.num), order)
             atom.root = k, order
         k, order = atom.root
         if order % e.denominator:
@@ -421,6 +507,19 @@ def _times(a: Range, b: Range) -> Range:
         ends.append(Fraction(0) if x == 0 or y == 0 else x * y)
     low, high = min(ends), max(ends)
     return (low if isinstance(low, Fraction) else None), (high if isinstance(high, Fraction) else None)
+
+
+def _root(a: Range, order: int) -> Range:
+    """Between which numbers the root is of something nonnegative in the range."""
+    fine = 2**64
+    ends: list[Fraction | None] = []
+    for end, up in zip(a, (0, 1), strict=True):
+        if end is None:
+            ends.append(None)
+            continue
+        whole = max(math.floor(end * fine**order) + up, 0)
+        ends.append(Fraction(int(flint.fmpz(whole).root(order)) + up, fine))
+    return ends[0] or Fraction(0), ends[1]
 
 
 def _ends(a: Range) -> tuple[Fraction | float, Fraction | float]:

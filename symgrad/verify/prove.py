@@ -44,7 +44,12 @@ class Attempt:
 
     @property
     def proved(self) -> bool:
-        return bool(self.cases) and all(c.result in {"proved", "empty"} for c in self.cases)
+        return {"proved"} <= {c.result for c in self.cases} <= {"proved", "empty"}
+
+    @property
+    def empty(self) -> bool:
+        """Whether the two are nowhere defined together."""
+        return {c.result for c in self.cases} == {"empty"}
 
     @property
     def why(self) -> str:

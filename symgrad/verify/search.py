@@ -10,6 +10,7 @@ from symgrad.proof.field import Element, Field, Poly, flint
 
 __all__ = ["Search"]
 
+_SHORT = 12  # terms of what may be restated
 _LONG = 300  # terms of a polynomial that is only divided by what is known
 
 
@@ -34,6 +35,35 @@ class Search:
         if found is None:
             found = self._known[text] = _factors(ring, num)
         return found
+
+    def restate(
+        self, ring: Field, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
+    ) -> list[tuple[Poly, int]] | None:
+        """By a known factor whose product with h has fewer roots; or as a square: with k**2 = r and a square d**2 of
+        p**2 - q**2*r, p + q*k is (p + d + q*k)**2/(2*(p + d)).
+        """
+        if len(h) > _SHORT:
+            return None
+        mine = sum(1 for p in roots if h.degrees()[p])
+        for other in atoms:
+            degrees = other.degrees()
+            if other == h or len(other) > _SHORT or not any(degrees[p] for p in roots):
+                continue
+            product = ring.reduced(h * other)
+            left = product.degrees()
+            if sum(1 for p in roots if left[p]) < mine:
+                return [(product, 1), (other, -1)]
+        top = min(roots)
+        relation = next((zero for p, degree, zero in ring.relations if p == top and degree == 2), None)
+        if relation is None or h.degrees()[top] != 1:
+            return None
+        k = ring.ring.gens()[top]
+        q, p = divmod(h, k)
+        d = _square_root(ring, ring.reduced(p * p - q * q * (k * k - relation)))
+        if d is None:
+            return None
+        s = p + d if p + d != 0 else p - d
+        return [(s + q * k, 2), (s, -1)]
 
     def combination(self, ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
         if not basis:
@@ -61,6 +91,23 @@ class Search:
             value = echelon[r, len(basis)]
             solution[pivot] = Fraction(int(value.p), int(value.q))
         return solution
+
+
+def _square_root(ring: Field, square: Poly) -> Poly | None:
+    if not square:
+        return None
+    unit, factors = square.factor()
+    upper, lower = flint.fmpz(unit.p), flint.fmpz(unit.q)
+    if unit < 0 or any(e % 2 for _, e in factors) or not (_is_square(upper) and _is_square(lower)):
+        return None
+    root = ring.ring.constant(flint.fmpq(upper.isqrt(), lower.isqrt()))
+    for f, e in factors:
+        root = root * f ** (int(e) // 2)
+    return root
+
+
+def _is_square(n: Any) -> bool:
+    return bool(n.isqrt() ** 2 == n)
 
 
 def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
