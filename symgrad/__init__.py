@@ -56,6 +56,7 @@ _PUBLIC: dict[str, str] = {
     "csch": "symgrad.api.functions",
     "cumsum": "symgrad.api.arrays",
     "derivatives": "symgrad.api.differentiate",
+    "det": "symgrad.api.matrices",
     "diag": "symgrad.api.arrays",
     "digamma": "symgrad.api.functions",
     "dot": "symgrad.api.arrays",
@@ -79,20 +80,24 @@ _PUBLIC: dict[str, str] = {
     "hvp": "symgrad.api.jacobians",
     "hypot": "symgrad.api.functions",
     "inner": "symgrad.api.arrays",
+    "inv": "symgrad.api.matrices",
     "jacobian": "symgrad.api.jacobians",
     "jvp": "symgrad.api.differentiate",
+    "kron": "symgrad.api.matrices",
     "lgamma": "symgrad.api.functions",
     "log": "symgrad.api.functions",
     "log10": "symgrad.api.functions",
     "log1p": "symgrad.api.functions",
     "log2": "symgrad.api.functions",
     "log_softmax": "symgrad.api.arrays",
+    "logdet": "symgrad.api.matrices",
     "logical_and": "symgrad.api.functions",
     "logical_not": "symgrad.api.functions",
     "logical_or": "symgrad.api.functions",
     "logical_xor": "symgrad.api.functions",
     "logsumexp": "symgrad.api.arrays",
     "matmul": "symgrad.api.arrays",
+    "matrix_power": "symgrad.api.matrices",
     "max": "symgrad.api.arrays",
     "maximum": "symgrad.api.functions",
     "mean": "symgrad.api.arrays",
@@ -121,6 +126,7 @@ _PUBLIC: dict[str, str] = {
     "size": "symgrad.api.sizes",
     "softmax": "symgrad.api.arrays",
     "softplus": "symgrad.api.functions",
+    "solve": "symgrad.api.matrices",
     "sqrt": "symgrad.api.functions",
     "squeeze": "symgrad.api.layout",
     "stack": "symgrad.api.layout",
@@ -135,6 +141,7 @@ _PUBLIC: dict[str, str] = {
     "tanh": "symgrad.api.functions",
     "tensor": "symgrad.api.symbols",
     "tensordot": "symgrad.api.arrays",
+    "trace": "symgrad.api.matrices",
     "transpose": "symgrad.api.layout",
     "value_and_grad": "symgrad.api.differentiate",
     "var": "symgrad.api.arrays",
@@ -261,6 +268,13 @@ if TYPE_CHECKING:
     from symgrad.api.layout import take_along_axis as take_along_axis
     from symgrad.api.layout import transpose as transpose
     from symgrad.api.layout import zeros as zeros
+    from symgrad.api.matrices import det as det
+    from symgrad.api.matrices import inv as inv
+    from symgrad.api.matrices import kron as kron
+    from symgrad.api.matrices import logdet as logdet
+    from symgrad.api.matrices import matrix_power as matrix_power
+    from symgrad.api.matrices import solve as solve
+    from symgrad.api.matrices import trace as trace
     from symgrad.api.minimize import Minimum as Minimum
     from symgrad.api.minimize import minimize as minimize
     from symgrad.api.program import Program as Program

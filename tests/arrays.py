@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, evaluate_size
 from symgrad.ir.types import INT, REAL, Declaration, Domain
-from symgrad.ops import build
+from symgrad.ops import build, matrices
 from symgrad.ops.contraction import contract
 from symgrad.ops.layout import slice_axes, unslice
 from symgrad.ops.subscripts import index, take_along_axis
@@ -43,6 +43,9 @@ X, Y = symbol_of("X", "n", "m"), symbol_of("Y", "n", "m")
 V, W = symbol_of("v", "m"), symbol_of("w", "n")
 A, T = symbol_of("A", "n", "n"), symbol_of("T", "b", "n", "m")
 S = symbol_of("s")
+Q = symbol_of("Q", "b", "n", "n")
+REGULAR = A + 4 * build.identity("n")
+REGULARS = Q + 4 * build.identity("n")
 IDS = symbol_of("ids", "b", 3, domain=INT)
 _OP = OPS.__getitem__
 
@@ -58,6 +61,19 @@ PROGRAMS: Mapping[str, Callable[[], Node]] = {
     "diagonal summed": lambda: contract([A, W], [(0, 0), (0,)], ()),
     "unused axis": lambda: contract([X, A], [(0, 1), (2, 3)], (0,)),
     "the same operand twice": lambda: contract([X, X], [(0, 1), (0, 1)], (0,)),
+    "inv": lambda: matrices.inv(REGULAR),
+    "inv of a stack": lambda: matrices.inv(REGULARS),
+    "det": lambda: matrices.det(REGULAR) * S,
+    "det of a stack": lambda: matrices.det(REGULARS),
+    "logdet": lambda: matrices.logdet(REGULAR),
+    "logdet of a stack": lambda: matrices.logdet(REGULARS),
+    "solve": lambda: matrices.solve(REGULAR, W),
+    "solve for matrices": lambda: matrices.solve(REGULAR, X),
+    "solve for a stack": lambda: matrices.solve(REGULAR, T),
+    "solve of a stack": lambda: matrices.solve(REGULARS, X),
+    "solve of a stack for a vector": lambda: matrices.solve(REGULARS, W),
+    "matrix_power": lambda: matrices.matrix_power(A, 3),
+    "kron": lambda: matrices.kron(X, A),
     "broadcast rows": lambda: X * V,
     "broadcast columns": lambda: X + build.expand_dims(W, 1) * S,
     "scalar times array": lambda: S * X + S,

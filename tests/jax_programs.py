@@ -164,6 +164,15 @@ def _numpy(name: str) -> Callable[..., Any]:
     return call
 
 
+def _linalg(name: str) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        import jax.numpy as jnp
+
+        return getattr(jnp.linalg, name)(*args)
+
+    return call
+
+
 def _concatenate(axis: int, *xs: Any) -> Any:
     import jax.numpy as jnp
 
@@ -184,4 +193,8 @@ _RULES: Mapping[str, Callable[..., Any]] = {
     "concatenate": _concatenate,
     "iota": _numpy("arange"),
     "eye": _numpy("eye"),
+    "inv": _linalg("inv"),
+    "det": _linalg("det"),
+    "logdet": lambda x: _linalg("slogdet")(x)[1],
+    "solve": _linalg("solve"),
 }

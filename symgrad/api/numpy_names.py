@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from symgrad.api import arrays, layout
+from symgrad.api import arrays, functions, layout, matrices
 from symgrad.api.expr import Expr, as_expr, built, node_of
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ops import build
@@ -13,8 +13,8 @@ from symgrad.ops import build
 __all__ = ["NUMPY"]
 
 
-def trace(x: Any) -> Expr:
-    return built(lambda: build.trace(node_of(x)), [x])
+def slogdet(a: Any) -> tuple[Expr, Expr]:
+    return functions.sign(matrices.det(a)), matrices.logdet(a)
 
 
 def ravel(x: Any) -> Expr:
@@ -81,7 +81,14 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "amin": arrays.min,
     "linalg.norm": arrays.norm,
     "linalg.matmul": arrays.matmul,
-    "trace": trace,
+    "linalg.inv": matrices.inv,
+    "linalg.det": matrices.det,
+    "linalg.solve": matrices.solve,
+    "linalg.matrix_power": matrices.matrix_power,
+    "linalg.outer": arrays.outer,
+    "linalg.slogdet": slogdet,
+    "kron": matrices.kron,
+    "trace": matrices.trace,
     "ravel": ravel,
     "vstack": vstack,
     "hstack": hstack,

@@ -17,7 +17,18 @@ from symgrad.ir.sizes import Shape, size_product
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.contraction import contract, transpose
 from symgrad.ops.indexing import eye, gather, iota, scatter_add
-from symgrad.ops.layout import WHOLE, broadcast_to, concatenate, full, move_up, slice_axes, unslice
+from symgrad.ops.layout import (
+    WHOLE,
+    broadcast_to,
+    concatenate,
+    expand,
+    full,
+    move_up,
+    slice_axes,
+    squeeze,
+    unslice,
+)
+from symgrad.ops.linalg import adjoint
 from symgrad.ops.logic import ne
 
 __all__ = ["batch", "units"]
@@ -195,6 +206,28 @@ def _one_hot(node: Node, args: list[Node | None], _lead: Shape) -> Node:
     return node.op(_only(args), params=node.params)
 
 
+def _of_matrices(node: Node, args: list[Node | None], _lead: Shape) -> Node:
+    return node.op(_only(args))
+
+
+def _solve(node: Node, args: list[Node | None], lead: Shape) -> Node:
+    a, b = (arg if s is None else s for arg, s in zip(node.args, args, strict=True))
+    if len(node.shape) > 1:
+        rank = len(node.shape)
+        return node.op(
+            *(
+                x if s is None else _aligned(s, len(arg.shape), rank, lead)
+                for x, arg, s in zip((a, b), node.args, args, strict=True)
+            )
+        )
+    if args[0] is not None:
+        columns = node.op(a, expand(b, [len(b.shape)]))
+        return squeeze(columns, [len(columns.shape) - 1])
+    # One matrix and a stack of vectors: they are its columns, so it is eliminated once.
+    rows = move_up(b, (size_product(lead), *node.shape))
+    return move_up(adjoint(node.op(a, adjoint(rows))), (*lead, *node.shape))
+
+
 _RULES: dict[str, Rule] = {
     "einsum": _einsum,
     "reshape": _reshape,
@@ -222,4 +255,6 @@ _RULES: dict[str, Rule] = {
     "gather": _gather,
     "scatter_add": _scatter_add,
     "one_hot": _one_hot,
+    **dict.fromkeys(("inv", "det", "logdet"), _of_matrices),
+    "solve": _solve,
 }

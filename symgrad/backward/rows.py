@@ -58,6 +58,8 @@ def _structural(node: Node, own: list[Place | None]) -> Place | None:
     name = node.op.name
     if name == "einsum":
         return _einsum(node, own)
+    if name == "solve":
+        return _solved(node, own)
     if any(p is not None for p in own[1:]) and name != "concatenate":
         return None
     if name == "concatenate":
@@ -133,6 +135,19 @@ def _scattered(node: Node, p: Place) -> Place | None:
     return kept[p if p < axes[0] else p - depth]
 
 
+def _matrix(node: Node, p: Place) -> Place | None:
+    return p if p < len(node.args[0].shape) - 2 else None
+
+
+def _solved(node: Node, own: list[Place | None]) -> Place | None:
+    """One matrix of a stack is solved on its own, and so is one column of a right side."""
+    rank = len(node.shape)
+    found = _pointwise(node, own) if rank > 1 else None
+    if found is None or found == rank - 2 or (found == rank - 1 and own[0] is not None):
+        return None
+    return found
+
+
 _ONE: dict[str, Callable[[Node, Place], Place | None]] = {
     **dict.fromkeys(("mean", "max", "min", "prod", "logsumexp", "norm"), _reduced),
     **dict.fromkeys(("softmax", "log_softmax", "cumsum", "prod_except"), _kept),
@@ -142,4 +157,5 @@ _ONE: dict[str, Callable[[Node, Place], Place | None]] = {
     "unslice": _sliced,
     "gather": _gathered,
     "scatter_add": _scattered,
+    **dict.fromkeys(("inv", "det", "logdet"), _matrix),
 }

@@ -18,7 +18,7 @@ from symgrad.frontend.terms import Argument, Item, Items, Keyword, Nothing, Term
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Shape, Size, Triple
-from symgrad.ops import build, subscripts
+from symgrad.ops import build, matrices, subscripts
 
 __all__ = ["ARRAYS", "array_call"]
 
@@ -95,6 +95,12 @@ ARRAYS: dict[str, Callable[..., Node]] = {
     "outer": build.outer,
     "trace": build.trace,
     "diag": build.diag,
+    "kron": matrices.kron,
+    "inv": matrices.inv,
+    "det": matrices.det,
+    "logdet": matrices.logdet,
+    "solve": matrices.solve,
+    "matrix_power": matrices.matrix_power,
     "einsum": build.einsum_text,
     "transpose": build.permute,
     "swapaxes": build.swapaxes,
@@ -368,7 +374,7 @@ class _Reading:
 _KINDS = {
     **dict.fromkeys(("x", "a", "b", "value", "index", "args"), "array"),
     **dict.fromkeys(("axis", "axes", "source", "destination"), "axis"),
-    **dict.fromkeys(("axis1", "axis2", "ddof"), "int"),
+    **dict.fromkeys(("axis1", "axis2", "ddof", "n"), "int"),
     **dict.fromkeys(("keepdims", "reverse"), "flag"),
     **dict.fromkeys(("rows", "columns", "size", "depth"), "size"),
     "positions": "positions",

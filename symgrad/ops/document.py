@@ -63,7 +63,7 @@ def kinks_page() -> str:
             "|---|---|---|---|---|",
             *rows,
             "",
-            "Reductions of arrays:",
+            "Reductions of arrays and linear algebra:",
             "",
             "| op | where | derivative taken |",
             "|---|---|---|",

@@ -112,6 +112,8 @@ def array_power(base: Written, exponent: str, rank: int) -> Written:
 
 def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
     """Write a transposed factor: of a column that is a product itself as a row, x' A rather than (A' x)'."""
+    if node.op.name == "inv" and node not in texts.opaque:
+        return f"{within(texts[node.args[0]], ATOM)}^{{-\\top}}"
     if depth < _NESTED and node.op.name == "einsum" and node not in texts.opaque and len(node.shape) == 1:
         s = spell(node)
         if s.form == "product" and all(len(a.shape) <= 2 for a in node.args):
@@ -222,7 +224,7 @@ def _indexed(node: Node, s: Spelling, texts: Texts) -> Written:
 
 
 def _call(name: str, inside: str, axes: Sequence[int] = (), above: str = "") -> Written:
-    word = rf"\{name}" if name in ("max", "min") else rf"\operatorname{{{name}}}"
+    word = rf"\{name}" if name in ("max", "min", "det") else rf"\operatorname{{{name}}}"
     below = f"_{{{', '.join(map(str, axes))}}}" if axes else ""
     return rf"{word}{above and '^{' + above + '}'}{below}\left({inside}\right)", ATOM
 
@@ -351,20 +353,43 @@ def _iota(node: Node, _texts: Texts) -> Written:
     return rf"\left(0, \ldots, {latex_size(size_sum([node.params[0], -1]))}\right)", ATOM
 
 
+def _inv(node: Node, texts: Texts) -> Written:
+    return f"{within(texts[node.args[0]], ATOM)}^{{-1}}", POW
+
+
+def _det(node: Node, texts: Texts) -> Written:
+    return _call("det", texts[node.args[0]][0])
+
+
+def _logdet(node: Node, texts: Texts) -> Written:
+    return rf"\log\left|{_det(node, texts)[0]}\right|", POW
+
+
+def _solve(node: Node, texts: Texts) -> Written:
+    a, b = node.args
+    turned = a.op.name == "einsum" and a not in texts.opaque and spell(a).axes == (1, 0)
+    matrix, power = (a.args[0], r"-\top") if turned else (a, "-1")
+    return f"{within(texts[matrix], ATOM)}^{{{power}}} {within(texts[b], MATRIX)}", MATRIX
+
+
 ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "broadcast_to": _broadcast,
     "concatenate": _concatenate,
     "cumsum": _cumsum,
+    "det": _det,
     "einsum": _einsum,
     "eye": _eye,
     "gather": _gather,
+    "inv": _inv,
     "iota": _iota,
+    "logdet": _logdet,
     "norm": _norm,
     "one_hot": _one_hot,
     "prod_except": _prod_except,
     "reshape": _reshape,
     "scatter_add": _transpose_of(r"scatter\_add"),
     "slice": _slice,
+    "solve": _solve,
     "unslice": _transpose_of("unslice"),
     **{
         name: _reduction(name.replace("_", r"\_"))

@@ -253,6 +253,13 @@ def _with_helper(*helpers: str) -> _Writer:
     return write
 
 
+def _linalg(function: str, after: str = "") -> _Writer:
+    def write(node: Node, context: Context) -> ArraySource:
+        return ArraySource(f"np.linalg.{function}({', '.join(context.of(a) for a in node.args)}){after}")
+
+    return write
+
+
 def _cumsum(node: Node, context: Context) -> ArraySource:
     x, (axis, reverse) = context.of(node.args[0]), node.params
     if not reverse:
@@ -369,11 +376,14 @@ ARRAY_SOURCES: Mapping[str, _Writer] = {
     "broadcast_to": _broadcast,
     "concatenate": _concatenate,
     "cumsum": _cumsum,
+    "det": _linalg("det"),
     "einsum": _einsum,
     "eye": _eye,
     "gather": _gather,
+    "inv": _linalg("inv"),
     "iota": lambda node, context: ArraySource(f"np.arange({context.size(node.params[0])})"),
     "log_softmax": _with_helper("_shifted", "_log_softmax"),
+    "logdet": _linalg("slogdet", "[1]"),
     "logsumexp": _with_helper("_shifted", "_logsumexp"),
     "max": _reduction("max"),
     "mean": _reduction("mean"),
@@ -386,5 +396,6 @@ ARRAY_SOURCES: Mapping[str, _Writer] = {
     "scatter_add": _scatter_add,
     "slice": _slice,
     "softmax": _with_helper("_shifted", "_softmax"),
+    "solve": _linalg("solve"),
     "unslice": _unslice,
 }

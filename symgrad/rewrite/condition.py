@@ -28,7 +28,7 @@ _INF = math.inf
 # fmt: off
 _TOTAL = frozenset([
     "einsum", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "prod", "prod_except", "softmax",
-    "log_softmax", "norm", "cumsum", "one_hot", "iota", "eye",
+    "log_softmax", "norm", "cumsum", "one_hot", "iota", "eye", "det",
 ])
 # fmt: on
 _OF_SOME = frozenset(["mean", "max", "min", "logsumexp", "argmax", "argmin"])

@@ -94,6 +94,16 @@ np.tensordot(T, X, axes=2)
 np.inner(X, Y)
 np.outer(X, v)
 np.trace(S)
+np.linalg.inv(S)
+np.linalg.det(S)
+np.linalg.slogdet(S)[1]
+np.linalg.slogdet(S)[0]
+np.linalg.solve(S, v)
+np.linalg.solve(S, X.T)
+np.linalg.matrix_power(S, 3)
+np.linalg.matrix_power(S, -2)
+np.kron(X, v)
+np.kron(v, S)
 np.diag(S)
 np.diag(v)
 X.reshape(-1)
@@ -317,7 +327,8 @@ X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
         (lambda: X * np.ones(3), UsageError, "make arrays inputs"),
         (lambda: np.ones((2, 4)) @ X, UsageError, "make arrays inputs"),
         (lambda: np.sum(X, dtype=float), UnsupportedError, r"sum\(x, axis=None, \*, keepdims=False\)"),
-        (lambda: np.linalg.inv(EXPRS["S"]), UnsupportedError, "numpy.linalg.inv"),
+        (lambda: np.linalg.pinv(EXPRS["S"]), UnsupportedError, "numpy.linalg.pinv"),
+        (lambda: np.linalg.inv(X), ShapeError, r"inv: an array of shape \(n, 3\)"),
         (lambda: np.add.reduce(X), UnsupportedError, "reduce"),
         (lambda: np.asarray(X), UnsupportedError, "not an array"),
         (lambda: np.linalg.norm(EXPRS["S"], 2), UnsupportedError, "norm of order 2"),

@@ -1,0 +1,133 @@
+"""Linear algebra on expressions, under NumPy's names: of square matrices in the last two axes, stacks before them."""
+
+from __future__ import annotations
+
+from symgrad.api.arrays import Operand
+from symgrad.api.expr import Expr, built, node_of
+from symgrad.ops import build, matrices
+
+__all__ = ["det", "inv", "kron", "logdet", "matrix_power", "solve", "trace"]
+
+
+def inv(a: Operand) -> Expr:
+    """Return the inverse, as ``numpy.linalg.inv``; NaN for a singular matrix, where NumPy raises an error.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the same shape. Its derivative is -inv(a) @ da @ inv(a) (Petersen & Pedersen, The Matrix
+        Cookbook, 2012, equation 40).
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", "n"))
+        >>> a, b = sg.tensor("a", ("n",)), sg.tensor("b", ("n",))
+        >>> print(sg.grad(a @ sg.inv(X) @ b, X).canonical())
+        -outer(inv(X).T@a, inv(X)@b)
+    """
+    return built(lambda: matrices.inv(node_of(a)), [a])
+
+
+def det(a: Operand) -> Expr:
+    """Return the determinant, as ``numpy.linalg.det``.
+
+    Its derivative is det(a)*trace(inv(a) @ da) (the Matrix Cookbook, equation 41). It is written with the inverse, so
+    at a singular matrix it is NaN.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the shape of the stack: () for one matrix.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", (2, 2))
+        >>> round(float(sg.det(X)(X=[[1.0, 2.0], [3.0, 4.0]])), 12)
+        -2.0
+    """
+    return built(lambda: matrices.det(node_of(a)), [a])
+
+
+def logdet(a: Operand) -> Expr:
+    """Return log(abs(det(a))) without overflow, as ``numpy.linalg.slogdet(a)[1]``; -inf for a singular matrix.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the shape of the stack: () for one matrix.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", "n"))
+        >>> print(sg.grad(sg.logdet(X), X).canonical())
+        inv(X).T
+    """
+    return built(lambda: matrices.logdet(node_of(a)), [a])
+
+
+def solve(a: Operand, b: Operand) -> Expr:
+    """Return the x with a @ x = b, as ``numpy.linalg.solve``; NaN for a singular matrix, where NumPy raises an error.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+        b: a vector of shape (n,), or matrices of shape (..., n, k).
+
+    Raises:
+        ShapeError: if the matrices are not square, or b has not as many rows.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, b = sg.tensor("A", ("n", "n")), sg.tensor("b", ("n",))
+        >>> sg.solve(A, b)(A=[[2.0, 0.0], [0.0, 4.0]], b=[2.0, 2.0])
+        array([1. , 0.5])
+    """
+    return built(lambda: matrices.solve(node_of(a), node_of(b)), [a, b])
+
+
+def matrix_power(a: Operand, n: int) -> Expr:
+    """Return products of a matrix with itself, as ``numpy.linalg.matrix_power``.
+
+    Args:
+        a: square matrices, an array of shape (..., m, m).
+        n: how often; 0 for the identity, negative for products of the inverse.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+        UsageError: if n is no whole number.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", "n"))
+        >>> print(sg.matrix_power(X, 3))
+        X@X@X
+    """
+    return built(lambda: matrices.matrix_power(node_of(a), n), [a])
+
+
+def kron(a: Operand, b: Operand) -> Expr:
+    """Return the Kronecker product, as ``numpy.kron``: a block of b, times an entry of a, in the place of each entry.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, B = sg.tensor("A", ("n", "m")), sg.tensor("B", (2, "k"))
+        >>> print(*sg.kron(A, B).shape)
+        2*n k*m
+    """
+    return built(lambda: matrices.kron(node_of(a), node_of(b)), [a, b])
+
+
+def trace(x: Operand) -> Expr:
+    """Return the sum of the diagonal of a square matrix, as ``numpy.trace``."""
+    return built(lambda: build.trace(node_of(x)), [x])

@@ -1,0 +1,75 @@
+"""NumPy's functions of matrices as graphs: inv, det, logdet, solve, matrix_power, kron.
+
+They act on the last two axes; the axes before are a stack of matrices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.errors import UsageError
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import size_product
+from symgrad.ops import linalg
+from symgrad.ops.build import identity, matmul
+from symgrad.ops.contraction import contract
+from symgrad.ops.layout import expand, full, move_up, squeeze
+
+__all__ = ["det", "inv", "kron", "logdet", "matrix_power", "solve"]
+
+
+def inv(x: Node) -> Node:
+    """``numpy.linalg.inv``; NaN for a singular matrix."""
+    return linalg.inv(x)
+
+
+def det(x: Node) -> Node:
+    """``numpy.linalg.det``."""
+    return linalg.det(x)
+
+
+def logdet(x: Node) -> Node:
+    """``numpy.linalg.slogdet(x)[1]``: the logarithm of the size of the determinant."""
+    return linalg.logdet(x)
+
+
+def solve(a: Node, b: Node) -> Node:
+    """``numpy.linalg.solve``: b with one axis is a vector, else matrices in the last two axes."""
+    if len(b.shape) == 1 and len(a.shape) > 2:
+        return squeeze(linalg.solve(a, expand(b, [1])), [len(a.shape) - 1])
+    return linalg.solve(a, b)
+
+
+def matrix_power(x: Node, n: int) -> Node:
+    """``numpy.linalg.matrix_power``: products, each of which squares what it can.
+
+    Raises:
+        UsageError: if n is no whole number.
+    """
+    if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a matrix to the power of {n!r}", expected="a whole number")
+    inverse = linalg.inv(x)  # tells whether the matrices are square
+    if n == 0:
+        return full(identity(x.shape[-1]), x.shape)
+    base = inverse if n < 0 else x
+    power: Node | None = None
+    n = abs(n)
+    if n == 3:
+        return matmul(matmul(base, base), base)
+    while n:
+        n, odd = divmod(n, 2)
+        if odd:
+            power = base if power is None else matmul(power, base)
+        if n:
+            base = matmul(base, base)
+    assert power is not None
+    return power
+
+
+def kron(a: Node, b: Node) -> Node:
+    """``numpy.kron``: all products, blocks of b in the places of a; axes are matched from the last."""
+    rank = max(len(a.shape), len(b.shape))
+    a, b = (expand(x, range(rank - len(x.shape))) for x in (a, b))
+    axes: list[Any] = [i for pair in zip(range(rank), range(rank, 2 * rank), strict=True) for i in pair]
+    every = contract([a, b], [range(rank), range(rank, 2 * rank)], axes)
+    return move_up(every, tuple(size_product(pair) for pair in zip(a.shape, b.shape, strict=True)))
