@@ -1,0 +1,117 @@
+"""Witnesses against "a = b": a point at which two balls are disjoint, and the check of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.proof.ball_arrays import boxed
+from symgrad.proof.ball_ops import Value, ball, number
+from symgrad.proof.balls import context, evaluate, flint, inside
+from symgrad.proof.steps import Program
+
+__all__ = ["Witness", "apart", "ball_text", "check_witness", "known", "pairs"]
+
+fmpq: Any = flint.fmpq
+_DIGITS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A point at which two values differ.
+
+    Args:
+        point: for every variable a Fraction, a truth value, or nested lists of them.
+        sizes: the lengths of axes there.
+        precision: bits at which the balls are disjoint.
+        index: the entry of the arrays that differs; () for numbers.
+        left, right: the two balls, as midpoint +/- radius; exact values as they are.
+    """
+
+    point: Mapping[str, Any]
+    sizes: Mapping[str, int]
+    precision: int
+    index: tuple[int, ...]
+    left: str
+    right: str
+
+
+def pairs(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
+    """Return the entries of two values side by side, each with its index, where neither is unknown."""
+    if a is None or b is None:
+        return []
+    try:
+        left, right = np.broadcast_arrays(boxed(a), boxed(b))
+    except ValueError:
+        return []
+    both = ((i, number(left[i]), number(right[i])) for i in np.ndindex(left.shape))
+    return [(i, x, y) for i, x, y in both if x is not None and y is not None]
+
+
+def apart(x: Value, y: Value) -> bool:
+    """Tell whether two values are certainly different numbers."""
+    if type(x) is fmpq and type(y) is fmpq:
+        return bool(x != y)
+    x, y = ball(x), ball(y)
+    return bool(x < y or x > y)
+
+
+def ball_text(value: Value) -> str:
+    """Return a value as text: ``[3.1416 +/- 7.4e-6]``, or as it is if it is exact and short."""
+    if type(value) is fmpq and value.height_bits() <= 128:
+        return str(value)
+    return str(ball(value).str(_DIGITS))
+
+
+def known(values: Sequence[Any]) -> bool:
+    """Tell whether every entry of every value is certain."""
+    return all(v is not None for value in values for v in boxed(value).flat)
+
+
+def check_witness(
+    program: Program,
+    a: int,
+    b: int,
+    witness: Witness,
+    *,
+    strict: bool | str = False,
+    defined: Sequence[int] = (),
+) -> bool:
+    """Tell whether a witness refutes that two steps are equal, by computing the two values anew.
+
+    Args:
+        program: the steps.
+        a: position of one value.
+        b: position of the other.
+        witness: what was found; its texts are not read.
+        strict: see `symgrad.proof.balls.evaluate`.
+        defined: positions of further values that must be certain at the point; for a derivative, of the function.
+
+    Raises:
+        UsageError: if the point does not fit the program.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from symgrad.proof.steps import Step, Symbol
+        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)))
+        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> check_witness(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "-1", "1"))
+        True
+        >>> check_witness(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "1", "2"))
+        False
+    """
+    if not inside(program, witness.point, witness.sizes):
+        return False
+    left, right, *rest = evaluate(
+        program,
+        witness.point,
+        precision=witness.precision,
+        sizes=witness.sizes,
+        strict=strict,
+        wanted=[a, b, *defined],
+    )
+    with context.workprec(witness.precision):
+        return known(rest) and any(i == witness.index and apart(x, y) for i, x, y in pairs(left, right))

@@ -1,0 +1,179 @@
+"""The search for a point at which two values certainly differ."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.proof.ball_ops import Value, ball
+from symgrad.proof.balls import context, evaluate, flint
+from symgrad.proof.steps import Program
+from symgrad.proof.witness import Witness, apart, ball_text, known, pairs
+from symgrad.verify.points import Point, points_of
+
+__all__ = ["Outcome", "refute"]
+
+fmpq: Any = flint.fmpq
+
+_MOST = 400  # points that are tried
+_ENOUGH = 48  # points in the common domain after which no more are tried
+_FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search found.
+
+    Args:
+        witness: a point where the two values differ, or None.
+        points: points at which both values are certain and agree as far as computed, exact.
+        digits: decimal digits to which they agree at each of them; None without points.
+        tried: how many points were tried.
+        exact: whether at all of them both values are rational numbers, and equal.
+        out_of_time: whether the search ended at the deadline.
+    """
+
+    witness: Witness | None
+    points: tuple[Point, ...]
+    digits: int | None
+    tried: int
+    exact: bool
+    out_of_time: bool
+
+
+class _Search:
+    def __init__(
+        self,
+        program: Program,
+        wanted: list[int],
+        strict: bool | str,
+        deadline: float | None,
+    ) -> None:
+        self.program = program
+        self.wanted = wanted
+        self.strict = strict
+        self.deadline = deadline
+        self.witness: Witness | None = None
+        self.agreeing: dict[int, Point] = {}
+        self.digits: dict[int, int | None] = {}  # None: exactly equal
+        self.unknown: dict[int, Point] = {}
+        self.tried = 0
+
+    def look(self, number: int, point: Point, precision: int) -> bool:
+        """Evaluate at a point; tell whether it is a witness."""
+        left, right, *rest = evaluate(
+            self.program,
+            point.values,
+            precision=precision,
+            sizes=point.sizes,
+            strict=self.strict,
+            wanted=self.wanted,
+            deadline=self.deadline,
+        )
+        with context.workprec(precision):
+            both = pairs(left, right) if known(rest) else []
+            different = [(i, x, y) for i, x, y in both if apart(x, y)]
+            if different:
+                index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
+                self.witness = Witness(
+                    point.values, point.sizes, precision, index, ball_text(x), ball_text(y)
+                )
+                return True
+            if both:
+                self.agreeing[number] = point
+                self.unknown.pop(number, None)
+                found = [d for _, x, y in both if (d := _digits(x, y)) is not None]
+                self.digits[number] = min(found, default=None)
+            elif number not in self.agreeing:
+                self.unknown[number] = point
+        return False
+
+    def run(self, start: int) -> None:
+        """Try many points at the first precision, then some of them at higher ones."""
+        for number, point in enumerate(points_of(self.program)):
+            if self.look(number, point, start):
+                return
+            self.tried += 1
+            if self.tried >= _MOST or len(self.agreeing) >= _ENOUGH:
+                break
+        precision = start
+        for several in _FINER:
+            precision *= 2
+            close = [(k, p) for k, p in self.agreeing.items() if self.digits[k] is not None][:several]
+            for number, point in [*close, *list(self.unknown.items())[:several]]:
+                if self.look(number, point, precision):
+                    return
+
+
+def _distance(x: Value, y: Value) -> float:
+    """Return the distance of two numbers relative to the larger, roughly."""
+    x, y = ball(x), ball(y)
+    scale = x.abs_upper() + y.abs_upper()
+    return float(((x - y) / scale).abs_lower())
+
+
+def _digits(x: Value, y: Value) -> int | None:
+    """Return to how many decimal digits two overlapping values agree; None if they are exact and so equal."""
+    if type(x) is fmpq and type(y) is fmpq:
+        return None
+    x, y = ball(x), ball(y)
+    gap, scale = (x - y).abs_upper(), x.abs_lower()
+    if not gap > 0:
+        return None
+    ratio = gap / scale if scale > 0 else gap
+    return max(0, int(float(-(ratio.log() / flint.arb(10).log()).mid())))
+
+
+def refute(
+    program: Program,
+    a: int,
+    b: int,
+    *,
+    strict: bool | str = False,
+    deadline: float | None = None,
+    start: int = 64,
+    defined: Sequence[int] = (),
+) -> Outcome:
+    """Look for a point inside the declared domains at which two values certainly differ.
+
+    Args:
+        program: the steps.
+        a: position of one value.
+        b: position of the other, of the same shape.
+        strict: whether ties, kinks and jumps do not count; see `symgrad.proof.balls.evaluate`.
+        deadline: when to stop, on the clock of `time.monotonic`.
+        start: the first precision, in bits; it is doubled a few times.
+        defined: positions of values that must be certain too at a point that counts; for "the derivative of y is
+            claim", that of y.
+
+    Returns:
+        The first witness, or at which points the values agree.
+
+    Example:
+        >>> from symgrad.proof.steps import Step, Symbol
+        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)), Step("abs", (0,)))
+        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> outcome = refute(program, 0, 2)
+        >>> outcome.witness.left, outcome.witness.right
+        ('-33/16', '33/16')
+        >>> refute(program, 2, 3).witness is None
+        True
+    """
+    search = _Search(program, [a, b, *defined], strict, deadline)
+    out_of_time = False
+    try:
+        search.run(start)
+    except TimeoutError:
+        out_of_time = True
+    found = [d for d in search.digits.values() if d is not None]
+    exact = bool(search.digits) and not found
+    return Outcome(
+        witness=search.witness,
+        points=tuple(search.agreeing.values()),
+        digits=min(found, default=int(start * 0.30103)) if search.digits else None,
+        tried=search.tried,
+        exact=exact,
+        out_of_time=out_of_time or (deadline is not None and time.monotonic() > deadline),
+    )

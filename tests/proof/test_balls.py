@@ -1,0 +1,395 @@
+"""Balls contain the values, unknown is what is not certain, and nothing takes memory or time without bound."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from symgrad.errors import UsageError
+from symgrad.frontend.text import parse_program
+from symgrad.ir.evaluate import evaluate_mp
+from symgrad.ir.graph import Node
+from symgrad.proof.ball_choices import CERTAIN, LOCAL
+from symgrad.proof.balls import arb, context, evaluate, fmpq, inside
+from symgrad.proof.lengths import length, names_in
+from symgrad.proof.steps import Program, Step, Symbol
+from symgrad.verify.statement import program_of
+from tests.ops.cases import CASES, Case, every_case, grid
+
+MP = mpmath.MPContext()
+MP.dps = 60
+
+
+def values(
+    text: str, point: dict[str, Any] | None = None, *, precision: int = 64, **options: Any
+) -> list[Any]:
+    """The values of all assigned names of a program."""
+    listing = parse_program(text)
+    program, places = program_of(list(listing.assignments.values()), list(listing.symbols.values()))
+    return evaluate(program, point or {}, precision=precision, wanted=places, **options)
+
+
+def value(expression: str, declarations: str = "x : real", strict: bool | str = False, **point: Any) -> Any:
+    exact = {k: v if isinstance(v, (bool, list)) else Fraction(v) for k, v in point.items()}
+    return values(f"{declarations}\nresult = {expression}", exact, strict=strict)[-1]
+
+
+def contains(ball: Any, expected: Any) -> bool:
+    """Tell whether a value holds what mpmath computed, up to mpmath's own error."""
+    if isinstance(ball, bool):
+        return ball == bool(expected)
+    with context.workprec(400):
+        man, exp = MP.frexp(MP.mpf(expected))
+        reference = arb(int(MP.ldexp(man, 300))) * arb(2) ** (int(exp) - 300)
+        error = abs(reference) * arb(10) ** -45 + arb(10) ** -400  # mpmath loses digits near ends
+        return bool(arb(ball).overlaps(reference + error * arb(0, 1)))
+
+
+def exact_point(case: Case, point: tuple[Any, ...]) -> dict[str, Any]:
+    return {"xyz"[i]: v if isinstance(v, bool) else Fraction(v) for i, v in enumerate(point)}
+
+
+def references(case: Case, point: tuple[Any, ...]) -> Any:
+    exact = [
+        v if isinstance(v, bool) else MP.mpf(Fraction(v).numerator) / Fraction(v).denominator for v in point
+    ]
+    return case.op.reference(MP, *case.params, *exact)
+
+
+@every_case
+@pytest.mark.parametrize("precision", [64, 150])
+def test_balls_contain_the_samples(case: Case, precision: int) -> None:
+    program, (place,) = program_of([case.node])
+    for sample in case.op.samples:
+        found = evaluate(program, exact_point(case, sample), precision=precision, wanted=[place])[0]
+        assert found is not None, (case, sample)
+        assert contains(found, references(case, sample)), (case, sample, found)
+        if isinstance(found, arb):
+            assert found.rel_accuracy_bits() > precision - 40
+
+
+@every_case
+def test_unknown_exactly_outside_the_domain(case: Case) -> None:
+    # On the grid of integers and halves every value is decided, or outside: no ball is too wide there.
+    program, (place,) = program_of([case.node])
+    points = grid(case)[:: 1 if case.op.arity < 2 else 7]
+    known = 0
+    for point in points:
+        found = evaluate(program, exact_point(case, point), precision=256, wanted=[place])[0]
+        assert (found is not None) == case.inside(point), (case, point, found)
+        if found is not None:
+            known += 1
+            reference = references(case, point)
+            assert MP.isnan(reference) is not True
+            assert contains(found, reference), (case, point, found)
+    assert known
+
+
+def test_every_pointwise_op_has_balls() -> None:
+    assert {c.op.name for c in CASES} == {*CERTAIN, "polygamma"}
+    assert set(LOCAL) <= set(CERTAIN)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("0.1 + 0.2 == 0.3", True),
+        ("0 < 0", False),
+        ("sqrt(1/4) == 1/2", True),
+        ("(8/27)**(2/3) == 4/9", True),
+        ("(2/3)**(-3) == 27/8", True),
+        ("log2(8) == 3", True),
+        ("log10(1/1000) == -3", True),
+        ("hypot(3, 4) == 5", True),
+        ("gamma(5) == 24", True),
+        ("cbrt(-27) == -3", True),
+        ("exp(0) + cos(0) == 2", True),
+        ("exp(1) < 2.718281828", False),
+        ("pi > 3", True),
+        ("sin(pi) == 0", None),
+        ("sqrt(2)**2 == 2", None),
+        ("log(0) == 0", None),
+        ("where(1 < 2, 1, log(-1)) == 1", True),
+        ("where(log(-1) > 0, 1, 1) == 1", None),
+        ("0*log(-1) == 0", None),
+        ("(-8)**(1/3) == -2", None),
+        ("0**0 == 1", True),
+        ("0**(-1) == 0", None),
+        ("0**0.5 == 0", True),
+        ("round(2.5) == 2", True),
+        ("round(-1.5) == -2", True),
+        ("floor(-0.5) == -1", True),
+        ("tan(pi/2) == 0", None),
+        ("gamma(-2) == 0", None),
+        ("atan2(0, -1) == pi", None),
+        ("atan2(0, -1) > 3", True),
+        ("asin(1) > 1.57", True),
+        ("asin(1.0000000000000000000000001) > 1", None),
+    ],
+)
+def test_what_is_certain(expression: str, expected: bool | None) -> None:
+    assert value(expression, x=0) is expected
+
+
+STRICT = [
+    ("abs(x)", 0),
+    ("sign(x)", 0),
+    ("floor(x)", 2),
+    ("ceil(x)", -1),
+    ("round(x)", "2.5"),
+    ("maximum(x, 3)", 3),
+    ("minimum(x, 3)", 3),
+    ("relu(x)", 0),
+    ("clip(x, -1, 1)", -1),
+    ("where(x >= 1, x, 1)", 1),
+    ("where(x == 1, 5, x)", 1),
+    ("sqrt(x)", 0),
+    ("cbrt(x)", 0),
+    ("asin(x)", 1),
+    ("acosh(x)", 1),
+    ("hypot(x, 0)", 0),
+    ("acot(x)", 0),
+    ("atan2(x, -1)", 0),
+    ("x**1.5", 0),
+]
+
+
+@pytest.mark.parametrize(("expression", "at"), STRICT)
+def test_ties_and_jumps_are_unknown_in_the_strict_sense(expression: str, at: Any) -> None:
+    assert value(expression, x=at) is not None
+    assert value(expression, strict=True, x=at) is None
+    assert value(expression, strict="x", x=at) is None
+    assert value(expression, "x : real\ny : real", strict="y", x=at, y=1) is not None
+    near = Fraction(at) + Fraction(1, 2**40) * (-1 if expression == "asin(x)" else 1)
+    assert value(expression, strict=True, x=near) is not None
+
+
+def test_strict_ties_of_one_function_with_itself() -> None:
+    assert value("maximum(x, x)", strict=True, x=2) == 2
+    assert value("where(x <= x, x, 0)", strict=True, x=2) == 2
+    assert value("where(x*1 <= x, x, 0)", strict=True, x=2) is None  # equal only by calculation
+    assert value("where(x*y == x, 1, 0)", "x : real\ny : real", strict=True, x=2, y=1) is None
+    assert value("where(floor(x) == 2, x, 0)", strict=True, x="2.5") == fmpq(5, 2)  # constant near there
+    assert value("where(stop_gradient(x) > 0, x, 0)", strict="x", x=0) == 0
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "2**(10**9)",
+        "9**9**9**9",
+        "(1 + x)**(10**12)",
+        "floor(2**(10**9))",
+        "sin(2**(10**9))",
+        "exp(exp(exp(exp(exp(10)))))",
+        "gamma(10**30)",
+        "lgamma(-10**12 - 1/2)",
+        "polygamma(3, -10**9 - 1/2)",
+        "erfc(10**20)",
+        "log(10**(10**8))",
+        "x**(2**70)",
+        "tan(10**200)",
+        "(1/3)**(10**9)*3**(10**9)",
+    ],
+)
+def test_large_numbers_take_no_time(expression: str) -> None:
+    start = time.monotonic()
+    found = value(expression, x=Fraction(4, 3))
+    assert time.monotonic() - start < 2
+    assert found is None or isinstance(found, (arb, fmpq))
+
+
+def test_long_rationals_become_balls() -> None:
+    text = "x : real\na0 = x\n" + "\n".join(f"a{i + 1} = a{i}*a{i} + 1/3" for i in range(40))
+    found = values(text, {"x": Fraction(1, 7)})
+    assert isinstance(found[3], fmpq)
+    assert isinstance(found[-1], arb)
+
+
+def test_nested_circles() -> None:
+    text = "x : real\na0 = x\n" + "\n".join(f"a{i + 1} = sin(a{i})**2 + cos(a{i})**2" for i in range(50))
+    assert abs(values(text, {"x": Fraction(5, 7)}, precision=256)[-1] - 1) < 1e-9
+
+
+def test_a_hundred_thousand_steps_and_the_clock() -> None:
+    steps = [Step("symbol", (), ("x",))]
+    steps += [Step("sin" if i % 2 else "exp", (i,)) for i in range(100_000)]
+    program = Program(tuple(steps), (Symbol("x", "real", None, None),))
+    start = time.monotonic()
+    assert evaluate(program, {"x": 1}, precision=64, wanted=[100_000])[0] is not None
+    assert time.monotonic() - start < 5
+    with pytest.raises(TimeoutError):
+        evaluate(program, {"x": 1}, precision=64, deadline=time.monotonic() - 1)
+
+
+def test_only_what_is_wanted_is_evaluated() -> None:
+    program = Program((Step("symbol", (), ("x",)), Step("number", (), (Fraction(2),))), ())
+    assert evaluate(program, {}, precision=64, wanted=[1]) == [2]
+    with pytest.raises(UsageError, match="no value"):
+        evaluate(program, {}, precision=64)
+
+
+def test_domains() -> None:
+    symbols = (
+        Symbol("x", "real", Fraction(0), Fraction(1)),
+        Symbol("n", "int", None, None),
+        Symbol("b", "bool", None, None),
+        Symbol("v", "real", Fraction(0), None, ("k",)),
+    )
+    good = {"x": Fraction(1, 2), "n": Fraction(3), "b": True, "v": [Fraction(1), Fraction(2)]}
+    program = Program((), symbols)
+    assert inside(program, good)
+    for name, wrong in [
+        ("x", Fraction(1)),
+        ("n", Fraction(1, 2)),
+        ("b", Fraction(1)),
+        ("v", [Fraction(1), Fraction(0)]),
+        ("v", Fraction(1)),
+        ("n", True),
+    ]:
+        assert not inside(program, {**good, name: wrong}), name
+    assert not inside(program, {k: v for k, v in good.items() if k != "x"})
+
+
+def test_lengths() -> None:
+    sizes = {"n": 3, "m": 4}
+    cases = {
+        "3*m + 2*n - 1": 17,
+        "max(n - 5, 0)": 0,
+        "-n + 4": 1,
+        "ceil((m + 1)/2)": 3,
+        "min(2, n)": 2,
+        "m*n": 12,
+    }
+    assert {k: length(k, sizes) for k in cases} == cases
+    assert names_in(["max(n - 5, 0)", 3, "m*n"]) == ["n", "m"]
+    for bad in ("k", "n(", "n.real", "n/2", "n/0", "open('f')", "n if m else 1"):
+        with pytest.raises(UsageError):
+            length(bad, sizes)
+
+
+# ------------------------------------------------------------------------------------------------------------- arrays
+
+DECLARED = """
+A : real[n, m]
+B : real[m, k]
+v : real[m]
+w : real[n]
+i : int[k]
+p : positive[n, m]
+b : real[n, m]
+"""
+
+ARRAY_EXPRESSIONS = [
+    "A@B",
+    "A.T@w",
+    "A@v + w",
+    "einsum('ij,jk->ki', A, B)",
+    "einsum('ij,ij->', A, b)",
+    "trace(A@A.T)",
+    "diag(v)",
+    "diag(A@A.T)",
+    "outer(v, w)",
+    "sum(A)",
+    "sum(A, axis=0)",
+    "mean(A, axis=1)",
+    "mean(A)",
+    "prod(A, axis=0)",
+    "prod(A)",
+    "max(A, axis=1)",
+    "min(A)",
+    "argmax(A, axis=1) + argmin(v)",
+    "softmax(A, axis=1)",
+    "log_softmax(A, axis=0)",
+    "logsumexp(A)",
+    "norm(A, axis=0)",
+    "norm(v)",
+    "cumsum(A, axis=1)",
+    "cumsum(v)",
+    "A[:, 1:]",
+    "A[::-1, 0]",
+    "A[:, i]",
+    "v[i]",
+    "concatenate([A, b], axis=0)",
+    "stack([v, v*2], axis=1)",
+    "reshape(A, (n*m,))",
+    "broadcast_to(v, (n, m))",
+    "eye(n)@A",
+    "arange(m)*v",
+    "one_hot(i, m)",
+    "where(A > 0, A, 0)",
+    "A*v + 1/p",
+    "sum(A > 0)",
+    "maximum(A, b)",
+    "clip(A, -1, 1)",
+    "polygamma(1, p)",
+    "var(A, axis=0)",
+    "n*v",
+    "ones((n, m))*3",
+]
+
+
+def _declared() -> tuple[dict[str, Any], dict[Node, Any], Any]:
+    rng = np.random.default_rng(3)
+    sizes = {"n": 2, "m": 3, "k": 4}
+    listing = parse_program(DECLARED)
+    point: dict[str, Any] = {}
+    exact: dict[Node, Any] = {}
+    for name, node in listing.symbols.items():
+        shape = tuple(sizes[str(s)] for s in node.shape)
+        whole = (
+            rng.integers(0, 3, shape) if name == "i" else rng.integers(1 if name == "p" else -20, 20, shape)
+        )
+        scale = 1 if name == "i" else 8
+        fractions = np.frompyfunc(lambda v, s=scale: Fraction(int(v), s), 1, 1)(whole)
+        point[name] = fractions.tolist()
+        exact[node] = np.frompyfunc(lambda f: MP.mpf(f.numerator) / f.denominator, 1, 1)(fractions)
+    return point, exact, listing
+
+
+@pytest.mark.parametrize("expression", ARRAY_EXPRESSIONS)
+@pytest.mark.parametrize("strict", [False, True])
+def test_arrays_contain_the_reference(expression: str, strict: bool) -> None:
+    point, exact, listing = _declared()
+    node = parse_program(f"{DECLARED}\nresult = {expression}").assignments["result"]
+    expected = np.asarray(evaluate_mp(MP, [node], exact)[0], dtype=object)
+    program, (place,) = program_of([node], list(listing.symbols.values()))
+    found = evaluate(program, point, precision=128, wanted=[place], strict=strict)[0]
+    found = found if isinstance(found, np.ndarray) else np.array(found, dtype=object)
+    assert found.shape == expected.shape
+    for place in np.ndindex(expected.shape):
+        assert found[place] is not None
+        assert contains(found[place], expected[place]), (expression, place)
+
+
+def test_arrays_that_are_not_certain() -> None:
+    ties = {"v": [Fraction(1), Fraction(1), Fraction(0)]}
+    assert value("max(v)", "v : real[n]", **ties) == 1
+    assert value("max(v)", "v : real[n]", strict=True, **ties) is None
+    assert value("argmax(v)", "v : real[n]", strict=True, **ties) is None
+    assert value("min(v)", "v : real[n]", strict=True, **ties) == 0
+    assert value("norm(v)", "v : real[n]", strict=True, v=[Fraction(0)]) is None
+    beyond = value("v[i]", "v : real[n]\ni : int[k]", i=[Fraction(1), Fraction(7), Fraction(-1)], **ties)
+    assert beyond.tolist() == [1, None, 0]
+    partly = value("log(v)", "v : real[n]", **ties)
+    assert [x is None for x in partly] == [False, False, True]
+    assert value("sum(log(v))", "v : real[n]", **ties) is None
+
+
+def test_shapes_that_do_not_fit() -> None:
+    with pytest.raises(UsageError, match="both 1 and 2"):
+        values("v : real[n]\nw : real[n]\na = v*w", {"v": [Fraction(1)], "w": [Fraction(1)] * 2})
+    with pytest.raises(UsageError, match="shape"):
+        values("v : real[n]\na = v*2", {"v": Fraction(1)})
+    steps = (
+        Step("iota", (), ("n",), ("n",), "int"),
+        Step("broadcast_to", (0,), (("n",) * 4,), ("n",) * 4, "int"),
+    )
+    with pytest.raises(UsageError, match="no value"):
+        evaluate(Program(steps, ()), {}, precision=64)
+    assert evaluate(Program(steps, ()), {}, precision=64, sizes={"n": 100}, wanted=[1]) == [None]
