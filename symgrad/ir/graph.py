@@ -47,6 +47,7 @@ __all__ = [
     "growing",
     "number",
     "set_algebra",
+    "size_leaf",
     "size_node",
     "symbol",
     "truth",
@@ -325,10 +326,8 @@ def size_node(size: Size) -> Node:
         >>> size_node(5).value
         5
     """
-    if isinstance(size, int):
-        return number(size)
-    if isinstance(size, str):
-        return _intern(SIZE, (), (size,), _SCALAR, "int")
+    if isinstance(size, int | str):
+        return size_leaf(size)
     total = number(0)
     for monomial, c in size.terms:
         product = number(c)
@@ -336,6 +335,11 @@ def size_node(size: Size) -> Node:
             product = product * (size_node(atom) if isinstance(atom, str) else _of_atom(atom))
         total = total + product
     return total
+
+
+def size_leaf(size: Size) -> Node:
+    """Return a size as one whole number, for lowering; `size_node` writes one that is rounded as a real number."""
+    return number(size) if isinstance(size, int) else _intern(SIZE, (), (size,), _SCALAR, "int")
 
 
 def _of_atom(atom: Atom) -> Node:

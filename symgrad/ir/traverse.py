@@ -109,7 +109,7 @@ def symbols_of(outputs: Iterable[Node]) -> list[Node]:
                 cure="declare it once, or rename one of them",
             )
     for node in found.values():
-        size = next((s for s in node.shape if s in found), None)
+        size = next((s for s in node.shape if isinstance(s, str) and s in found), None)
         if size is not None:
             raise RedefinitionError(
                 f"'{size}' stands for a size and a symbol: '{node.declaration}' and '{found[size].declaration}'",

@@ -12,7 +12,7 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.inputs import in_order
-from symgrad.ir.sizes import Extent, Shape, check_lengths, evaluate_size
+from symgrad.ir.sizes import Extent, Shape, Size, check_lengths, evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
@@ -44,6 +44,8 @@ class ProgramCode(Protocol):
     def scratch(self) -> int: ...
     @property
     def llvm_ir(self) -> str: ...
+    @property
+    def lengths(self) -> tuple[Size, ...]: ...
 
 
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
@@ -127,7 +129,7 @@ class ArrayKernel(Kernel):
             sizes: a value for every named size.
 
         Raises:
-            ShapeError: for a name that is missing or unknown.
+            ShapeError: for a name that is missing or unknown, and where an axis would have a negative length.
 
         Example:
             >>> import symgrad as sg
@@ -141,6 +143,7 @@ class ArrayKernel(Kernel):
                 f"sizes {', '.join(sizes) or 'none'} were given",
                 expected=f"a value for {', '.join(self.sizes)}",
             )
+        check_lengths((*self.sizes, *self._code.lengths), sizes)
         count = len(self.sizes)
         table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
         return int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))

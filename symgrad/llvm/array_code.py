@@ -8,7 +8,7 @@ import numpy as np
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node
-from symgrad.ir.sizes import Shape, Size, names_of, size_product
+from symgrad.ir.sizes import Shape, Size, names_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.llvm import loop
 from symgrad.llvm.array_access import storage_of
@@ -27,6 +27,8 @@ from symgrad.lower.nests import Nest
 __all__ = ["ArrayCode"]
 
 RUN, SCRATCH = "arrays.run", "arrays.scratch"
+NEGATIVE = -2
+"""What the function that tells how much scratch memory is needed gives where an axis would have a negative length."""
 
 
 class ArrayCode:
@@ -34,7 +36,8 @@ class ArrayCode:
 
     ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
     C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
-    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64. Outputs overlap nothing. An index out of
+    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64; where that gives `NEGATIVE`, an axis would
+    have a negative length, and nothing may be run. Outputs overlap nothing. An index out of
     range gives NaN (0 for whole numbers), and adds nothing in a scatter: whoever calls checks indices first.
 
     Args:
@@ -46,6 +49,7 @@ class ArrayCode:
 
     Attributes:
         names: the size names, in order of first appearance in the shapes of the inputs.
+        lengths: the computed lengths of axes that are negative for some sizes.
         kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
         shapes: of every argument.
         run: address of the function.
@@ -56,7 +60,18 @@ class ArrayCode:
         ShapeError: if a size occurs that no input has.
     """
 
-    __slots__ = ("__weakref__", "_engine", "kinds", "llvm_ir", "module", "names", "run", "scratch", "shapes")
+    __slots__ = (
+        "__weakref__",
+        "_engine",
+        "kinds",
+        "lengths",
+        "llvm_ir",
+        "module",
+        "names",
+        "run",
+        "scratch",
+        "shapes",
+    )
 
     def __init__(
         self, outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, target: Target | None = None
@@ -68,9 +83,12 @@ class ArrayCode:
             dict.fromkeys(name for node in inputs for size in node.shape for name in names_of(size))
         )
         _check_sizes(outputs, self.names)
+        self.lengths: tuple[Size, ...] = tuple(unsure_lengths(n.shape for n in topological(outputs)))
         plan = plan_arrays(outputs, inputs)
         with np.errstate(all="ignore"):
-            self.module = _module(plan, self.names, real, target or host().target, alone=target is not None)
+            self.module = _module(
+                plan, self.names, self.lengths, real, target or host().target, alone=target is not None
+            )
         self.llvm_ir = self.module
         self._engine = Engine(self.module)
         self.run = self._engine.address(RUN)
@@ -88,7 +106,9 @@ def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
                     )
 
 
-def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target, *, alone: bool) -> str:
+def _module(
+    plan: Plan, names: Sequence[str], lengths: Sequence[Size], real: FloatType, target: Target, *, alone: bool
+) -> str:
     width = target.vector_bytes // real.itemsize
     declarations = Declarations(fused=target.fused)
     texts: list[str] = []
@@ -108,7 +128,7 @@ def _module(plan: Plan, names: Sequence[str], real: FloatType, target: Target, *
         texts += _products(real, target, declarations, alone=alone)
     parts = [
         _run(plan.memory, names, real, width, declarations, calls),
-        _scratch(plan.memory, names, real, width, declarations),
+        _scratch(plan.memory, names, lengths, real, width, declarations),
         *texts,
         *declarations.definitions(),
         *(loop.lane_by_lane(name, arity, width, of) for name, (arity, of) in declarations.libm.items()),
@@ -199,12 +219,23 @@ def _offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> t
 
 
 def _scratch(
-    memory: Memory, names: Sequence[str], real: FloatType, width: int, declarations: Declarations
+    memory: Memory,
+    names: Sequence[str],
+    lengths: Sequence[Size],
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
 ) -> str:
     """The function ``scratch_bytes``: -1, which is more than any memory, where a number does not fit i64."""
     region = _Exact(real, width, declarations)
-    _, end = _offsets(memory, region, Sizes(names, region), real)
-    needed = region.scalar(f"select i1 {region.overflow}, i64 -1, i64 {end}")
+    sizes = Sizes(names, region)
+    _, end = _offsets(memory, region, sizes, real)
+    negative = "false"
+    for length in (*names, *lengths):
+        below = region.scalar(f"icmp slt i64 {sizes(length)}, 0")
+        negative = region.scalar(f"or i1 {negative}, {below}")
+    allowed = region.scalar(f"select i1 {negative}, i64 {NEGATIVE}, i64 {end}")
+    needed = region.scalar(f"select i1 {region.overflow}, i64 -1, i64 {allowed}")
     declared = [
         f"declare {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64, i64)" for code in ("sadd", "smul")
     ]

@@ -2,7 +2,8 @@
 
     array.loop   the loop that NumPy calls: for every element of a batch it lays the arrays out as the code wants
                  them (contiguous, aligned), runs the code, and puts the results in their places
-    array.batch  the same for a caller without NumPy; returns 1 if memory is exhausted
+    array.batch  the same for a caller without NumPy; returns 1 if memory is exhausted, 2 if a computed length of an
+                 axis would be negative
     array.drop   frees the memory that a kernel keeps
 
 Like the loop of pointwise kernels (`loop.py`) it is compiled once in a process; what differs between kernels is in
@@ -18,6 +19,8 @@ import ctypes
 from typing import Any
 
 from symgrad.llvm import loop
+from symgrad.llvm.array_code import NEGATIVE
+from symgrad.llvm.array_copy import STRIDED
 
 __all__ = ["FIELDS", "driver", "python_function"]
 
@@ -139,6 +142,11 @@ decide:
 
 acquire:
   %own = call i64 %scratch.bytes(ptr %sizes)
+  %negative = icmp eq i64 %own, {NEGATIVE}
+  br i1 %negative, label %refuse, label %sum
+refuse:
+  ret i32 2
+sum:
   %need = call i64 @llvm.uadd.sat.i64(i64 %total.next, i64 %own)
   %needless = icmp eq i64 %need, 0
   br i1 %needless, label %ready, label %take
@@ -174,7 +182,7 @@ align:
   store i64 %need, ptr %need.slot
   br label %ready
 ready:
-  %memory = phi i64 [ 0, %acquire ], [ %kept, %measure ], [ %fresh, %align ]
+  %memory = phi i64 [ 0, %sum ], [ %kept, %measure ], [ %fresh, %align ]
   %buffers = inttoptr i64 %memory to ptr
   %scratch = getelementptr i8, ptr %buffers, i64 %total.next
   br label %element
@@ -258,94 +266,6 @@ finish:
 }
 """
 
-# Rows of a strided array, one after the other, into contiguous memory or (%out) from it. An odometer over the outer
-# axes, because the rank is known at run time only. No axis is empty: then there is nothing to copy.
-_STRIDED = """\
-define internal void @array.copy(ptr %strided, ptr %compact, i64 %k, i1 %out, ptr %core, ptr %core.strides, ptr %plan,
-  ptr %counters) #0 {
-entry:
-{fields}
-  %item.at = getelementptr i64, ptr %itemsizes, i64 %k
-  %item = load i64, ptr %item.at
-  %rank.at = getelementptr i64, ptr %ranks, i64 %k
-  %rank = load i64, ptr %rank.at
-  %first.at = getelementptr i64, ptr %offsets, i64 %k
-  %first = load i64, ptr %first.at
-  %axes.k = getelementptr i64, ptr %axes, i64 %first
-  %strides = getelementptr i64, ptr %core.strides, i64 %first
-  %inner = sub i64 %rank, 1
-  %outer = sub i64 %rank, 2
-  %scalar = icmp eq i64 %rank, 0
-  br i1 %scalar, label %reset, label %measure
-measure:
-  %inner.at = getelementptr i64, ptr %axes.k, i64 %inner
-  %inner.axis = load i64, ptr %inner.at
-  %inner.size.at = getelementptr i64, ptr %core, i64 %inner.axis
-  %inner.size = load i64, ptr %inner.size.at
-  %inner.stride.at = getelementptr i64, ptr %strides, i64 %inner
-  %inner.stride = load i64, ptr %inner.stride.at
-  br label %reset
-reset:
-  %length = phi i64 [ 1, %entry ], [ %inner.size, %measure ]
-  %stride = phi i64 [ 0, %entry ], [ %inner.stride, %measure ]
-  %last = sub i64 %length, 1
-  %row.bytes = mul i64 %length, %item
-  br label %clear.test
-clear.test:
-  %z = phi i64 [ 0, %reset ], [ %z.next, %clear ]
-  %z.more = icmp slt i64 %z, %inner
-  br i1 %z.more, label %clear, label %row
-clear:
-  %z.at = getelementptr i64, ptr %counters, i64 %z
-  store i64 0, ptr %z.at
-  %z.next = add i64 %z, 1
-  br label %clear.test
-row:
-  %p = phi ptr [ %strided, %clear.test ], [ %p.moved, %next ]
-  %q = phi ptr [ %compact, %clear.test ], [ %q.next, %next ]
-  br i1 %out, label %put, label %get
-put:
-  call void @ufunc.copy(ptr %q, i64 %item, ptr %p, i64 %stride, i64 %length, i64 %last, i64 %item)
-  br label %advance
-get:
-  call void @ufunc.copy(ptr %p, i64 %stride, ptr %q, i64 %item, i64 %length, i64 %last, i64 %item)
-  br label %advance
-advance:
-  %q.next = getelementptr i8, ptr %q, i64 %row.bytes
-  br label %carry
-carry:
-  %d = phi i64 [ %outer, %advance ], [ %d.next, %wrap ]
-  %p.d = phi ptr [ %p, %advance ], [ %p.back, %wrap ]
-  %left = icmp sge i64 %d, 0
-  br i1 %left, label %turn, label %end
-turn:
-  %counter.at = getelementptr i64, ptr %counters, i64 %d
-  %counter = load i64, ptr %counter.at
-  %counter.next = add i64 %counter, 1
-  %axis.at = getelementptr i64, ptr %axes.k, i64 %d
-  %axis = load i64, ptr %axis.at
-  %size.at = getelementptr i64, ptr %core, i64 %axis
-  %size = load i64, ptr %size.at
-  %stride.at = getelementptr i64, ptr %strides, i64 %d
-  %stride.d = load i64, ptr %stride.at
-  %p.moved = getelementptr i8, ptr %p.d, i64 %stride.d
-  %within = icmp slt i64 %counter.next, %size
-  br i1 %within, label %next, label %wrap
-next:
-  store i64 %counter.next, ptr %counter.at
-  br label %row
-wrap:
-  store i64 0, ptr %counter.at
-  %whole = mul i64 %size, %stride.d
-  %minus = sub i64 0, %whole
-  %p.back = getelementptr i8, ptr %p.moved, i64 %minus
-  %d.next = sub i64 %d, 1
-  br label %carry
-end:
-  ret void
-}
-"""
-
 # NumPy would turn the floating-point flags that the code leaves behind into warnings. They say nothing about the
 # result, because both sides of a `where` are computed, so the loop leaves the flags as it found them.
 _ENTRY = """\
@@ -355,10 +275,20 @@ define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
   %failed = call i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan)
   %set = call i32 @fesetenv(ptr %flags)
   %fine = icmp eq i32 %failed, 0
-  br i1 %fine, label %done, label %exhausted
-exhausted:
+  br i1 %fine, label %done, label %report
+report:
   %gil = call i32 {ensure}()
+  %negative = icmp eq i32 %failed, 2
+  br i1 %negative, label %refused, label %exhausted
+refused:
+  %refusal.field = getelementptr i64, ptr %plan, i64 {refusal}
+  %refusal = load ptr, ptr %refusal.field
+  call void {set_string}(ptr inttoptr (i64 {value_error} to ptr), ptr %refusal)
+  br label %reported
+exhausted:
   %null = call ptr {no_memory}()
+  br label %reported
+reported:
   call void {release}(i32 %gil)
   br label %done
 done:
@@ -401,6 +331,7 @@ FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
     ("ranks", "ptr"),
     ("offsets", "ptr"),  # where its axes begin in the next table
     ("axes", "ptr"),  # for every axis its core dimension
+    ("refusal", "ptr"),  # what is said of a negative length
 )
 
 
@@ -416,11 +347,15 @@ def driver() -> str:
         "ensure": ctypes.pythonapi.PyGILState_Ensure,
         "release": ctypes.pythonapi.PyGILState_Release,
         "no_memory": ctypes.pythonapi.PyErr_NoMemory,
+        "set_string": ctypes.pythonapi.PyErr_SetString,
     }
-    entry = _ENTRY
+    entry = _ENTRY.replace("{value_error}", str(id(ValueError)))
+    entry = entry.replace("{refusal}", str([name for name, _ in FIELDS].index("refusal")))
     for name, function in python.items():
         entry = entry.replace(f"{{{name}}}", python_function(function))
-    batch, strided = (text.replace("{fields}", fields) for text in (_BATCH, _STRIDED))
+    batch, strided = (
+        text.replace("{fields}", fields).replace("{NEGATIVE}", str(NEGATIVE)) for text in (_BATCH, STRIDED)
+    )
     return "\n".join([batch, strided, entry, loop.COPY, loop.ATTRIBUTES])
 
 

@@ -32,6 +32,8 @@ class Runnable(Protocol):
     def run(self) -> int: ...
     @property
     def scratch(self) -> int: ...
+    @property
+    def lengths(self) -> tuple[Size, ...]: ...
 
 
 class ArrayLoop:
@@ -58,6 +60,7 @@ class ArrayLoop:
         "_code",
         "_drop",
         "_hook",
+        "_refusal",
         "loop",
         "plan",
         "process",
@@ -80,6 +83,9 @@ class ArrayLoop:
         buffer = (ctypes.c_int64 * (head + sum(map(len, tables))))()
         start = ctypes.addressof(buffer)
         buffer[:7] = [len(axes), nin, len(names), max(ranks), not sizes, code.run, code.scratch]
+        said = " or ".join(map(str, code.lengths))
+        self._refusal = ctypes.create_string_buffer(f"an axis of length {said} would be negative".encode())
+        buffer[head - 2] = ctypes.addressof(self._refusal)
         at = head
         for i, table in enumerate(tables):
             buffer[7 + i] = start + 8 * at
@@ -106,6 +112,7 @@ class ArrayLoop:
 
         Raises:
             MemoryError: if there is none left.
+            ValueError: if a computed length of an axis is negative.
         """
         nargs = len(addresses)
         failed = self._batch(
@@ -115,7 +122,7 @@ class ArrayLoop:
             self.plan,
         )
         if failed:
-            raise MemoryError
+            raise ValueError(self._refusal.value.decode()) if failed == 2 else MemoryError
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         drop = getattr(self, "_drop", None)

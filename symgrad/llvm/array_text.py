@@ -111,8 +111,9 @@ class Sizes:
     def _atom(self, atom: Atom) -> str:
         r, a, b = self._region, self(atom.a), self(atom.b)
         if atom.op == "ceildiv":
-            # Lengths of slices: the dividend is at least zero.
-            return r.scalar(f"sdiv i64 {r.add(a, r.add(b, '-1'))}, {b}")
+            # sdiv rounds towards zero.
+            above = r.scalar(f"icmp sgt i64 {r.scalar(f'srem i64 {a}, {b}')}, 0")
+            return r.add(r.scalar(f"sdiv i64 {a}, {b}"), r.scalar(f"zext i1 {above} to i64"))
         code = "sgt" if atom.op == "max" else "slt"
         return r.scalar(f"select i1 {r.scalar(f'icmp {code} i64 {a}, {b}')}, i64 {a}, i64 {b}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
-from symgrad.ir.graph import Node, apply, as_node, number, size_node
+from symgrad.ir.graph import Node, apply, as_node, number, size_leaf
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
 
@@ -105,7 +105,7 @@ def _contract(
     absent = [k for k in sizes if k not in present and k not in result]
     kept = tuple(k for k in result if k in present)
     if absent:  # summed over and in no operand any more: a factor
-        operands = [*operands, size_node(size_product(sizes[k] for k in absent))]
+        operands = [*operands, size_leaf(size_product(sizes[k] for k in absent))]
         axes = [*axes, ()]
     factors = [x for x, own in zip(operands, axes, strict=True) if not own]
     arrays = [(x, own) for x, own in zip(operands, axes, strict=True) if own]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.ir.graph import Node, apply, as_node, size_node
+from symgrad.ir.graph import Node, apply, as_node, size_leaf
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.traverse import topological
@@ -57,7 +57,7 @@ def _reduce(name: str, x: Node, axes: tuple[int, ...]) -> Node:
 
 def _mean(node: Node, args: tuple[Node, ...]) -> Node:
     axes: tuple[int, ...] = node.params[0]
-    count = size_node(size_product(node.args[0].shape[a] for a in axes))
+    count = size_leaf(size_product(node.args[0].shape[a] for a in axes))
     return op("div", _sum(args[0], axes), count)
 
 
@@ -124,7 +124,7 @@ def _position(node: Node, args: tuple[Node, ...]) -> Node:
     here = op("or_", op("eq", x, top), op("ne", x, x))
     size = x.shape[axis]
     places = apply(OPS["reshape"], (_iota(size),), ((size, *[1] * (len(x.shape) - axis - 1)),))
-    return _reduce("min", op("where", here, places, size_node(size)), (axis,))
+    return _reduce("min", op("where", here, places, size_leaf(size)), (axis,))
 
 
 def _one_hot(node: Node, args: tuple[Node, ...]) -> Node:
@@ -174,7 +174,7 @@ def _scatter_add(node: Node, args: tuple[Node, ...]) -> Node:
         lead = depth - len(index.shape)
         at = _spread(index, tuple(counted[j + lead] for j in range(len(index.shape))), len(shape))
         size = shape[axis]
-        at = op("where", op("lt", at, as_node(0)), op("add", at, size_node(size)), at)
+        at = op("where", op("lt", at, as_node(0)), op("add", at, size_leaf(size)), at)
         here = op("eq", at, _spread(_iota(size), (axis,), len(shape)))
         result = op("where", here, result, as_node(0))
     return result if result.shape == shape else apply(OPS["broadcast_to"], (result,), (shape,))
