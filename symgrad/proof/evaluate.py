@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from symgrad.proof.field import Element, GiveUp
+from symgrad.proof.field import Element, GiveUp, TooLarge
 from symgrad.proof.functions import ROWS, Functions
+from symgrad.proof.kernels import Contradiction
 from symgrad.proof.steps import Program, Step
 
-__all__ = ["COMPARISONS", "conditions", "reached", "values"]
+__all__ = ["COMPARISONS", "branches", "reached", "values"]
 
 COMPARISONS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
 """The sign of the difference of the arguments of one that is true."""
-_LOGIC = {
-    "and_": lambda a, b: a and b,
-    "or_": lambda a, b: a or b,
-    "xor": lambda a, b: a != b,
-    "not_": lambda a: not a,
+_LOGIC: dict[str, Callable[..., bool]] = {
+    "and_": lambda *sides: all(sides),
+    "or_": lambda *sides: any(sides),
+    "xor": lambda *sides: sides[0] != sides[1],
+    "not_": lambda *sides: not sides[0],
 }
 
 
@@ -35,13 +36,14 @@ def reached(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool
     return sorted(needed)
 
 
-def conditions(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
-    """Return the comparisons that the outputs need and that the outcome does not decide."""
-    return [
-        i
-        for i in reached(program, outputs, outcome)
-        if (program.steps[i].op in COMPARISONS or program.steps[i].op in {"eq", "ne"}) and i not in outcome
-    ]
+def branches(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[dict[int, bool]]:
+    """Return the ways on from an outcome: of the first comparison that it does not decide; none if it decides all."""
+    for i in reached(program, outputs, outcome):
+        op = program.steps[i].op
+        if i not in outcome and (op in COMPARISONS or op in {"eq", "ne"}):
+            # Equality holds in a thin set, or everywhere, which the evaluation notices.
+            return [{**outcome, i: way} for way in ((True, False) if op in COMPARISONS else (op == "ne",))]
+    return []
 
 
 def _truth(program: Program, at: int, outcome: Mapping[int, bool]) -> bool | None:
@@ -66,7 +68,9 @@ def _truth(program: Program, at: int, outcome: Mapping[int, bool]) -> bool | Non
     return known[at]
 
 
-def values(k: Functions, program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[Element]:
+def values(
+    k: Functions, program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]
+) -> list[Element]:
     """Return the outputs in kernels, where the comparisons come out as given.
 
     Raises:
@@ -105,7 +109,10 @@ def _value(
         case "constant":
             return k.pi() if step.params[0] == "pi" else k.constant(step.params[0])
         case "pow":
-            return k.power(*args, whole=step.args[1] in whole)
+            try:
+                return k.power(*args, whole=step.args[1] in whole)
+            except TooLarge:
+                return k.opaque("pow", *args)
         case "polygamma":
             return k.polygamma(int(step.params[0]), args[0])
         case _:
@@ -127,17 +134,13 @@ def _assume(
     equal = k.field.is_zero(difference)
     if step.op in {"eq", "ne"}:
         if outcome[i] != (equal == (step.op == "eq")):
-            raise GiveUp("a condition that holds in thin sets") if not equal else _contradiction()
+            raise GiveUp("a condition that holds in thin sets") if not equal else Contradiction
+        k.assumed += [] if equal else [f"{k.field.text(difference.num)} = 0"]
         return
     sign = COMPARISONS[step.op] if outcome[i] else -COMPARISONS[step.op]
     if equal:
         if outcome[i] != (step.op in {"le", "ge"}):
-            raise _contradiction()
+            raise Contradiction
         return
+    k.assumed.append(f"{k.field.text(difference.num)} = 0")
     k.require_positive(k.field.scaled(k.sign(difference), Fraction(sign)))
-
-
-def _contradiction() -> Exception:
-    from symgrad.proof.kernels import Contradiction
-
-    return Contradiction()

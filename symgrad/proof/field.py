@@ -14,7 +14,18 @@ from typing import Any, TypeAlias, cast
 
 import flint as _flint
 
-__all__ = ["Budget", "Element", "Field", "Full", "GiveUp", "Poly", "Rational", "flint", "rational"]
+__all__ = [
+    "Budget",
+    "Element",
+    "Field",
+    "Full",
+    "GiveUp",
+    "Poly",
+    "TooLarge",
+    "Rational",
+    "flint",
+    "rational",
+]
 
 # python-flint has no type information.
 flint = cast(Any, _flint)
@@ -24,8 +35,12 @@ Rational: TypeAlias = Any
 _FEW = 12  # denominators with more terms are not tried as factors of large numerators
 
 
-class GiveUp(Exception):
+class GiveUp(Exception):  # noqa: N818
     """The search for a proof ends here, and why."""
+
+
+class TooLarge(GiveUp):
+    """A power is not computed."""
 
 
 class Full(GiveUp):
@@ -206,7 +221,7 @@ class Field:
         return Element(a.num * rational(by), a.den) if by else self.constant(0)
 
     def over(self, a: Element, powers: Iterable[tuple[Poly, int]], unit: Rational) -> Element:
-        """a divided by unit times a product of powers of polynomials: these become factors of the field."""
+        """A divided by unit times a product of powers of polynomials: these become factors of the field."""
         den = dict(a.den)
         touched: list[int] = []
         for poly, e in powers:

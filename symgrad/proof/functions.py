@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
 from types import MappingProxyType
-
+from typing import TypeAlias
 
 from symgrad.proof.field import Element, GiveUp, Poly, flint
-from symgrad.proof.kernels import Kernels, Refine
+from symgrad.proof.kernels import Refine
+from symgrad.proof.powers import Powers
 
 __all__ = ["ROWS", "Functions"]
 
@@ -24,7 +25,7 @@ _SHIFTS = 24  # how far apart the arguments of gamma functions may be
 
 
 @dataclass(slots=True)
-class Functions(Kernels):
+class Functions(Powers):
     """Kernels, and the functions that programs may call."""
 
     turn: Element | None = None
@@ -77,11 +78,13 @@ class Functions(Kernels):
             scale = self.oracle.scale("tan", place) * (2 if twice else 1)
             b = F.scaled(u, Fraction(1, scale))
             self.angles.append((b, self.new(f"tan({F.text(b.num)})", "tan", place)))
+            self.assumed.append(f"cos({F.text(b.num)}{'/...' if b.den else ''}) = 0")
             parts = [*[Fraction(0)] * place, Fraction(scale), Fraction(0)]
         z = self._turn(parts[-1])
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
-            if n.denominator != 1 or (twice and n.numerator % 2):
-                raise Refine(("tan", i), n.denominator * (2 if twice else 1))
+            fine = (n / 2 if twice else n).denominator
+            if fine != 1:
+                raise Refine(("tan", i), fine)
             count = abs(n.numerator)
             if count > 64:
                 raise GiveUp("a large multiple of an angle")
@@ -126,11 +129,14 @@ class Functions(Kernels):
         size = self.inverse(F.add(F.constant(1), F.mul(t, t)))
         turn = F.mul(F.sub(F.constant(1), F.mul(t, t)), size), F.mul(F.scaled(t, Fraction(2)), size)
         for _ in range(r.numerator * (order // r.denominator) % (2 * order)):
-            z = F.sub(F.mul(z[0], turn[0]), F.mul(z[1], turn[1])), F.add(F.mul(z[0], turn[1]), F.mul(z[1], turn[0]))
+            z = (
+                F.sub(F.mul(z[0], turn[0]), F.mul(z[1], turn[1])),
+                F.add(F.mul(z[0], turn[1]), F.mul(z[1], turn[0])),
+            )
         return z
 
     def _tangent(self, n: int) -> Element:
-        """t = tan(pi/n): of the factors of the imaginary part of (1 + i*t)**n, the one that vanishes there."""
+        """T = tan(pi/n): of the factors of the imaginary part of (1 + i*t)**n, the one that vanishes there."""
         if n > 200:
             raise GiveUp(f"the tangent of pi/{n}")
         F = self.field
@@ -222,6 +228,12 @@ class Functions(Kernels):
     def acot(self, u: Element) -> Element:
         return self.atan(self.inverse(u))
 
+    def signum(self, u: Element) -> Element:
+        """The sign as the op of programs gives it, but where u is zero."""
+        if self.field.number(u) is None:
+            self.assumed.append(f"{self.field.text(u.num)} = 0")
+        return self.sign(u)
+
     def absolute(self, u: Element) -> Element:
         return self.field.mul(self.sign(u), u)
 
@@ -232,6 +244,20 @@ class Functions(Kernels):
     def smaller(self, u: Element, v: Element) -> Element:
         F = self.field
         return self.half(F.sub(F.add(u, v), self.absolute(F.sub(u, v))))
+
+    def floor(self, u: Element) -> Element:
+        """The floor: of numbers exactly, and whole numbers may be taken out of it."""
+        F = self.field
+        number = F.number(u)
+        if number is not None:
+            return F.constant(math.floor(Fraction(int(number.p), int(number.q))))
+        return self.shifted("floor", u, lambda _: F.constant(1), product=False)
+
+    def round(self, u: Element) -> Element:
+        number = self.field.number(u)
+        if number is not None:
+            return self.field.constant(round(Fraction(int(number.p), int(number.q))))
+        return self.opaque("round", u)
 
     def gamma(self, u: Element) -> Element:
         F = self.field
@@ -248,10 +274,6 @@ class Functions(Kernels):
         return self.shifted(
             f"polygamma {n}", u, lambda v: self.div(jump, self.integer_power(v, n + 1)), product=False
         )
-
-
-def _field(method: str) -> Callable[..., Element]:
-    return lambda k, *args: getattr(k.field, method)(*args)
 
 
 def _inverted(function: Callable[[Functions, Element], Element]) -> Callable[[Functions, Element], Element]:
@@ -288,68 +310,73 @@ def _ratio(part: int) -> Callable[[Functions, Element], Element]:
     return row
 
 
-Row = Callable[..., Element]
+Unary: TypeAlias = "Callable[[Functions, Element], Element]"
+Binary: TypeAlias = "Callable[[Functions, Element, Element], Element]"
 
-ROWS: Mapping[str, Row] = MappingProxyType(
-    {
-        "add": _field("add"),
-        "neg": _field("neg"),
-        "mul": _field("mul"),
-        "div": Functions.div,
-        "pow": Functions.power,
-        "sqrt": Functions.sqrt,
-        "cbrt": lambda k, u: k.real_root(u, 3),
-        "hypot": lambda k, u, v: k.sqrt(k.field.add(k.field.mul(u, u), k.field.mul(v, v))),
-        "exp": Functions.exp,
-        "exp2": lambda k, u: k.power(k.field.constant(2), u),
-        "expm1": lambda k, u: k.plus(k.exp(u), -1),
-        "log": Functions.log,
-        "log2": _over_log(2),
-        "log10": _over_log(10),
-        "log1p": lambda k, u: k.log(k.plus(u, 1)),
-        "sigmoid": lambda k, u: k.inverse(k.plus(k.exp(k.field.neg(u)), 1)),
-        "softplus": _softplus,
-        "abs": Functions.absolute,
-        "sign": Functions.sign,
-        "relu": lambda k, u: k.half(k.field.add(u, k.absolute(u))),
-        "maximum": Functions.larger,
-        "minimum": Functions.smaller,
-        "clip": lambda k, u, low, high: k.smaller(k.larger(u, low), high),
-        "stop_gradient": lambda k, u: u,
-        "sin": lambda k, u: k.cos_sin(u)[1],
-        "cos": lambda k, u: k.cos_sin(u)[0],
-        "tan": Functions.tan,
-        "sec": lambda k, u: k.inverse(k.cos_sin(u)[0]),
-        "csc": lambda k, u: k.inverse(k.cos_sin(u)[1]),
-        "cot": lambda k, u: k.inverse(k.tan(u)),
-        "sinh": _hyperbolic(0),
-        "cosh": _hyperbolic(1),
-        "tanh": _ratio(0),
-        "sech": _hyperbolic(1, inverse=True),
-        "csch": _hyperbolic(0, inverse=True),
-        "coth": _ratio(1),
-        "asin": Functions.asin,
-        "acos": Functions.acos,
-        "atan": Functions.atan,
-        "atan2": _atan2,
-        "asec": _inverted(Functions.acos),
-        "acsc": _inverted(Functions.asin),
-        "acot": Functions.acot,
-        "asinh": Functions.asinh,
-        "acosh": Functions.acosh,
-        "atanh": Functions.atanh,
-        "asech": _inverted(Functions.acosh),
-        "acsch": _inverted(Functions.asinh),
-        "acoth": _inverted(Functions.atanh),
-        "erf": lambda k, u: k.odd("erf", u),
-        "erfc": lambda k, u: k.field.sub(k.field.constant(1), k.odd("erf", u)),
-        "gamma": Functions.gamma,
-        "lgamma": Functions.lgamma,
-        "digamma": lambda k, u: k.polygamma(0, u),
-        "floor": lambda k, u: k.opaque("floor", u),
-        "ceil": lambda k, u: k.field.neg(k.opaque("floor", k.field.neg(u))),
-        "round": lambda k, u: k.opaque("round", u),
-    }
-)
+_UNARY: dict[str, Unary] = {
+    "neg": lambda k, u: k.field.neg(u),
+    "sqrt": Functions.sqrt,
+    "cbrt": lambda k, u: k.real_root(u, 3),
+    "exp": Functions.exp,
+    "exp2": lambda k, u: k.power(k.field.constant(2), u),
+    "expm1": lambda k, u: k.plus(k.exp(u), -1),
+    "log": Functions.log,
+    "log2": _over_log(2),
+    "log10": _over_log(10),
+    "log1p": lambda k, u: k.log(k.plus(u, 1)),
+    "sigmoid": lambda k, u: k.inverse(k.plus(k.exp(k.field.neg(u)), 1)),
+    "softplus": _softplus,
+    "abs": Functions.absolute,
+    "sign": Functions.signum,
+    "relu": lambda k, u: k.half(k.field.add(u, k.absolute(u))),
+    "stop_gradient": lambda _, u: u,
+    "sin": lambda k, u: k.cos_sin(u)[1],
+    "cos": lambda k, u: k.cos_sin(u)[0],
+    "tan": Functions.tan,
+    "sec": lambda k, u: k.inverse(k.cos_sin(u)[0]),
+    "csc": lambda k, u: k.inverse(k.cos_sin(u)[1]),
+    "cot": lambda k, u: k.inverse(k.tan(u)),
+    "sinh": _hyperbolic(0),
+    "cosh": _hyperbolic(1),
+    "tanh": _ratio(0),
+    "sech": _hyperbolic(1, inverse=True),
+    "csch": _hyperbolic(0, inverse=True),
+    "coth": _ratio(1),
+    "asin": Functions.asin,
+    "acos": Functions.acos,
+    "atan": Functions.atan,
+    "asec": _inverted(Functions.acos),
+    "acsc": _inverted(Functions.asin),
+    "acot": Functions.acot,
+    "asinh": Functions.asinh,
+    "acosh": Functions.acosh,
+    "atanh": Functions.atanh,
+    "asech": _inverted(Functions.acosh),
+    "acsch": _inverted(Functions.asinh),
+    "acoth": _inverted(Functions.atanh),
+    "erf": lambda k, u: k.odd("erf", u),
+    "erfc": lambda k, u: k.field.sub(k.field.constant(1), k.odd("erf", u)),
+    "gamma": Functions.gamma,
+    "lgamma": Functions.lgamma,
+    "digamma": lambda k, u: k.polygamma(0, u),
+    "floor": Functions.floor,
+    "ceil": lambda k, u: k.field.neg(k.floor(k.field.neg(u))),
+    "round": Functions.round,
+}
+_BINARY: dict[str, Binary] = {
+    "add": lambda k, u, v: k.field.add(u, v),
+    "mul": lambda k, u, v: k.field.mul(u, v),
+    "div": Functions.div,
+    "hypot": lambda k, u, v: k.sqrt(k.field.add(k.field.mul(u, u), k.field.mul(v, v))),
+    "maximum": Functions.larger,
+    "minimum": Functions.smaller,
+    "atan2": _atan2,
+}
+
+
+def _clip(k: Functions, u: Element, low: Element, high: Element) -> Element:
+    return k.smaller(k.larger(u, low), high)
+
+
+ROWS: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY, "clip": _clip})
 """How the value of an op follows from those of its arguments."""
-

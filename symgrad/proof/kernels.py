@@ -10,30 +10,27 @@ from that. What is proposed by an oracle (factors, decompositions, how fine a ke
 
 from __future__ import annotations
 
-import math
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
-from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, flint
+from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, TooLarge, flint
+from symgrad.proof.ranges import ANY, ONE, Range, power, times
 
-__all__ = ["Contradiction", "Kernels", "Oracle", "Refine"]
+__all__ = ["MANY", "Contradiction", "Kernels", "Oracle", "Product", "Refine", "fraction"]
 
-Range: TypeAlias = "tuple[Fraction | None, Fraction | None]"
-
-_ONE: Range = (Fraction(1), Fraction(1))
-_ANY: Range = (None, None)
-_MANY = 1_000  # places of power kernels of one h
+MANY = 1_000  # places of power kernels of one h
 _LARGEST_POWER = 64
 _LARGEST_BITS = 20_000
 
 
-class Contradiction(Exception):
+class Contradiction(Exception):  # noqa: N818
     """No point has the signs that the case asks for."""
 
 
-class Refine(Exception):
+class Refine(Exception):  # noqa: N818
     """A kernel must be finer: begin again with ``scale`` of it multiplied by ``by``."""
 
     def __init__(self, key: tuple[str, int], by: int) -> None:
@@ -71,7 +68,7 @@ class Atom:
     sign: Element
     log: Element | None = None
     root: tuple[Element, int] | None = None
-    powers: list[tuple[Element, Element]] = field(default_factory=list[tuple[Element, Element]])
+    powers: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +91,23 @@ class Kernels:
 
     field: Field
     oracle: Oracle
-    atoms: list[Atom] = field(default_factory=list[Atom])
-    exps: list[tuple[Element, Element]] = field(default_factory=list[tuple[Element, Element]])
+    atoms: list[Atom] = dataclasses.field(default_factory=list[Atom])
+    exps: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
     """A and exp(A)."""
-    angles: list[tuple[Element, Element]] = field(default_factory=list[tuple[Element, Element]])
+    angles: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
     """B and tan(B)."""
-    functions: list[tuple[str, tuple[Element, ...], Element]] = field(
+    functions: list[tuple[str, tuple[Element, ...], Element]] = dataclasses.field(
         default_factory=list[tuple[str, tuple[Element, ...], Element]]
     )
-    bounds: dict[int, Range] = field(default_factory=dict[int, Range])
+    bounds: dict[int, Range] = dataclasses.field(default_factory=dict[int, Range])
     """Between which numbers the generator at a position is; None is no bound."""
-    meaning: dict[int, tuple[str, int]] = field(default_factory=dict[int, tuple[str, int]])
+    meaning: dict[int, tuple[str, int]] = dataclasses.field(default_factory=dict[int, tuple[str, int]])
     """What a generator at a position is: its kind and its place in the list of that kind."""
-    parities: list[tuple[Poly, Element]] = field(default_factory=list[tuple[Poly, Element]])
+    assumed: list[str] = dataclasses.field(default_factory=list[str])
+    """Thin sets of points that are left out, as conditions: where a kernel or a sign is not defined."""
+    parities: list[tuple[Poly, Element]] = dataclasses.field(default_factory=list[tuple[Poly, Element]])
     """Terms of integer exponents, and -1 to their power."""
-    signs: list[tuple[Poly, Poly]] = field(default_factory=list[tuple[Poly, Poly]])
+    signs: list[tuple[Poly, Poly]] = dataclasses.field(default_factory=list[tuple[Poly, Poly]])
     """The generators of signs that nothing decides, and the polynomials that they belong to."""
 
     def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
@@ -122,14 +121,6 @@ class Kernels:
     def symbol(self, name: str, low: Fraction | None, high: Fraction | None) -> Element:
         made = self.new(name, "symbol", 0)
         self.bounds[self.field.index(made.num)] = low, high
-        return made
-
-    def constant(self, name: str) -> Element:
-        if name == "E":
-            return self.exp(self.field.constant(1))
-        made = self.new(name, "constant", 0, positive=True)
-        if name == "pi":
-            self.bounds[self.field.index(made.num)] = Fraction(333, 106), Fraction(355, 113)
         return made
 
     # arithmetic
@@ -153,7 +144,7 @@ class Kernels:
         bits = F.number(a)
         size = 1 if bits is None else max(int(bits.p).bit_length(), int(bits.q).bit_length())
         if abs(n) > (_LARGEST_POWER if bits is None else _LARGEST_BITS // size):
-            raise GiveUp("a power with too large an exponent")
+            raise TooLarge("a power with too large an exponent")
         if n < 0:
             a, n = self.inverse(a), -n
         result = F.constant(1)
@@ -169,7 +160,9 @@ class Kernels:
         F = self.field
         if num.is_constant():
             return num.leading_coefficient(), []
-        found = [(f / f.leading_coefficient(), e) for f, e in self.oracle.factors(F, num) if not f.is_constant()]
+        found = [
+            (f / f.leading_coefficient(), e) for f, e in self.oracle.factors(F, num) if not f.is_constant()
+        ]
         product = F.ring.constant(1)
         for f, e in found:
             product = product * f**e
@@ -205,16 +198,32 @@ class Kernels:
             return 1
         return -1 if high is not None and high <= 0 else 0
 
+    def never_zero(self, h: Poly) -> bool:
+        """Whether the bounds of the generators tell that a polynomial vanishes nowhere."""
+        sign = self.sign_by_bounds(h)
+        for exponents, c in h.terms() if sign else ():
+            low, high = ONE
+            apart = True
+            for position, e in enumerate(exponents):
+                if e:
+                    low, high = times((low, high), power(self.bounds.get(position, ANY), e))
+                    apart = apart and self.meaning[position][0] in {"exp", "constant"}
+            low, high = times((low, high), (fraction(c), fraction(c)))
+            away = (low is not None and low > 0) or (high is not None and high < 0)
+            if away or (apart and (c > 0) == (sign > 0)):
+                return True
+        return False
+
     def range(self, h: Poly) -> Range:
         """Numbers between which a polynomial is, from the bounds of its generators."""
         lowest, highest = Fraction(0), Fraction(0)
         down = up = False  # whether there is no bound
         for exponents, c in h.terms():
-            low, high = _ONE
+            low, high = ONE
             for position, e in enumerate(exponents):
                 if e:
-                    low, high = _times((low, high), _power(self.bounds.get(position, _ANY), e))
-            low, high = _times((low, high), (Fraction(int(c.p), int(c.q)),) * 2)
+                    low, high = times((low, high), power(self.bounds.get(position, ANY), e))
+            low, high = times((low, high), (fraction(c), fraction(c)))
             down, up = down or low is None, up or high is None
             lowest, highest = lowest + (low or 0), highest + (high or 0)
         return (None if down else lowest), (None if up else highest)
@@ -232,6 +241,10 @@ class Kernels:
             p for p in range(F.capacity) if sign.num.degrees()[p]
         )  # the first position is the newest generator
         s = F.ring.gens()[newest]
+        several = [(t, h) for t, h in self.signs if sign.num.degrees()[F.index(t)]]
+        if len(several) > 1:
+            # Where one is zero the others need not agree.
+            self.assumed += [f"{F.text(h)} = 0" for _, h in several]
         # s*rest = 1 and rest**2 = 1, so s = rest.
         rest, remainder = divmod(sign.num, s)
         if remainder or len(rest) != 1:
@@ -268,9 +281,10 @@ class Kernels:
             elif kind == "exp":
                 exponent = F.add(exponent, F.scaled(self.exps[place][0], Fraction(e)))
             elif kind == "root":
-                self._count(powers, place, F.constant(Fraction(e, self.atoms[place].root[1])))
+                root = self.atoms[place].root
+                self._count(powers, place, F.constant(Fraction(e, root[1] if root else 1)))
             elif kind == "power":
-                base, which = divmod(place, _MANY)
+                base, which = divmod(place, MANY)
                 self._count(powers, base, F.scaled(self.atoms[base].powers[which][0], Fraction(e)))
             else:
                 at = self.atom(h)
@@ -327,212 +341,15 @@ class Kernels:
         atom = self.atoms[at]
         if atom.log is None:
             atom.log = self.new(f"log|{self.field.text(atom.value.num)}|", "log", at)
+            number = self.field.number(atom.value)
+            if number is not None and number >= 2:
+                self.bounds[self.field.index(atom.log.num)] = Fraction(1, 2), None
         return atom.log
 
-    def power(self, u: Element, v: Element, *, whole: bool = False) -> Element:
-        """u**v: an integer power of anything, else of a positive number.
 
-        Args:
-            whole: whether v is an integer at every point.
-        """
-        F = self.field
-        number = F.number(v)
-        if number is not None and number.q == 1:
-            return self.integer_power(u, int(number.p))
-        if F.is_zero(u):
-            raise GiveUp("a power of something that is zero everywhere")
-        p = self.product(u)
-        if whole and F.number(p.sign) != 1:
-            # sign**v is 1 where the sign is, else (-1)**v.
-            up, down = F.add(F.constant(1), p.sign), F.sub(F.constant(1), p.sign)
-            sign = F.scaled(F.add(up, F.mul(down, self._parity(v))), Fraction(1, 2))
-            return F.mul(sign, self._raised(p, v))
-        self.require_positive(p.sign)
-        return self._raised(p, v)
-
-    def _parity(self, v: Element) -> Element:
-        """(-1)**v of an integer v, a product over the terms of a polynomial with integer coefficients."""
-        F = self.field
-        if v.den:
-            raise GiveUp("the parity of a fraction")
-        result = F.constant(1)
-        for exponents, c in v.num.terms():
-            if c.q != 1:
-                raise GiveUp("the parity of a fraction")
-            if c.p % 2 and any(exponents):
-                result = F.mul(result, self._parity_of(F.ring.from_dict({tuple(exponents): 1})))
-            elif c.p % 2:
-                result = F.neg(result)
-        return result
-
-    def _parity_of(self, term: Poly) -> Element:
-        F = self.field
-        for known, parity in self.parities:
-            if known == term:
-                return parity
-        made = self.new(f"(-1)**({F.text(term)})", "sign", 0)
-        F.relate(made.num, 2, made.num * made.num - 1)
-        self.parities.append((term, made))
-        return made
-
-    def real_root(self, u: Element, order: int) -> Element:
-        """The root of odd order, real for negative numbers too."""
-        if self.field.is_zero(u):
-            return u
-        p = self.product(u)
-        return self.field.mul(p.sign, self._raised(p, self.field.constant(Fraction(1, order))))
-
-    def _raised(self, p: Product, v: Element) -> Element:
-        F = self.field
-        result = F.constant(1) if F.is_zero(p.exponent) else self.exp(F.mul(p.exponent, v))
-        for at, e in p.powers.items():
-            result = F.mul(result, self._atom_power(at, F.mul(e, v)))
-        return result
-
-    def _atom_power(self, at: int, e: Element) -> Element:
-        """|h|**e: the rational part of e is a root, every other term a kernel of its own."""
-        F = self.field
-        known = Fraction(0)
-        result = F.constant(1)
-        for exponents, c in e.num.terms():
-            over = Element(F.ring.constant(1), e.den)
-            term = F.mul(Element(F.ring.from_dict({tuple(exponents): c})), over)
-            number = F.number(term)
-            if number is not None:
-                known += Fraction(int(number.p), int(number.q))
-            else:
-                result = F.mul(result, self._kernel_power(at, term))
-        return F.mul(result, self._root_power(at, known))
-
-    def _root_power(self, at: int, e: Fraction) -> Element:
-        F, atom = self.field, self.atoms[at]
-        whole, rest = divmod(e.numerator, e.denominator)
-        size = F.mul(atom.sign, atom.value)
-        result = self.integer_power(size, whole)
-        if not rest:
-            return result
-        if atom.root is None:
-            order = math.lcm(self.oracle.scale("root", at), e.denominator)
-            k = self.new(f"|{F.text(atom.value.num)}|**(1/{order})", "root", at, positive=True)
-            F.relate(k.num, order, k.num**order - size.num)
-            self.bounds[F.index(k.num)] = _root(self.range(size.num), order)
-            atom.root = k, order
-        k, order = atom.root
-        if order % e.denominator:
-            raise Refine(("root", at), math.lcm(order, e.denominator))
-        return F.mul(result, self.integer_power(k, rest * order // e.denominator))
-
-    def _kernel_power(self, at: int, m: Element) -> Element:
-        F, powers = self.field, self.atoms[at].powers
-        for i, (known, value) in enumerate(powers):
-            ratio = self._ratio(m, known)
-            if ratio is not None:
-                if ratio.denominator != 1:
-                    raise Refine(("power", at * _MANY + i), ratio.denominator)
-                return self.integer_power(value, ratio.numerator)
-        place = at * _MANY + len(powers)
-        fine = F.scaled(m, Fraction(1, self.oracle.scale("power", place)))
-        name = f"|{F.text(self.atoms[at].value.num)}|**({F.text(fine.num)})"
-        powers.append((fine, self.new(name, "power", place, positive=True)))
-        return self._kernel_power(at, m)
-
-    def _ratio(self, a: Element, b: Element) -> Fraction | None:
-        ratio = a.num.leading_coefficient() / b.num.leading_coefficient()
-        same = self.field.is_zero(self.field.sub(a, Element(b.num * ratio, b.den)))
-        return Fraction(int(ratio.p), int(ratio.q)) if same else None
-
-    # exponentials
-
-    def exp(self, u: Element) -> Element:
-        F = self.field
-        rest, powers = self._without_logs(u)
-        result = self._pure_exp(rest)
-        for at, e in powers.items():
-            result = F.mul(result, self._atom_power(at, e))
-        return result
-
-    def _without_logs(self, u: Element) -> tuple[Element, dict[int, Element]]:
-        """Take the terms d*log|h| out of a sum: the rest, and d of every h."""
-        F = self.field
-        logs = {p: place for p, (kind, place) in self.meaning.items() if kind == "log"}
-        rest: dict[tuple[int, ...], Rational] = {}
-        powers: dict[int, Element] = {}
-        for exponents, c in u.num.terms():
-            e = list(exponents)
-            found = [p for p in logs if e[p]]
-            if len(found) != 1 or e[found[0]] != 1:
-                rest[tuple(e)] = c
-                continue
-            e[found[0]] = 0
-            self._count(powers, logs[found[0]], F.mul(Element(F.ring.from_dict({tuple(e): c})), Element(F.ring.constant(1), u.den)))
-        if not powers:
-            return u, powers
-        return F.mul(Element(F.ring.from_dict(rest)), Element(F.ring.constant(1), u.den)), powers
-
-    def _pure_exp(self, u: Element) -> Element:
-        F = self.field
-        if F.is_zero(u):
-            return F.constant(1)
-        place = len(self.exps)
-        parts = self.combined(u, [a for a, _ in self.exps])
-        if parts is None:
-            a = F.scaled(u, Fraction(1, self.oracle.scale("exp", place)))
-            self.exps.append((a, self.new(f"exp({F.text(a.num)})", "exp", place, positive=True)))
-            parts = [*[Fraction(0)] * place, Fraction(self.oracle.scale("exp", place))]
-        result = F.constant(1)
-        for i, (n, (_, value)) in enumerate(zip(parts, self.exps, strict=True)):
-            if n.denominator != 1:
-                raise Refine(("exp", i), n.denominator)
-            result = F.mul(result, self.integer_power(value, n.numerator))
-        return result
-
-    def combined(self, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
-        """Rational coefficients with which the basis gives the target, as the oracle says and as is verified."""
-        F = self.field
-        found = self.oracle.combination(F, target, basis)
-        if found is None:
-            return None
-        total = target
-        for c, b in zip(found, basis, strict=True):
-            total = F.sub(total, F.scaled(b, c))
-        if not F.is_zero(total):
-            raise GiveUp("a combination that is something else")
-        return found
-
-
-def _times(a: Range, b: Range) -> Range:
-    """The product of two ranges."""
-    ends: list[Fraction | float] = []
-    for x, y in ((x, y) for x in _ends(a) for y in _ends(b)):
-        ends.append(Fraction(0) if x == 0 or y == 0 else x * y)
-    low, high = min(ends), max(ends)
-    return (low if isinstance(low, Fraction) else None), (high if isinstance(high, Fraction) else None)
-
-
-def _root(a: Range, order: int) -> Range:
-    """Between which numbers the root is of something nonnegative in the range."""
-    fine = 2**64
-    ends: list[Fraction | None] = []
-    for end, up in zip(a, (0, 1), strict=True):
-        if end is None:
-            ends.append(None)
-            continue
-        whole = max(math.floor(end * fine**order) + up, 0)
-        ends.append(Fraction(int(flint.fmpz(whole).root(order)) + up, fine))
-    return ends[0] or Fraction(0), ends[1]
-
-
-def _ends(a: Range) -> tuple[Fraction | float, Fraction | float]:
-    return (-math.inf if a[0] is None else a[0]), (math.inf if a[1] is None else a[1])
-
-
-def _power(a: Range, n: int) -> Range:
-    result = _ONE
-    for _ in range(n):
-        result = _times(result, a)
-    if n % 2 == 0:
-        return max(Fraction(0), result[0] or Fraction(0)), result[1]
-    return result
+def fraction(c: Rational) -> Fraction:
+    """One of flint's rational numbers as a Fraction."""
+    return Fraction(int(c.p), int(c.q))
 
 
 def _primes(c: Rational) -> list[tuple[int, int]]:

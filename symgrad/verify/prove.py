@@ -3,20 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
 
-from symgrad.proof.evaluate import COMPARISONS, conditions, values
-from symgrad.proof.field import Budget, Element, Field, Full, GiveUp
+from symgrad.proof.evaluate import branches, values
+from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Poly
 from symgrad.proof.functions import Functions
 from symgrad.proof.kernels import Contradiction, Refine
 from symgrad.proof.steps import Program
 from symgrad.verify.search import Search
 
-__all__ = ["Attempt", "Case", "prove"]
+__all__ = ["Attempt", "Case", "Part", "prove"]
 
 _CASES = 64
 _RESTARTS = 60
 _CAPACITY = 16
+_FREE = 6  # signs that are tried both ways
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """That a polynomial is positive, or that it is negative.
+
+    Args:
+        text: the polynomial.
+        positive: which of the two.
+        terms: its coefficients, each with the names of variables and their exponents; None if there are other kernels.
+    """
+
+    text: str
+    positive: bool
+    terms: tuple[tuple[Fraction, tuple[tuple[str, int], ...]], ...] | None
+
+    def __str__(self) -> str:
+        return f"{self.text} {'>' if self.positive else '<'} 0"
+
+    def holds(self, point: Mapping[str, Any]) -> bool | None:
+        """Tell whether it has that sign at a point, None if that is not known."""
+        if self.terms is None:
+            return None
+        value = sum(
+            (
+                c * prod((Fraction(point[n]) ** e for n, e in powers), start=Fraction(1))
+                for c, powers in self.terms
+            ),
+            Fraction(0),
+        )
+        return value != 0 and (value > 0) == self.positive
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a case: polynomials, each positive or negative, and whether the claim is proved there."""
+
+    signs: tuple[Sign, ...]
+    proved: bool
+
+    def __str__(self) -> str:
+        return " and ".join(str(s) for s in self.signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +74,18 @@ class Case:
         outcome: of the comparisons, by step.
         result: ``proved``, ``empty`` (no point has this outcome), or why not.
         excluded: what must not vanish, as text.
-        signs: the free signs that the difference depends on, if it is not zero for all of them.
+        data: what the checker needs to replay it.
+        parts: where the difference depends on signs that nothing decides, the conditions of a part of the case, as
+            text and as signs of polynomials, and whether it is proved there.
+        number: what the difference is everywhere, if that is a number other than zero.
     """
 
     outcome: Mapping[int, bool]
     result: str
     excluded: tuple[str, ...] = ()
-    signs: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parts: tuple[Part, ...] = ()
+    number: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +107,27 @@ class Attempt:
     def why(self) -> str:
         return next((c.result for c in self.cases if c.result not in {"proved", "empty"}), "")
 
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """What must not vanish, of all cases."""
+        return tuple(dict.fromkeys(e for c in self.cases for e in c.excluded))
+
 
 def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
     """Try to prove that two steps are equal wherever both are defined, but for thin sets that are listed."""
+    if a == b:
+        return Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": [], "answers": []}),))
     cases: list[Case] = []
     pending: list[dict[int, bool]] = [{}]
     while pending:
         outcome = pending.pop()
-        open_ones = conditions(program, [a, b], outcome)
-        if open_ones:
-            at = open_ones[0]
+        ways = branches(program, [a, b], outcome)
+        if ways:
             if len(cases) + len(pending) > _CASES:
                 return Attempt((*cases, Case(outcome, "too many cases")))
-            op = program.steps[at].op
-            # Equality holds in a thin set, or everywhere, which the evaluation notices.
-            ways = (True, False) if op in COMPARISONS else (op == "ne",)
-            pending += [{**outcome, at: way} for way in ways]
+            pending += ways
             continue
         cases.append(_case(program, a, b, outcome, deadline))
-        if cases[-1].result not in {"proved", "empty"}:
-            return Attempt(tuple(cases))
     return Attempt(tuple(cases))
 
 
@@ -82,7 +135,14 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
     scales: dict[tuple[str, int], int] = {}
     capacity = _CAPACITY
     for _ in range(_RESTARTS):
-        kernels = Functions(Field(capacity, Budget(deadline)), Search(scales))
+        search = Search(scales)
+        kernels = Functions(Field(capacity, Budget(deadline)), search)
+        data = {
+            "outcome": [[i, way] for i, way in sorted(outcome.items())],
+            "capacity": capacity,
+            "scales": [[*key, by] for key, by in scales.items()],
+            "answers": search.answers,
+        }
         try:
             left, right = values(kernels, program, [a, b], outcome)
             difference = kernels.field.sub(left, right)
@@ -91,21 +151,66 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
         except Refine as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
-            return Case(outcome, "empty")
+            return Case(outcome, "empty", (), data)
         except GiveUp as why:
             return Case(outcome, f"gave up: {why}")
         else:
-            return _judged(kernels, difference, outcome)
+            return _judged(kernels, difference, outcome, data)
     return Case(outcome, "gave up: the kernels grow ever finer")
 
 
-def _judged(kernels: Functions, difference: Element, outcome: Mapping[int, bool]) -> Case:
+def _judged(
+    kernels: Functions, difference: Element, outcome: Mapping[int, bool], data: Mapping[str, Any]
+) -> Case:
     F = kernels.field
-    excluded = tuple(F.text(f) for f in F.factors)
+    excluded = (
+        *(f"{F.text(f)} = 0" for f in F.factors if not kernels.never_zero(f)),
+        *dict.fromkeys(kernels.assumed),
+    )
+    number = F.number(difference)
+    if number is not None and number != 0:
+        return Case(
+            outcome,
+            "no proof: the difference is another number",
+            excluded,
+            data,
+            number=Fraction(str(number)),
+        )
     if F.is_zero(difference):
-        return Case(outcome, "proved", excluded)
+        return Case(outcome, "proved", excluded, data)
+    return Case(
+        outcome,
+        "no proof: the difference has another normal form",
+        excluded,
+        data,
+        _parts(kernels, difference),
+    )
+
+
+def _parts(kernels: Functions, difference: Element) -> tuple[Part, ...]:
+    F = kernels.field
     degrees = difference.num.degrees()
-    signs = tuple(F.text(h) for s, h in kernels.signs if degrees[F.index(s)])
-    return Case(outcome, "no proof: the difference has another normal form", excluded, signs)
+    free = [(s, h) for s, h in kernels.signs if degrees[F.index(s)]]
+    if not free or len(free) > _FREE:
+        return ()
+    parts: list[Part] = []
+    before = list(F.relations)
+    for ups in product((True, False), repeat=len(free)):
+        for (s, _), up in zip(free, ups, strict=True):
+            F.relate(s, 1, s - (1 if up else -1))
+        zero = not F.reduced(difference.num)
+        F.relations[:] = before
+        signs = tuple(Sign(F.text(h), up, _terms(kernels, h)) for (_, h), up in zip(free, ups, strict=True))
+        parts.append(Part(signs, zero))
+    return tuple(parts)
 
 
+def _terms(kernels: Functions, h: Poly) -> tuple[tuple[Fraction, tuple[tuple[str, int], ...]], ...] | None:
+    F = kernels.field
+    degrees = h.degrees()
+    if any(d and kernels.meaning[p][0] != "symbol" for p, d in enumerate(degrees)):
+        return None
+    return tuple(
+        (Fraction(str(c)), tuple((F.names[F.capacity - 1 - p], int(e)) for p, e in enumerate(exponents) if e))
+        for exponents, c in h.terms()
+    )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.proof.field import Element, Field, Poly, flint
+from symgrad.proof.replay import factors_to_json
 
 __all__ = ["Search"]
 
@@ -34,63 +35,79 @@ class Search:
         found = self._known.get(text)
         if found is None:
             found = self._known[text] = _factors(ring, num)
+        self.answers.append(factors_to_json(ring, found))
         return found
 
     def restate(
         self, ring: Field, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
     ) -> list[tuple[Poly, int]] | None:
-        """By a known factor whose product with h has fewer roots; or as a square: with k**2 = r and a square d**2 of
-        p**2 - q**2*r, p + q*k is (p + d + q*k)**2/(2*(p + d)).
-        """
-        if len(h) > _SHORT:
-            return None
-        mine = sum(1 for p in roots if h.degrees()[p])
-        for other in atoms:
-            degrees = other.degrees()
-            if other == h or len(other) > _SHORT or not any(degrees[p] for p in roots):
-                continue
-            product = ring.reduced(h * other)
-            left = product.degrees()
-            if sum(1 for p in roots if left[p]) < mine:
-                return [(product, 1), (other, -1)]
-        top = min(roots)
-        relation = next((zero for p, degree, zero in ring.relations if p == top and degree == 2), None)
-        if relation is None or h.degrees()[top] != 1:
-            return None
-        k = ring.ring.gens()[top]
-        q, p = divmod(h, k)
-        d = _square_root(ring, ring.reduced(p * p - q * q * (k * k - relation)))
-        if d is None:
-            return None
-        s = p + d if p + d != 0 else p - d
-        return [(s + q * k, 2), (s, -1)]
+        found = _restated(ring, h, roots, atoms)
+        self.answers.append(factors_to_json(ring, found))
+        return found
 
     def combination(self, ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
-        if not basis:
+        found = _combination(ring, target, basis)
+        self.answers.append(None if found is None else [str(c) for c in found])
+        return found
+
+
+def _restated(
+    ring: Field, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
+) -> list[tuple[Poly, int]] | None:
+    """Write h by a known factor whose product with it has fewer roots, or by a square.
+
+    With k**2 = r and p**2 - q**2*r a square d**2, p + q*k is (p + d + q*k)**2/(2*(p + d)).
+    """
+    if len(h) > _SHORT:
+        return None
+    mine = sum(1 for p in roots if h.degrees()[p])
+    for other in atoms:
+        degrees = other.degrees()
+        if other == h or len(other) > _SHORT or not any(degrees[p] for p in roots):
+            continue
+        product = ring.reduced(h * other)
+        left = product.degrees()
+        if sum(1 for p in roots if left[p]) < mine:
+            return [(product, 1), (other, -1)]
+    top = min(roots)
+    relation = next((zero for p, degree, zero in ring.relations if p == top and degree == 2), None)
+    if relation is None or h.degrees()[top] != 1:
+        return None
+    k = ring.ring.gens()[top]
+    q, p = divmod(h, k)
+    d = _square_root(ring, ring.reduced(p * p - q * q * (k * k - relation)))
+    if d is None:
+        return None
+    s = p + d if p + d != 0 else p - d
+    return [(s + q * k, 2), (s, -1)]
+
+
+def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
+    if not basis:
+        return None
+    den: dict[int, int] = {}
+    for e in (target, *basis):
+        for i, n in e.den:
+            den[i] = max(den.get(i, 0), n)
+    columns: list[dict[Any, Any]] = []
+    for e in (*basis, target):
+        own = dict(e.den)
+        num = e.num
+        for i, n in den.items():
+            for _ in range(n - own.get(i, 0)):
+                num = num * ring.factors[i]
+        columns.append(ring.reduced(num).to_dict())
+    rows = sorted({m for c in columns for m in c})
+    matrix = flint.fmpq_mat(len(rows), len(columns), [c.get(m, 0) for m in rows for c in columns])
+    echelon, rank = matrix.rref()
+    solution = [Fraction(0)] * len(basis)
+    for r in range(rank):
+        pivot = next(c for c in range(len(columns)) if echelon[r, c] != 0)
+        if pivot == len(basis):
             return None
-        den: dict[int, int] = {}
-        for e in (target, *basis):
-            for i, n in e.den:
-                den[i] = max(den.get(i, 0), n)
-        columns: list[dict[Any, Any]] = []
-        for e in (*basis, target):
-            own = dict(e.den)
-            num = e.num
-            for i, n in den.items():
-                for _ in range(n - own.get(i, 0)):
-                    num = num * ring.factors[i]
-            columns.append(ring.reduced(num).to_dict())
-        rows = sorted({m for c in columns for m in c})
-        matrix = flint.fmpq_mat(len(rows), len(columns), [c.get(m, 0) for m in rows for c in columns])
-        echelon, rank = matrix.rref()
-        solution = [Fraction(0)] * len(basis)
-        for r in range(rank):
-            pivot = next(c for c in range(len(columns)) if echelon[r, c] != 0)
-            if pivot == len(basis):
-                return None
-            value = echelon[r, len(basis)]
-            solution[pivot] = Fraction(int(value.p), int(value.q))
-        return solution
+        value = echelon[r, len(basis)]
+        solution[pivot] = Fraction(int(value.p), int(value.q))
+    return solution
 
 
 def _square_root(ring: Field, square: Poly) -> Poly | None:

@@ -1,0 +1,189 @@
+"""The checker: replays a proof or a refutation that was written as JSON.
+
+It trusts this package, python-flint and the program in the proof; not what found the proof. What it cannot replay
+is no proof.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+from symgrad.errors import UsageError
+from symgrad.proof.balls import evaluate, inside
+from symgrad.proof.derivative import differentiate
+from symgrad.proof.evaluate import branches, values
+from symgrad.proof.field import Budget, Field, GiveUp
+from symgrad.proof.functions import Functions
+from symgrad.proof.kernels import Contradiction, Refine
+from symgrad.proof.replay import Replay
+from symgrad.proof.steps import Program, program_from_json
+from symgrad.proof.witness import Witness, check_witness, known
+
+__all__ = ["FORMAT", "Checked", "check", "check_case", "point_from_json"]
+
+FORMAT = 1
+_SECONDS = 120.0
+_BITS = 256
+_MOST_BITS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a file proves.
+
+    Args:
+        status: ``proved``, ``refuted``, or ``supported`` if the proof does not hold.
+        why: what is proved, or what is wrong with the proof.
+    """
+
+    status: str
+    why: str
+
+
+def check_case(
+    program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], seconds: float
+) -> str:
+    """Replay one case; return ``proved``, ``empty``, or ``apart`` where the difference is a number other than zero.
+
+    Raises:
+        GiveUp: if it is neither.
+    """
+    scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
+    if not 0 < data["capacity"] <= 4096 or any(by < 1 for by in scales.values()):
+        raise GiveUp("numbers that cannot be")
+    oracle = Replay(data["answers"], scales)
+    kernels = Functions(Field(data["capacity"], Budget(time.monotonic() + seconds)), oracle)
+    try:
+        left, right = values(kernels, program, [a, b], outcome)
+        difference = kernels.field.sub(left, right)
+    except Contradiction:
+        return "empty"
+    except Refine as finer:
+        raise GiveUp(str(finer)) from finer
+    if kernels.field.is_zero(difference):
+        return "proved"
+    if kernels.field.number(difference) is not None:
+        return "apart"
+    raise GiveUp("the difference is not zero")
+
+
+def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the values of variables: numbers as text, truth values, nested lists."""
+
+    def value(x: Any) -> Any:
+        if isinstance(x, list):
+            return [value(e) for e in cast("list[Any]", x)]
+        return x if isinstance(x, bool) else Fraction(x)
+
+    return {str(name): value(x) for name, x in data.items()}
+
+
+def check(data: Any) -> Checked:
+    """Check a proof file.
+
+    Args:
+        data: what `json.load` read.
+
+    Returns:
+        What it proves.
+
+    Raises:
+        UsageError: if it is no proof file at all.
+    """
+    data = cast("dict[str, Any]", data if isinstance(data, dict) else {})
+    if data.get("format") != FORMAT:
+        raise UsageError(
+            "this is not a proof file",
+            expected=f'an object with "format": {FORMAT}',
+            cure="make the proof anew",
+        )
+    try:
+        program, a, b, strict, defined = _statement(data)
+        if data["status"] == "refuted":
+            return _witness(program, a, b, strict, defined, data)
+        return _cases(program, a, b, strict, defined, data)
+    except (GiveUp, UsageError) as why:
+        return Checked("supported", f"the proof does not hold: {why}")
+    except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError) as why:
+        return Checked("supported", f"the proof cannot be read: {why!r}")
+
+
+def _statement(data: Mapping[str, Any]) -> tuple[Program, int, int, str | bool, tuple[int, ...]]:
+    """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
+    program = program_from_json(data["program"])
+    a, b = data["a"], data["b"]
+    if not all(type(i) is int and 0 <= i < len(program.steps) for i in (a, b)):
+        raise UsageError("the proof is about steps that are not there")
+    if data["kind"] == "equal":
+        return program, a, b, False, ()
+    if data["kind"] != "derivative":
+        raise UsageError(f"'{data['kind']}' is no kind of statement")
+    made, tangent = differentiate(program, a, data["wrt"])
+    return made, tangent, b, data["wrt"], (a,)
+
+
+def _cases(
+    program: Program, a: int, b: int, strict: str | bool, defined: tuple[int, ...], data: Mapping[str, Any]
+) -> Checked:
+    if a == b and data["status"] == "proved":
+        return _at_sample(program, a, b, strict, defined, data, "the two sides are the same")
+    cases = {tuple(sorted((int(i), bool(v)) for i, v in c["outcome"])): c for c in data["cases"]}
+    found: list[str] = []
+    pending: list[dict[int, bool]] = [{}]
+    while pending:
+        outcome = pending.pop()
+        ways = branches(program, [a, b], outcome)
+        if ways:
+            pending += ways
+            continue
+        case = cases.get(tuple(sorted(outcome.items())))
+        if case is None:
+            raise GiveUp("a case is missing")
+        found.append(check_case(program, a, b, outcome, case, _SECONDS))
+    wanted = "apart" if data["status"] == "apart" else "proved"
+    if not {wanted} <= set(found) <= {wanted, "empty"}:
+        raise GiveUp("the difference is not what is claimed in every case")
+    return _at_sample(program, a, b, strict, defined, data, f"{len(found)} cases replayed")
+
+
+def _at_sample(
+    program: Program,
+    a: int,
+    b: int,
+    strict: str | bool,
+    defined: tuple[int, ...],
+    data: Mapping[str, Any],
+    why: str,
+) -> Checked:
+    """Accept what was proved if there is a point that it says something about."""
+    sample = data["sample"]
+    point, sizes = point_from_json(sample["point"]), dict(sample["sizes"])
+    wanted = [a, b, *defined]
+    if not inside(program, point, sizes) or not known(
+        evaluate(program, point, precision=_BITS, sizes=sizes, strict=strict, wanted=wanted)
+    ):
+        raise GiveUp("at the point that is given one of the two is not defined")
+    return Checked("refuted" if data["status"] == "apart" else "proved", why)
+
+
+def _witness(
+    program: Program, a: int, b: int, strict: str | bool, defined: tuple[int, ...], data: Mapping[str, Any]
+) -> Checked:
+    found = data["witness"]
+    witness = Witness(
+        point_from_json(found["point"]),
+        dict(found["sizes"]),
+        int(found["precision"]),
+        tuple(found["index"]),
+        str(found["left"]),
+        str(found["right"]),
+    )
+    if not 0 < witness.precision <= _MOST_BITS:
+        raise GiveUp("a precision that cannot be")
+    if not check_witness(program, a, b, witness, strict=strict, defined=defined):
+        raise GiveUp("the two balls are not disjoint at the point that is given")
+    return Checked("refuted", "two disjoint balls at the point that is given")

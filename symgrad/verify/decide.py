@@ -1,0 +1,205 @@
+"""Deciding a statement: a few exact points, then a proof, then more points."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symgrad.ir.graph import Node
+from symgrad.proof.balls import evaluate
+from symgrad.proof.check import FORMAT
+from symgrad.proof.derivative import differentiate
+from symgrad.proof.evaluate import COMPARISONS
+from symgrad.proof.steps import Program, program_to_json
+from symgrad.proof.witness import Witness
+from symgrad.verify.prove import Attempt, prove
+from symgrad.verify.refute import Outcome, refute
+from symgrad.verify.statement import program_of
+from symgrad.verify.text import step_text
+from symgrad.verify.verdict import Proof, Region, Status, Verdict
+
+__all__ = ["Statement", "decide", "derivative_is", "equal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """That two steps are equal wherever both are certain.
+
+    Args:
+        program: the steps; for a derivative with those of the derivative.
+        a, b: the two sides.
+        strict: by what the first side was differentiated, or False.
+        defined: further steps that must be certain at a point that counts.
+        source: what the checker begins with: the program and the kind of statement.
+    """
+
+    program: Program
+    a: int
+    b: int
+    strict: str | bool
+    defined: tuple[int, ...]
+    source: Mapping[str, Any]
+
+
+def equal(a: Node, b: Node) -> Statement:
+    """The statement a = b."""
+    program, (i, j) = program_of([a, b])
+    source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
+    return Statement(program, i, j, False, (), source)
+
+
+def derivative_is(y: Node, wrt: Node, claim: Node) -> Statement:
+    """The statement that the derivative of y is the claim."""
+    program, (i, j) = program_of([y, claim], [wrt])
+    source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
+    made, tangent = differentiate(program, i, wrt.name)
+    return Statement(made, tangent, j, wrt.name, (i,), source)
+
+
+def decide(statement: Statement, time_limit: float) -> Verdict:
+    """Decide a statement.
+
+    Args:
+        statement: what is claimed.
+        time_limit: seconds.
+    """
+    begun = time.monotonic()
+    deadline = begun + time_limit
+    s = statement
+    outcome = _points(s, begun + 0.45 * time_limit)
+    attempt = prove(s.program, s.a, s.b, begun + 0.9 * time_limit)
+    verdict = _judged(s, outcome, attempt, time.monotonic() > deadline)
+    return replace(verdict, seconds=time.monotonic() - begun)
+
+
+def _points(s: Statement, deadline: float) -> Outcome:
+    return refute(s.program, s.a, s.b, strict=s.strict, deadline=deadline, defined=s.defined)
+
+
+def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Verdict:
+    points, regions = len(outcome.points), _regions(s, attempt, outcome.witness)
+    if outcome.witness is not None:
+        return _refuted(s, outcome.witness, regions)
+    if attempt.empty:
+        return Verdict("undecided", "the two sides are nowhere defined together")
+    if attempt.proved and points:
+        return Verdict(
+            "proved",
+            "both sides have the same normal form wherever they are defined",
+            excluded=attempt.excluded,
+            points=points,
+            digits=outcome.digits,
+            proof=_proof(s, "proved", outcome, attempt),
+        )
+    apart = {case.number for case in attempt.cases}
+    if points and len(apart) == 1 and None not in apart:
+        return Verdict(
+            "refuted",
+            "the difference of the two sides has a normal form that is a number",
+            witness=dict(outcome.points[0].values),
+            values=(str(*apart), "0"),
+            proof=_proof(s, "apart", outcome, attempt),
+        )
+    why = attempt.why or "the normal forms are the same"
+    if points and not outcome.out_of_time:
+        return Verdict(
+            "supported",
+            f"equal to {outcome.digits} digits at {points} points, no proof ({why})",
+            regions,
+            points=points,
+            digits=outcome.digits,
+        )
+    reason = (
+        "the time limit"
+        if late or outcome.out_of_time
+        else f"none of {outcome.tried} points is in both domains"
+    )
+    return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
+
+
+def _proof(s: Statement, status: str, outcome: Outcome, attempt: Attempt) -> Proof:
+    sample = outcome.points[0]
+    return Proof(
+        {
+            **_head(s, status),
+            "cases": [c.data for c in attempt.cases],
+            "sample": {"point": point_to_json(sample.values), "sizes": dict(sample.sizes)},
+        }
+    )
+
+
+def _refuted(s: Statement, witness: Witness, regions: tuple[Region, ...]) -> Verdict:
+    found = {
+        "point": point_to_json(witness.point),
+        "sizes": dict(witness.sizes),
+        "precision": witness.precision,
+        "index": list(witness.index),
+        "left": witness.left,
+        "right": witness.right,
+    }
+    return Verdict(
+        "refuted",
+        "the two sides differ",
+        regions,
+        witness=dict(witness.point),
+        values=(witness.left, witness.right),
+        index=witness.index,
+        proof=Proof({**_head(s, "refuted"), "witness": found}),
+    )
+
+
+def _head(s: Statement, status: str) -> dict[str, Any]:
+    return {"format": FORMAT, "status": status, **s.source}
+
+
+def _regions(s: Statement, attempt: Attempt, witness: Witness | None) -> tuple[Region, ...]:
+    """The cases and their parts, unless there is but one."""
+    found: list[Region] = []
+    for case in attempt.cases:
+        if case.result == "empty":
+            continue
+        here = witness is not None and _holds(s, case.outcome, witness)
+        conditions = [
+            step_text(s.program, i) if way else f"not {step_text(s.program, i)}"
+            for i, way in sorted(case.outcome.items())
+            if s.program.steps[i].op in COMPARISONS
+        ]
+        if case.parts:
+            found += [
+                Region(
+                    "proved"
+                    if p.proved
+                    else "refuted"
+                    if here and witness is not None and all(x.holds(witness.point) for x in p.signs)
+                    else "undecided",
+                    " and ".join([*conditions, str(p)]),
+                )
+                for p in case.parts
+            ]
+        elif conditions:
+            status: Status = "proved" if case.result == "proved" else "refuted" if here else "undecided"
+            found.append(Region(status, " and ".join(conditions)))
+    return tuple(found) if any(r.status == "proved" for r in found) else ()
+
+
+def _holds(s: Statement, outcome: Mapping[int, bool], witness: Witness) -> bool:
+    """Whether the comparisons come out so at the witness, for certain."""
+    values = evaluate(
+        s.program, witness.point, precision=witness.precision, sizes=witness.sizes, wanted=list(outcome)
+    )
+    return all(value is way for value, way in zip(values, outcome.values(), strict=True))
+
+
+def point_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Exact numbers as text, arrays as nested lists."""
+
+    def plain(x: Any) -> Any:
+        if isinstance(x, bool):
+            return x
+        if hasattr(x, "tolist"):
+            x = x.tolist()
+        return [plain(e) for e in x] if isinstance(x, (list, tuple)) else str(x)  # pyright: ignore[reportUnknownVariableType]
+
+    return {name: plain(x) for name, x in values.items()}

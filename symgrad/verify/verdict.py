@@ -1,0 +1,148 @@
+"""What is known of a claim, and how."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeAlias
+
+from symgrad.errors import TruthValueError
+
+__all__ = ["Proof", "Region", "Status", "Verdict"]
+
+Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A proof or a refutation that `symgrad check` replays.
+
+    Args:
+        data: what its JSON holds.
+    """
+
+    data: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """Return it as the text of a file."""
+        return json.dumps(self.data, separators=(",", ":"))
+
+    def save(self, path: str | Path) -> None:
+        """Write it into a file.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8", newline="\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of the domain, and what is known there.
+
+    Args:
+        status: ``proved``, ``refuted``, or ``undecided``.
+        where: conditions, in the program's names or those of the proof's kernels.
+    """
+
+    status: Status
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.status} where {self.where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a claim holds, and how that is known. It has no truth value: read ``status``.
+
+    Args:
+        status: ``proved``: an exact argument, kept in ``proof``, for every point at which both sides are defined but
+            those in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls. ``supported``: they
+            agree at all points that were tried, and nothing is proved. ``undecided``: neither.
+        why: in words.
+        regions: parts of the domain, where branches matter.
+        witness: a point at which the claim fails, in exact numbers.
+        values: the two balls there, as text: the first side's and the second's.
+        index: the entry of arrays that differs there.
+        excluded: thin sets of points that the proof leaves out, as conditions.
+        points: how many points of the common domain agree.
+        digits: decimal digits to which they do.
+        error_probability: a bound on the probability that the claim is false although random points agree, where a
+            theorem gives one (Schwartz and Zippel's for polynomials).
+        proof: what `symgrad check` replays; None if there is none.
+        seconds: how long it took.
+        diagnosis: the mistake, where one is recognised; None else.
+
+    Example:
+        >>> import symgrad as sg
+        >>> v = sg.equal("sin(x)**2 + cos(x)**2", "1")
+        >>> v.status
+        'proved'
+    """
+
+    status: Status
+    why: str
+    regions: tuple[Region, ...] = ()
+    witness: Mapping[str, Any] | None = None
+    values: tuple[str, str] | None = None
+    index: tuple[int, ...] = ()
+    excluded: tuple[str, ...] = ()
+    points: int = 0
+    digits: int | None = None
+    error_probability: float | None = None
+    proof: Proof | None = field(default=None, repr=False)
+    seconds: float = 0.0
+    diagnosis: str | None = None
+
+    def __bool__(self) -> NoReturn:
+        raise TruthValueError(
+            "a verdict has no truth value: it may also be 'supported' or 'undecided'",
+            cure="compare its status: verdict.status == 'proved'",
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{self.status}: {self.why}"]
+        if self.witness is not None and self.values is not None:
+            where = ", ".join(f"{name} = {_short(value)}" for name, value in self.witness.items())
+            entry = f" (entry {list(self.index)})" if self.index else ""
+            lines.append(
+                f"  at {where or 'the only point'}{entry}: {self.values[0]} against {self.values[1]}"
+            )
+        lines += [f"  {region}" for region in self.regions]
+        if self.excluded:
+            lines.append("  not claimed where " + "; ".join(self.excluded))
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the proof as what `json.dumps` takes; numbers are text where they are exact."""
+        return {
+            "status": self.status,
+            "why": self.why,
+            "regions": [{"status": r.status, "where": r.where} for r in self.regions],
+            "witness": None if self.witness is None else {k: _plain(v) for k, v in self.witness.items()},
+            "values": None if self.values is None else list(self.values),
+            "index": list(self.index),
+            "excluded": list(self.excluded),
+            "points": self.points,
+            "digits": self.digits,
+            "error_probability": self.error_probability,
+            "seconds": round(self.seconds, 6),
+            "diagnosis": self.diagnosis,
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Exact numbers as text, arrays as lists."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+
+
+def _short(value: Any) -> str:
+    text = str(_plain(value)).replace("'", "")
+    return text if len(text) <= 60 else text[:57] + "..."
