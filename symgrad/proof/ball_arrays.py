@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
+from symgrad.proof.ball_matrices import MATRICES
 from symgrad.proof.ball_ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
 from symgrad.proof.field import flint
 
@@ -328,6 +329,7 @@ ARRAYS: dict[str, Callable[..., Array]] = {
     "one_hot": _one_hot,
     "iota": _counted,
     "eye": _counted,
+    **MATRICES,
 }
 """Ops by name: functions of their parameters, with lengths as numbers, and their arguments."""
 

@@ -1,0 +1,96 @@
+"""Linear algebra of matrices of values, by elimination: certain where every pivot is certainly not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.proof.ball_ops import Value, ball, div, log, mul, neg, nonzero
+from symgrad.proof.ball_ops import add as plus
+from symgrad.proof.field import flint
+
+__all__ = ["MATRICES"]
+
+Array: TypeAlias = Any
+
+fmpq: Any = flint.fmpq
+
+
+def _pivot(column: list[Value]) -> int | None:
+    """Return where the entry is that is farthest from zero, None if none certainly is not zero."""
+    best, size = None, ball(fmpq(0))
+    for i, v in enumerate(column):
+        low = ball(v).abs_lower()
+        if low > size:
+            best, size = i, low
+    return best
+
+
+def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
+    """Return the determinant of a and the solution of a @ x = b (None where it is not certain), by Gauss and Jordan."""
+    n = len(a)
+    rows: list[list[Value]] = [[*p, *q] for p, q in zip(a.tolist(), b.tolist(), strict=True)]
+    nothing = np.full(b.shape, None, dtype=object)
+    if any(v is None for row in rows for v in row[:n]):
+        return None, nothing
+    determinant: Value = fmpq(1)
+    for k in range(n):
+        column = [row[k] for row in rows[k:]]
+        found = None if any(v is None for v in column) else _pivot(column)
+        if found is None:
+            zero = all(type(v) is fmpq and not v for v in column)
+            return (fmpq(0) if zero and determinant is not None else None), nothing
+        if found:
+            rows[k], rows[k + found] = rows[k + found], rows[k]
+            determinant = neg(determinant)
+        top = rows[k][k]
+        determinant = mul(determinant, top)
+        rows[k] = [div(v, top) for v in rows[k]]
+        for i in range(n):
+            if i != k:
+                factor = neg(rows[i][k])
+                rows[i] = [plus(p, mul(factor, q)) for p, q in zip(rows[i], rows[k], strict=True)]
+    solution = np.empty(b.shape, dtype=object)
+    for i, j in np.ndindex(*b.shape):
+        solution[i, j] = rows[i][n + j]
+    return determinant, solution
+
+
+def _each(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the determinants and solutions of the matrices of two stacks, which broadcast."""
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in (a, b))
+    determinants, solutions = np.empty(lead, dtype=object), np.empty(b.shape, dtype=object)
+    for at in np.ndindex(*lead):
+        determinants[at], solutions[at] = _eliminate(a[at], b[at])
+    return determinants, solutions
+
+
+def _identity(n: int) -> Array:
+    return np.array([[fmpq(int(i == j)) for j in range(n)] for i in range(n)], dtype=object).reshape(n, n)
+
+
+def _inv(x: Array) -> Array:
+    return _each(x, _identity(x.shape[-1]))[1]
+
+
+def _det(x: Array) -> Array:
+    return _each(x, x[..., :0])[0]
+
+
+def _size(x: Value) -> Value:
+    return abs(x)
+
+
+def _logdet(x: Array) -> Array:
+    size: Callable[[Value], Value] = nonzero(_size)
+    return np.frompyfunc(lambda d: log(size(d)), 1, 1)(_det(x))
+
+
+def _solve(a: Array, b: Array) -> Array:
+    return _each(a, b[:, None])[1][:, 0] if b.ndim == 1 else _each(a, b)[1]
+
+
+MATRICES: dict[str, Callable[..., Array]] = {"inv": _inv, "det": _det, "logdet": _logdet, "solve": _solve}

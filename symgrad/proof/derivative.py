@@ -1,0 +1,117 @@
+"""Derivatives of programs, forward: for each step that depends on a variable the steps of its tangent.
+
+The rules are the checker's own: `symgrad/proof/slopes.py` has those of functions, `symgrad/proof/tangents.py` those of
+ops on arrays. Where a function has a kink or a jump, a step that the derivative reads is undefined in the strict sense
+of `symgrad.proof.balls.evaluate`; that is where no derivative is claimed.
+"""
+
+from __future__ import annotations
+
+from symgrad.errors import UsageError
+from symgrad.proof.builder import Builder
+from symgrad.proof.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
+from symgrad.proof.steps import Program, Step, Symbol
+from symgrad.proof.tangents import ARRAY_TANGENTS
+
+__all__ = ["along", "differentiate"]
+
+
+def differentiate(program: Program, y: int, wrt: str, direction: str | None = None) -> tuple[Program, int]:
+    """Return a program with the steps of a derivative after those that it has.
+
+    Args:
+        program: its steps keep their positions.
+        y: the position of what is differentiated, of any shape.
+        wrt: the name of a variable. If it is an array, the result is the derivative in a direction: at the unit
+            direction of an entry it is the partial derivative by that entry.
+        direction: the name of the new variable that is the direction; by default one that is free. It is the last
+            of the symbols of the result.
+
+    Returns:
+        The program and the position of the derivative, which has the shape of y. What ``stop_gradient`` wraps counts
+        as a constant.
+
+    Raises:
+        UsageError: if there is no such variable, or no rule for an op.
+
+    Example:
+        >>> steps = (Step("symbol", (), ("x",)), Step("sin", (0,)), Step("mul", (1, 1)))
+        >>> made, at = differentiate(Program(steps, (Symbol("x", "real", None, None),)), 2, "x")
+        >>> [(s.op, s.args) for s in made.steps[3:]]
+        [('number', ()), ('cos', (0,)), ('mul', (1, 4)), ('add', (5, 5))]
+    """
+    symbol = next((s for s in program.symbols if s.name == wrt), None)
+    if symbol is None:
+        raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
+    into = Builder(program.steps)
+    symbols = program.symbols
+    if symbol.shape:
+        name = _free(program, direction or f"d{wrt}")
+        symbols = (*symbols, Symbol(name, "real", None, None, symbol.shape))
+        seed = into.step(Step("symbol", (), (name,), symbol.shape))
+    else:
+        seed = into.number(1)
+    tangents: dict[int, int] = {}
+    for i, step in enumerate(program.steps[: y + 1]):
+        if step.op == "symbol":
+            if step.params[0] == wrt:
+                tangents[i] = seed
+        elif any(a in tangents for a in step.args):
+            found = _tangent(into, i, step, [tangents.get(a) for a in step.args])
+            if found is not None:
+                tangents[i] = into.full(found, step.shape)
+    at = tangents.get(y)
+    if at is None:
+        at = into.full(into.number(0), program.steps[y].shape)
+    return Program(tuple(into.steps), symbols), at
+
+
+def _free(program: Program, name: str) -> str:
+    taken = {s.name for s in program.symbols}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _tangent(into: Builder, i: int, step: Step, moving: list[int | None]) -> int | None:
+    """Return the tangent of a step, None where it is zero."""
+    if step.op in CONSTANT:
+        return None
+    if step.op in CHOICES:
+        return tangent_of_choice(into, step, moving)
+    if step.op in ARRAY_TANGENTS:
+        return ARRAY_TANGENTS[step.op](into, i, step, moving)
+    if step.op not in SLOPES:
+        raise UsageError(f"no rule to differentiate '{step.op}'", cure="write it with other functions")
+    total: int | None = None
+    for slope, moved in zip(SLOPES[step.op], moving, strict=True):
+        if moved is not None:
+            term = slope(into, i, step, moved)
+            if term is not None:
+                total = term if total is None else into.op("add", total, term)
+    return total
+
+
+def along(program: Program, claim: int, direction: str) -> tuple[Program, int]:
+    """Return the change that a claimed derivative by an array gives in a direction.
+
+    Args:
+        program: what `differentiate` returned.
+        claim: the position of the claim, whose last axes are those of the variable.
+        direction: the name of the direction, a symbol of the program.
+
+    Returns:
+        A program, and where it has the sum of the claim's entries times those of the direction: the claim is right
+        exactly if that is the derivative in every direction.
+    """
+    into = Builder(program.steps)
+    shape = next(s.shape for s in program.symbols if s.name == direction)
+    moved = into.step(Step("symbol", (), (direction,), shape))
+    whole = into.steps[claim].shape
+    if len(whole) < len(shape) or whole[len(whole) - len(shape) :] != shape:
+        raise UsageError(f"a claim of shape {whole}", expected=f"last axes {shape}, those of the variable")
+    lead = len(whole) - len(shape)
+    labels = tuple(range(len(whole)))
+    params = ((labels, labels[lead:]), labels[:lead])
+    at = into.step(Step("einsum", (claim, moved), params, whole[:lead]))
+    return Program(tuple(into.steps), program.symbols), at

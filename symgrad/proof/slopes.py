@@ -1,0 +1,213 @@
+"""Derivatives of functions of numbers, as steps.
+
+Formulas: Abramowitz & Stegun (1964), chapters 3, 4, 6 and 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from symgrad.proof.builder import Builder
+from symgrad.proof.steps import Step
+
+__all__ = ["CHOICES", "CONSTANT", "SLOPES", "tangent_of_choice"]
+
+_Rule: TypeAlias = "Callable[[Builder, int, Step, int], int | None]"
+"""From where a function stands, its step and the tangent of one argument, what that adds to the tangent."""
+
+_TRUTH = ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "not_")
+_WHOLE = ("sign", "floor", "ceil", "round", "argmax", "argmin", "one_hot", "iota", "eye")
+CONSTANT = frozenset({*_TRUTH, *_WHOLE, "stop_gradient"})
+"""Ops whose results have no tangent: where they are defined in the strict sense they do not change."""
+
+
+class _Term:
+    """A step as a formula is written."""
+
+    def __init__(self, into: Builder, at: int) -> None:
+        self.into, self.at = into, at
+
+    def __call__(self, name: str, **options: tuple[int, ...]) -> _Term:
+        return _Term(self.into, self.into.op(name, self.at, **options))
+
+    def _with(self, name: str, other: _Term | int | Fraction, swap: bool = False) -> _Term:
+        at = other.at if isinstance(other, _Term) else self.into.number(other)
+        pair = (at, self.at) if swap else (self.at, at)
+        return _Term(self.into, self.into.op(name, *pair))
+
+    def __add__(self, other: _Term | int) -> _Term:
+        return self._with("add", other)
+
+    def __radd__(self, other: int) -> _Term:
+        return self._with("add", other, True)
+
+    def __neg__(self) -> _Term:
+        return self("neg")
+
+    def __sub__(self, other: _Term | int) -> _Term:
+        return self + (-other)
+
+    def __rsub__(self, other: int) -> _Term:
+        return other + (-self)
+
+    def __mul__(self, other: _Term | int) -> _Term:
+        return self._with("mul", other)
+
+    def __rmul__(self, other: int) -> _Term:
+        return self._with("mul", other, True)
+
+    def __truediv__(self, other: _Term | int) -> _Term:
+        return self._with("div", other)
+
+    def __rtruediv__(self, other: int) -> _Term:
+        return self._with("div", other, True)
+
+    def __pow__(self, other: _Term | int | Fraction) -> _Term:
+        return self._with("pow", other)
+
+
+def _log_of(n: int, x: _Term) -> _Term:
+    return _Term(x.into, x.into.number(n))("log")
+
+
+def _gaussian(x: _Term) -> _Term:
+    """2/sqrt(pi)*exp(-x**2)."""
+    pi = _Term(x.into, x.into.step(Step("constant", (), ("pi",))))
+    return 2 / pi("sqrt") * (-(x**2))("exp")
+
+
+# f is the value of the function, x its argument.
+_FUNCTIONS: dict[str, Callable[[_Term, _Term], _Term]] = {
+    "sqrt": lambda f, x: 1 / (2 * f),
+    "cbrt": lambda f, x: 1 / (3 * f**2),
+    "exp": lambda f, x: f,
+    "exp2": lambda f, x: _log_of(2, x) * f,
+    "expm1": lambda f, x: x("exp"),
+    "log": lambda f, x: 1 / x,
+    "log2": lambda f, x: 1 / (x * _log_of(2, x)),
+    "log10": lambda f, x: 1 / (x * _log_of(10, x)),
+    "log1p": lambda f, x: 1 / (1 + x),
+    "sigmoid": lambda f, x: f * (1 - f),
+    "softplus": lambda f, x: x("sigmoid"),
+    "sin": lambda f, x: x("cos"),
+    "cos": lambda f, x: -x("sin"),
+    "tan": lambda f, x: 1 + f**2,
+    "sec": lambda f, x: f * x("tan"),
+    "csc": lambda f, x: -f * x("cot"),
+    "cot": lambda f, x: -(1 + f**2),
+    "asin": lambda f, x: 1 / (1 - x**2)("sqrt"),
+    "acos": lambda f, x: -1 / (1 - x**2)("sqrt"),
+    "atan": lambda f, x: 1 / (1 + x**2),
+    "asec": lambda f, x: 1 / (x("abs") * (x**2 - 1)("sqrt")),
+    "acsc": lambda f, x: -1 / (x("abs") * (x**2 - 1)("sqrt")),
+    "acot": lambda f, x: -1 / (1 + x**2),
+    "sinh": lambda f, x: x("cosh"),
+    "cosh": lambda f, x: x("sinh"),
+    "tanh": lambda f, x: 1 - f**2,
+    "sech": lambda f, x: -f * x("tanh"),
+    "csch": lambda f, x: -f * x("coth"),
+    "coth": lambda f, x: 1 - f**2,
+    "asinh": lambda f, x: 1 / (1 + x**2)("sqrt"),
+    "acosh": lambda f, x: 1 / (x**2 - 1)("sqrt"),
+    "atanh": lambda f, x: 1 / (1 - x**2),
+    "asech": lambda f, x: -1 / (x * (1 - x**2)("sqrt")),
+    "acsch": lambda f, x: -1 / (x("abs") * (1 + x**2)("sqrt")),
+    "acoth": lambda f, x: 1 / (1 - x**2),
+    "erf": lambda f, x: _gaussian(x),
+    "erfc": lambda f, x: -_gaussian(x),
+    "gamma": lambda f, x: f * x("digamma"),
+    "lgamma": lambda f, x: x("digamma"),
+    "digamma": lambda f, x: x("polygamma", params=(1,)),
+    "abs": lambda f, x: x("sign"),
+}
+
+_OF_TWO: dict[str, tuple[Callable[[_Term, _Term, _Term], _Term], Callable[[_Term, _Term, _Term], _Term]]] = {
+    "mul": (lambda f, x, y: y, lambda f, x, y: x),
+    "div": (lambda f, x, y: 1 / y, lambda f, x, y: -f / y),
+    "hypot": (lambda f, x, y: x / f, lambda f, x, y: y / f),
+    "atan2": (lambda f, x, y: y / (x**2 + y**2), lambda f, x, y: -x / (x**2 + y**2)),
+}
+
+
+def _unary(slope: Callable[[_Term, _Term], _Term]) -> tuple[_Rule]:
+    def rule(into: Builder, at: int, step: Step, moved: int) -> int:
+        return into.op("mul", slope(_Term(into, at), _Term(into, step.args[0])).at, moved)
+
+    return (rule,)
+
+
+def _binary(slope: Callable[[_Term, _Term, _Term], _Term]) -> _Rule:
+    def rule(into: Builder, at: int, step: Step, moved: int) -> int:
+        x, y = (_Term(into, a) for a in step.args)
+        return into.op("mul", slope(_Term(into, at), x, y).at, moved)
+
+    return rule
+
+
+def _same(_into: Builder, _at: int, _step: Step, moved: int) -> int:
+    return moved
+
+
+def _opposite(into: Builder, _at: int, _step: Step, moved: int) -> int:
+    return into.op("neg", moved)
+
+
+def _quotient(into: Builder, _at: int, step: Step, moved: int) -> int:
+    return into.op("div", moved, step.args[1])
+
+
+def _power_of_base(into: Builder, _at: int, step: Step, moved: int) -> int | None:
+    x, y = (_Term(into, a) for a in step.args)
+    n = into.value(y.at)
+    if n == 0:
+        return None
+    slope = y * x ** (y - 1) if n is None else y * (x if n == 2 else x ** (n - 1))
+    return moved if n == 1 else into.op("mul", slope.at, moved)
+
+
+def _power_of_exponent(into: Builder, at: int, step: Step, moved: int) -> int:
+    return into.op("mul", (_Term(into, at) * _Term(into, step.args[0])("log")).at, moved)
+
+
+def _next_polygamma(into: Builder, _at: int, step: Step, moved: int) -> int:
+    return into.op("mul", into.op("polygamma", *step.args, params=(step.params[0] + 1,)), moved)
+
+
+SLOPES: dict[str, Sequence[_Rule]] = {
+    **{name: _unary(slope) for name, slope in _FUNCTIONS.items()},
+    **{name: (_binary(a), _binary(b)) for name, (a, b) in _OF_TWO.items()},
+    "add": (_same, _same),
+    "neg": (_opposite,),
+    "div": (_quotient, _binary(_OF_TWO["div"][1])),
+    "pow": (_power_of_base, _power_of_exponent),
+    "polygamma": (_next_polygamma,),
+}
+"""For each function one rule an argument."""
+
+
+CHOICES = frozenset({"where", "maximum", "minimum", "relu", "clip"})
+
+
+def tangent_of_choice(into: Builder, step: Step, moving: Sequence[int | None]) -> int | None:
+    """Return the tangent of what is one of its arguments, by the same conditions; None if it is zero."""
+
+    def choose(condition: int, x: int | None, y: int | None) -> int:
+        zero = into.number(0)
+        return into.op("where", condition, zero if x is None else x, zero if y is None else y)
+
+    match step.op, step.args, moving:
+        case "where", (condition, _, _), (_, u, v):
+            return choose(condition, u, v) if u is not None or v is not None else None
+        case "maximum", (x, y), (u, v):
+            return choose(into.op("gt", x, y), u, v)
+        case "minimum", (x, y), (u, v):
+            return choose(into.op("lt", x, y), u, v)
+        case "relu", (x,), (u,):
+            return choose(into.op("gt", x, into.number(0)), u, None)
+        case "clip", (x, low, high), (u, v, w):
+            raised = into.op("maximum", x, low)
+            return choose(into.op("lt", raised, high), choose(into.op("gt", x, low), u, v), w)
+        case _:
+            return None
