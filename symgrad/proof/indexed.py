@@ -1,0 +1,227 @@
+"""Proofs that two array programs are equal, or that a gradient is right, for every size of their axes.
+
+Each step of a program gets a normal form entry by entry: a sum of products of indexed factors, the summed indices with
+canonical names (`indexed_terms`), taken apart by a few laws (`indexed_rules`). Two programs are equal if the difference
+of their forms has no terms. Derivatives are taken of the normal form, by rules of this checker alone.
+
+The meaning is pointwise and over the reals, where both sides are defined. What the laws take for granted (denominators
+that are not zero, logarithms of what is positive) is returned. Sizes with a name are at least 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from symgrad.proof.field import GiveUp
+from symgrad.proof.indexed_arrays import ARRAYS
+from symgrad.proof.indexed_chains import of_product
+from symgrad.proof.indexed_derivative import Derivative, Exchange
+from symgrad.proof.indexed_laws import constant
+from symgrad.proof.indexed_ops import Call, axes, elementwise, polygamma, shape_of
+from symgrad.proof.indexed_rules import RULES
+from symgrad.proof.indexed_terms import Form, Head, Terms
+from symgrad.proof.steps import Program, Symbol
+
+__all__ = ["prove_equal", "prove_gradient"]
+
+BUDGET = 100_000
+
+
+def prove_equal(
+    program: Program, a: int, b: int, *, symmetric: Iterable[str] = (), budget: int = BUDGET
+) -> tuple[str, ...]:
+    """Prove that two steps have equal entries for all values of the symbols and all sizes.
+
+    Args:
+        program: the steps.
+        a: position of one of them.
+        b: of the other, of the same shape.
+        symmetric: symbols that stand for symmetric matrices.
+        budget: work before giving up.
+
+    Returns:
+        What the proof takes for granted, as text.
+
+    Raises:
+        GiveUp: if it finds no proof; that says nothing about whether there is one.
+
+    Example:
+        >>> X = Symbol("X", "real", None, None, ("n", "m"))
+        >>> from symgrad.proof.steps import Step
+        >>> turned = lambda k: Step("einsum", (k,), (((0, 1),), (1, 0)), ("m", "n"))
+        >>> steps = (Step("symbol", (), ("X",), ("n", "m")), turned(0), turned(1))
+        >>> prove_equal(Program(steps, (X,)), 0, 2)
+        ()
+    """
+    t = Terms(budget, RULES)
+    if shape_of(program.steps[a]) != shape_of(program.steps[b]):
+        raise GiveUp("the shapes differ")
+    forms = _forms(t, program, (a, b), frozenset(symmetric))
+    thaw = Exchange(t, lambda head: _tensor(t, head, False, head.symmetries))
+    _vanish(t, t.subtract(*(thaw.of(forms[k]) if _stops(program) else forms[k] for k in (a, b))))
+    return tuple(t.conditions)
+
+
+def prove_gradient(
+    program: Program,
+    y: int,
+    wrt: str,
+    claim: int,
+    *,
+    cotangent: int | None = None,
+    symmetric: Iterable[str] = (),
+    budget: int = BUDGET,
+) -> tuple[str, ...]:
+    """Prove that a step is the derivative of another by a symbol.
+
+    Points where a piecewise function changes its piece are left out.
+
+    Args:
+        program: the steps.
+        y: position of what is differentiated.
+        wrt: name of the symbol; its entries count as independent, also those of a symmetric matrix.
+        claim: position of the derivative, with the axes of y and then those of the symbol: for a scalar the gradient.
+        cotangent: position of an array of y's shape; the claim is then the gradient of ``sum(cotangent*y)``.
+        symmetric: symbols that stand for symmetric matrices at the points in question.
+        budget: work before giving up.
+
+    Returns:
+        What the proof takes for granted, as text.
+
+    Raises:
+        GiveUp: if it finds no proof; that says nothing about whether there is one.
+    """
+    t = Terms(budget, RULES, smooth=True)
+    symbol = next((s for s in program.symbols if s.name == wrt), None)
+    if symbol is None or symbol.kind != "real":
+        raise GiveUp(f"{wrt} is no real symbol of the program")
+    names = frozenset(symmetric)
+    own = tuple(str(n) for n in symbol.shape)
+    before = shape_of(program.steps[y])
+    outputs = (y, claim) if cotangent is None else (y, claim, cotangent)
+    forms = _forms(t, program, outputs, names - {wrt})
+    form = forms[y]
+    if cotangent is not None:
+        if shape_of(program.steps[cotangent]) != before:
+            raise GiveUp("the cotangent has another shape")
+        fixed = Exchange(t, lambda head: _tensor(t, head, True, head.symmetries)).of(forms[cotangent])
+        form = t.sum_over(t.multiply(form, fixed), {f"a{k}": before[k] for k in axes(before)})
+        before = ()
+    if shape_of(program.steps[claim]) != (*before, *own):
+        raise GiveUp("the claim has another shape")
+    found = Derivative(t, wrt, tuple(f"a{len(before) + k}" for k in axes(own))).of(form)
+    claimed = forms[claim]
+    if wrt in names or cotangent is not None or _stops(program):
+        final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, names, head)))
+        found, claimed = final.of(found), final.of(claimed)
+    _vanish(t, t.subtract(found, claimed))
+    return tuple(t.conditions)
+
+
+def _stops(program: Program) -> bool:
+    return any(s.op == "stop_gradient" for s in program.steps)
+
+
+def _orders(symbol: Symbol, names: frozenset[str], head: Head) -> tuple[tuple[int, ...], ...]:
+    return ((1, 0),) if head.params[0] == symbol.name and symbol.name in names else head.symmetries
+
+
+def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, ...]]) -> Head:
+    """Return an input as a constant to differentiation, or as it was before."""
+    name, lengths, _ = head.params
+    key = (name, lengths, frozen)
+    return t.head("tensor", key, (), head.arity, symmetries=symmetries, positive=head.positive)
+
+
+# ---------------------------------------------------------------------------------------------------- from the steps
+
+
+def _forms(t: Terms, program: Program, outputs: Iterable[int], symmetric: frozenset[str]) -> dict[int, Form]:
+    """Return the forms of the steps that the outputs need."""
+    needed = set(outputs)
+    for i in range(len(program.steps) - 1, -1, -1):
+        if i in needed:
+            needed.update(program.steps[i].args)
+    symbols = {s.name: s for s in program.symbols}
+    forms: dict[int, Form] = {}
+    partial: set[int] = set()  # steps that are not defined everywhere
+    freeze = Exchange(t, lambda head: _tensor(t, head, True, head.symmetries))
+    for i in sorted(needed):
+        step = program.steps[i]
+        before = t.assumed
+        args = [forms[a] for a in step.args]
+        shapes = [shape_of(program.steps[a]) for a in step.args]
+        call = Call(t, step, shape_of(step), args, shapes)
+        if step.op == "symbol":
+            forms[i] = _input(t, symbols[step.params[0]], symmetric)
+        elif step.op == "stop_gradient":
+            forms[i] = freeze.of(args[0])
+        elif step.op == "where" and any(a in partial for a in step.args[1:]):
+            raise GiveUp("a branch of where that is not defined everywhere")
+        elif step.op in ("inv", "det", "logdet"):
+            found = of_product(t, program, i, forms)
+            forms[i] = ARRAYS[step.op](call) if found is None else found
+        else:
+            forms[i] = _form(call)
+        if t.assumed != before or any(a in partial for a in step.args):
+            partial.add(i)
+    return forms
+
+
+def _form(call: Call) -> Form:
+    t, step = call.t, call.step
+    match step.op:
+        case "number":
+            (value,) = step.params
+            return t.number(Fraction(value))
+        case "constant":
+            return constant(t, step.params[0])
+        case "size":
+            return t.size(step.params[0])
+        case "polygamma":
+            return polygamma(t, call.args[0], step.params[0])
+        case op if op in ARRAYS:
+            return ARRAYS[op](call)
+        case op:
+            found = elementwise(call)
+            if found is None:
+                raise GiveUp(f"the op {op}")
+            return found
+
+
+def _input(t: Terms, symbol: Symbol, symmetric: frozenset[str]) -> Form:
+    shape = tuple(str(n) for n in symbol.shape)
+    lengths = tuple(n for n in shape if n != "1")
+    orders: list[tuple[int, ...]] = []
+    if symbol.name in symmetric:
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise GiveUp(f"{symbol.name} is no square matrix and not symmetric")
+        orders = [(1, 0)] if lengths else []
+    positive = symbol.low is not None and symbol.low >= 0
+    head = t.head(
+        "tensor", (symbol.name, lengths, False), (), len(lengths), symmetries=orders, positive=positive
+    )
+    return t.atom(head, [f"a{k}" for k in axes(shape)])
+
+
+# ------------------------------------------------------------------------------------------------------------ is it 0?
+
+
+def _vanish(t: Terms, form: Form) -> None:
+    """Show that a form is zero, multiplied by denominators that are not summed if need be."""
+    for _ in range(3):
+        if not form:
+            return
+        low: dict[tuple[int, tuple[str, ...]], Fraction] = {}
+        for monomial in form:
+            for (lengths, own), e in monomial:
+                head, positions, _one = own[0]
+                if not lengths and e < 0 and t.heads[head].kind == "sum":
+                    low[head, positions] = min(e, low.get((head, positions), e))
+        if not low:
+            break
+        for (head, positions), e in low.items():
+            form = t.multiply(form, t.atom(t.heads[head], positions, -e))
+    if form:
+        raise GiveUp("the normal forms differ")
