@@ -44,6 +44,7 @@ from symgrad.ops.rounding import abs as abs_
 from symgrad.ops.special import erf, erfc
 from symgrad.ops.trig import acos, asin, atan, cos, sin, tan
 from symgrad.rewrite.rule import Rule, RuleSet
+from symgrad.rules.inverse_laws import INVERSES
 from symgrad.rules.pieces import ABSOLUTE, LOGIC, ROUNDING
 from symgrad.rules.tensor_laws import TENSORS
 from symgrad.rules.variables import (
@@ -364,6 +365,7 @@ CANONICAL = RuleSet(
     [
         *LAWS,
         *TENSORS,
+        *INVERSES,
         *_special_values(),
         *_from_facts(),
         *ABSOLUTE,

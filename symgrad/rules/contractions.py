@@ -33,7 +33,7 @@ from symgrad.rules.views import view, written
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
 
-__all__ = ["Contractions"]
+__all__ = ["Contractions", "Open", "Operand"]
 
 _MOST = 12  # operands: a larger contraction is not merged into another
 _DEEPEST = 4  # sums within sums that are summed term by term at once
@@ -42,20 +42,22 @@ _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 
 
 @dataclass(slots=True)
-class _Operand:
+class Operand:
+    """A power of an array, and the label of each of its axes."""
+
     base: Node
     exponent: Exponent
     labels: Labels
 
 
 @dataclass(slots=True)
-class _Open:
+class Open:
     """A contraction taken apart."""
 
     front: Gathering
     result: Labels
     sizes: dict[int, Size]
-    operands: list[_Operand] = field(default_factory=list[_Operand])
+    operands: list[Operand] = field(default_factory=list[Operand])
 
     def fresh(self, sizes: Iterable[Size]) -> list[int]:
         """Return new labels for axes of these sizes."""
@@ -63,6 +65,9 @@ class _Open:
         made = dict(enumerate(sizes, first))
         self.sizes.update(made)
         return list(made)
+
+    def add(self, base: Node, labels: Labels) -> None:
+        self.operands.append(Operand(base, 1, labels))
 
     def rename(self, old: int, new: int) -> None:
         for operand in self.operands:
@@ -90,11 +95,16 @@ class Contractions:
         laws, notes = tuple(front.laws), tuple(front.notes)
         return Step("collect-contraction", node, after, front.soundness, notes, laws)
 
+    def normal(self, node: Node) -> Node:
+        """Return a contraction whose operands are in normal form, or what is left of one, in normal form."""
+        return self._summed(node, Gathering(self._forms))
+
     def _collected(self, node: Node, front: Gathering) -> Node | None:
         labels, result = node.params
         operands = list(zip(node.args, labels, strict=True))
-        this = _Open(front, result, {k: s for a, own in operands for k, s in zip(own, a.shape, strict=True)})
+        this = Open(front, result, {k: s for a, own in operands for k, s in zip(own, a.shape, strict=True)})
         self._open(this, operands)
+        self._forms.tensors.inverses.cancel(this)
         self._identities(this)
         self._spread_values(this)
         self._group(this)
@@ -116,7 +126,7 @@ class Contractions:
                 return self._forms.sums.times(base, form.coefficient)
         return self._forms.products.write(form)
 
-    def _open(self, this: _Open, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True) -> None:
+    def _open(self, this: Open, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True) -> None:
         """Take operands apart, down to what is no view, product or (unless ``sums`` is False: plain) contraction."""
         pending = list(reversed(operands))
         while pending:
@@ -145,11 +155,11 @@ class Contractions:
             elif name == "add":
                 content, primitive = self._forms.sums.primitive(core)
                 this.front.include(number(content), 1)
-                this.operands.append(_Operand(primitive, 1, own))
+                this.operands.append(Operand(primitive, 1, own))
             else:
-                this.operands.append(_Operand(core, 1, own))
+                this.operands.append(Operand(core, 1, own))
 
-    def _factors(self, this: _Open, node: Node, own: Labels) -> list[tuple[Node, Labels]]:
+    def _factors(self, this: Open, node: Node, own: Labels) -> list[tuple[Node, Labels]]:
         """Take in the factors of a product with these labels, and return those that may open further."""
         form = self._forms.products.form_of_factor(node)
         this.front.include(number(form.coefficient), 1)
@@ -163,10 +173,10 @@ class Contractions:
             else:
                 core, axes = view(full(base, node.shape))
                 at = {a: k for a, k in zip(axes, own, strict=True) if a is not None}
-                this.operands.append(_Operand(core, e, tuple(at[a] for a in range(len(core.shape)))))
+                this.operands.append(Operand(core, e, tuple(at[a] for a in range(len(core.shape)))))
         return opens
 
-    def _identities(self, this: _Open) -> None:
+    def _identities(self, this: Open) -> None:
         """An identity matrix makes its two labels one, unless the result has both."""
         for operand in [o for o in this.operands if o.base.op.name == "eye" and o.exponent == 1]:
             rows, columns = operand.base.params
@@ -180,7 +190,7 @@ class Contractions:
                 this.rename(drop, keep)
                 del this.sizes[drop]
 
-    def _spread_values(self, this: _Open) -> None:
+    def _spread_values(self, this: Open) -> None:
         """The sum of values written into zeros is the sum of the values."""
         for i, operand in enumerate(this.operands):
             node, labels = operand.base, operand.labels
@@ -213,9 +223,9 @@ class Contractions:
             self._spread_values(this)
             return
 
-    def _group(self, this: _Open) -> None:
+    def _group(self, this: Open) -> None:
         """Operands with equal labels, one of them summed, are one product entry by entry."""
-        groups: dict[frozenset[int], list[_Operand]] = {}
+        groups: dict[frozenset[int], list[Operand]] = {}
         for operand in this.operands:
             groups.setdefault(frozenset(operand.labels), []).append(operand)
         this.operands = []
@@ -237,11 +247,11 @@ class Contractions:
             this.front.include(number(factors.coefficient), 1)
             merged = self._forms.products.write(Form(1, factors.factors, factors.powers))
             if merged.shape:
-                this.operands.append(_Operand(full(merged, tuple(this.sizes[k] for k in order)), 1, order))
+                this.operands.append(Operand(full(merged, tuple(this.sizes[k] for k in order)), 1, order))
             elif not merged.is_number(1):
                 this.front.take(merged, 1)
 
-    def _sum_alone(self, this: _Open) -> bool:
+    def _sum_alone(self, this: Open) -> bool:
         """A label that one operand alone has is summed there, before it meets the others."""
         connected = [o for part in _components(this) if len(part) > 1 for o in part]
         uses = {k: this.count(k) for k in this.sizes}
@@ -261,7 +271,7 @@ class Contractions:
         self._open(this, found, sums=False)
         return bool(found)
 
-    def _count_repeats(self, this: _Open) -> None:
+    def _count_repeats(self, this: Open) -> None:
         """A summed label that no operand has counts its length."""
         used = {k for operand in this.operands for k in operand.labels}
         for label, size in this.sizes.items():
@@ -269,7 +279,7 @@ class Contractions:
                 this.front.laws["sum-of-a-repeated-axis"] = None
                 this.front.take(size_node(size), 1)
 
-    def _include(self, this: _Open, part: list[_Operand]) -> None:
+    def _include(self, this: Open, part: list[Operand]) -> None:
         """Multiply the front by one connected contraction."""
         kept = {k for o in part for k in o.labels if k in this.result}
         result = tuple(k for k in this.result if k in kept)
@@ -289,7 +299,7 @@ class Contractions:
             return
         this.front.include(written(self._ordered(operands, result), axes, shape), 1)
 
-    def _power(self, operand: _Operand) -> Node:
+    def _power(self, operand: Operand) -> Node:
         if operand.exponent == 1:
             return operand.base
         return self._forms.products.write(Form(1, {operand.base: operand.exponent}, {}))
@@ -329,6 +339,10 @@ class Contractions:
 
     def _ordered(self, operands: list[tuple[Node, Labels]], result: Labels) -> Node:
         """Write a connected contraction: operands in the order of factors, labels by first occurrence."""
+        ways = self._forms.tensors.inverses.both_ways(operands)
+        return min((self._in_order(way, result) for way in ways), key=lambda n: n.params)
+
+    def _in_order(self, operands: list[tuple[Node, Labels]], result: Labels) -> Node:
         operands = sorted(operands, key=lambda o: self._forms.order.factor(o[0]))
         ranks: dict[Node, int] = {}
         for node, _ in operands:
@@ -348,12 +362,12 @@ class Contractions:
         return min(found, key=lambda n: n.params)
 
 
-def _diagonal(operand: _Operand) -> _Operand:
+def _diagonal(operand: Operand) -> Operand:
     """Return the diagonal of an operand that has a label twice."""
     labels = tuple(dict.fromkeys(operand.labels))
     if labels == operand.labels:
         return operand
-    return _Operand(contract([operand.base], [operand.labels], labels), operand.exponent, labels)
+    return Operand(contract([operand.base], [operand.labels], labels), operand.exponent, labels)
 
 
 def _powers(form: Form) -> list[Node]:
@@ -378,13 +392,13 @@ def _colours(operands: Sequence[tuple[int, Labels]], result: Labels) -> dict[int
     return colours
 
 
-def _components(this: _Open) -> list[list[_Operand]]:
+def _components(this: Open) -> list[list[Operand]]:
     """Part the operands into those that summed labels connect."""
-    parts: list[tuple[set[int], list[_Operand]]] = []
+    parts: list[tuple[set[int], list[Operand]]] = []
     for operand in this.operands:
         summed = {k for k in operand.labels if k not in this.result}
         mine = [operand]
-        apart: list[tuple[set[int], list[_Operand]]] = []
+        apart: list[tuple[set[int], list[Operand]]] = []
         for labels, members in parts:
             if labels & summed:
                 summed |= labels

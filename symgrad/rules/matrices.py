@@ -320,6 +320,11 @@ class _Writer:
             a, b, rows, columns = b, a, columns, rows
         labels = (*rows, *columns)
         (left, ls), (right, rs) = self._turned(a), self._turned(b)
+        symmetric = self._forms.tensors.inverses.symmetric
+        if ls[-1] != k and symmetric(a.node):
+            ls = ls[::-1]
+        if rs[0] != k and symmetric(b.node):
+            rs = rs[::-1]
         return _Operand(self._known(contract([left, right], [ls, rs], labels)), labels)
 
     def _turned(self, operand: _Operand) -> _Operand:

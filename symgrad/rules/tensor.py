@@ -13,6 +13,7 @@ from symgrad.ops.reductions import count, cumsum, mean
 from symgrad.rewrite.trace import Step
 from symgrad.rules.contractions import Contractions
 from symgrad.rules.gathering import Form, Gathering
+from symgrad.rules.inverses import Inverses
 from symgrad.rules.views import is_plain, see_through, view, written
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class Tensors:
 
     def __init__(self, forms: NormalForms) -> None:
         self._forms = forms
-        self._contractions = Contractions(forms)
+        self.contractions = Contractions(forms)
+        self.inverses = Inverses(forms)
 
     def step(self, node: Node) -> Step | None:
         """Return the step that brings an op on arrays nearer to the normal form, or None."""
@@ -37,6 +39,9 @@ class Tensors:
         if node.op is mean:
             total = div(sum_over(node.args[0], node.params[0]), count(node.args[0], node.params[0]))
             return Step("mean-as-sum", node, total, "exact")
+        inverse = self.inverses.step(node)
+        if inverse is not None:
+            return inverse
         core, axes = view(node)
         if core is not node:
             after = written(core, axes, node.shape)
@@ -49,7 +54,7 @@ class Tensors:
                 notes = tuple(product.notes)
                 return Step("product-of-views", node, after, product.soundness, notes, tuple(product.laws))
         if node.op is einsum:
-            return self._contractions.collect(node)
+            return self.contractions.collect(node)
         return self._linear(node) if node.op in _LINEAR else None
 
     def _linear(self, node: Node) -> Step | None:
