@@ -162,9 +162,10 @@ def _random(
     if symbol.kind == "int":
         reach = 40 if style in ("wide", "large") else _LARGEST_INDEX
         return _within(symbol, Fraction(rng.randint(0 if style == "positive" else -reach // 2, reach)))
+    fine = 16 if symbol.shape else 1  # many entries: two of them rarely tie
     match style:
         case "positive":
-            value = Fraction(rng.randint(3, 40), 16)
+            value = Fraction(rng.randint(13 * fine, 160 * fine), 64 * fine)
         case "unit":
             value = Fraction(rng.randint(-63, 63), 64)
         case "above one":
@@ -176,7 +177,7 @@ def _random(
         case "large":
             value = rng.choice((-1, 1)) * Fraction(rng.randint(3, 1000))
         case _:
-            value = Fraction(rng.randint(-40, 40), 16)
+            value = Fraction(rng.randint(-160 * fine, 160 * fine), 64 * fine)
     return _within(symbol, value)
 
 
