@@ -24,6 +24,7 @@ _PUBLIC: dict[str, str] = {
     "Kernel": "symgrad.kernel.kernel",
     "Minimum": "symgrad.api.minimize",
     "Program": "symgrad.api.program",
+    "Verdict": "symgrad.verify.verdict",
     "abs": "symgrad.api.functions",
     "acos": "symgrad.api.functions",
     "acosh": "symgrad.api.functions",
@@ -61,6 +62,7 @@ _PUBLIC: dict[str, str] = {
     "digamma": "symgrad.api.functions",
     "dot": "symgrad.api.arrays",
     "einsum": "symgrad.api.arrays",
+    "equal": "symgrad.api.verify",
     "erf": "symgrad.api.functions",
     "erfc": "symgrad.api.functions",
     "exp": "symgrad.api.functions",
@@ -145,6 +147,7 @@ _PUBLIC: dict[str, str] = {
     "transpose": "symgrad.api.layout",
     "value_and_grad": "symgrad.api.differentiate",
     "var": "symgrad.api.arrays",
+    "verify": "symgrad.api.verify",
     "vjp": "symgrad.api.differentiate",
     "where": "symgrad.api.functions",
     "zeros": "symgrad.api.layout",
@@ -283,7 +286,10 @@ if TYPE_CHECKING:
     from symgrad.api.symbols import from_sympy as from_sympy
     from symgrad.api.symbols import symbols as symbols
     from symgrad.api.symbols import tensor as tensor
+    from symgrad.api.verify import equal as equal
+    from symgrad.api.verify import verify as verify
     from symgrad.kernel.kernel import Kernel as Kernel
+    from symgrad.verify.verdict import Verdict as Verdict
 
 
 def __getattr__(name: str) -> object:

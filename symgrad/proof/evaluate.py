@@ -93,9 +93,16 @@ def values(
             known[i] = known[step.args[1 if truth else 2]]
         else:
             known[i] = _value(k, step, [known[a] for a in step.args], symbols, whole)
-        if step.kind == "int":
+        if _whole(step, whole):
             whole.add(i)
     return [known[o] for o in outputs]
+
+
+def _whole(step: Step, whole: set[int]) -> bool:
+    """Whether a step is an integer at every point."""
+    if step.op == "number":
+        return Fraction(step.params[0]).denominator == 1
+    return step.kind == "int" or (step.op in {"add", "mul", "neg"} and all(a in whole for a in step.args))
 
 
 def _value(

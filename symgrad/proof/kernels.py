@@ -200,6 +200,8 @@ class Kernels:
 
     def never_zero(self, h: Poly) -> bool:
         """Whether the bounds of the generators tell that a polynomial vanishes nowhere."""
+        if self._generator(h)[0] == "sign":
+            return True
         sign = self.sign_by_bounds(h)
         for exponents, c in h.terms() if sign else ():
             low, high = ONE

@@ -42,7 +42,9 @@ def program_of(outputs: Sequence[Node], inputs: Sequence[Node] = ()) -> tuple[Pr
 
 
 def symbol_of(node: Node) -> Symbol:
-    domain = node.declaration.domain
+    """What a variable may be; a random one what its distribution takes."""
+    declared = node.declaration
+    domain = declared.distribution.support if declared.distribution else declared.domain
     ends = [e if isinstance(e, (int, Fraction)) else None for e in (domain.low, domain.high)]
     low, high = (None if e is None else Fraction(e) for e in ends)
     return Symbol(node.name, node.dtype, low, high, tuple(_length(s) for s in node.shape))
