@@ -142,12 +142,12 @@ def _assume(
     if step.op in {"eq", "ne"}:
         if outcome[i] != (equal == (step.op == "eq")):
             raise GiveUp("a condition that holds in thin sets") if not equal else Contradiction
-        k.assumed += [] if equal else [f"{k.field.text(difference.num)} = 0"]
+        k.assumed += [] if equal else [f"{k.field.fraction_text(difference)} = 0"]
         return
     sign = COMPARISONS[step.op] if outcome[i] else -COMPARISONS[step.op]
     if equal:
         if outcome[i] != (step.op in {"le", "ge"}):
             raise Contradiction
         return
-    k.assumed.append(f"{k.field.text(difference.num)} = 0")
+    k.assumed.append(f"{k.field.fraction_text(difference)} = 0")
     k.require_positive(k.field.scaled(k.sign(difference), Fraction(sign)))

@@ -242,6 +242,14 @@ class Field:
         """The numerator of 1/a before it is reduced: the product of the denominator's factors."""
         return self._expanded(a.den)
 
+    def fraction_text(self, a: Element) -> str:
+        """A fraction with the generators' names."""
+        upper = self.text(a.num)
+        if not a.den:
+            return upper
+        lower = "*".join(f"({self.text(self.factors[i])})" + (f"**{e}" if e > 1 else "") for i, e in a.den)
+        return f"({upper})/({lower})" if len(a.den) > 1 else f"({upper})/{lower}"
+
     def text(self, num: Poly) -> str:
         """A polynomial with the generators' names."""
         names = [self.names[self.capacity - 1 - i] if i >= self.capacity - len(self.names) else "?"

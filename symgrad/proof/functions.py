@@ -42,7 +42,7 @@ class Functions(Powers):
                 return value
             if name in _ODD and F.is_zero(F.add(args[0], its[0])):
                 return F.neg(value)
-        text = ", ".join(F.text(a.num) + ("/..." if a.den else "") for a in args)
+        text = ", ".join(F.fraction_text(a) for a in args)
         value = self.new(f"{name}({text})", "function", len(self.functions))
         self.functions.append((name, args, value))
         return value
@@ -77,8 +77,8 @@ class Functions(Powers):
             place = len(self.angles)
             scale = self.oracle.scale("tan", place) * (2 if twice else 1)
             b = F.scaled(u, Fraction(1, scale))
-            self.angles.append((b, self.new(f"tan({F.text(b.num)})", "tan", place)))
-            self.assumed.append(f"cos({F.text(b.num)}{'/...' if b.den else ''}) = 0")
+            self.angles.append((b, self.new(f"tan({F.fraction_text(b)})", "tan", place)))
+            self.assumed.append(f"cos({F.fraction_text(b)}) = 0")
             parts = [*[Fraction(0)] * place, Fraction(scale), Fraction(0)]
         z = self._turn(parts[-1])
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
@@ -231,7 +231,7 @@ class Functions(Powers):
     def signum(self, u: Element) -> Element:
         """The sign as the op of programs gives it, but where u is zero."""
         if self.field.number(u) is None:
-            self.assumed.append(f"{self.field.text(u.num)} = 0")
+            self.assumed.append(f"{self.field.fraction_text(u)} = 0")
         return self.sign(u)
 
     def absolute(self, u: Element) -> Element:

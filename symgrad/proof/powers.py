@@ -47,7 +47,7 @@ class Powers(Kernels):
             sign = F.scaled(F.add(up, F.mul(down, self._parity(v))), Fraction(1, 2))
             return F.mul(sign, self._raised(p, v))
         if number is None and F.number(p.sign) != 1:
-            self.assumed.append(f"{F.text(u.num)} <= 0 and {F.text(v.num)} is an integer")
+            self.assumed.append(f"{F.fraction_text(u)} <= 0 and {F.fraction_text(v)} is an integer")
         self.require_positive(p.sign)
         return self._raised(p, v)
 
@@ -133,7 +133,7 @@ class Powers(Kernels):
                 return self.integer_power(value, ratio.numerator)
         place = at * MANY + len(powers)
         fine = F.scaled(m, Fraction(1, self.oracle.scale("power", place)))
-        name = f"|{F.text(self.atoms[at].value.num)}|**({F.text(fine.num)})"
+        name = f"|{F.text(self.atoms[at].value.num)}|**({F.fraction_text(fine)})"
         powers.append((fine, self.new(name, "power", place, positive=True)))
         return self._kernel_power(at, m)
 
@@ -182,7 +182,7 @@ class Powers(Kernels):
         parts = self.combined(u, [a for a, _ in self.exps])
         if parts is None:
             a = F.scaled(u, Fraction(1, self.oracle.scale("exp", place)))
-            self.exps.append((a, self.new(f"exp({F.text(a.num)})", "exp", place, positive=True)))
+            self.exps.append((a, self.new(f"exp({F.fraction_text(a)})", "exp", place, positive=True)))
             parts = [*[Fraction(0)] * place, Fraction(self.oracle.scale("exp", place))]
         result = F.constant(1)
         for i, (n, (_, value)) in enumerate(zip(parts, self.exps, strict=True)):

@@ -20,6 +20,7 @@ _Draw: TypeAlias = "Callable[[Symbol], Fraction]"
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _FEW_CONSTANTS = 12
+_AGAIN = 200  # draws of points that were there before, after which there are no others
 _LOOKED_AT = 4000  # steps that are read for constants and for the seed
 _LARGEST_INDEX = 6
 _THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
@@ -34,7 +35,7 @@ class Point:
 
 
 def points_of(program: Program) -> Iterator[Point]:
-    """Yield points without end, generic small ones first, then special ones, then of several magnitudes.
+    """Yield points without end, unless there are but few, generic small ones first, then special ones, then of several magnitudes.
 
     A program without variables has one point, one whose domains are empty none.
 
@@ -45,6 +46,7 @@ def points_of(program: Program) -> Iterator[Point]:
     if any(s.low is not None and s.high is not None and not _interval(s) for s in program.symbols):
         return
     seen: set[str] = set()
+    again = 0
     for choose, sizes in _plan(program, scalars):
         try:
             values = {s.name: _fill(s, choose, sizes) for s in program.symbols}
@@ -54,6 +56,9 @@ def points_of(program: Program) -> Iterator[Point]:
         if key not in seen:
             seen.add(key)
             yield Point(values, sizes)
+            again = 0
+        elif (again := again + 1) > _AGAIN:
+            return
         if not program.symbols:
             return
 

@@ -123,6 +123,8 @@ def _digits(x: Value, y: Value) -> int | None:
     if not gap > 0:
         return None
     ratio = gap / scale if scale > 0 else gap
+    if not ratio.is_finite():
+        return 0
     return max(0, int(float(-(ratio.log() / flint.arb(10).log()).mid())))
 
 
