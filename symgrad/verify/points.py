@@ -35,7 +35,7 @@ class Point:
 
 
 def points_of(program: Program) -> Iterator[Point]:
-    """Yield points without end, unless there are but few, generic small ones first, then special ones, then of several magnitudes.
+    """Yield points, generic small ones first, then special ones, then of several magnitudes; without end if there are.
 
     A program without variables has one point, one whose domains are empty none.
 
