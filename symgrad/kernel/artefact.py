@@ -208,7 +208,10 @@ def _about_arrays(kernel: ArrayKernel, outputs: Sequence[str] | None) -> str:
         for name, node in zip((*kernel.inputs, *names), nodes, strict=True)
         if node.shape
     )
-    library = ", and with a BLAS (-lblas)" if blas_of(kernel.llvm_ir) else ""
+    used = blas_of(kernel.llvm_ir)
+    library = ", and with a BLAS (-lblas)" if used else ""
+    if any(routine[1:].startswith("getr") for routine in used):
+        library = ", and with a LAPACK (-llapack -lblas)"
     return f"""Every array is contiguous, rows first:
    {shapes}.
    No output may overlap another array. Indices are not checked: one out of range reads as NaN (0 for integers).

@@ -8,10 +8,12 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.llvm import blas
 from symgrad.llvm.array_access import Storage, storage_of
+from symgrad.llvm.array_factors import write_factors
 from symgrad.llvm.array_text import Function, Region
 from symgrad.llvm.jit import Target
 from symgrad.llvm.products import largest, product_name
 from symgrad.llvm.types import FloatType
+from symgrad.lower.factors import FACTORS
 from symgrad.lower.index import strides
 from symgrad.lower.memory import Memory
 from symgrad.lower.tasks import backing
@@ -51,6 +53,14 @@ def _loop(
     return found
 
 
+def _repeat(fn: Function, count: str, body: Callable[[str], None]) -> None:
+    def once(i: str, _: Carried) -> Carried:
+        body(i)
+        return []
+
+    _loop(fn, count, [], once)
+
+
 def write_call(fn: Function, node: Node, memory: Memory) -> None:
     """Write the function of a call."""
     name = node.op.name
@@ -58,6 +68,8 @@ def write_call(fn: Function, node: Node, memory: Memory) -> None:
         _product(fn, node, memory)
     elif name == "cumsum":
         _running(fn, node, memory)
+    elif name in FACTORS:
+        write_factors(fn, node, memory, _repeat)
     else:
         _others(fn, node, memory)
 

@@ -13,6 +13,7 @@ from symgrad.ir.traverse import topological
 from symgrad.llvm import loop
 from symgrad.llvm.array_access import storage_of
 from symgrad.llvm.array_calls import choice_text, write_call
+from symgrad.llvm.array_factors import factor_declarations, factor_text
 from symgrad.llvm.array_nest import NestWriter
 from symgrad.llvm.array_text import Function, Region, Sizes
 from symgrad.llvm.blas import gemm
@@ -114,6 +115,7 @@ def _module(
     texts: list[str] = []
     calls: list[str] = []
     products: set[tuple[bool, bool]] = set()
+    factors: set[str] = set()
     for i, step in enumerate(plan.steps):
         fn = Function(f"step.{i}", names, real, width, declarations)
         if isinstance(step, Nest):
@@ -121,9 +123,12 @@ def _module(
         else:
             write_call(fn, step.node, plan.memory)
         products |= fn.products
+        factors |= fn.factors
         texts.append(fn.text())
         calls.append(f"  call void @{fn.name}(ptr %table, ptr %sizes)")
     texts += [choice_text(real, x, y, target) for x, y in sorted(products)]
+    texts += [factor_text(real, name) for name in sorted(factors)]
+    declarations.intrinsics.update(dict.fromkeys(factor_declarations(real, sorted(factors))))
     if products:
         texts += _products(real, target, declarations, alone=alone)
     parts = [

@@ -85,5 +85,5 @@ def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) ->
 
 
 def blas_of(module: str) -> list[str]:
-    """Return the routines of BLAS that a program calls."""
+    """Return the routines of BLAS and LAPACK that a program calls."""
     return sorted(set(re.findall(r"@symgrad\.(\w+)\(", module)))

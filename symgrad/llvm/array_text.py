@@ -143,6 +143,7 @@ class Function:
         self.size = Sizes(names, self.entry)
         self.block = "entry"
         self._bases: dict[int, str] = {}
+        self.factors: set[str] = set()  # the calls on factors of matrices
         self.products: set[tuple[bool, bool]] = set()  # the layouts of products of matrices that it calls
 
     def region(self) -> Region:

@@ -1,4 +1,4 @@
-"""BLAS through SciPy's pointers: C functions of the library that SciPy was built with, made known to LLVM by name."""
+"""BLAS and LAPACK through SciPy's pointers: C functions of what SciPy was built with, made known to LLVM by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.errors import KernelError
 from symgrad.llvm.jit import define
 from symgrad.llvm.types import FloatType
 
-__all__ = ["gemm"]
+__all__ = ["gemm", "lapack"]
 
 
 @cache
@@ -20,14 +20,24 @@ def gemm(real: FloatType) -> str:
 
     Its arguments are those of Fortran: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by address.
     """
-    name = "dgemm" if real.bits == 64 else "sgemm"
+    return _known("blas", "gemm", real)
+
+
+@cache
+def lapack(routine: str, real: FloatType) -> str:
+    """Return the name by which code calls a routine of LAPACK in a format, such as getrf, all arguments by address."""
+    return _known("lapack", routine, real)
+
+
+def _known(library: str, routine: str, real: FloatType) -> str:
+    name = f"{'d' if real.bits == 64 else 's'}{routine}"
     symbol = f"symgrad.{name}"
-    define(symbol, _address(name))
+    define(symbol, _address(library, name))
     return symbol
 
 
-def _address(name: str) -> int:
-    exports: Any = import_module("scipy.linalg.cython_blas")
+def _address(library: str, name: str) -> int:
+    exports: Any = import_module(f"scipy.linalg.cython_{library}")
     capsule: Any = exports.__pyx_capi__.get(name)
     if capsule is None:
         raise KernelError(f"SciPy exports no {name}", cure="install SciPy from a wheel")

@@ -1,8 +1,8 @@
 """Array programs in fewer ops, before loops are planned.
 
 What remains besides elementwise ops: einsum of one operand, of two, or of several that one loop nest multiplies; max,
-min, prod, cumsum, prod_except; reshape, broadcast_to, slice, unslice, concatenate; gather,
-scatter_add, iota.
+min, prod, cumsum, prod_except; reshape, broadcast_to, slice, unslice, concatenate; gather, scatter_add, iota; factors
+of matrices (`lower/factors.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.traverse import topological
 from symgrad.lower.contractions import Products, contraction, op
+from symgrad.lower.factors import determinant, inverse, log_determinant, solution
 
 __all__ = ["normal"]
 
@@ -136,6 +137,15 @@ def _one_hot(node: Node, args: tuple[Node, ...]) -> Node:
 
 def _eye(node: Node, _args: tuple[Node, ...]) -> Node:
     rows, columns = node.params
+    return _identity(rows, columns)
+
+
+def _inv(_node: Node, args: tuple[Node, ...]) -> Node:
+    rows, columns = args[0].shape[-2:]
+    return inverse(args[0], op("div", _identity(rows, columns), as_node(1)))
+
+
+def _identity(rows: Size, columns: Size) -> Node:
     row = apply(OPS["reshape"], (_iota(rows),), ((rows, 1),))
     return op("where", op("eq", row, _iota(columns)), as_node(1), as_node(0))
 
@@ -211,6 +221,10 @@ _RULES: dict[str, Callable[[Node, tuple[Node, ...]], Node]] = {
     "argmin": _position,
     "one_hot": _one_hot,
     "eye": _eye,
+    "inv": _inv,
+    "det": lambda node, args: determinant(args[0]),
+    "logdet": lambda node, args: log_determinant(args[0]),
+    "solve": lambda node, args: solution(*args),
     "scatter_add": _scatter_add,
     "max": lambda node, args: _reduce("max", args[0], node.params[0]),
     "min": lambda node, args: _reduce("min", args[0], node.params[0]),

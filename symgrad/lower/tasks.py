@@ -14,6 +14,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size, size_sum, slice_start
 from symgrad.ir.traverse import topological
 from symgrad.lower.contractions import is_product_of_matrices
+from symgrad.lower.factors import FACTORS
 from symgrad.lower.index import ZERO, Index, Place, flat, loop, shifted
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
 LEAVES = (NUMBER, CONSTANT, SIZE)
 """Nodes that are numbers wherever they are read."""
 
-CALLS = frozenset({"cumsum", "prod_except"})
+CALLS = frozenset({"cumsum", "prod_except", *FACTORS})
 """Ops with loops of their own, on operands in memory."""
 
 Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
@@ -185,7 +186,7 @@ class Selection:
 
     Args:
         order: nodes with memory or loops of their own, arguments first; symbols are not among them.
-        tasks: the tasks of a node; none for a call of BLAS or one of `CALLS`.
+        tasks: the tasks of a node; none for a call of BLAS, LAPACK or one of `CALLS`.
         copies: the tasks that copy to outputs.
         bound: nodes that are computed into an output.
     """

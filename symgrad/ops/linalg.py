@@ -82,6 +82,19 @@ def _solve(a: Any, b: Any) -> Any:
         return found[..., 0] if np.ndim(b) == 1 else found
 
 
+def _det(x: Any) -> Any:
+    return _unless_nan(np.linalg.det(x), x)
+
+
+def _logdet(x: Any) -> Any:
+    return _unless_nan(np.linalg.slogdet(x)[1], x)
+
+
+def _unless_nan(found: Any, x: Any) -> Any:
+    """A NaN that elimination never reads, beside a column of zeros, makes the result NaN too."""
+    return np.where(np.any(np.isnan(x), axis=(-2, -1)), np.nan, found)[()]
+
+
 def _eliminate(mp: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """Return the determinant of a and the solution of a @ x = b, by Gauss and Jordan's elimination.
 
@@ -228,7 +241,7 @@ det: Op = _of_matrices(
     "det",
     doc="the determinant of the matrices in the last two axes",
     shape=_stack,
-    evaluate=np.linalg.det,
+    evaluate=_det,
     reference=_exact_det,
     push=lambda node, i, t: node * _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct * node, node) * adjoint(inv(node.args[0])),
@@ -239,7 +252,7 @@ logdet: Op = _of_matrices(
     "logdet",
     doc="log(abs(det(x))) of the matrices in the last two axes, without overflow",
     shape=_stack,
-    evaluate=lambda x: np.linalg.slogdet(x)[1],
+    evaluate=_logdet,
     reference=_exact_logdet,
     push=lambda node, i, t: _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct, node) * adjoint(inv(node.args[0])),

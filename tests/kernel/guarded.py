@@ -15,8 +15,9 @@ import numpy as np
 
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.ops import linalg
 from tests.kernel.formulas import EXACT, flag, op, same_bits, u, x
-from tests.kernel.programs import PROGRAMS, X, draw, ids, op_with, r, y
+from tests.kernel.programs import PROGRAMS, X, array, draw, ids, op_with, r, y
 
 _PROT_NONE = 0
 
@@ -97,6 +98,24 @@ def arrays() -> None:
                     run(kernel, given, ("C", "F", "reversed", "wide"))
 
 
+def factors() -> None:
+    """Matrices that LAPACK reads and writes."""
+    rng = np.random.default_rng(0)
+    matrices, sides = array("S", "n", "n"), array("B", "n", "m")
+    outputs = [
+        linalg.inv(matrices),
+        linalg.det(matrices),
+        linalg.logdet(matrices),
+        linalg.solve(matrices, sides),
+    ]
+    for dtype in ("float64", "float32"):
+        kernel = compile_nodes(outputs, [matrices, sides], dtype=dtype)
+        for n, m in ((0, 2), (1, 1), (2, 0), (4, 3), (17, 9), (40, 65)):
+            for batch in ((), (3,)):
+                given = [rng.normal(size=(*batch, n, k)).astype(dtype) for k in (n, m)]
+                run(kernel, given, ("C", "F", "reversed"))
+
+
 def positions() -> None:
     """Positions that no check has seen: memory outside the arrays stays untouched."""
     rows = op_with("gather", ((0,),), X, ids)
@@ -132,5 +151,6 @@ def overrun() -> None:
 
 
 if __name__ == "__main__":
-    {"elementwise": elementwise, "arrays": arrays, "positions": positions, "overrun": overrun}[sys.argv[1]]()
+    what = (elementwise, arrays, factors, positions, overrun)
+    {f.__name__: f for f in what}[sys.argv[1]]()
     print("done")

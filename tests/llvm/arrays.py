@@ -19,7 +19,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT, REAL, Declaration, Domain
 from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.types import FLOAT64, FloatType
-from symgrad.ops import indexing, layout, reductions
+from symgrad.ops import indexing, layout, linalg, reductions
 from symgrad.ops.contraction import contract, sum_over, transpose
 
 _VOID, _LONG, _PTR = None, ctypes.c_int64, ctypes.c_void_p
@@ -87,6 +87,8 @@ def programs() -> dict[str, Node]:
     """Return one program for every op that is not elementwise, in its variants, and some that fuse."""
     iota = OPS["iota"](params=("n",))
     batch = tensor("P", "b", "n", 5), tensor("Q", "b", 5, 3)
+    regular = V + 7 * OPS["eye"](params=(5, 5))
+    regulars = tensor("R", "b", 5, 5) + 7 * OPS["eye"](params=(5, 5))
     return {
         "matrix vector": contract([X, W], [(0, 1), (1,)], (0,)),
         "vector matrix": contract([Y, X], [(0,), (0, 1)], (1,)),
@@ -118,6 +120,18 @@ def programs() -> dict[str, Node]:
         "softmax": _over("softmax", X, 1),
         "softmax of all": _over("softmax", X, 0, 1),
         "log_softmax of columns": _over("log_softmax", X, 0),
+        "inv": linalg.inv(regular),
+        "inv of a stack": linalg.inv(regulars),
+        "det": linalg.det(regular),
+        "det of a stack": linalg.det(regulars),
+        "logdet": linalg.logdet(regular),
+        "logdet of a stack": linalg.logdet(regulars),
+        "solve": linalg.solve(regular, W),
+        "solve with a transpose": linalg.solve(transpose(V, (1, 0)) + linalg.adjoint(regular), W),
+        "solve for matrices": linalg.solve(regular, transpose(X, (1, 0))),
+        "solve for a stack": linalg.solve(regular, batch[1]),
+        "solve of a stack": linalg.solve(regulars, batch[1]),
+        "solve of a stack for one matrix": linalg.solve(regulars, transpose(X, (1, 0))),
         "norm": _over("norm", X, 1),
         "norm of all": _over("norm", X, 0, 1),
         "cumsum": OPS["cumsum"](X, params=(0, 0)),
