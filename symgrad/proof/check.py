@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.balls import evaluate, inside
-from symgrad.proof.derivative import differentiate
+from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Field, GiveUp
 from symgrad.proof.functions import Functions
@@ -122,8 +122,8 @@ def _statement(data: Mapping[str, Any]) -> tuple[Program, int, int, str | bool, 
         return program, a, b, False, ()
     if data["kind"] != "derivative":
         raise UsageError(f"'{data['kind']}' is no kind of statement")
-    made, tangent = differentiate(program, a, data["wrt"])
-    return made, tangent, b, data["wrt"], (a,)
+    made, tangent, claim, _ = derivative_claim(program, a, data["wrt"], b)
+    return made, tangent, claim, data["wrt"], (a,)
 
 
 def _cases(

@@ -13,7 +13,7 @@ from symgrad.proof.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
 from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.proof.tangents import ARRAY_TANGENTS
 
-__all__ = ["along", "differentiate"]
+__all__ = ["along", "derivative_claim", "differentiate"]
 
 
 def differentiate(program: Program, y: int, wrt: str, direction: str | None = None) -> tuple[Program, int]:
@@ -115,3 +115,31 @@ def along(program: Program, claim: int, direction: str) -> tuple[Program, int]:
     params = ((labels, labels[lead:]), labels[:lead])
     at = into.step(Step("einsum", (claim, moved), params, whole[:lead]))
     return Program(tuple(into.steps), program.symbols), at
+
+
+def derivative_claim(program: Program, y: int, wrt: str, claim: int) -> tuple[Program, int, int, str | None]:
+    """Return the statement "the derivative of y by wrt is claim" as one that two steps are equal.
+
+    Args:
+        program: the steps.
+        y: the position of what is differentiated.
+        wrt: the name of a variable.
+        claim: the position of the claim: the axes of y, then those of the variable.
+
+    Returns:
+        The program with the steps of the derivative, the positions of the two sides, and the name of the direction
+        in which both are taken, if the variable is an array.
+
+    Raises:
+        UsageError: if the claim has another shape; and those of `differentiate`.
+    """
+    made, tangent = differentiate(program, y, wrt)
+    shape = next(s.shape for s in program.symbols if s.name == wrt)
+    wanted = program.steps[y].shape + shape
+    if program.steps[claim].shape != wanted:
+        raise UsageError(f"a claim of shape {program.steps[claim].shape}", expected=f"the shape {wanted}")
+    if not shape:
+        return made, tangent, claim, None
+    direction = made.symbols[-1].name
+    stated, change = along(made, claim, direction)
+    return stated, tangent, change, direction

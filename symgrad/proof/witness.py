@@ -40,12 +40,9 @@ class Witness:
 
 
 def pairs(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
-    """Return the entries of two values side by side, each with its index, where neither is unknown."""
-    if a is None or b is None:
-        return []
-    try:
-        left, right = np.broadcast_arrays(boxed(a), boxed(b))
-    except ValueError:
+    """Return the entries of two values of one shape side by side, each with its index, where neither is unknown."""
+    left, right = boxed(a), boxed(b)
+    if left.shape != right.shape:
         return []
     both = ((i, number(left[i]), number(right[i])) for i in np.ndindex(left.shape))
     return [(i, x, y) for i, x, y in both if x is not None and y is not None]

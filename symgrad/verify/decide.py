@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from symgrad.ir.graph import Node
 from symgrad.proof.balls import evaluate
 from symgrad.proof.check import FORMAT
-from symgrad.proof.derivative import differentiate
+from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import COMPARISONS
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.witness import Witness
@@ -33,6 +35,7 @@ class Statement:
         strict: by what the first side was differentiated, or False.
         defined: further steps that must be certain at a point that counts.
         source: what the checker begins with: the program and the kind of statement.
+        direction: the variable that is the direction of a derivative by an array.
     """
 
     program: Program
@@ -41,6 +44,7 @@ class Statement:
     strict: str | bool
     defined: tuple[int, ...]
     source: Mapping[str, Any]
+    direction: str | None = None
 
 
 def equal(a: Node, b: Node) -> Statement:
@@ -54,8 +58,8 @@ def derivative_is(y: Node, wrt: Node, claim: Node) -> Statement:
     """The statement that the derivative of y is the claim."""
     program, (i, j) = program_of([y, claim], [wrt])
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
-    made, tangent = differentiate(program, i, wrt.name)
-    return Statement(made, tangent, j, wrt.name, (i,), source)
+    made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
+    return Statement(made, tangent, change, wrt.name, (i,), source, direction)
 
 
 def decide(statement: Statement, time_limit: float) -> Verdict:
@@ -75,7 +79,15 @@ def decide(statement: Statement, time_limit: float) -> Verdict:
 
 
 def _points(s: Statement, deadline: float) -> Outcome:
-    return refute(s.program, s.a, s.b, strict=s.strict, deadline=deadline, defined=s.defined)
+    return refute(
+        s.program,
+        s.a,
+        s.b,
+        strict=s.strict,
+        deadline=deadline,
+        defined=s.defined,
+        direction=s.direction,
+    )
 
 
 def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Verdict:
@@ -143,11 +155,17 @@ def _refuted(s: Statement, witness: Witness, regions: tuple[Region, ...]) -> Ver
         "refuted",
         "the two sides differ",
         regions,
-        witness=dict(witness.point),
+        witness={name: v for name, v in witness.point.items() if name != s.direction},
         values=(witness.left, witness.right),
-        index=witness.index,
+        index=witness.index if s.direction is None else _entry(witness.point[s.direction]),
         proof=Proof({**_head(s, "refuted"), "witness": found}),
     )
+
+
+def _entry(direction: Any) -> tuple[int, ...]:
+    """Return which entry a unit direction is that of."""
+    array = np.array(direction, dtype=object)
+    return next(index for index in np.ndindex(*array.shape) if array[index])
 
 
 def _head(s: Statement, status: str) -> dict[str, Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from symgrad.proof.ball_ops import Value, ball
 from symgrad.proof.balls import context, evaluate, flint
@@ -18,6 +22,7 @@ __all__ = ["Outcome", "refute"]
 fmpq: Any = flint.fmpq
 
 _MOST = 400  # points that are tried
+_MOST_ENTRIES = 256  # that are looked at one by one
 _ENOUGH = 48  # points in the common domain after which no more are tried
 _FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
 
@@ -50,19 +55,21 @@ class _Search:
         wanted: list[int],
         strict: bool | str,
         deadline: float | None,
+        direction: str | None,
     ) -> None:
         self.program = program
         self.wanted = wanted
         self.strict = strict
         self.deadline = deadline
+        self.direction = direction
         self.witness: Witness | None = None
         self.agreeing: dict[int, Point] = {}
         self.digits: dict[int, int | None] = {}  # None: exactly equal
         self.unknown: dict[int, Point] = {}
         self.tried = 0
 
-    def look(self, number: int, point: Point, precision: int) -> bool:
-        """Evaluate at a point; tell whether it is a witness."""
+    def both(self, point: Point, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
+        """Return the entries of both values at a point, as far as they are certain."""
         left, right, *rest = evaluate(
             self.program,
             point.values,
@@ -72,14 +79,37 @@ class _Search:
             wanted=self.wanted,
             deadline=self.deadline,
         )
+        return pairs(left, right) if known(rest) else []
+
+    def refuted(
+        self, point: Point, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
+    ) -> float:
+        """Keep a point as the witness if its values differ; return how much they do, 0 if they do not."""
+        different = [(i, x, y) for i, x, y in values if apart(x, y)]
+        if not different:
+            return 0
+        index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
+        self.witness = Witness(point.values, point.sizes, precision, index, ball_text(x), ball_text(y))
+        return max(_distance(x, y), 1e-300)
+
+    def point_out(self, point: Point, precision: int) -> None:
+        """Of a witness in some direction, make one in the direction of a single entry: the first that differs most."""
+        if self.direction is None:
+            return
+        best, found = 0.0, self.witness
+        for unit in _units(np.shape(np.array(point.values[self.direction], dtype=object))):
+            there = Point({**point.values, self.direction: unit}, point.sizes)
+            size = self.refuted(there, precision, self.both(there, precision))
+            if size > best:
+                best, found = size, self.witness
+        self.witness = found
+
+    def look(self, number: int, point: Point, precision: int) -> bool:
+        """Evaluate at a point; tell whether it is a witness."""
+        both = self.both(point, precision)
         with context.workprec(precision):
-            both = pairs(left, right) if known(rest) else []
-            different = [(i, x, y) for i, x, y in both if apart(x, y)]
-            if different:
-                index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
-                self.witness = Witness(
-                    point.values, point.sizes, precision, index, ball_text(x), ball_text(y)
-                )
+            if self.refuted(point, precision, both):
+                self.point_out(point, precision)
                 return True
             if both:
                 self.agreeing[number] = point
@@ -107,6 +137,14 @@ class _Search:
                     return
 
 
+def _units(shape: tuple[int, ...]) -> Iterator[Any]:
+    """Yield the arrays with one 1 and else 0, as nested lists; of a large one only the first few."""
+    for index in islice(np.ndindex(*shape), _MOST_ENTRIES):
+        unit = np.full(shape, Fraction(0), dtype=object)
+        unit[index] = Fraction(1)
+        yield unit.tolist()
+
+
 def _distance(x: Value, y: Value) -> float:
     """Return the distance of two numbers relative to the larger, roughly."""
     x, y = ball(x), ball(y)
@@ -123,9 +161,8 @@ def _digits(x: Value, y: Value) -> int | None:
     if not gap > 0:
         return None
     ratio = gap / scale if scale > 0 else gap
-    if not ratio.is_finite():
-        return 0
-    return max(0, int(float(-(ratio.log() / flint.arb(10).log()).mid())))
+    digits = -ratio.log() / flint.arb(10).log()
+    return min(max(0, int(float(digits.mid()))), 10_000) if abs(digits) < 10_000 else 0
 
 
 def refute(
@@ -137,6 +174,7 @@ def refute(
     deadline: float | None = None,
     start: int = 64,
     defined: Sequence[int] = (),
+    direction: str | None = None,
 ) -> Outcome:
     """Look for a point inside the declared domains at which two values certainly differ.
 
@@ -149,6 +187,8 @@ def refute(
         start: the first precision, in bits; it is doubled a few times.
         defined: positions of values that must be certain too at a point that counts; for "the derivative of y is
             claim", that of y.
+        direction: the name of the variable that is a direction, if there is one: in a witness it is that of a single
+            entry.
 
     Returns:
         The first witness, or at which points the values agree.
@@ -162,7 +202,7 @@ def refute(
         >>> refute(program, 2, 3).witness is None
         True
     """
-    search = _Search(program, [a, b, *defined], strict, deadline)
+    search = _Search(program, [a, b, *defined], strict, deadline, direction)
     out_of_time = False
     try:
         search.run(start)
