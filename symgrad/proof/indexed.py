@@ -5,7 +5,8 @@ canonical names (`indexed_terms`), taken apart by a few laws (`indexed_rules`). 
 of their forms has no terms. Derivatives are taken of the normal form, by rules of this checker alone.
 
 The meaning is pointwise and over the reals, where both sides are defined. What the laws take for granted (denominators
-that are not zero, logarithms of what is positive) is returned. Sizes with a name are at least 1.
+that are not zero, logarithms of what is positive, computed lengths that are not zero) is returned. Sizes with a name are
+at least 1.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_arrays import ARRAYS
 from symgrad.proof.indexed_chains import of_product
 from symgrad.proof.indexed_derivative import Derivative, Exchange
-from symgrad.proof.indexed_laws import constant
+from symgrad.proof.indexed_laws import constant, is_positive
 from symgrad.proof.indexed_ops import Call, axes, elementwise, polygamma, shape_of
 from symgrad.proof.indexed_rules import RULES
 from symgrad.proof.indexed_terms import Form, Head, Terms
 from symgrad.proof.steps import Program, Symbol
 
-__all__ = ["prove_equal", "prove_gradient"]
+__all__ = ["forms_of", "prove_equal", "prove_gradient"]
 
 BUDGET = 100_000
 
@@ -57,7 +58,7 @@ def prove_equal(
     t = Terms(budget, RULES)
     if shape_of(program.steps[a]) != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")
-    forms = _forms(t, program, (a, b), frozenset(symmetric))
+    forms = forms_of(t, program, (a, b), frozenset(symmetric))
     thaw = Exchange(t, lambda head: _tensor(t, head, False, head.symmetries))
     _vanish(t, t.subtract(*(thaw.of(forms[k]) if _stops(program) else forms[k] for k in (a, b))))
     return tuple(t.conditions)
@@ -92,7 +93,7 @@ def prove_gradient(
     Raises:
         GiveUp: if it finds no proof; that says nothing about whether there is one.
     """
-    t = Terms(budget, RULES, smooth=True)
+    t = Terms(budget, RULES, smooth=wrt)
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None or symbol.kind != "real":
         raise GiveUp(f"{wrt} is no real symbol of the program")
@@ -100,7 +101,7 @@ def prove_gradient(
     own = tuple(str(n) for n in symbol.shape)
     before = shape_of(program.steps[y])
     outputs = (y, claim) if cotangent is None else (y, claim, cotangent)
-    forms = _forms(t, program, outputs, names - {wrt})
+    forms = forms_of(t, program, outputs, names - {wrt})
     form = forms[y]
     if cotangent is not None:
         if shape_of(program.steps[cotangent]) != before:
@@ -112,6 +113,7 @@ def prove_gradient(
         raise GiveUp("the claim has another shape")
     found = Derivative(t, wrt, tuple(f"a{len(before) + k}" for k in axes(own))).of(form)
     claimed = forms[claim]
+    t.smooth = ""  # what was frozen has no kinks
     if wrt in names or cotangent is not None or _stops(program):
         final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, names, head)))
         found, claimed = final.of(found), final.of(claimed)
@@ -137,7 +139,9 @@ def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, 
 # ---------------------------------------------------------------------------------------------------- from the steps
 
 
-def _forms(t: Terms, program: Program, outputs: Iterable[int], symmetric: frozenset[str]) -> dict[int, Form]:
+def forms_of(
+    t: Terms, program: Program, outputs: Iterable[int], symmetric: frozenset[str]
+) -> dict[int, Form]:
     """Return the forms of the steps that the outputs need."""
     needed = set(outputs)
     for i in range(len(program.steps) - 1, -1, -1):
@@ -149,6 +153,8 @@ def _forms(t: Terms, program: Program, outputs: Iterable[int], symmetric: frozen
     freeze = Exchange(t, lambda head: _tensor(t, head, True, head.symmetries))
     for i in sorted(needed):
         step = program.steps[i]
+        for length in shape_of(step):
+            _has_entries(t, length)
         before = t.assumed
         args = [forms[a] for a in step.args]
         shapes = [shape_of(program.steps[a]) for a in step.args]
@@ -158,7 +164,9 @@ def _forms(t: Terms, program: Program, outputs: Iterable[int], symmetric: frozen
         elif step.op == "stop_gradient":
             forms[i] = freeze.of(args[0])
         elif step.op == "where" and any(a in partial for a in step.args[1:]):
-            raise GiveUp("a branch of where that is not defined everywhere")
+            if args[0] not in ({}, t.number(1)):
+                raise GiveUp("a branch of where that is not defined everywhere")
+            forms[i] = _form(call)
         elif step.op in ("inv", "det", "logdet"):
             found = of_product(t, program, i, forms)
             forms[i] = ARRAYS[step.op](call) if found is None else found
@@ -167,6 +175,14 @@ def _forms(t: Terms, program: Program, outputs: Iterable[int], symmetric: frozen
         if t.assumed != before or any(a in partial for a in step.args):
             partial.add(i)
     return forms
+
+
+def _has_entries(t: Terms, length: str) -> None:
+    """An empty sum of what is nowhere defined is defined: so every axis has an entry."""
+    if length == "0":
+        raise GiveUp("an axis without entries")
+    if not is_positive(t, t.size(length)):
+        t.conditions.setdefault(f"{length} >= 1")
 
 
 def _form(call: Call) -> Form:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed_laws import exp, log, magnitude, opaque, power
+from symgrad.proof.indexed_laws import exp, log, magnitude, opaque, power, product_without
 from symgrad.proof.indexed_matrices import determinant, inverse
 from symgrad.proof.indexed_ops import Call, axes, spread
 from symgrad.proof.indexed_rules import Way, delta
 from symgrad.proof.indexed_terms import Form, Terms
 
 __all__ = ["ARRAYS"]
+
+Axes: TypeAlias = "list[tuple[str, str]]"
+"""Names of indices, with their lengths."""
 
 
 def _map(
@@ -104,6 +107,14 @@ def _opaque(call: Call) -> Form:
     return _close(call, form, axis)
 
 
+def _prod_except(call: Call) -> Form:
+    t, (axis,) = call.t, call.step.params
+    length = call.shapes[0][axis]
+    if length == "1":
+        return t.number(1)
+    return product_without(t, t.rename(call.args[0], {f"a{axis}": "$m0"}), [length], [f"a{axis}"])
+
+
 def _cumsum(call: Call) -> Form:
     t = call.t
     axis: int = call.step.params[0]
@@ -121,18 +132,47 @@ def _cumsum(call: Call) -> Form:
 
 
 def _reshape(call: Call) -> Form:
-    """Drop and add axes of length 1; any other reshape is a map of positions, one to one."""
+    """Reshape each run of axes by itself that has as many entries before and after.
+
+    A run of one axis stays as it is, any other is a map of positions, one to one.
+    """
     t = call.t
     before = [(f"s{k}", n) for k, n in enumerate(call.shapes[0]) if n != "1"]
     after = [(f"a{k}", n) for k, n in enumerate(call.shape) if n != "1"]
     form = t.rename(call.args[0], {f"a{k}": f"s{k}" for k in axes(call.shapes[0])})
-    if [n for _, n in before] == [n for _, n in after]:
-        return t.rename(form, {s: a for (s, _), (a, _) in zip(before, after, strict=True)})
-    first, second = (before, after) if [n for _, n in before] < [n for _, n in after] else (after, before)
-    one = tuple(range(len(first)))
-    two = tuple(range(len(first), len(first) + len(second)))
-    link = _map(t, ("reshape", len(one)), [*first, *second], ((one, two, True), (two, one, True)))
-    return t.sum_over(t.multiply(form, link), dict(before))
+    links: list[Form] = []
+    for old, new in _runs(t, before, after):
+        if [n for _, n in old] == [n for _, n in new]:
+            links.extend(delta(t, i, j, n) for (i, n), (j, _) in zip(old, new, strict=True))
+            continue
+        first, second = (old, new) if [n for _, n in old] < [n for _, n in new] else (new, old)
+        one = tuple(range(len(first)))
+        two = tuple(range(len(first), len(first) + len(second)))
+        links.append(_map(t, ("reshape", len(one)), [*first, *second], ((one, two, True), (two, one, True))))
+    return t.sum_over(t.multiply(form, *links), dict(before))
+
+
+def _runs(t: Terms, before: Axes, after: Axes) -> list[tuple[Axes, Axes]]:
+    """Split two lists of axes wherever what stands before has the same number of entries."""
+    runs: list[tuple[Axes, Axes]] = []
+    left, right = list(before), list(after)
+    while left or right:
+        cut = next(
+            (
+                (i, j)
+                for i in range(1, len(left) + 1)
+                for j in range(1, len(right) + 1)
+                if _entries(t, left[:i]) == _entries(t, right[:j])
+            ),
+            (len(left), len(right)),
+        )
+        runs.append((left[: cut[0]], right[: cut[1]]))
+        left, right = left[cut[0] :], right[cut[1] :]
+    return runs
+
+
+def _entries(t: Terms, run: Axes) -> Form:
+    return t.multiply(*(t.size(n) for _, n in run))
 
 
 def _broadcast(call: Call) -> Form:
@@ -189,8 +229,7 @@ def _concatenate(call: Call) -> Form:
         else:
             links = [("s", shape[axis]), place]
             ways = (((0,), (1,), True), ((1,), (0,), False))
-        offset = tuple(sorted((str(m), str(c)) for m, c in t.size(start).items()))
-        link = _map(t, ("shift", offset), links, ways)
+        link = _map(t, "shift", links, ways, t.size(start))
         moved = t.multiply(t.rename(form, {f"a{axis}": "s"}), link)
         parts.append(t.sum_over(moved, {"s": shape[axis]} if shape[axis] != "1" else {}))
     return t.add(*parts)
@@ -343,6 +382,7 @@ ARRAYS: Mapping[str, Callable[[Call], Form]] = {
     "norm": _norm,
     "one_hot": _one_hot,
     "prod": _opaque,
+    "prod_except": _prod_except,
     "reshape": _reshape,
     "scatter_add": _scatter_add,
     "slice": _slice,

@@ -15,6 +15,7 @@ from symgrad.proof.indexed_laws import (
     log,
     opaque,
     power,
+    product_without,
     sign,
 )
 from symgrad.proof.indexed_matrices import determinant, inverse
@@ -127,12 +128,28 @@ class Derivative:
             return t.multiply(t.atom(head, _slots(head)), inner)
         if head.kind == "polygamma":
             return t.multiply(opaque(t, "polygamma", form, (head.params[0] + 1,)), inner)
+        if head.kind in ("max", "min", "prod"):
+            return self._of_reduction(head, form, inner)
         if head.kind in _FLAT:
             assume(t, f"is no jump of {head.kind}", form)
             return {}
         if head.kind in SLOPES:
             return t.multiply(SLOPES[head.kind](t, form), inner)
         raise GiveUp(f"the derivative of {head.kind}")
+
+    def _of_reduction(self, head: Head, form: Form, inner: Form) -> Form:
+        t = self.t
+        lengths: tuple[str, ...] = head.params
+        at = [t.name() for _ in lengths]
+        names = {f"$m{k}": i for k, i in enumerate(at)}
+        if head.kind == "prod":
+            slope = product_without(t, form, lengths, at)
+        else:
+            assume(t, f"has one entry that is its {head.kind}", form)
+            distance = sign(t, t.subtract(t.rename(form, names), t.atom(head, _slots(head))))
+            slope = t.subtract(t.number(1), t.multiply(distance, distance))
+        product = t.multiply(slope, t.rename(inner, names))
+        return t.sum_over(product, dict(zip(at, lengths, strict=True)))
 
     def _of_matrix(self, head: Head, form: Form) -> Form:
         t = self.t

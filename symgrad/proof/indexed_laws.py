@@ -5,16 +5,27 @@ Each returns a form that is equal wherever its argument is defined, and notes wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import floor, gcd, lcm
 
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed_rules import filled
-from symgrad.proof.indexed_terms import Component, Form, Monomial, Terms
+from symgrad.proof.indexed_rules import delta, filled
+from symgrad.proof.indexed_terms import Component, Form, Monomial, Terms, heads_of
 from symgrad.proof.indexed_text import text
 
-__all__ = ["assume", "constant", "exp", "is_positive", "log", "magnitude", "opaque", "power", "sign"]
+__all__ = [
+    "assume",
+    "constant",
+    "exp",
+    "is_positive",
+    "log",
+    "magnitude",
+    "opaque",
+    "power",
+    "product_without",
+    "sign",
+]
 
 _LARGEST = 10**6
 _HIGHEST = 64
@@ -296,13 +307,26 @@ def opaque(
     return t.scale(t.atom(head, positions), side)
 
 
+def product_without(t: Terms, form: Form, lengths: Sequence[str], at: Sequence[str]) -> Form:
+    """Return the product of a form over "$m0", ... but for the entry that stands at some indices."""
+    here = t.multiply(*(delta(t, f"$m{k}", i, n) for k, (i, n) in enumerate(zip(at, lengths, strict=True))))
+    others = t.add(form, t.multiply(here, t.subtract(t.number(1), form)))
+    return opaque(t, "prod", others, tuple(lengths), {f"$m{k}": f"$m{k}" for k in range(len(lengths))})
+
+
 def sign(t: Terms, form: Form) -> Form:
-    """Return -1, 0 or 1."""
+    """Return -1, 0 or 1.
+
+    The zeros of a smooth function of the input that one differentiates by are kinks, and left out. Zeros that do not
+    depend on it are not, nor those of a function with pieces: they may fill a region.
+    """
     if not form or is_positive(t, form):
         return t.number(1 if form else 0)
     if is_positive(t, t.scale(form, -1)):
         return t.number(-1)
-    if t.smooth:
+    inner = [t.heads[h] for h in heads_of(form)]
+    smooth = any(t.smooth in h.inputs for h in inner) and not any(h.rough for h in inner)
+    if smooth:
         assume(t, "!= 0", form)
     if len(form) == 1:
         # positive factors do not matter, and a sign of a sign is that sign
@@ -310,8 +334,8 @@ def sign(t: Terms, form: Form) -> Form:
         kept = tuple(p for p in monomial if p[0][0] or not t.heads[p[0][1][0][0]].positive)
         if len(kept) == 1 and not kept[0][0][0] and t.heads[kept[0][0][1][0][0]].kind == "sign":
             return {kept: Fraction(1 if c > 0 else -1)}
-        return opaque(t, "sign", {kept: Fraction(1 if c > 0 else -1)})
-    return opaque(t, "sign", _content(t, form)[2])
+        return opaque(t, "sign", {kept: Fraction(1 if c > 0 else -1)}, (smooth,))
+    return opaque(t, "sign", _content(t, form)[2], (smooth,))
 
 
 def magnitude(t: Terms, form: Form) -> Form:

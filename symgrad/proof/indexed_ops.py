@@ -187,6 +187,8 @@ def _differs(t: Terms, a: Form, b: Form) -> Form:
 
 
 def _where(t: Terms, condition: Form, a: Form, b: Form) -> Form:
+    if not condition or condition == t.number(1):
+        return a if condition else b
     return t.add(t.multiply(condition, a), t.multiply(_not(t, condition), b))
 
 

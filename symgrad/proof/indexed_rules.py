@@ -285,7 +285,7 @@ def _sign(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     e = raw[1][atom]
     if e.denominator != 1:
         return None
-    if t.smooth or e < 0:  # a negative power is defined where u is not zero
+    if t.heads[atom[0]].params[0] or e < 0:  # a negative power is defined where u is not zero
         return [_without(raw, atom, e % 2)] if e != 1 else None
     if e > 2:
         return [_without(raw, atom, 2 - e % 2)]

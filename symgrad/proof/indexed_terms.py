@@ -29,12 +29,19 @@ from symgrad.proof.indexed_labels import (
     renamed,
 )
 
-__all__ = ["Atom", "Component", "Factors", "Form", "Head", "Monomial", "Raw", "Rule", "Terms"]
+__all__ = ["Atom", "Component", "Factors", "Form", "Head", "Monomial", "Raw", "Rule", "Terms", "heads_of"]
 
 Rule: TypeAlias = "Callable[[Terms, Atom, Raw], list[Raw] | None]"
 
 _ONE = Fraction(1)
 _SYMMETRIES = 720
+_DEEPEST = 60
+_ROUGH = {"argmax", "argmin", "atan2", "ceil", "floor", "max", "min", "prod", "round", "sign"}
+
+
+def heads_of(form: Form) -> set[int]:
+    """Return what the factors of a form are."""
+    return {head for monomial in form for (_, own), _ in monomial for head, _, _ in own}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +56,8 @@ class Head:
         symmetries: orders of the positions that do not change the value.
         positive: greater than zero wherever it is defined.
         depth: of opaque functions within each other.
+        inputs: names of the inputs that it depends on, frozen ones left out.
+        rough: has pieces, so that it may be zero on a region without being zero everywhere.
     """
 
     id: int
@@ -59,6 +68,8 @@ class Head:
     symmetries: tuple[tuple[int, ...], ...]
     positive: bool
     depth: int
+    inputs: frozenset[str]
+    rough: bool
 
 
 @dataclass(slots=True)
@@ -70,7 +81,7 @@ class Terms:
         rules: for a kind of factor, what may take a product apart further.
         conditions: what the forms made so far take for granted, as text.
         assumed: how often something was taken for granted.
-        smooth: points where an argument of a sign is zero are left out.
+        smooth: name of an input; points where a sign of a smooth function of it jumps are left out.
     """
 
     budget: int
@@ -80,7 +91,7 @@ class Terms:
     fresh: int = 0
     conditions: dict[str, None] = field(default_factory=dict[str, None])
     assumed: int = 0
-    smooth: bool = False
+    smooth: str = ""
 
     def spend(self, work: int = 1) -> None:
         self.budget -= work
@@ -104,25 +115,21 @@ class Terms:
         symmetries: Iterable[tuple[int, ...]] = (),
         positive: bool = False,
     ) -> Head:
-        key = (kind, params, arity, tuple(tuple(sorted(f.items())) for f in forms), positive)
+        orders = tuple(sorted({tuple(range(arity)), *symmetries}))
+        key = (kind, params, arity, tuple(tuple(sorted(f.items())) for f in forms), orders, positive)
         found = self.known.get(key)
         if found is None:
-            inner = [
-                self.heads[h].depth
-                for f in forms
-                for monomial in f
-                for (_, factors), _ in monomial
-                for h, _, _ in factors
-            ]
-            depth = 1 + max(inner, default=0) if forms else 0
-            if depth > 60:
+            inner = [self.heads[h] for f in forms for h in heads_of(f)]
+            depth = 1 + max((h.depth for h in inner), default=0) if forms else 0
+            if depth > _DEEPEST:
                 raise GiveUp("functions nested too deep")
-            orders = tuple(sorted({tuple(range(arity)), *symmetries}))
-            found = Head(len(self.heads), kind, params, forms, arity, orders, positive, depth)
+            inputs = frozenset[str]().union(*(h.inputs for h in inner))
+            if kind == "tensor" and not params[2]:
+                inputs = frozenset([params[0]])
+            rough = kind in _ROUGH or any(h.rough for h in inner)
+            found = Head(len(self.heads), kind, params, forms, arity, orders, positive, depth, inputs, rough)
             self.heads.append(found)
             self.known[key] = found
-        elif set(symmetries) - set(found.symmetries):
-            raise GiveUp("one head with two symmetries")
         return found
 
     def atom(self, head: Head, positions: Iterable[str] = (), exponent: Fraction | int = 1) -> Form:

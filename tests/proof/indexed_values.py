@@ -1,0 +1,178 @@
+"""Normal forms as numbers at concrete sizes: sums run over every index, nothing is simplified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from symgrad.proof.indexed_terms import Form, Terms
+
+Environment = Mapping[str, int]
+
+SCALARS: Mapping[str, Callable[[float], float]] = {
+    "acosh": math.acosh,
+    "asin": math.asin,
+    "asinh": math.asinh,
+    "atan": math.atan,
+    "atanh": math.atanh,
+    "cbrt": math.cbrt,
+    "ceil": math.ceil,
+    "cos": math.cos,
+    "erf": math.erf,
+    "exp": math.exp,
+    "floor": math.floor,
+    "gamma": math.gamma,
+    "lgamma": math.lgamma,
+    "log": math.log,
+    "round": round,
+    "sign": lambda u: float(np.sign(u)),
+    "sin": math.sin,
+    "sum": lambda u: u,
+}
+REDUCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "argmax": np.argmax,
+    "argmin": np.argmin,
+    "max": np.max,
+    "min": np.min,
+    "prod": np.prod,
+}
+
+
+class Values:
+    """Evaluates forms.
+
+    Args:
+        t: their heads.
+        sizes: numbers for the names of lengths.
+        arrays: for each input an array, or a number.
+    """
+
+    def __init__(self, t: Terms, sizes: Mapping[str, int], arrays: Mapping[str, Any]) -> None:
+        self.t, self.sizes, self.arrays = t, sizes, arrays
+        self.known: dict[Any, float] = {}
+
+    def length(self, text: str) -> int:
+        """Return a length, read as Python reads it."""
+        ceil = lambda q: math.ceil(q)  # noqa: E731
+        return int(eval(text, {"max": max, "min": min, "ceil": ceil, **self.sizes}))
+
+    def array(self, form: Form, shape: tuple[Any, ...]) -> Any:
+        """Return the values of a form over the indices of axes."""
+        lengths = [self.length(str(n)) for n in shape]
+        result = np.empty(lengths)
+        for at in np.ndindex(*lengths):
+            result[at] = self.form(form, {f"a{k}": i for k, i in enumerate(at)})
+        return result
+
+    def form(self, form: Form, at: Environment) -> float:
+        """Return the value of a form where its free indices are given."""
+        total = 0.0
+        for monomial, c in form.items():
+            value = float(c)
+            for (lengths, own), exponent in monomial:
+                part = 0.0
+                for index in product(*(range(self.length(n)) for n in lengths)):
+                    inner = {**at, **{f"%{k}": i for k, i in enumerate(index)}}
+                    part += math.prod(
+                        self._power(self.atom(h, tuple(inner[p] for p in positions)), float(e))
+                        for h, positions, e in own
+                    )
+                value *= self._power(part, float(exponent))
+            total += value
+        return total
+
+    def _power(self, value: float, e: float) -> float:
+        if value < 0 and e != int(e):
+            return math.nan
+        if value == 0 and e < 0:
+            return math.nan
+        return value**e
+
+    def atom(self, head: int, at: tuple[int, ...]) -> float:
+        """Return the value of a factor."""
+        if (head, at) not in self.known:
+            try:
+                self.known[head, at] = self._atom(head, at)
+            except (ValueError, OverflowError):
+                self.known[head, at] = math.nan
+        return self.known[head, at]
+
+    def _atom(self, number: int, at: tuple[int, ...]) -> float:
+        head = self.t.heads[number]
+        slots = {f"${k}": i for k, i in enumerate(at)}
+        match head.kind:
+            case "tensor":
+                array = np.asarray(self.arrays[head.params[0]], dtype=float)
+                # An axis of declared length 1 has no index.
+                kept = array.reshape([self.length(n) for n in head.params[1]])
+                return float(kept[at])
+            case "size":
+                return float(self.length(head.params[0]))
+            case "constant":
+                return math.pi
+            case "prime":
+                return float(head.params[0])
+            case "iota":
+                return float(at[0])
+            case "delta":
+                return float(at[0] == at[1])
+            case "map":
+                return float(self._map(head.params, head.forms, at, slots))
+            case "inv" | "det":
+                n = self.length(head.params[0])
+                rest = at[2:] if head.kind == "inv" else at
+                names = {f"${k}": i for k, i in enumerate(rest)}
+                matrix = np.array(
+                    [
+                        [self.form(head.forms[0], {**names, "$r": i, "$c": j}) for j in range(n)]
+                        for i in range(n)
+                    ]
+                )
+                if head.kind == "det":
+                    return float(np.linalg.det(matrix))
+                return float(np.linalg.inv(matrix)[at[0], at[1]])
+            case kind if kind in REDUCTIONS:
+                lengths = [self.length(n) for n in head.params]
+                values = [
+                    self.form(head.forms[0], {**slots, **{f"$m{k}": i for k, i in enumerate(index)}})
+                    for index in np.ndindex(*lengths)
+                ]
+                return float(REDUCTIONS[kind](values))
+            case "polygamma":
+                return float(scipy.special.polygamma(head.params[0], self.form(head.forms[0], slots)))
+            case kind:
+                return float(SCALARS[kind](self.form(head.forms[0], slots)))
+
+    def _map(self, params: Any, forms: Any, at: tuple[int, ...], slots: Environment) -> bool:
+        name, lengths, _ = params
+        match name:
+            case "le":
+                return at[0] <= at[1]
+            case "eye":
+                return len(set([*at, *([0] if len(at) == 1 else [])])) == 1
+            case "wrapped" | "at":
+                index = self.form(forms[0], slots)
+                size = self.length(lengths[-1])
+                assert name == "at" or -size <= index < size
+                return at[-1] == (index + size if index < 0 and name == "wrapped" else index)
+            case ("slice", start, stop, step, long, short):
+                ends = [None if e == "None" else self.length(e) for e in (start, stop)]
+                chosen = range(self.length(long))[slice(*ends, int(step))]
+                if long == "1":
+                    return chosen[at[0]] == 0
+                return chosen[0 if short == "1" else at[0]] == at[-1]
+            case "shift":
+                return at[-1] == self.form(forms[0], {}) + (at[0] if len(at) == 2 else 0)
+            case ("reshape", count):
+                sides = [(at[:count], lengths[:count]), (at[count:], lengths[count:])]
+                flat = [
+                    np.ravel_multi_index(i, [self.length(n) for n in shape]) if i else 0 for i, shape in sides
+                ]
+                return bool(flat[0] == flat[1])
+            case _:
+                raise AssertionError(name)

@@ -1,0 +1,88 @@
+"""Normal forms, and derivatives of them, have the values that symgrad computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad.backward.vjp import pull_back
+from symgrad.errors import SymgradError
+from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.traverse import symbols_of
+from symgrad.ops import build
+from symgrad.ops.layout import full
+from symgrad.proof.field import GiveUp
+from symgrad.proof.indexed import forms_of
+from symgrad.proof.indexed_derivative import Derivative
+from symgrad.proof.indexed_ops import axes
+from symgrad.proof.indexed_rules import RULES
+from symgrad.proof.indexed_terms import Terms
+from symgrad.verify.statement import program_of
+from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
+from tests.graphs_arrays import SYMBOLS, random_arrays, random_sizes, random_values
+from tests.proof.indexed_values import Values
+
+
+def compare(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int]) -> None:
+    """Compare a node's form with its value; and the derivative of the sum of its entries by each input."""
+    arrays = {s.name: v for s, v in values.items()}
+    program, (at,) = program_of([node])
+    t = Terms(20_000, RULES)
+    form = forms_of(t, program, [at], frozenset())[at]
+    same(Values(t, sizes, arrays).array(form, node.shape), node, values)
+    for symbol in symbols_of([node]):
+        if symbol.dtype == node.dtype == "real":
+            t = Terms(20_000, RULES, smooth=symbol.name)
+            form = forms_of(t, program, [at], frozenset())[at]
+            shape = [str(n) for n in node.shape]
+            total = t.sum_over(form, {f"a{k}": shape[k] for k in axes(shape)})
+            own = axes([str(n) for n in symbol.shape])
+            derivative = Derivative(t, symbol.name, tuple(f"a{k}" for k in own)).of(total)
+            gradient = pull_back([build.total(node)], [as_node(1)], [symbol]).gradients[0]
+            found = Values(t, sizes, arrays).array(derivative, symbol.shape)
+            same(found, full(gradient, symbol.shape), values)
+
+
+def same(found: Any, node: Node, values: Mapping[Node, Any]) -> None:
+    """Compare with the value of a node wherever both are defined."""
+    with np.errstate(all="ignore"):
+        wanted = np.asarray(evaluate([node], values)[0], dtype=float)
+    defined = np.isfinite(wanted) & np.isfinite(found)
+    np.testing.assert_allclose(found[defined], wanted[defined], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("sizes", [{"n": 3, "m": 2, "b": 2}, SIZES[1]], ids=str)
+def test_every_array_op(name: str, sizes: Mapping[str, int]) -> None:
+    node = PROGRAMS[name]()
+    rng = np.random.default_rng(5)
+    values = {s: random_value(s, sizes, rng) for s in symbols_of([node])}
+    values[symbol_of("binder", *sizes)] = np.zeros(tuple(sizes.values()))
+    compare(node, values, sizes)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = {name: max(1, min(n, 3)) for name, n in random_sizes(rng).items()}
+    values = random_values(rng, sizes)
+    values[symbol_of("binder", *sizes)] = np.zeros(tuple(sizes.values()))
+    tried = 0
+    for node in random_arrays(seed, 12, symbols=SYMBOLS):
+        if np.prod([evaluate_size(n, sizes) for n in node.shape]) > 100:
+            continue
+        try:
+            evaluate([node], values)
+        except SymgradError:
+            continue
+        try:
+            compare(node, values, sizes)
+        except GiveUp:
+            continue
+        tried += 1
+    assert tried
