@@ -1,0 +1,24 @@
+"""What the processes of a batch are asked to do in its tests; processes import it by name."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+
+def act(row: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """Sleep, take memory, die or answer, as the row says."""
+    time.sleep(row.get("sleep", 0))
+    if "mebibytes" in row:
+        bytearray(row["mebibytes"] * 2**20)
+    if "exit" in row:
+        os._exit(row["exit"])
+    if row.get("abort"):
+        os.abort()
+    return {"status": "proved", "why": f"{seconds:g} s", "process": os.getpid()}
+
+
+if os.environ.get("SYMGRAD_TEST_NO_START"):
+    raise SystemExit(3)
