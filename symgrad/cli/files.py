@@ -18,15 +18,20 @@ import symgrad
 from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError, UsageError
 from symgrad.kernel.artefact import write_atomically
 
-__all__ = ["read_source", "read_values", "write_arrays", "write_text"]
+__all__ = ["read_source", "read_text", "read_values", "write_arrays", "write_text"]
 
 
 def read_source(source: str) -> symgrad.Program:
     """Return the program of a file, of standard input (``-``) or of an inline expression."""
+    return symgrad.parse(*read_text(source))
+
+
+def read_text(source: str) -> tuple[str, str]:
+    """Return the text of a source, and what messages call it."""
     if source == "-":
         if sys.stdin is None:  # closed by whoever started us
             raise UsageError("standard input is closed", cure="name a file, or pipe the program in")
-        return symgrad.parse(sys.stdin.read(), "<stdin>")
+        return sys.stdin.read(), "<stdin>"
     path = Path(source)
     # A long inline program is no path, and asking the file system for it may itself fail.
     looks_like_a_file = "\n" not in source and len(source) < 1000 and path.suffix in {".sg", ".txt"}
@@ -34,11 +39,10 @@ def read_source(source: str) -> symgrad.Program:
         "\n" not in source and len(source) < 250 and path.exists() and not path.is_dir()
     ):
         try:
-            text = path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8"), source
         except UnicodeDecodeError:
             raise UsageError(f"'{source}' is not text in UTF-8", cure="save the program as UTF-8") from None
-        return symgrad.parse(text, source)
-    return symgrad.parse(source, "<command line>")
+    return source, "<command line>"
 
 
 def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[str, Any]:

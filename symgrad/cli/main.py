@@ -19,14 +19,15 @@ from symgrad.errors import SymgradError, UsageError
 if TYPE_CHECKING:
     from symgrad.llvm.jit import Cpu
 
-__all__ = ["main"]
+__all__ = ["OUTPUT", "chosen", "emit", "format_option", "guarded", "kernel_of", "main", "targets"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _EXIT = """
 \b
 Exit codes: 0 done; 1 the program or a value is wrong; 2 the command line is wrong;
-3 a file cannot be read or written; 4 a fault in symgrad.
+3 a file cannot be read or written; 4 a fault in symgrad. A verdict: 0 proved, 5 refuted,
+6 supported, 7 undecided.
 """
 
 
@@ -36,13 +37,13 @@ Exit codes: 0 done; 1 the program or a value is wrong; 2 the command line is wro
 )
 @click.version_option(symgrad.__version__, prog_name="symgrad")
 def main() -> None:
-    """Exact gradients as formulas, the reason for every term, and a native kernel for them.
+    """Exact gradients as formulas, the reason for every term, verdicts on claims, and native kernels.
 
     SOURCE is a program file, an expression such as 'sqrt(x**2*u)', or - for standard input.
     """
 
 
-def _guarded(command: F) -> F:
+def guarded(command: F) -> F:
     """Turn exceptions into a message on standard error and the documented exit code."""
 
     @wraps(command)
@@ -80,13 +81,14 @@ _WRT = click.option(
 _ORDER = click.option(
     "--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order."
 )
-_OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
+OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
 _DTYPE = click.option(
     "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
 )
 
 
-def _format(*choices: str) -> Callable[[F], F]:
+def format_option(*choices: str) -> Callable[[F], F]:
+    """Return the option --format."""
     return click.option("--format", "form", type=click.Choice(choices), default="text", show_default=True)
 
 
@@ -94,25 +96,25 @@ def _format(*choices: str) -> Callable[[F], F]:
 @_program_options
 @_WRT
 @_ORDER
-@_format("text", "latex", "json")
-@_OUTPUT
-@_guarded
+@format_option("text", "latex", "json")
+@OUTPUT
+@guarded
 def derive(source: str, of: str | None, wrt: str | None, order: int, form: str, output: Path | None) -> None:
     """Print the gradient as a formula."""
     from symgrad.cli.report import derive_report
 
     program = read_source(source)
     y = chosen(program, of)
-    _emit(derive_report(y, targets(program, y, wrt), order, form), output)
+    emit(derive_report(y, targets(program, y, wrt), order, form), output)
 
 
 @main.command()
 @_program_options
 @_WRT
-@_format("text", "latex", "html", "json")
+@format_option("text", "latex", "html", "json")
 @click.option("--picture", type=click.Path(path_type=Path), help="Also draw the graph into this .svg file.")
-@_OUTPUT
-@_guarded
+@OUTPUT
+@guarded
 def explain(
     source: str, of: str | None, wrt: str | None, form: str, picture: Path | None, output: Path | None
 ) -> None:
@@ -126,7 +128,7 @@ def explain(
         if picture.suffix != ".svg":
             raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
         write_text(picture, derivation.svg())
-    _emit(explain_report(derivation, form), output)
+    emit(explain_report(derivation, form), output)
 
 
 @main.command("compile")
@@ -150,7 +152,7 @@ def explain(
     type=click.Path(path_type=Path),
     help="k.ll (LLVM IR), k.s (assembly) or k.o (object; its header k.h comes beside it).",
 )
-@_guarded
+@guarded
 def compile_(
     source: str,
     of: str | None,
@@ -186,9 +188,9 @@ def compile_(
 @_ORDER
 @click.option("--no-gradient", is_flag=True, help="Compute the values alone.")
 @_DTYPE
-@_format("text", "json")
-@_OUTPUT
-@_guarded
+@format_option("text", "json")
+@OUTPUT
+@guarded
 def run(
     source: str,
     of: str | None,
@@ -240,7 +242,7 @@ def run(
     help="Where the picture goes.",
 )
 @click.option("--seed", type=int, default=2, show_default=True, help="Of the draws of the noise.")
-@_guarded
+@guarded
 def demo(directory: Path, seed: int) -> None:
     """Answer the question symgrad was made for, from formula to kernel to picture."""
     from symgrad.cli.demo import run_demo
@@ -291,7 +293,8 @@ def kernel_of(program: symgrad.Program, outputs: list[symgrad.Expr], dtype: str,
     return symgrad.compile(outputs, inputs, dtype=dtype, name=name)
 
 
-def _emit(text: str, output: Path | None) -> None:
+def emit(text: str, output: Path | None) -> None:
+    """Print a text, or write it into a file."""
     if output is None:
         click.echo(text)
     else:

@@ -1,0 +1,225 @@
+"""Commands that decide claims, and that check proofs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import symgrad
+from symgrad.cli.files import read_source, read_text, write_text
+from symgrad.cli.main import chosen, format_option, guarded, main, targets
+from symgrad.errors import UsageError
+
+if TYPE_CHECKING:
+    from symgrad.verify.batch import Row
+    from symgrad.verify.verdict import Verdict
+
+__all__ = ["EXIT"]
+
+EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
+"""Exit codes of verdicts: 1 to 4 mean what they mean in every command, so a typing error is no refutation."""
+
+_INTERRUPTED = 130  # what shells report of a command that Ctrl-C ended
+
+_TIME = click.option(
+    "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."
+)
+_PROOF = click.option(
+    "--proof",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the proof, or the refutation, into this file.",
+)
+
+_EXAMPLES = """
+\b
+symgrad verify model.sg --of loss --wrt w --claim '2*X.T@(X@w - y)/n'
+symgrad verify --batch claims.jsonl -o results.jsonl
+"""
+
+
+@main.command(epilog=_EXAMPLES)
+@click.argument("source", required=False)
+@click.option("--of", "of", metavar="NAME", help="What is differentiated; by default the last line.")
+@click.option("--wrt", metavar="NAME", help="By what; by default the one real input that is not random.")
+@click.option("--claim", metavar="TEXT", help="The derivative as someone wrote it, in the program's names.")
+@_TIME
+@_PROOF
+@format_option("text", "json")
+@click.option(
+    "--batch",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Decide the rows of this file of JSON lines instead; ends with 0 when all have a line.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Of a batch: a line a row."
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="Of a batch: processes; by default one a processor."
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(64),
+    default=2048,
+    show_default=True,
+    metavar="MiB",
+    help="Of a batch: what one process may take.",
+)
+@click.option("--replay", is_flag=True, help="Of a batch: have every proof checked.")
+@guarded
+def verify(
+    source: str | None,
+    of: str | None,
+    wrt: str | None,
+    claim: str | None,
+    time_limit: float,
+    proof: Path | None,
+    form: str,
+    batch: Path | None,
+    output: Path | None,
+    jobs: int | None,
+    memory: int,
+    replay: bool,
+) -> None:
+    """Decide whether a claimed derivative is right.
+
+    The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
+
+    A batch has rows with id, program, of, wrt, claim, or with id, a, b and perhaps domain. Rows whose id is in the
+    output file are skipped: the same command goes on where it was stopped.
+    """
+    if batch is not None:
+        if source is not None or claim is not None or proof is not None:
+            raise UsageError(
+                "--batch takes its claims from a file", cure="leave out SOURCE, --claim and --proof"
+            )
+        _batch(batch, output, jobs or os.cpu_count() or 1, time_limit, memory, replay)
+        return
+    if source is None or claim is None:
+        raise UsageError(
+            "there is no claim to verify", expected="SOURCE --wrt NAME --claim TEXT, or --batch FILE"
+        )
+    program = read_source(source)
+    y = chosen(program, of)
+    by = targets(program, y, wrt)
+    if len(by) != 1:
+        names = ", ".join(str(w) for w in by)
+        raise UsageError(f"a claim is about one derivative, not those by {names}", cure="name one with --wrt")
+    _finish(symgrad.verify(y, by[0], claim, time_limit), proof, form)
+
+
+@main.command()
+@click.argument("a")
+@click.argument("b")
+@click.option(
+    "--domain",
+    multiple=True,
+    metavar="NAME=DOMAIN",
+    help="The domain of a name: x=positive, 'x=real(0, 1)'. Repeatable.",
+)
+@_TIME
+@_PROOF
+@format_option("text", "json")
+@guarded
+def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Path | None, form: str) -> None:
+    """Decide whether two formulas are equal wherever both are defined.
+
+    Each is an expression, or a program (a file, or - for standard input) that ends with one.
+
+    The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
+    """
+    left, right = read_text(a)[0], read_text(b)[0]
+    _finish(symgrad.equal(left, right, dict(map(_declared, domain)), time_limit), proof, form)
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@guarded
+def check(file: Path) -> None:
+    """Check a proof or a refutation that verify or equal wrote with --proof.
+
+    This uses the checker alone, not what found the proof. The exit code is what holds: 0 proved, 5 refuted,
+    6 neither.
+    """
+    from symgrad.proof.check import check as replayed
+
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"'{file}' is not JSON: {error}", expected="a file that --proof wrote", cure="make the proof anew"
+        ) from None
+    found = replayed(data)
+    click.echo(f"{found.status}: {found.why}")
+    sys.exit(EXIT[found.status])
+
+
+def _declared(pair: str) -> tuple[str, str]:
+    name, equals, domain = (part.strip() for part in pair.partition("="))
+    if not (equals and name and domain):
+        raise UsageError(f"'{pair}' declares nothing", expected="NAME=DOMAIN, such as x=positive")
+    return name, domain
+
+
+def _finish(verdict: Verdict, proof: Path | None, form: str) -> None:
+    click.echo(json.dumps(verdict.to_json(), indent=2) if form == "json" else str(verdict))
+    if proof is not None:
+        if verdict.proof is None:
+            click.echo(f"there is no proof to write into {proof}", err=True)
+        else:
+            write_text(proof, verdict.proof.to_json() + "\n")
+            click.echo(f"wrote {proof}", err=True)
+    sys.exit(EXIT[verdict.status])
+
+
+def _batch(
+    claims: Path, output: Path | None, jobs: int, time_limit: float, memory: int, replay: bool
+) -> None:
+    from symgrad.api.claims import decide_claim
+    from symgrad.verify.batch import Limits, finished, read_rows
+
+    if output is None or output.resolve() == claims.resolve():
+        raise UsageError(
+            "a batch needs a file for its results", expected="-o FILE, another than that of --batch"
+        )
+    if not 0 < time_limit < float("inf"):
+        raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
+    rows = read_rows(claims)
+    done = finished(output)
+    todo = [row for row in rows if row.id not in done]
+    decide = partial(decide_claim, replay=replay)
+    counts: Counter[str] = Counter()
+    try:
+        _with_progress(todo, decide, output, jobs, Limits(time_limit, memory=memory), counts)
+    except KeyboardInterrupt:
+        click.echo(f"stopped; the same command goes on with the other {len(todo) - counts.total()}", err=True)
+        sys.exit(_INTERRUPTED)
+    finally:
+        skipped = f", {len(rows) - len(todo)} were there" if len(rows) > len(todo) else ""
+        words = ", ".join(f"{n} {status}" for status, n in sorted(counts.items())) or "nothing to do"
+        click.echo(f"{output}: {words}{skipped}", err=True)
+
+
+def _with_progress(
+    todo: list[Row], decide: Any, output: Path, jobs: int, limits: Any, counts: Counter[str]
+) -> None:
+    """Run, with a bar on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from symgrad.verify.batch import run_rows
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=len(todo))
+        for line in run_rows(todo, decide, output, jobs=jobs, limits=limits):
+            counts[line["status"]] += 1
+            words = " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
+            progress.update(task, advance=1, description=words)
