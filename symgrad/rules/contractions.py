@@ -27,6 +27,7 @@ from symgrad.ops.layout import WHOLE, full, unslice
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.gathering import E, Exponent, Form, Gathering, is_long, short
+from symgrad.rules.scatters import counted_axes
 from symgrad.rules.sums import Sum
 from symgrad.rules.views import view, written
 
@@ -200,15 +201,21 @@ class Contractions:
             values = node.args[0]
             if node.op is scatter_add:
                 axes: tuple[int, ...] = node.params[0]
-                if not all(lone[a] for a in axes):
+                depth = len(values.shape) - (len(labels) - len(axes))
+                counted = counted_axes(node)
+                if not all(lone[a] or a in counted.values() for a in axes):
                     continue
                 kept = [k for a, k in enumerate(labels) if a not in axes]
-                depth = len(values.shape) - len(kept)
-                new = this.fresh(values.shape[axes[0] : axes[0] + depth])
+                block = this.fresh(values.shape[axes[0] : axes[0] + depth])
+                stays = {j: labels[a] for j, a in counted.items() if not lone[a]}
+                new = [stays.get(j, k) for j, k in enumerate(block)]
+                for j in stays:
+                    del this.sizes[block[j]]
                 mine = (*kept[: axes[0]], *new, *kept[axes[0] :])
-                for index in node.args[1:]:
-                    this.front.notes[Note("also defined where {} is out of range", index)] = None
-                this.front.laws["sum-of-scattered"] = None
+                for a, index in zip(axes, node.args[1:], strict=True):
+                    if a not in counted.values():
+                        this.front.notes[Note("also defined where {} is out of range", index)] = None
+                this.front.laws["sum-of-scattered-rows" if stays else "sum-of-scattered"] = None
             else:
                 if not all(lone[a] or node.params[0][a] == WHOLE for a in range(len(labels))):
                     continue

@@ -154,14 +154,12 @@ class Inverses:
             return self._forms.tensors.contractions.normal(part)
         if not node.op.pointwise or node.op is SYMBOL or node.op is NUMBER:
             return transpose(node, (1, 0))
+        # The transpose of truth values is a contraction of numbers.
         if any(a.dtype == "bool" or (a.shape and a.shape != node.shape) for a in node.args):
             return transpose(node, (1, 0))
         args = tuple(self.turned(a) if a.shape else a for a in node.args)
         if args == node.args:
             return node
-        if any(a.dtype != b.dtype for a, b in zip(args, node.args, strict=True)):
-            # The transpose of truth values is a contraction of numbers.
-            return transpose(node, (1, 0))
         made = apply(node.op, args, node.params)
         step = (
             self._forms.sums.collect(made)

@@ -12,6 +12,7 @@ from symgrad.rewrite.engine import Round, applicable, apply_rule
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note, Step
+from symgrad.rules.choices import Choices
 from symgrad.rules.denominators import Denominators
 from symgrad.rules.gathering import Exponent, Form, Gathering, short
 from symgrad.rules.order import Order
@@ -190,6 +191,7 @@ class NormalForms:
         self.sums = Sums(self)
         self.denominators = Denominators(self)
         self.tensors = Tensors(self)
+        self.choices = Choices(self)
         self.rules_for_products = RulesForProducts(current.rules, self)
         self.rules_for_sums = RulesForSums(current.rules, self)
 
@@ -213,6 +215,9 @@ class NormalForms:
             return self.sums.collect(node)
         if name in _PRODUCT_OPS:
             return self.products.collect(node)
+        choice = self.choices.step(node)
+        if choice is not None:
+            return choice
         return self.tensors.step(node) if node.shape or not node.op.pointwise else None
 
     def _known_value(self, node: Node) -> Node | None:

@@ -72,7 +72,7 @@ class Products:
 
     def apply_one_rule(self, gathering: Gathering) -> bool:
         """Apply the first rule for products that matches, and tell whether one did."""
-        return self._forms.rules_for_products.apply(gathering)
+        return self._forms.rules_for_products.apply(gathering) or self._forms.choices.absorb(gathering)
 
     def collect(self, node: Node) -> Step | None:
         """Return the step that collects a product, quotient, power or negation of normal arguments."""

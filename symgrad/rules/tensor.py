@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symgrad.ir.graph import Node, apply
-from symgrad.ops.arith import div
+from symgrad.ir.graph import Node, apply, as_node
+from symgrad.ops.arith import div, mul
 from symgrad.ops.contraction import einsum, sum_over
 from symgrad.ops.indexing import gather, scatter_add
 from symgrad.ops.layout import broadcast_to, full, reshape, slice_of, unslice
@@ -14,6 +14,7 @@ from symgrad.rewrite.trace import Step
 from symgrad.rules.contractions import Contractions
 from symgrad.rules.gathering import Form, Gathering
 from symgrad.rules.inverses import Inverses
+from symgrad.rules.transposes import transpose_of_a_sum
 from symgrad.rules.views import is_plain, see_through, view, written
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ class Tensors:
                 after = full(self._forms.products.write_signed(product.form()), node.shape)
                 notes = tuple(product.notes)
                 return Step("product-of-views", node, after, product.soundness, notes, tuple(product.laws))
+            turned = transpose_of_a_sum(self._forms, node, core, axes)
+            if turned is not None:
+                return turned
         if node.op is einsum:
             return self.contractions.collect(node)
         return self._linear(node) if node.op in _LINEAR else None
@@ -61,6 +65,11 @@ class Tensors:
         """Move scalar factors in front of an op that is linear in its first operand."""
         products = self._forms.products
         operand = node.args[0]
+        one = view(operand)[0]
+        if operand.shape and not one.shape and not one.is_number(1) and node.op in (scatter_add, unslice):
+            ones = full(as_node(1), operand.shape)
+            after = mul(one, apply(node.op, (ones, *node.args[1:]), node.params))
+            return Step("factor-of-a-linear-op", node, after, "exact")
         if operand.op.name not in {"mul", "div", "neg"} or not products.small(operand):
             return None
         form = products.form(operand)

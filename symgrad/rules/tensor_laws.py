@@ -7,16 +7,17 @@ a value only where the scalar is not zero, however many entries it divides: x/n 
 
 from __future__ import annotations
 
-from symgrad.ir.graph import Node, size_node, symbol
+from symgrad.ir.graph import Node, as_node, size_node, symbol
 from symgrad.ir.sizes import Size
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.arith import add, div, mul
 from symgrad.ops.build import matmul
 from symgrad.ops.contraction import contract, sum_over, transpose
 from symgrad.ops.elementary import exp
-from symgrad.ops.indexing import eye, gather, scatter_add
+from symgrad.ops.indexing import eye, gather, iota, scatter_add
 from symgrad.ops.layout import broadcast_to, expand, reshape, slice_axes, unslice
-from symgrad.ops.reductions import cumsum, mean
+from symgrad.ops.logic import ne, where
+from symgrad.ops.reductions import cumsum, mean, norm
 from symgrad.rewrite.rule import Rule
 from symgrad.rules.variables import a
 
@@ -30,8 +31,10 @@ def _array(name: str, *shape: Size) -> Node:
 _x, _y = _array("x", "n"), _array("y", "n")
 _u, _v = _array("u", "m"), _array("v", "m")
 _A = _array("A", "n", "m")
+_B = _array("B", "m", "n")
 _C, _D = _array("C", "m", "k"), _array("D", "k", "n")
 _ids = symbol(Declaration("ids", INT, ("k",)))
+_picked = (iota(params=("k",)), _ids)
 _part = ((None, None, 1), (1, None, 1))
 
 
@@ -107,6 +110,15 @@ TENSORS = [
         how="collected",
     ),
     Rule(
+        name="sum-of-scattered-rows",
+        pattern=sum_over(
+            scatter_add(gather(_D, *_picked, params=((0, 1),)), *_picked, params=((0, 1), ("k", "n"))), (1,)
+        ),
+        replacement=gather(_D, *_picked, params=((0, 1),)),
+        why="positions that count the rows give each its own value",
+        how="collected",
+    ),
+    Rule(
         name="sum-of-unslice",
         pattern=sum_over(unslice(slice_axes(_A, _part), params=(_part, ("n", "m"))), (1,)),
         replacement=sum_over(slice_axes(_A, _part), (1,)),
@@ -125,6 +137,13 @@ TENSORS = [
         pattern=reshape(broadcast_to(expand(_x, (1,)), params=(("n", 1),)), params=((1, "n", 1),)),
         replacement=broadcast_to(expand(_x, (1,)), params=((1, "n", 1),)),
         why="transposes, new axes and broadcasts compose",
+        how="collected",
+    ),
+    Rule(
+        name="transpose-of-a-sum",
+        pattern=transpose(add(transpose(_A, (1, 0)), _B), (1, 0)),
+        replacement=add(_A, transpose(_B, (1, 0))),
+        why="linearity; where no more transposes are left inside than were there",
         how="collected",
     ),
     Rule(
@@ -153,6 +172,13 @@ TENSORS = [
         pattern=cumsum(mul(a, _x), params=(0, 0)),
         replacement=mul(a, cumsum(_x, params=(0, 0))),
         why="linearity; also of slices, reshapes, gather and scatter_add",
+        how="collected",
+    ),
+    Rule(
+        name="guard-by-a-norm",
+        pattern=where(ne(norm(_x, params=((0,),)), as_node(0)), _x, as_node(0)),
+        replacement=_x,
+        why="the norm is 0 where all entries are",
         how="collected",
     ),
 ]
