@@ -18,9 +18,10 @@ from symgrad.ir.graph import Node, as_node, number, symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, evaluate_size, size_product, size_sum
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
-from symgrad.ops import build, subscripts
+from symgrad.ops import build, matrices, subscripts
 from symgrad.ops.contraction import contract
 from symgrad.ops.elementary import exp
+from symgrad.ops.hyperbolic import tanh
 from symgrad.ops.logic import gt, where
 
 __all__ = ["MOVES", "SYMBOLS", "random_arrays", "random_sizes", "random_values"]
@@ -178,6 +179,13 @@ def _of_two(make: Callable[[Node, Node], Node]) -> Draw:
     return lambda rng, array, _: make(array(), array())
 
 
+def _regular(x: Node) -> Node:
+    """A matrix, or a stack of them, that is far from singular: tanh keeps its numbers small."""
+    small = tanh(x)
+    turned = build.swapaxes(small, -1, -2)
+    return build.matmul(small, turned) + build.identity(x.shape[-2])
+
+
 MOVES: Mapping[str, Draw] = {
     "add": _of_two(lambda a, b: OPS["add"](a, b)),
     "mul": _of_two(lambda a, b: OPS["mul"](a, b)),
@@ -195,6 +203,13 @@ MOVES: Mapping[str, Draw] = {
     "inner": _of_two(build.inner),
     "trace": _of_one(lambda rng, x: build.trace(x)),
     "diag": _of_one(lambda rng, x: build.diag(x)),
+    "inv": _of_one(lambda rng, x: matrices.inv(_regular(x))),
+    "inv of what may be singular": _of_one(lambda rng, x: matrices.inv(x)),
+    "det": _of_one(lambda rng, x: matrices.det(_regular(x))),
+    "logdet": _of_one(lambda rng, x: matrices.logdet(_regular(x))),
+    "solve": _of_two(lambda a, b: matrices.solve(_regular(a), b)),
+    "matrix_power": _of_one(lambda rng, x: matrices.matrix_power(tanh(x), rng.randint(0, 5))),
+    "kron": _of_two(lambda a, b: matrices.kron(a, tanh(b))),
     "sum": _of_one(lambda rng, x: build.total(x, _axes(rng, x), rng.random() < 0.4)),
     **{name: _reduced(name) for name in ("mean", "prod", "max", "min", "logsumexp")},
     "softmax": _of_one(lambda rng, x: build.over_axes("softmax", x, _axes(rng, x))),
