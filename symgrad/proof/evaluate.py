@@ -41,8 +41,7 @@ def branches(program: Program, outputs: Sequence[int], outcome: Mapping[int, boo
     for i in reached(program, outputs, outcome):
         op = program.steps[i].op
         if i not in outcome and (op in COMPARISONS or op in {"eq", "ne"}):
-            # Equality holds in a thin set, or everywhere, which the evaluation notices.
-            return [{**outcome, i: way} for way in ((True, False) if op in COMPARISONS else (op == "ne",))]
+            return [{**outcome, i: way} for way in (True, False)]
     return []
 
 
@@ -140,9 +139,10 @@ def _assume(
     difference = k.field.sub(*(known[a] for a in step.args))
     equal = k.field.is_zero(difference)
     if step.op in {"eq", "ne"}:
-        if outcome[i] != (equal == (step.op == "eq")):
-            raise GiveUp("a condition that holds in thin sets") if not equal else Contradiction
+        # Two sides that are not equal everywhere are so in a thin set.
         k.assumed += [] if equal else [f"{k.field.fraction_text(difference)} = 0"]
+        if outcome[i] != (equal == (step.op == "eq")):
+            raise Contradiction
         return
     sign = COMPARISONS[step.op] if outcome[i] else -COMPARISONS[step.op]
     if equal:

@@ -151,7 +151,7 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
         except Refine as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
-            return Case(outcome, "empty", (), data)
+            return Case(outcome, "empty", tuple(dict.fromkeys(kernels.assumed)), data)
         except GiveUp as why:
             return Case(outcome, f"gave up: {why}")
         else:

@@ -1,0 +1,85 @@
+"""The search for proofs: what it must prove, what it must never prove."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import symgrad as sg
+from symgrad.errors import SymgradError
+from symgrad.verify.decide import Statement, equal
+from symgrad.verify.prove import prove
+from symgrad.verify.refute import refute
+from tests.verify.statements import DERIVATIVES, FALSE, TRUE, derivative, equality, random_pair
+
+
+def proved(s: Statement) -> bool:
+    return prove(s.program, s.a, s.b, time.monotonic() + 20).proved
+
+
+@pytest.mark.parametrize(("a", "b"), TRUE)
+def test_true_equalities_are_proved(a, b):
+    assert proved(equality(a, b))
+
+
+@pytest.mark.parametrize(("y", "wrt", "claim"), [row[:3] for row in DERIVATIVES if row[3]])
+def test_true_derivatives_are_proved(y, wrt, claim):
+    assert proved(derivative(y, wrt, claim))
+
+
+@pytest.mark.parametrize(("y", "wrt", "claim"), [row[:3] for row in DERIVATIVES if not row[3]])
+def test_false_derivatives_are_not(y, wrt, claim):
+    assert not proved(derivative(y, wrt, claim))
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_what_is_proved_has_no_counterexample_outside_the_listed_sets(block):
+    """Laws that hold on a part of the domain, of random formulas: the prover and the balls must not disagree."""
+    found = 0
+    for seed in range(1000 + 25 * block, 1000 + 25 * (block + 1)):
+        a, b = random_pair(seed)
+        try:
+            s = equality(a, b)
+        except SymgradError:
+            continue  # a domain that the front end already knows to be empty
+        attempt = prove(s.program, s.a, s.b, time.monotonic() + 10)
+        if attempt.proved:
+            found += 1
+            witness = refute(s.program, s.a, s.b, deadline=time.monotonic() + 5).witness
+            thin = any("= 0" in e or "integer" in e for e in attempt.excluded)
+            assert witness is None or thin, (a, b, witness, attempt.excluded)
+    assert found > 3
+
+
+def test_signs_that_relations_tie_are_excluded_where_they_vanish():
+    """At a = 0 both roots are zero and say nothing of the signs of b and n."""
+    attempt = prove(*statement("sign(b) + sqrt(a*b) + sqrt(a*n)", "sign(n) + sqrt(a*b) + sqrt(a*n)"))
+    assert not attempt.proved or "a = 0" in attempt.excluded
+
+
+def statement(a: str, b: str):
+    s = equality(a, b)
+    return s.program, s.a, s.b, time.monotonic() + 10
+
+
+def test_a_nested_identity_of_depth_fifty():
+    value = sg.symbols("x")
+    for _ in range(50):
+        value = sg.sin(value) ** 2 + sg.cos(value) ** 2
+    assert proved(equal(value.node, sg.parse("1").result.node))
+
+
+def test_growth_ends_in_time():
+    text = "*".join(f"(x + {k}*y + sin({k}*x) + exp({k}*y))" for k in range(1, 40))
+    begun = time.monotonic()
+    attempt = prove(*statement(f"({text})**3", "x")[:3], begun + 1)
+    assert not attempt.proved
+    assert time.monotonic() - begun < 8
+
+
+def test_every_false_statement_is_left_to_its_witness():
+    for a, b in FALSE:
+        s = equality(a, b)
+        attempt = prove(s.program, s.a, s.b, time.monotonic() + 10)
+        assert not attempt.proved or attempt.excluded, (a, b)
