@@ -194,6 +194,13 @@ def _same(x: Value) -> Value:
     return x
 
 
+def _frozen(x: Value) -> Value:
+    """Return a copy: x and a constant that agrees with x at the point are two functions."""
+    if x is None or isinstance(x, bool):
+        return x
+    return arb(x) if type(x) is arb else fmpq(x.p, x.q)
+
+
 CERTAIN: dict[str, Callable[..., Value]] = {
     **UNARY,
     **BINARY,
@@ -216,6 +223,7 @@ LOCAL: dict[str, Callable[..., Value]] = {
     **INSIDE_BINARY,
     "abs": nonzero(_abs),
     "sign": nonzero(_sign),
+    "stop_gradient": _frozen,
     **_extremes(False),
     **_rounding(True),
     **_comparisons(False),

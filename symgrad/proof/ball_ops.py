@@ -332,7 +332,7 @@ def _within(op: Unary, *ends: int) -> Unary:
     """Return an op that is not certain at these ends of its domain, or points without a slope."""
 
     def apply(x: Value) -> Value:
-        return None if x is None or (type(x) is fmpq and x in ends) else op(x)
+        return None if x is None or any(x == e for e in ends) else op(x)
 
     return apply
 

@@ -20,6 +20,8 @@ _Draw: TypeAlias = "Callable[[Symbol], Fraction]"
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _FEW_CONSTANTS = 12
+_LARGEST_CONSTANT = 10**30
+_BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
 _AGAIN = 200  # draws of points that were there before, after which there are no others
 _LOOKED_AT = 4000  # steps that are read for constants and for the seed
 _LARGEST_INDEX = 6
@@ -99,12 +101,16 @@ def _special_values(program: Program) -> list[Fraction]:
     found = dict.fromkeys(_SPECIAL)
     constants: dict[Fraction, None] = {}
     for step in program.steps[:_LOOKED_AT]:
-        if step.op == "number" and not isinstance(step.params[0], bool) and abs(step.params[0]) < 10**6:
+        if (
+            step.op == "number"
+            and not isinstance(step.params[0], bool)
+            and abs(step.params[0]) < _LARGEST_CONSTANT
+        ):
             constants.setdefault(Fraction(step.params[0]))
         if len(constants) >= _FEW_CONSTANTS:
             break
     for c in constants:
-        found.update(dict.fromkeys((c, -c, c + 1, c - 1)))
+        found.update(dict.fromkeys((c, -c, c + _BESIDE, c - _BESIDE)))
     return list(found)
 
 

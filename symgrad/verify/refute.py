@@ -22,6 +22,7 @@ __all__ = ["Outcome", "refute"]
 fmpq: Any = flint.fmpq
 
 _MOST = 400  # points that are tried
+_MOST_DIGITS = 10_000
 _MOST_ENTRIES = 256  # that are looked at one by one
 _ENOUGH = 48  # points in the common domain after which no more are tried
 _FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
@@ -162,7 +163,9 @@ def _digits(x: Value, y: Value) -> int | None:
         return None
     ratio = gap / scale if scale > 0 else gap
     digits = -ratio.log() / flint.arb(10).log()
-    return min(max(0, int(float(digits.mid()))), 10_000) if abs(digits) < 10_000 else 0
+    if not digits < _MOST_DIGITS:
+        return _MOST_DIGITS if digits > 0 else 0
+    return int(float(digits.mid())) if digits > 0 else 0
 
 
 def refute(

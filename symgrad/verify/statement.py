@@ -47,6 +47,8 @@ def symbol_of(node: Node) -> Symbol:
     domain = declared.distribution.support if declared.distribution else declared.domain
     ends = [e if isinstance(e, (int, Fraction)) else None for e in (domain.low, domain.high)]
     low, high = (None if e is None else Fraction(e) for e in ends)
+    if domain.closed and domain.kind == "int":  # 0 or 1 lies between -1 and 2
+        low, high = (None if low is None else low - 1), (None if high is None else high + 1)
     return Symbol(node.name, node.dtype, low, high, tuple(_length(s) for s in node.shape))
 
 

@@ -19,6 +19,7 @@ from symgrad.proof.balls import arb, context, evaluate, fmpq, inside
 from symgrad.proof.lengths import length, names_in
 from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.verify.statement import program_of
+from tests.graphs import inputs, random_graph
 from tests.ops.cases import CASES, Case, every_case, grid
 
 MP = mpmath.MPContext()
@@ -88,6 +89,28 @@ def test_unknown_exactly_outside_the_domain(case: Case) -> None:
             assert MP.isnan(reference) is not True
             assert contains(found, reference), (case, point, found)
     assert known
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_compositions_contain_the_reference(seed: int) -> None:
+    symbols = inputs(2)
+    node = random_graph(seed, symbols, size=12)
+    program, (place,) = program_of([node], symbols)
+    for x, y in [
+        (Fraction(1, 3), Fraction(7, 8)),
+        (Fraction(-5, 4), Fraction(2)),
+        (Fraction(0), Fraction(0)),
+    ]:
+        found = evaluate(program, {"x0": x, "x1": y}, precision=100, wanted=[place])[0]
+        exact = {s: MP.mpf(v.numerator) / v.denominator for s, v in zip(symbols, (x, y), strict=True)}
+        try:
+            expected = evaluate_mp(MP, [node], exact)[0]
+        except (ValueError, ZeroDivisionError, OverflowError):
+            expected = MP.nan
+        if found is None:
+            continue
+        assert MP.isfinite(expected)
+        assert contains(found, expected), (node, x, y)
 
 
 def test_every_pointwise_op_has_balls() -> None:
