@@ -104,7 +104,7 @@ def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
         raise MissingInputError(
             f"the size {missing[0]} is needed, and no input has it in its shape",
             expected="inputs whose shapes give every size",
-            cure=f"declare an input with an axis {missing[0]}, which need not occur in the outputs"
+            cure=f"declare an input such as like_{missing[0]} : real[{missing[0]}], which need not occur in the outputs"
             if owner is None
             else f"add {owner} to inputs, or leave inputs out",
         )

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
 from symgrad.api.convert import node_of
 from symgrad.api.equations import Equation, equations_of
-from symgrad.api.inputs import array_program, inputs_of, known_symbols, unbound_sizes
+from symgrad.api.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
 from symgrad.api.methods import ArrayMethods
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
@@ -252,7 +252,7 @@ class Expr(ArrayMethods):
             args: values in the order of `inputs`, if not by name.
             values: a number or array for every input, by name. In an elementwise formula they broadcast; in an
                 array program they have the declared shapes. Inputs of the program that the result does not need
-                may be given too.
+                may be given too. A size that no input has in its shape is given by name, as a whole number.
 
         Returns:
             A NumPy scalar or array; NaN where an operation leaves the reals.
@@ -270,8 +270,10 @@ class Expr(ArrayMethods):
             # A gradient may have lost an input that its program has; giving it a value is no mistake.
             known = {s.name for s in known_symbols([self])}
             values = {name: value for name, value in values.items() if name in needed or name not in known}
+        sizes = sizes_by_name(self, inputs, values)
+        values = {name: value for name, value in values.items() if name not in sizes}
         together = not array_program([self._node])
-        return evaluate([self._node], bind(inputs, args, values, together=together))[0]
+        return evaluate([self._node], bind(inputs, args, values, together=together), sizes)[0]
 
     def __float__(self) -> float:
         if symbols_of([self._node]):

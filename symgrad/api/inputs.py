@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
+from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, names_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -12,7 +14,7 @@ from symgrad.ir.traverse import symbols_of, topological
 if TYPE_CHECKING:
     from symgrad.api.expr import Expr
 
-__all__ = ["array_program", "inputs_of", "known_symbols", "ordered_symbols", "unbound_sizes"]
+__all__ = ["array_program", "inputs_of", "known_symbols", "ordered_symbols", "sizes_by_name", "unbound_sizes"]
 
 
 def ordered_symbols(exprs: Iterable[Expr]) -> list[Node]:
@@ -60,6 +62,38 @@ def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
         if node.op is SIZE or (node.params and not node.op.pointwise):
             found.update(dict.fromkeys(_names(node.params)))
     return [name for name in found if name not in bound]
+
+
+def sizes_by_name(expr: Expr, inputs: Sequence[Node], values: Mapping[str, Any]) -> dict[str, int]:
+    """Return the sizes that are given as numbers: those that no input has in its shape, and others if one likes.
+
+    Raises:
+        MissingInputError: for one that no input has and that is not given.
+        ArrayTypeError: for what is no whole number.
+        ShapeError: for a negative one.
+    """
+    unbound = unbound_sizes([expr.node], inputs)
+    shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]
+    names = dict.fromkeys([*unbound, *(n for shape in shapes for size in shape for n in names_of(size))])
+    found: dict[str, int] = {}
+    for name in names:
+        if name in values:
+            found[name] = _length(name, values[name])
+        elif name in unbound:
+            raise MissingInputError(
+                f"no value for the size {name}, which no input has in its shape", cure=f"pass {name}=..."
+            )
+    return found
+
+
+def _length(name: str, value: Any) -> int:
+    try:
+        length = index(value)
+    except TypeError:
+        raise ArrayTypeError(f"the size {name} is {value!r}", expected="a whole number") from None
+    if length < 0:
+        raise ShapeError(f"the size {name} is {length}", expected="a length of at least 0")
+    return length
 
 
 def array_program(outputs: Iterable[Node]) -> bool:

@@ -27,12 +27,15 @@ CONSTANT_VALUES = {
 _MP_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
 
 
-def evaluate(outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
+def evaluate(
+    outputs: Sequence[Node], values: Mapping[Node, Any], given: Mapping[str, int] | None = None
+) -> list[Any]:
     """Evaluate nodes in NumPy float64, operation by operation as written.
 
     Args:
         outputs: the nodes wanted.
         values: a number or array for every symbol (or intermediate node) that they read; these broadcast.
+        given: sizes by name, for those that no symbol has in its shape.
 
     Returns:
         One array or NumPy scalar per output. Outside an op's domain the value is NaN or an infinity, without
@@ -43,7 +46,7 @@ def evaluate(outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
         NumberTooLargeError: if a constant such as 9**9**9**9 does not fit a float.
     """
     order = topological(outputs, until=values)
-    sizes = sizes_of(order, values)
+    sizes = sizes_of(order, values, given)
     results: dict[Node, Any] = {}
     constants: set[Node] = set()
     with np.errstate(all="ignore"):
@@ -82,7 +85,9 @@ def _own(result: Any) -> Any:
     return result if getattr(result, "ndim", 0) == 0 or result.flags.writeable else np.array(result)
 
 
-def sizes_of(order: Sequence[Node], values: Mapping[Node, Any]) -> dict[str, int]:
+def sizes_of(
+    order: Sequence[Node], values: Mapping[Node, Any], given: Mapping[str, int] | None = None
+) -> dict[str, int]:
     """Return the value of every named size, from the shapes of the given arrays.
 
     Raises:
@@ -90,7 +95,7 @@ def sizes_of(order: Sequence[Node], values: Mapping[Node, Any]) -> dict[str, int
             size than declared: only elementwise programs broadcast over further axes. If a computed size is negative.
     """
     structural = any(n.op is SIZE or not n.op.pointwise for n in order)
-    sizes: dict[str, int] = {}
+    sizes = dict(given or {})
     owner: dict[str, Node] = {}
     for node, value in values.items():
         actual = np.shape(value)
@@ -107,12 +112,16 @@ def sizes_of(order: Sequence[Node], values: Mapping[Node, Any]) -> dict[str, int
                 known = sizes.setdefault(size, found)
                 if known != found:
                     raise ShapeError(
-                        f"size {size} is {known} in {_called(owner[size])} and {found} in {_called(node)}",
+                        f"size {size} is {known} {_in(owner.get(size))} and {found} in {_called(node)}",
                         expected="one size for one name",
                     )
                 owner.setdefault(size, node)
     check_lengths(unsure_lengths(n.shape for n in order if n not in values), sizes)
     return sizes
+
+
+def _in(owner: Node | None) -> str:
+    return "as given" if owner is None else f"in {_called(owner)}"
 
 
 def _called(node: Node) -> str:

@@ -127,7 +127,7 @@ def _check_sizes(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> None:
                 raise MissingInputError(
                     f"the outputs read the size {name}, and no input has an axis of this size",
                     expected=f"an input declared with an axis {name}",
-                    cure="add such an input, which need not occur in the outputs",
+                    cure=f"declare one, such as like_{name} : real[{name}], which need not occur in the outputs",
                 )
 
 

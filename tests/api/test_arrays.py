@@ -341,7 +341,7 @@ X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
         (lambda: sg.size(V), UsageError, "not the size"),
         (lambda: sg.one_hot(V, 3), SymgradError, "kind real"),
         (lambda: sg.take(X, V), SymgradError, "kind real"),
-        (lambda: sg.size("n")(), ShapeError, "no value"),
+        (lambda: sg.size("n")(), MissingInputError, "no value"),
         (lambda: X(X=np.ones((2, 4))), ShapeError, r"X : real\[n, 3\]"),
         (lambda: sg.sum(X)(X=np.ones(3)), ShapeError, r"X : real\[n, 3\]"),
         (lambda: sg.sum(X + Y)(X=np.ones((2, 3)), Y=np.ones((5, 3))), ShapeError, "2 in 'X' and 5 in 'Y'"),
