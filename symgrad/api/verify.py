@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from symgrad.api.expr import Expr, as_expr
 from symgrad.api.program import parse
 from symgrad.api.targets import differentiable, targets_of
-from symgrad.errors import ShapeError, UnsupportedError, UsageError
+from symgrad.errors import ShapeError, UsageError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
 
@@ -56,7 +57,7 @@ def equal(
     first, second = _pair(a, b)
     if first.shape != second.shape:
         raise ShapeError(
-            f"the two sides have the shapes {first.shape} and {second.shape}",
+            f"the two sides have the shapes {_shape(first)} and {_shape(second)}",
             expected="one shape",
             cure="compare parts of them",
         )
@@ -70,10 +71,10 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
     What `stop_gradient` holds back counts as a frozen copy: in the claim its value appears plainly.
 
     Args:
-        y: what is differentiated, a scalar; or the text of a bare expression.
+        y: what is differentiated; or the text of a bare expression.
         wrt: a name of its program or an Expr, an input or an intermediate value.
-        claim: the derivative as someone wrote it, of the shape of ``wrt``: an Expr, or text in the names of the
-            program.
+        claim: the derivative as someone wrote it: an Expr, or text in the names of the program. Its shape is that of
+            ``wrt``; if y is an array, the shape of y and then that (the Jacobian).
         time_limit: seconds.
 
     Returns:
@@ -100,18 +101,24 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
     (target,) = targets_of(value, [wrt])
     claimed = _claim(claim, value, target)
     of, by, to = _by_symbol(value.node, target.node, claimed)
-    if of.shape:
-        raise UnsupportedError(
-            f"a claim about the derivative of an array of shape {of.shape}",
-            expected="a scalar",
-            cure="verify the derivative of one entry, or of its product with a cotangent: sum(v*y)",
-        )
-    if to.shape != by.shape:
+    wanted = (*of.shape, *by.shape)
+    if to.shape != wanted:
         raise ShapeError(
-            f"the claim has the shape {to.shape}, the derivative by '{target}' has {by.shape}",
-            cure="write the claim in the shape of what one differentiates by",
+            f"the claim has the shape {_shape(to)}, the derivative of a value of shape {_shape(of)} by '{target}' of "
+            f"shape {_shape(by)} has {_shape_text(wanted)}",
+            cure="claim the derivative of sum(y) or of sum(v*y), v a cotangent, if that is meant"
+            if of.shape
+            else "write the claim in the shape of what one differentiates by",
         )
     return decide(derivative_is(of, by, to), seconds)
+
+
+def _shape(node: Node) -> str:
+    return _shape_text(node.shape)
+
+
+def _shape_text(shape: Shape) -> str:
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
 def _seconds(limit: float) -> float:

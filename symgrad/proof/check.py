@@ -18,6 +18,7 @@ from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Field, GiveUp
 from symgrad.proof.functions import Functions
+from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.kernels import Contradiction, Refine
 from symgrad.proof.replay import Replay
 from symgrad.proof.steps import Program, program_from_json
@@ -131,6 +132,14 @@ def _cases(
 ) -> Checked:
     if a == b and data["status"] == "proved":
         return _at_sample(program, a, b, strict, defined, data, "the two sides are the same")
+    if data.get("sizes") == "all":
+        i, j = data["a"], data["b"]
+        base = program_from_json(data["program"])
+        if data["kind"] == "equal":
+            prove_equal(base, i, j)
+        else:
+            prove_gradient(base, i, data["wrt"], j)
+        return _at_sample(program, a, b, strict, defined, data, "proved anew for all sizes")
     cases = {tuple(sorted((int(i), bool(v)) for i, v in c["outcome"])): c for c in data["cases"]}
     found: list[str] = []
     pending: list[dict[int, bool]] = [{}]

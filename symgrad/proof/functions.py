@@ -78,7 +78,7 @@ class Functions(Powers):
             scale = self.oracle.scale("tan", place) * (2 if twice else 1)
             b = F.scaled(u, Fraction(1, scale))
             self.angles.append((b, self.new(f"tan({F.fraction_text(b)})", "tan", place)))
-            self.assumed.append(f"cos({F.fraction_text(b)}) = 0")
+            self.poles.append(f"cos({F.fraction_text(b)}) = 0")
             parts = [*[Fraction(0)] * place, Fraction(scale), Fraction(0)]
         z = self._turn(parts[-1])
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):

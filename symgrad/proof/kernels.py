@@ -105,6 +105,8 @@ class Kernels:
     """What a generator at a position is: its kind and its place in the list of that kind."""
     assumed: list[str] = dataclasses.field(default_factory=list[str])
     """Thin sets of points that are left out, as conditions: where a kernel or a sign is not defined."""
+    poles: list[str] = dataclasses.field(default_factory=list[str])
+    """Where the tangents that stand for sines and cosines are infinite."""
     parities: list[tuple[Poly, Element]] = dataclasses.field(default_factory=list[tuple[Poly, Element]])
     """Terms of integer exponents, and -1 to their power."""
     signs: list[tuple[Poly, Poly]] = dataclasses.field(default_factory=list[tuple[Poly, Poly]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,17 @@ from symgrad.proof.balls import evaluate
 from symgrad.proof.check import FORMAT
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import COMPARISONS
+from symgrad.proof.field import GiveUp
+from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.witness import Witness
-from symgrad.verify.prove import Attempt, prove
+from symgrad.verify.prove import Attempt, Case, prove
 from symgrad.verify.refute import Outcome, refute
 from symgrad.verify.statement import program_of
 from symgrad.verify.text import step_text
 from symgrad.verify.verdict import Proof, Region, Status, Verdict
+
+_FEW = 10  # points that are tried before a proof
 
 __all__ = ["Statement", "decide", "derivative_is", "equal"]
 
@@ -36,6 +41,8 @@ class Statement:
         defined: further steps that must be certain at a point that counts.
         source: what the checker begins with: the program and the kind of statement.
         direction: the variable that is the direction of a derivative by an array.
+        base: the program as the checker reads it.
+        sides: the positions in it of what is equal, or of what is differentiated and of the claim.
     """
 
     program: Program
@@ -44,14 +51,21 @@ class Statement:
     strict: str | bool
     defined: tuple[int, ...]
     source: Mapping[str, Any]
-    direction: str | None = None
+    direction: str | None
+    base: Program
+    sides: tuple[int, int]
+
+    @property
+    def scalar(self) -> bool:
+        """Whether there are no arrays in it."""
+        return not any(s.shape or s.op == "size" for s in self.base.steps)
 
 
 def equal(a: Node, b: Node) -> Statement:
     """The statement a = b."""
     program, (i, j) = program_of([a, b])
     source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
-    return Statement(program, i, j, False, (), source)
+    return Statement(program, i, j, False, (), source, None, program, (i, j))
 
 
 def derivative_is(y: Node, wrt: Node, claim: Node) -> Statement:
@@ -59,7 +73,7 @@ def derivative_is(y: Node, wrt: Node, claim: Node) -> Statement:
     program, (i, j) = program_of([y, claim], [wrt])
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
-    return Statement(made, tangent, change, wrt.name, (i,), source, direction)
+    return Statement(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j))
 
 
 def decide(statement: Statement, time_limit: float) -> Verdict:
@@ -70,24 +84,32 @@ def decide(statement: Statement, time_limit: float) -> Verdict:
         time_limit: seconds.
     """
     begun = time.monotonic()
-    deadline = begun + time_limit
     s = statement
-    outcome = _points(s, begun + 0.45 * time_limit)
-    attempt = prove(s.program, s.a, s.b, begun + 0.9 * time_limit)
-    verdict = _judged(s, outcome, attempt, time.monotonic() > deadline)
-    return replace(verdict, seconds=time.monotonic() - begun)
+    look = partial(
+        refute, s.program, s.a, s.b, strict=s.strict, defined=s.defined, direction=s.direction
+    )  # fmt: skip
+    # A proof needs one point, most mistakes show at a few.
+    outcome = look(deadline=begun + 0.4 * time_limit, enough=_FEW, finer=False)
+    found = outcome.witness is not None
+    # Of what is refuted a proof may still tell where it holds, if that is soon done.
+    attempt = _attempt(s, begun + time_limit * (0.1 if found else 0.7))
+    if not found and (attempt.thin or not attempt.proved):
+        outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved)
+    late = time.monotonic() > begun + 0.95 * time_limit
+    return replace(_judged(s, outcome, attempt, late), seconds=time.monotonic() - begun)
 
 
-def _points(s: Statement, deadline: float) -> Outcome:
-    return refute(
-        s.program,
-        s.a,
-        s.b,
-        strict=s.strict,
-        deadline=deadline,
-        defined=s.defined,
-        direction=s.direction,
-    )
+def _attempt(s: Statement, deadline: float) -> Attempt:
+    if s.scalar:
+        return prove(s.program, s.a, s.b, deadline)
+    try:
+        if s.source["kind"] == "equal":
+            assumed = prove_equal(s.base, *s.sides)
+        else:
+            assumed = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1])
+    except GiveUp as why:
+        return Attempt((Case({}, f"gave up: {why}"),))
+    return Attempt((Case({}, "proved", tuple(assumed)),))
 
 
 def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Verdict:
@@ -99,7 +121,8 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
     if attempt.proved and points:
         return Verdict(
             "proved",
-            "both sides have the same normal form wherever they are defined",
+            "both sides have the same normal form wherever they are defined"
+            + ("" if s.scalar else ", for all sizes"),
             excluded=attempt.excluded,
             points=points,
             digits=outcome.digits,
@@ -136,7 +159,7 @@ def _proof(s: Statement, status: str, outcome: Outcome, attempt: Attempt) -> Pro
     return Proof(
         {
             **_head(s, status),
-            "cases": [c.data for c in attempt.cases],
+            **({"cases": [c.data for c in attempt.cases]} if s.scalar else {"sizes": "all"}),
             "sample": {"point": point_to_json(sample.values), "sizes": dict(sample.sizes)},
         }
     )

@@ -75,6 +75,7 @@ class Case:
         result: ``proved``, ``empty`` (no point has this outcome), or why not.
         excluded: what must not vanish, as text.
         data: what the checker needs to replay it.
+        thin: whether points are left out at which both sides may well be defined and differ.
         parts: where the difference depends on signs that nothing decides, the conditions of a part of the case, as
             text and as signs of polynomials, and whether it is proved there.
         number: what the difference is everywhere, if that is a number other than zero.
@@ -84,6 +85,7 @@ class Case:
     result: str
     excluded: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    thin: bool = False
     parts: tuple[Part, ...] = ()
     number: Fraction | None = None
 
@@ -106,6 +108,11 @@ class Attempt:
     @property
     def why(self) -> str:
         return next((c.result for c in self.cases if c.result not in {"proved", "empty"}), "")
+
+    @property
+    def thin(self) -> bool:
+        """Whether points are left out at which the sides may be defined and differ."""
+        return any(c.thin for c in self.cases)
 
     @property
     def excluded(self) -> tuple[str, ...]:
@@ -151,7 +158,7 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
         except Refine as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
-            return Case(outcome, "empty", tuple(dict.fromkeys(kernels.assumed)), data)
+            return Case(outcome, "empty", tuple(dict.fromkeys(kernels.assumed)), data, bool(kernels.assumed))
         except GiveUp as why:
             return Case(outcome, f"gave up: {why}")
         else:
@@ -165,7 +172,7 @@ def _judged(
     F = kernels.field
     excluded = (
         *(f"{F.text(f)} = 0" for f in F.factors if not kernels.never_zero(f)),
-        *dict.fromkeys(kernels.assumed),
+        *dict.fromkeys([*kernels.poles, *kernels.assumed]),
     )
     number = F.number(difference)
     if number is not None and number != 0:
@@ -177,13 +184,13 @@ def _judged(
             number=Fraction(str(number)),
         )
     if F.is_zero(difference):
-        return Case(outcome, "proved", excluded, data)
+        return Case(outcome, "proved", excluded, data, bool(kernels.assumed))
     return Case(
         outcome,
         "no proof: the difference has another normal form",
         excluded,
         data,
-        _parts(kernels, difference),
+        parts=_parts(kernels, difference),
     )
 
 

@@ -121,18 +121,20 @@ class _Search:
                 self.unknown[number] = point
         return False
 
-    def run(self, start: int) -> None:
+    def run(self, start: int, enough: int, *, finer: bool) -> None:
         """Try many points at the first precision, then some of them at higher ones."""
         for number, point in enumerate(points_of(self.program)):
             if self.look(number, point, start):
                 return
             self.tried += 1
-            if self.tried >= _MOST or len(self.agreeing) >= _ENOUGH:
+            if self.tried >= _MOST or len(self.agreeing) >= enough:
                 break
         precision = start
-        for several in _FINER:
+        for several in _FINER if finer else ():
             precision *= 2
-            close = [(k, p) for k, p in self.agreeing.items() if self.digits[k] is not None][:several]
+            loose = [k for k, d in self.digits.items() if d is not None]
+            loose.sort(key=lambda k: self.digits[k] or 0)
+            close = [(k, self.agreeing[k]) for k in loose[:several]]
             for number, point in [*close, *list(self.unknown.items())[:several]]:
                 if self.look(number, point, precision):
                     return
@@ -178,6 +180,8 @@ def refute(
     start: int = 64,
     defined: Sequence[int] = (),
     direction: str | None = None,
+    enough: int = _ENOUGH,
+    finer: bool = True,
 ) -> Outcome:
     """Look for a point inside the declared domains at which two values certainly differ.
 
@@ -192,6 +196,8 @@ def refute(
             claim", that of y.
         direction: the name of the variable that is a direction, if there is one: in a witness it is that of a single
             entry.
+        enough: points of the common domain after which no more are tried.
+        finer: whether points at which the values agree are tried again with more bits.
 
     Returns:
         The first witness, or at which points the values agree.
@@ -208,7 +214,7 @@ def refute(
     search = _Search(program, [a, b, *defined], strict, deadline, direction)
     out_of_time = False
     try:
-        search.run(start)
+        search.run(start, enough, finer=finer)
     except TimeoutError:
         out_of_time = True
     found = [d for d in search.digits.values() if d is not None]
