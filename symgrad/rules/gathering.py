@@ -166,12 +166,20 @@ class Gathering:
             shown = written(full(factor, core.shape), axes, node.shape)
             return see_through(written(*view(shown), node.shape))
 
-        self.laws["product-of-views"] = None
         form = self._forms.products.form_of_factor(core)
-        powers = {seen(exp(p) if b is E else pow(b, p)): 1 for b, p in form.powers.items()}
-        self.raise_to(
-            Form(form.coefficient, {**{seen(b): k for b, k in form.factors.items()}, **powers}, {}), e
-        )
+        powers = [(exp(p) if b is E else pow(b, p), 1) for b, p in form.powers.items()]
+        shown = [(seen(b), k) for b, k in (*form.factors.items(), *powers)]
+        if len(dict(shown)) == len(shown):
+            self.laws["product-of-views"] = None
+            self.raise_to(Form(form.coefficient, dict(shown), {}), e)
+            return True
+        # Factors of shapes (1,) and () show the same: each of them counts.
+        if e.denominator != 1:
+            return False
+        self.laws["product-of-views"] = None
+        self.include(number(form.coefficient), e)
+        for base, k in shown:
+            self.raise_to(Form(1, {base: k}, {}), e)
         return True
 
     def _takes_view_of_sum(self, total: Node, axes: Map, shown: Node, e: Exponent) -> bool:

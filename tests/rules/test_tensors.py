@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.backward.vjp import pull_back
+from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number
 from symgrad.ir.traverse import symbols_of, topological
@@ -111,6 +112,20 @@ def test_views_compose(seed: int) -> None:
         left, right = evaluate([node, written(core, axes, node.shape)], at)
         assert np.array_equal(left, right, equal_nan=True)
         assert sorted(a for a in axes if a is not None) == list(range(len(core.shape)))
+
+
+@pytest.mark.parametrize(
+    "text", ["(q*outer(d, d)).T", "(q*outer(d**2, d)).T", "(q*outer(d, d)).T/d", "(q*outer(1/d, d)).T"]
+)
+def test_factors_that_show_the_same_all_count(text: str) -> None:
+    # Views make d, of shape (1,), and squeeze(d), a scalar, one base.
+    p = parse_program(f"E : real[1, 3, 1]; q : real[2]; d = max(E, axis=(1, 2)); y = {text}")
+    found = canonical([p["y"]])
+    values = {"q": np.array([1.0, 2.0]), "E": np.array([[[0.1], [0.5], [0.2]]])}
+    at: dict[Node, Any] = {s: values[s.name] for s in symbols_of([p["y"]])}
+    left, right = evaluate([p["y"], *found.nodes], at)
+    np.testing.assert_allclose(right, left, rtol=1e-14)
+    assert any("= 0" in note for note in found.notes) == ("1/d" in text)
 
 
 def test_the_identity_is_its_own_transpose() -> None:
