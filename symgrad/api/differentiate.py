@@ -200,7 +200,7 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
             listings=listings,
             nothing=nothing_among(e.node, moved) if tangent.is_number(0) else None,
             origins=origins,
-            sources=tuple(moving),
+            sources=(*moving, *directions.values()),
         )
         for e, tangent in zip(outputs, nodes, strict=True)
     ]
@@ -316,6 +316,12 @@ def stop_gradient(x: Any) -> Expr:
     return apply_op("stop_gradient", x)
 
 
+def _cotangent_like(output: Expr) -> str | None:
+    if all(isinstance(size, int | str) for size in output.shape):
+        return None
+    return "compute it as the value is: sg.tensor('s', ('n',))[1:] has the shape of x[1:] for n entries in x"
+
+
 def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped: Sequence[Node]) -> Any:
     by = targets(outputs, many(wrt))
     for output, seed in zip(outputs, seeds, strict=True):
@@ -323,6 +329,7 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
             raise ShapeError(
                 f"a cotangent of shape {text(seed.shape)} for a value of shape {text(output.shape)}",
                 expected="the shape of the value, or a number for all its entries",
+                cure=_cotangent_like(output),
             )
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins = listings_of(outputs), origins_of(outputs)
@@ -333,7 +340,7 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
             traces=(trace,),
             nothing=None if n is None else str(n),
             origins=origins,
-            sources=tuple(by),
+            sources=(*by, *seeds),
         )
         for g, n in zip(trace.gradients, trace.nothing, strict=True)
     ]

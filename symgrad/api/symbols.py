@@ -76,7 +76,8 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real") -> Expr:
             raise UsageError(
                 f"'{name}' is declared with the size {size}",
                 expected="a whole number or a name",
-                cure="give the size a name of its own",
+                cure="give the size a name of its own, or compute the array: "
+                f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
             )
     return handle(symbol(Declaration(_checked(name), _domain(domain), sizes)))
 

@@ -18,6 +18,7 @@ from symgrad.errors import (
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.frontend.terms import Term, ends
+from symgrad.frontend.uses import likely_domain
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, number, size_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS, Op
@@ -277,7 +278,10 @@ class Scope:
         elif name in ("T", "inputs"):
             cure = f"declare it: {name} : real"
         else:
-            cure = suggest(name, self.defined) or f"declare it: {name} : real"
+            start, end = ends(token)
+            first = self.source.text.rfind("\n", 0, start) + 1
+            kind = likely_domain(self.source.text[first:].partition("\n")[0], start - first, end - first)
+            cure = suggest(name, self.defined) or f"declare it: {name} : {kind}"
         return self.wrong_token(
             UnknownNameError, f"unknown name '{name}'", token, expected=_known(self.defined), cure=cure
         )

@@ -12,7 +12,7 @@ from symgrad.errors import ArrayTypeError, ComplexInputError, MissingInputError,
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 
-__all__ = ["bind", "check_array", "check_shapes", "in_order", "not_complex", "whole"]
+__all__ = ["bind", "check_array", "check_shapes", "counted", "in_order", "not_complex", "whole"]
 
 
 def bind(
@@ -32,6 +32,10 @@ def bind(
     """
     given = in_order([s.name for s in symbols], args, by_name)
     values = {s: _numbers(s, check_array(s, value)) for s, value in zip(symbols, given, strict=True)}
+    if not together:
+        for s, value in values.items():
+            if s.dtype == "int":
+                counted(s, value)
     check_shapes(symbols, list(values.values()), together=together)
     return values
 
@@ -114,6 +118,24 @@ def whole(symbol: Node, value: Any) -> None:
             f"input '{symbol.name}' is declared int, and one of its values is {broken.flat[0]}",
             expected="whole numbers",
             cure=f"round them, or declare {symbol.name} : real",
+        )
+
+
+def counted(symbol: Node, value: Any) -> None:
+    """Refuse what int64 does not hold for an input that is declared int: in an array program it may be a position.
+
+    Raises:
+        ArrayTypeError: naming the first such value.
+    """
+    whole(symbol, value)
+    array = np.asarray(value)
+    # The largest int64 has no float: the next one above it is 2**63, which is out of range.
+    wrong = array[~((array >= -(2**63)) & (array < 2**63))]
+    if wrong.size:
+        raise ArrayTypeError(
+            f"input '{symbol.name}' is declared int, and one of its values is {wrong.flat[0]}",
+            expected="whole numbers that int64 holds",
+            cure=f"pass {symbol.name}.astype(np.int64) of finite values",
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from unicodedata import normalize
 
 from symgrad.errors import DeclarationError, ShapeError
-from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_min
 
 __all__ = [
     "BOOL",
@@ -69,10 +69,17 @@ def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
                 raise ShapeError(
                     f"sizes {present} and {size} do not broadcast",
                     expected="equal sizes, or one of them 1",
-                    cure="check the declared shapes of the operands",
+                    cure="a slice x[:, :1] may be empty: write x[:, 0][:, None] for one column"
+                    if _may_be_empty(present) or _may_be_empty(size)
+                    else "check the declared shapes of the operands",
                 )
             result[offset + i] = size
     return tuple(result)
+
+
+def _may_be_empty(size: Size) -> bool:
+    """Tell whether a size is one, or zero where an axis is empty: the length of x[:1]."""
+    return isinstance(size, Extent) and any(size == size_min(1, name) for name in names_of(size))
 
 
 def decimal_text(value: Number) -> str | None:

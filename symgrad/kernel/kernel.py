@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, KernelError
 from symgrad.ir.graph import Node
-from symgrad.ir.inputs import not_complex, whole
+from symgrad.ir.inputs import counted, not_complex
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.kernel.ufunc import MAX_ARGS
 from symgrad.llvm.jit import emit_assembly
@@ -180,17 +180,8 @@ class Kernel(ABC):
 
     def _counted(self, k: int, array: Any) -> Any:
         """Return input k, which is declared int, as int64 if every value is one."""
-        name, kind = self.inputs[k], self.kinds[k]
-        whole(self.symbols[k], array)
-        # The largest int64 has no float: the next one above it is 2**63, which is out of range.
-        wrong = array[~((array >= -(2**63)) & (array < 2**63))]
-        if wrong.size:
-            raise ArrayTypeError(
-                f"input '{name}' is declared int, and one of its values is {wrong.flat[0]}",
-                expected=f"whole numbers that {kind} holds",
-                cure=f"pass {name}.astype(np.{kind}) of finite values",
-            )
-        return array.astype(kind)
+        counted(self.symbols[k], array)
+        return array.astype(self.kinds[k])
 
     # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.
 
