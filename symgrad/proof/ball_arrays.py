@@ -52,10 +52,9 @@ def filled(shape: tuple[int, ...], value: Value) -> Array:
     return array
 
 
-def elementwise(function: Callable[..., Value], *args: Any) -> Any:
-    """Apply a function of values to the entries of arrays, with broadcasting."""
-    result: Any = np.frompyfunc(function, len(args), 1)(*map(boxed, args))
-    return result
+def elementwise(function: Callable[..., Value], *args: Any) -> Array:
+    """Apply a function of values to the entries of arrays, with broadcasting; the result is an array."""
+    return boxed(np.frompyfunc(function, len(args), 1)(*map(boxed, args)))
 
 
 def _total(values: Sequence[Value]) -> Value:
@@ -98,7 +97,7 @@ def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
     grid = dict(zip(order, np.ogrid[tuple(slice(sizes[i]) for i in order)], strict=True))
     product: Any = None
     for own, x in zip(labels, operands, strict=True):
-        spread = x[tuple(grid[i] for i in own)]
+        spread = boxed(x[tuple(grid[i] for i in own)])
         product = spread if product is None else elementwise(mul, product, spread)
     product = np.broadcast_to(product, tuple(sizes[i] for i in order))
     if len(result) == len(order):
@@ -204,7 +203,7 @@ def _cumsum(axis: int, reverse: int, x: Array) -> Array:
     moved = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
     out = np.empty(moved.shape, dtype=object)
     for i in range(len(moved)):
-        out[i] = elementwise(add, out[i - 1], moved[i]) if i else moved[i]
+        out[i] = unboxed(elementwise(add, out[i - 1], moved[i])) if i else moved[i]
     back = np.moveaxis(out, 0, axis)
     return np.flip(back, axis) if reverse else back
 
@@ -238,7 +237,7 @@ def _gather(axes: Axes, x: Array, *indices: Any) -> Array:
     if any(x.shape[a] == 0 for a in axes):
         return filled((*kept[: axes[0]], *wrong.shape, *kept[axes[0] :]), None)
     rows = np.array(np.moveaxis(x, axes, range(len(axes)))[tuple(p for p, _ in places)], dtype=object)
-    rows = rows.reshape(*wrong.shape, *kept)
+    rows = rows.reshape((*wrong.shape, *kept))
     rows[wrong] = None
     return np.moveaxis(rows, range(wrong.ndim), range(axes[0], axes[0] + wrong.ndim))
 
@@ -301,7 +300,7 @@ def _concatenate(axis: int, *parts: Array) -> Array:
 
 def _unslice(triples: Any, shape: tuple[int, ...], x: Array) -> Array:
     result = filled(shape, fmpq(0))
-    result[_key(triples)] = x
+    result[_key(triples)] = unboxed(x)
     return result
 
 

@@ -146,12 +146,12 @@ def sizes_at(program: Program, point: Point) -> dict[str, int]:
         value = point.get(symbol.name)
         if symbol.shape and value is not None:
             actual = np.shape(_objects(value))
-            if len(actual) != len(symbol.shape):
+            if len(actual) != len(symbol.shape) and 0 not in actual:
                 raise UsageError(
                     f"'{symbol.name}' has the shape {actual} in the point",
                     expected=f"{len(symbol.shape)} axes",
                 )
-            for size, n in zip(symbol.shape, actual, strict=True):
+            for size, n in zip(symbol.shape, actual, strict=False):
                 if isinstance(size, str) and size.isidentifier() and sizes.setdefault(size, n) != n:
                     raise UsageError(f"the length {size} is both {sizes[size]} and {n}")
     return sizes
@@ -159,6 +159,12 @@ def sizes_at(program: Program, point: Point) -> dict[str, int]:
 
 def _objects(value: Any) -> Any:
     return value if is_array(value) else np.array(value, dtype=object)
+
+
+def _shaped(value: Any, shape: tuple[int, ...]) -> Any:
+    """Return a value as an array; nested lists do not tell the axes behind one of length 0."""
+    array = _objects(value)
+    return array.reshape(shape) if array.size == 0 and array.shape == shape[: array.ndim] else array
 
 
 def _exact(value: Any) -> Value:
@@ -175,8 +181,8 @@ def _symbol(step: Step, point: Point, sizes: Mapping[str, int]) -> Any:
         raise UsageError(f"the point has no value of '{name}'")
     if not step.shape:
         return _exact(point[name])
-    array = _objects(point[name])
     wanted = tuple(length(s, sizes) for s in step.shape)
+    array = _shaped(point[name], wanted)
     if array.shape != wanted:
         raise UsageError(f"'{name}' has the shape {array.shape} in the point", expected=str(wanted))
     return elementwise(_exact, array)
@@ -251,8 +257,9 @@ def inside(program: Program, point: Point, sizes: Mapping[str, int] | None = Non
 
 
 def _admits(symbol: Symbol, value: Any, sizes: Mapping[str, int]) -> bool:
-    array = _objects(value)
-    if array.shape != tuple(length(s, sizes) for s in symbol.shape):
+    wanted = tuple(length(s, sizes) for s in symbol.shape)
+    array = _shaped(value, wanted)
+    if array.shape != wanted:
         return False
     return all(_in_domain(symbol, v) for v in cast("list[Any]", array.ravel().tolist()))
 

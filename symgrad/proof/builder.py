@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from symgrad.proof.steps import Step
 
-__all__ = ["Builder", "Shape"]
+__all__ = ["Builder", "Shape", "broadcast"]
 
 Shape: TypeAlias = "tuple[int | str, ...]"
 

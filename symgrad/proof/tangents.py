@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from symgrad.proof.builder import Builder, Shape
+from symgrad.proof.builder import Builder, Shape, broadcast
 from symgrad.proof.steps import Step
 
 __all__ = ["ARRAY_TANGENTS"]
@@ -49,10 +49,11 @@ def _concatenate(into: Builder, _at: int, step: Step, moving: Sequence[int | Non
 
 
 def _extreme(into: Builder, at: int, step: Step, moved: int) -> int:
-    """The tangent of the extreme entry: in the strict sense there is one."""
+    """The mean tangent of the extreme entries: in the strict sense these are copies of one, and so their tangents."""
     axes: tuple[int, ...] = step.params[0]
     here = into.op("eq", step.args[0], into.spread(at, axes))
-    return into.sum(into.op("where", here, moved, into.number(0)), axes)
+    copies = into.sum(into.op("where", here, into.number(1), into.number(0)), axes)
+    return into.op("div", into.sum(into.op("where", here, moved, into.number(0)), axes), copies)
 
 
 def _norm(into: Builder, at: int, step: Step, moved: int) -> int:
@@ -111,15 +112,15 @@ def _prod_except(into: Builder, _at: int, step: Step, moved: int) -> int:
 
 def _matmul(into: Builder, a: int, b: int) -> int:
     """The products of the matrices of two stacks, whose leading axes broadcast."""
-    lead = tuple(range(max(len(into.shape(a)), len(into.shape(b))) - 2))
+    lead = broadcast([into.shape(a)[:-2], into.shape(b)[:-2]])
     n = len(lead)
-    return into.contract(
-        [
-            (a, (*lead[n - len(into.shape(a)) + 2 :], n, n + 1)),
-            (b, (*lead[n - len(into.shape(b)) + 2 :], n + 1, n + 2)),
-        ],
-        (*lead, n, n + 2),
-    )
+
+    def operand(at: int, row: int, column: int) -> tuple[int, tuple[int, ...]]:
+        *own, rows, columns = into.shape(at)
+        kept = [k for k, size in enumerate(own, n - len(own)) if size == lead[k]]  # others repeat
+        return into.reshape(at, (*(lead[k] for k in kept), rows, columns)), (*kept, row, column)
+
+    return into.contract([operand(a, n, n + 1), operand(b, n + 1, n + 2)], (*range(n), n, n + 2))
 
 
 def _inv(into: Builder, at: int, _step: Step, moved: int) -> int:

@@ -239,7 +239,7 @@ def _sizes(program: Program) -> list[dict[str, int]]:
 
 def _possible(lengths: list[int | str], sizes: Mapping[str, int]) -> bool:
     try:
-        return all(length(n, sizes) > 0 for n in lengths)
+        return all(length(n, sizes) > 0 for n in lengths if isinstance(n, str))
     except UsageError:
         return False
 

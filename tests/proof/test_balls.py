@@ -354,6 +354,11 @@ ARRAY_EXPRESSIONS = [
     "var(A, axis=0)",
     "n*v",
     "ones((n, m))*3",
+    "inv(A@A.T + eye(n))",
+    "det(A@A.T)*det(eye(n)*2)",
+    "logdet(-eye(n))",
+    "solve(A@A.T + eye(n), stack([A, b]))",
+    "solve(A@A.T + eye(n), w)",
 ]
 
 
@@ -416,3 +421,19 @@ def test_shapes_that_do_not_fit() -> None:
     with pytest.raises(UsageError, match="no value"):
         evaluate(Program(steps, ()), {}, precision=64)
     assert evaluate(Program(steps, ()), {}, precision=64, sizes={"n": 100}, wanted=[1]) == [None]
+
+
+def test_arrays_without_entries() -> None:
+    text = "Z : real[0, 3]\ny = sum(Z) + sum(Z, axis=0) + sum(prod(Z, axis=0))\nw = Z + 1"
+    found = values(text, {"Z": []})
+    assert found[0].tolist() == [3, 3, 3]
+    assert found[1].shape == (0, 3)
+
+
+def test_singular_matrices() -> None:
+    singular = [[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]]
+    declared = "A : real[n, n]"
+    assert value("det(A)", declared, A=singular) == 0
+    assert value("logdet(A)", declared, A=singular) is None
+    assert set(value("inv(A)", declared, A=singular).flat) == {None}
+    assert value("det(A*exp(1))", declared, A=singular) is None

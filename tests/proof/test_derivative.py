@@ -219,6 +219,8 @@ ARRAY_FUNCTIONS = [
     "sum(solve(A@A.T + 5*eye(n), A@B))",
     "sum(solve(A@A.T + 5*eye(n), w)*w)",
     "sum(var(A, axis=0)*v)",
+    "max(broadcast_to(A[0], (n, m)))",
+    "sum(solve(stack([A@A.T + 3*eye(n)]), stack([A, b]))**2)",
 ]
 DECLARED = "A : real[n, m]\nB : real[m, k]\nv : real[m]\nw : real[n]\ni : int[k]\nb : real[n, m]\n"
 
