@@ -4,9 +4,8 @@ Each step of a program gets a normal form entry by entry: a sum of products of i
 canonical names (`indexed_terms`), taken apart by a few laws (`indexed_rules`). Two programs are equal if the difference
 of their forms has no terms. Derivatives are taken of the normal form, by rules of this checker alone.
 
-The meaning is pointwise and over the reals, where both sides are defined. What the laws take for granted (denominators
-that are not zero, logarithms of what is positive, computed lengths that are not zero) is returned. Sizes with a name are
-at least 1.
+The meaning is pointwise and over the reals, where both sides are defined. What the laws take for granted is returned:
+a denominator is not zero, what has a logarithm is positive. Sizes with a name are at least 1.
 """
 
 from __future__ import annotations
@@ -131,8 +130,8 @@ def _orders(symbol: Symbol, names: frozenset[str], head: Head) -> tuple[tuple[in
 
 def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, ...]]) -> Head:
     """Return an input as a constant to differentiation, or as it was before."""
-    name, lengths, _ = head.params
-    key = (name, lengths, frozen)
+    name, lengths, _, kind = head.params
+    key = (name, lengths, frozen, kind)
     return t.head("tensor", key, (), head.arity, symmetries=symmetries, positive=head.positive)
 
 
@@ -216,7 +215,12 @@ def _input(t: Terms, symbol: Symbol, symmetric: frozenset[str]) -> Form:
         orders = [(1, 0)] if lengths else []
     positive = symbol.low is not None and symbol.low >= 0
     head = t.head(
-        "tensor", (symbol.name, lengths, False), (), len(lengths), symmetries=orders, positive=positive
+        "tensor",
+        (symbol.name, lengths, False, symbol.kind),
+        (),
+        len(lengths),
+        symmetries=orders,
+        positive=positive,
     )
     return t.atom(head, [f"a{k}" for k in axes(shape)])
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_laws import exp, log, magnitude, opaque, power, product_without
+from symgrad.proof.indexed_maps import affine, map_of, slice_map, up_to
 from symgrad.proof.indexed_matrices import determinant, inverse
 from symgrad.proof.indexed_ops import Call, axes, spread
 from symgrad.proof.indexed_rules import Way, delta
@@ -20,15 +21,6 @@ Axes: TypeAlias = "list[tuple[str, str]]"
 """Names of indices, with their lengths."""
 
 
-def _map(
-    t: Terms, name: Any, ends: Sequence[tuple[str, str]], ways: tuple[Way, ...], form: Form | None = None
-) -> Form:
-    """Return a map of positions: 1 where the first ends are sent to the others."""
-    positions, lengths = tuple(p for p, _ in ends), tuple(n for _, n in ends)
-    head = t.head("map", (name, lengths, ways), () if form is None else (form,), len(positions))
-    return t.atom(head, positions)
-
-
 # -------------------------------------------------------------------------------------------------------- contraction
 
 
@@ -38,10 +30,12 @@ def _einsum(call: Call) -> Form:
     lengths: dict[str, str] = {}
     parts: list[Form] = []
     for form, shape, own in zip(call.args, call.shapes, labels, strict=True):
-        lengths.update((f"l{own[k]}", shape[k]) for k in axes(shape))
+        if any(lengths.setdefault(f"l{label}", n) != n for label, n in zip(own, shape, strict=True)):
+            raise GiveUp("a contraction of axes of different lengths")
         parts.append(t.rename(form, {f"a{k}": f"l{own[k]}" for k in axes(shape)}))
     kept = {f"l{label}": f"a{k}" for k, label in enumerate(result)}
-    found = t.sum_over(t.multiply(*parts), {i: n for i, n in lengths.items() if i not in kept})
+    summed = {i: n for i, n in lengths.items() if i not in kept and n != "1"}
+    found = t.sum_over(t.multiply(*parts), summed)
     return t.rename(found, kept)
 
 
@@ -108,7 +102,8 @@ def _opaque(call: Call) -> Form:
 
 
 def _prod_except(call: Call) -> Form:
-    t, (axis,) = call.t, call.step.params
+    t = call.t
+    axis: int = call.step.params[0]
     length = call.shapes[0][axis]
     if length == "1":
         return t.number(1)
@@ -123,8 +118,7 @@ def _cumsum(call: Call) -> Form:
     if length == "1":
         return call.args[0]
     source, target = "s", f"a{axis}"
-    low, high = (target, source) if reverse else (source, target)
-    triangle = _map(t, "le", ((low, length), (high, length)), ())
+    triangle = up_to(t, target, source, length) if reverse else up_to(t, source, target, length)
     return t.sum_over(t.multiply(t.rename(call.args[0], {target: source}), triangle), {source: length})
 
 
@@ -148,7 +142,9 @@ def _reshape(call: Call) -> Form:
         first, second = (old, new) if [n for _, n in old] < [n for _, n in new] else (new, old)
         one = tuple(range(len(first)))
         two = tuple(range(len(first), len(first) + len(second)))
-        links.append(_map(t, ("reshape", len(one)), [*first, *second], ((one, two, True), (two, one, True))))
+        links.append(
+            map_of(t, ("reshape", len(one)), [*first, *second], ((one, two, True), (two, one, True)))
+        )
     return t.sum_over(t.multiply(form, *links), dict(before))
 
 
@@ -187,19 +183,8 @@ def _slices(call: Call, whole: Sequence[str], part: Sequence[str], into: bool) -
     links: list[Form] = []
     for k, (triple, long, short) in enumerate(zip(triples, whole, part, strict=True)):
         inner, outer = (f"s{k}", f"a{k}") if into else (f"a{k}", f"s{k}")
-        start, stop, step = map(str, triple)
-        plain = start in ("None", "0") and stop in ("None", long) and step == "1"
-        if long == "1" and short == "1":
-            continue
-        if plain:
-            links.append(delta(t, inner, outer, long))
-            continue
-        ends = [e for e in ((inner, short), (outer, long)) if e[1] != "1"]
-        if len(ends) == 2:
-            ways: tuple[Way, ...] = (((0,), (1,), True), ((1,), (0,), False))
-        else:  # one position of many, or a slice of one position that may be empty
-            ways = (((), (0,), True),) if ends[0][0] == outer else ()
-        links.append(_map(t, ("slice", start, stop, step, long, short), ends, ways))
+        if long != "1" or short != "1":
+            links.append(slice_map(t, triple, (inner, short), (outer, long)))
     bound = {f"s{k}": source[k] for k in axes(source)}
     return t.sum_over(t.multiply(form, *links), bound)
 
@@ -223,13 +208,7 @@ def _concatenate(call: Call) -> Form:
     parts: list[Form] = []
     for form, shape, start in zip(call.args, call.shapes, ends, strict=False):
         place = (f"a{axis}", call.shape[axis])
-        if shape[axis] == "1":
-            links = [place]
-            ways: tuple[Way, ...] = (((), (0,), True),)
-        else:
-            links = [("s", shape[axis]), place]
-            ways = (((0,), (1,), True), ((1,), (0,), False))
-        link = _map(t, "shift", links, ways, t.size(start))
+        link = affine(t, t.size(start), 1, ("s", shape[axis]), place)
         moved = t.multiply(t.rename(form, {f"a{axis}": "s"}), link)
         parts.append(t.sum_over(moved, {"s": shape[axis]} if shape[axis] != "1" else {}))
     return t.add(*parts)
@@ -243,7 +222,7 @@ def _at(t: Terms, index: Form, end: str, length: str, wrapped: bool) -> Form:
     slots, positions, _ = t.template(index)
     ends = [*((p, "") for p in positions), (end, length)]
     sources = tuple(range(len(positions)))
-    return _map(t, "wrapped" if wrapped else "at", ends, ((sources, (len(positions),), wrapped),), slots)
+    return map_of(t, "wrapped" if wrapped else "at", ends, ((sources, (len(positions),), wrapped),), slots)
 
 
 def _links(
@@ -306,7 +285,7 @@ def _one_hot(call: Call) -> Form:
 
 def _iota(call: Call) -> Form:
     t, (length,) = call.t, call.shape
-    return t.atom(t.head("iota", (), arity=1), ("a0",)) if length != "1" else {}
+    return t.atom(t.head("iota", (length,), arity=1), ("a0",)) if length != "1" else {}
 
 
 def _eye(call: Call) -> Form:
@@ -317,7 +296,7 @@ def _eye(call: Call) -> Form:
     ways: tuple[Way, ...] = (
         (((0,), (1,), False), ((1,), (0,), False)) if len(ends) == 2 else (((), (0,), True),)
     )
-    return _map(t, "eye", ends, ways)
+    return map_of(t, "eye", ends, ways)
 
 
 # ----------------------------------------------------------------------------------------------------------- matrices

@@ -111,7 +111,7 @@ class Derivative:
     def _of_head(self, head: Head) -> Form:
         t = self.t
         if head.kind == "tensor":
-            name, lengths, frozen = head.params
+            name, lengths, frozen, _ = head.params
             if name != self.name or frozen:
                 return {}
             ends = zip(_slots(head), self.at, lengths, strict=True)
@@ -145,9 +145,12 @@ class Derivative:
         if head.kind == "prod":
             slope = product_without(t, form, lengths, at)
         else:
-            assume(t, f"has one entry that is its {head.kind}", form)
+            # Entries that are the extreme one in a whole region are equal there, and so are their derivatives.
+            assume(t, f"has one entry that is its {head.kind}, or equal ones", form)
             distance = sign(t, t.subtract(t.rename(form, names), t.atom(head, _slots(head))))
             slope = t.subtract(t.number(1), t.multiply(distance, distance))
+            count = t.sum_over(slope, dict(zip(at, lengths, strict=True)))
+            slope = t.multiply(slope, power(t, count, -1))
         product = t.multiply(slope, t.rename(inner, names))
         return t.sum_over(product, dict(zip(at, lengths, strict=True)))
 

@@ -249,7 +249,7 @@ def log(t: Terms, form: Form) -> Form:
             inner = filled(t, head.forms[0], own[0][1])
             if len(inner) == 1:
                 ((only, _),) = inner.items()
-                if len(only) == 1 and e == 1 and rest.get(only[0][0]) == only[0][1] == 1:
+                if inner[only] == len(only) == e == 1 and rest.get(only[0][0]) == only[0][1] == 1:
                     result = t.add(result, opaque(t, "log", t.multiply(inner, sign(t, inner))))
                     del rest[component], rest[only[0][0]]
     if c > 0 and len(rest) == 1:
@@ -317,16 +317,15 @@ def product_without(t: Terms, form: Form, lengths: Sequence[str], at: Sequence[s
 def sign(t: Terms, form: Form) -> Form:
     """Return -1, 0 or 1.
 
-    The zeros of a smooth function of the input that one differentiates by are kinks, and left out. Zeros that do not
-    depend on it are not, nor those of a function with pieces: they may fill a region.
+    Zeros that move with the input that one differentiates by are kinks, and left out: if there is no region of them, at
+    any size and for no choice of the indices (x[i] - x[j] is zero where i = j).
     """
     if not form or is_positive(t, form):
         return t.number(1 if form else 0)
     if is_positive(t, t.scale(form, -1)):
         return t.number(-1)
-    inner = [t.heads[h] for h in heads_of(form)]
-    smooth = any(t.smooth in h.inputs for h in inner) and not any(h.rough for h in inner)
-    if smooth:
+    kink = bool(t.smooth) and _is_rarely_zero(t, form)
+    if kink:
         assume(t, "!= 0", form)
     if len(form) == 1:
         # positive factors do not matter, and a sign of a sign is that sign
@@ -334,8 +333,42 @@ def sign(t: Terms, form: Form) -> Form:
         kept = tuple(p for p in monomial if p[0][0] or not t.heads[p[0][1][0][0]].positive)
         if len(kept) == 1 and not kept[0][0][0] and t.heads[kept[0][0][1][0][0]].kind == "sign":
             return {kept: Fraction(1 if c > 0 else -1)}
-        return opaque(t, "sign", {kept: Fraction(1 if c > 0 else -1)}, (smooth,))
-    return opaque(t, "sign", _content(t, form)[2], (smooth,))
+        return opaque(t, "sign", {kept: Fraction(1 if c > 0 else -1)}, (kink,))
+    return opaque(t, "sign", _content(t, form)[2], (kink,))
+
+
+def _is_rarely_zero(t: Terms, form: Form) -> bool:
+    """Tell whether a form that depends on the smooth input is zero at isolated scales of one real input.
+
+    Some term is a product of positive factors and entries of real inputs, so it is not zero where these are positive;
+    and one of these inputs occurs in no other factor, so that scaling it changes this term alone.
+    """
+    while len(form) == 1:  # a power of a sum
+        ((monomial, _),) = form.items()
+        inner = [t.heads[h] for h in heads_of(form)]
+        if len(monomial) != 1 or monomial[0][0][0] or inner[0].kind != "sum":
+            break
+        form = inner[0].forms[0]
+    heads = {monomial: [t.heads[h] for h in heads_of({monomial: Fraction(1)})] for monomial in form}
+    if not any(t.smooth in h.inputs for own in heads.values() for h in own):
+        return False
+    for monomial, own in heads.items():
+        plain = [h for h in own if h.kind == "tensor"]
+        if not all(h.positive or (h.kind == "tensor" and h.params[3] == "real") for h in own):
+            continue
+        others = [h for m, rest in heads.items() for h in rest if m != monomial or h.kind != "tensor"]
+        for head in plain:
+            (name,) = head.names
+            exponents = [
+                e * exponent
+                for (_, factors), exponent in monomial
+                for h, _, e in factors
+                if name in t.heads[h].names
+            ]
+            alone = not any(name in h.names for h in others)
+            if head.params[3] == "real" and alone and len({e > 0 for e in exponents}) == 1:
+                return True
+    return False
 
 
 def magnitude(t: Terms, form: Form) -> Form:

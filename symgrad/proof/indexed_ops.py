@@ -13,6 +13,8 @@ from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_laws import assume, constant, exp, log, magnitude, opaque, power, sign
+from symgrad.proof.indexed_maps import iota_pair, up_to
+from symgrad.proof.indexed_rules import delta
 from symgrad.proof.indexed_terms import Form, Terms
 from symgrad.proof.steps import Step
 
@@ -61,6 +63,10 @@ def elementwise(call: Call) -> Form | None:
     """Apply a function to arguments that broadcast; None if there is none of this name."""
     t, name = call.t, call.step.op
     rank = len(call.shape)
+    for k, length in enumerate(call.shape):
+        lengths = {s[k - rank + len(s)] for s in call.shapes if k >= rank - len(s)}
+        if length not in lengths or lengths - {length, "1"}:
+            raise GiveUp("shapes that do not broadcast")
     args = [spread(t, a, s, rank) for a, s in zip(call.args, call.shapes, strict=True)]
     match args:
         case [u] if name in UNARY:
@@ -173,6 +179,9 @@ def _pair(kind: str) -> Binary:
 
 def _greater(t: Terms, a: Form, b: Form) -> Form:
     """1 where a > b, else 0: (s**2 + s)/2 with the sign s of a - b."""
+    pair = iota_pair(t, t.subtract(a, b))
+    if pair is not None:
+        return _not(t, up_to(t, *pair))
     s = sign(t, t.subtract(a, b))
     return t.scale(t.add(t.multiply(s, s), s), Fraction(1, 2))
 
@@ -182,6 +191,9 @@ def _not(t: Terms, a: Form) -> Form:
 
 
 def _differs(t: Terms, a: Form, b: Form) -> Form:
+    pair = iota_pair(t, t.subtract(a, b))
+    if pair is not None:
+        return _not(t, delta(t, *pair))
     s = sign(t, t.subtract(a, b))
     return t.multiply(s, s)
 

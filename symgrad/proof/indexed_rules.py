@@ -89,14 +89,16 @@ def _map(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
             rest = _without(raw, atom)
             return [(c, rest[1], {i: n for i, n in bound.items() if i not in into})]
         for other in factors:
-            if other[0] != atom[0] or other == atom:
+            if other[0] != atom[0] or other == atom or factors[other] != 1:
                 continue
-            if all(other[1][k] == positions[k] for k in sources):
-                raws = [_without(raw, other)]
-                for k in targets:
-                    equal = delta(t, positions[k], other[1][k], lengths[k])
-                    raws = [new for r in raws for new in t.times(r, equal)]
-                return raws
+            for order in head.symmetries:
+                turned = [other[1][k] for k in order]
+                if all(turned[k] == positions[k] for k in sources):
+                    raws = [_without(raw, other)]
+                    for k in targets:
+                        equal = delta(t, positions[k], turned[k], lengths[k])
+                        raws = [new for r in raws for new in t.times(r, equal)]
+                    return raws
     return None
 
 
@@ -281,20 +283,24 @@ def _contracted(
 
 
 def _sign(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
-    """sign**3 = sign, u * sign(u)**2 = u; away from u = 0, sign(u)**2 = 1."""
+    """sign**3 = sign, u * sign(u)**2 = u; where u is not zero, sign(u)**2 = 1."""
     e = raw[1][atom]
     if e.denominator != 1:
         return None
-    if t.heads[atom[0]].params[0] or e < 0:  # a negative power is defined where u is not zero
+    if t.heads[atom[0]].params[0]:
         return [_without(raw, atom, e % 2)] if e != 1 else None
-    if e > 2:
-        return [_without(raw, atom, 2 - e % 2)]
+    if e > 2 or e < -1:
+        return [_without(raw, atom, 2 - e % 2 if e > 2 else -(e % 2))]
     form = filled(t, t.heads[atom[0]].forms[0], atom[1])
-    if e == 2 and len(form) == 1:
-        ((monomial, _),) = form.items()
-        divisor = {monomial: Fraction(1)}
-        if _divisible(monomial) and _matched(t, divisor, _without(raw, atom), atom[1]) is not None:
-            return [_without(raw, atom)]
+    if e == -1 or len(form) != 1:
+        return None
+    ((monomial, _),) = form.items()
+    bare = _without(raw, atom)
+    if monomial and all(_below(part, raw) for part in monomial):
+        return [_without(raw, atom, e - 2)]
+    divisor = {monomial: Fraction(1)}
+    if e == 2 and _divisible(monomial) and _matched(t, divisor, bare, atom[1]) is not None:
+        return [bare]
     return None
 
 

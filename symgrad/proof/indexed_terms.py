@@ -36,7 +36,6 @@ Rule: TypeAlias = "Callable[[Terms, Atom, Raw], list[Raw] | None]"
 _ONE = Fraction(1)
 _SYMMETRIES = 720
 _DEEPEST = 60
-_ROUGH = {"argmax", "argmin", "atan2", "ceil", "floor", "max", "min", "prod", "round", "sign"}
 
 
 def heads_of(form: Form) -> set[int]:
@@ -56,8 +55,8 @@ class Head:
         symmetries: orders of the positions that do not change the value.
         positive: greater than zero wherever it is defined.
         depth: of opaque functions within each other.
-        inputs: names of the inputs that it depends on, frozen ones left out.
-        rough: has pieces, so that it may be zero on a region without being zero everywhere.
+        names: of the inputs that it reads.
+        inputs: those that are not frozen.
     """
 
     id: int
@@ -68,8 +67,8 @@ class Head:
     symmetries: tuple[tuple[int, ...], ...]
     positive: bool
     depth: int
+    names: frozenset[str]
     inputs: frozenset[str]
-    rough: bool
 
 
 @dataclass(slots=True)
@@ -81,7 +80,7 @@ class Terms:
         rules: for a kind of factor, what may take a product apart further.
         conditions: what the forms made so far take for granted, as text.
         assumed: how often something was taken for granted.
-        smooth: name of an input; points where a sign of a smooth function of it jumps are left out.
+        smooth: name of an input; points where a sign jumps with it are left out.
     """
 
     budget: int
@@ -123,11 +122,13 @@ class Terms:
             depth = 1 + max((h.depth for h in inner), default=0) if forms else 0
             if depth > _DEEPEST:
                 raise GiveUp("functions nested too deep")
+            names = frozenset[str]().union(*(h.names for h in inner))
             inputs = frozenset[str]().union(*(h.inputs for h in inner))
-            if kind == "tensor" and not params[2]:
-                inputs = frozenset([params[0]])
-            rough = kind in _ROUGH or any(h.rough for h in inner)
-            found = Head(len(self.heads), kind, params, forms, arity, orders, positive, depth, inputs, rough)
+            if kind == "tensor":
+                names = frozenset([params[0]])
+                inputs = names if not params[2] else inputs
+            number = len(self.heads)
+            found = Head(number, kind, params, forms, arity, orders, positive, depth, names, inputs)
             self.heads.append(found)
             self.known[key] = found
         return found
@@ -346,6 +347,8 @@ class Terms:
     def _roles(self, form: Form, index: str) -> list[Any]:
         roles: list[Any] = []
         for monomial, c in form.items():
+            if any(self.heads[h].kind == "delta" for (_, own), _ in monomial for h, _, _ in own):
+                continue  # which of two equal indices is written depends on their names
             for (_, factors), exponent in monomial:
                 for head, positions, e in factors:
                     if index in positions:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from symgrad.proof.indexed_terms import Form, Terms
 
 __all__ = ["text"]
@@ -12,6 +14,10 @@ _LONGEST = 200
 def text(t: Terms, form: Form) -> str:
     """Return a form as one reads it, cut where it is long."""
     found = _form(t, form)
+    for k, name in enumerate(
+        dict.fromkeys(re.findall(r"\?\d+", found))
+    ):  # names that were made up on the way
+        found = re.sub(re.escape(name) + r"\b", f"i{k}", found)
     return found if len(found) <= _LONGEST else found[: _LONGEST - 3] + "..."
 
 
@@ -30,7 +36,11 @@ def _form(t: Terms, form: Form, level: int = 0) -> str:
                 name = str(head.params[0]) if head.params and not head.forms else head.kind
                 shown = f"({inner})" if head.kind == "sum" else name + (f"({inner})" if inner else "")
                 shown += f"[{', '.join(positions)}]" if positions else ""
-                factors.append(shown if total == 1 else f"{shown}**({total})")
+                factors.append(
+                    shown
+                    if total == 1
+                    else f"{shown}**{total if total.denominator == 1 and total > 0 else f'({total})'}"
+                )
             product = "*".join(factors)
             if lengths:
                 product = f"sum({product})"

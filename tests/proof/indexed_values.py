@@ -154,7 +154,7 @@ class Values:
             case "le":
                 return at[0] <= at[1]
             case "eye":
-                return len(set([*at, *([0] if len(at) == 1 else [])])) == 1
+                return len({*at, *([0] if len(at) == 1 else [])}) == 1
             case "wrapped" | "at":
                 index = self.form(forms[0], slots)
                 size = self.length(lengths[-1])
@@ -166,8 +166,12 @@ class Values:
                 if long == "1":
                     return chosen[at[0]] == 0
                 return chosen[0 if short == "1" else at[0]] == at[-1]
-            case "shift":
-                return at[-1] == self.form(forms[0], {}) + (at[0] if len(at) == 2 else 0)
+            case ("affine", step):
+                start = self.form(forms[0], {})
+                one = len(at) == 1 and bool(params[2])
+                inner = 0 if one else at[0]
+                outer = 0 if len(at) == 1 and not one else at[-1]
+                return outer == start + step * inner
             case ("reshape", count):
                 sides = [(at[:count], lengths[:count]), (at[count:], lengths[count:])]
                 flat = [

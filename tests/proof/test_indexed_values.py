@@ -17,7 +17,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ops import build
 from symgrad.ops.layout import full
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed import forms_of
+from symgrad.proof.indexed import forms_of, prove_gradient
 from symgrad.proof.indexed_derivative import Derivative
 from symgrad.proof.indexed_ops import axes
 from symgrad.proof.indexed_rules import RULES
@@ -86,3 +86,36 @@ def test_random_programs(seed: int) -> None:
             continue
         tried += 1
     assert tried
+
+
+def test_claims_with_a_mistake_are_never_proved() -> None:
+    proved = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        sizes = {"n": 3, "m": 2, "b": 2}
+        values = random_values(rng, sizes)
+        values[symbol_of("binder", *sizes)] = np.zeros((3, 2, 2))
+        for node in random_arrays(seed, 8):
+            inputs = [s for s in symbols_of([node]) if s.dtype == "real"]
+            if node.dtype != "real" or not inputs:
+                continue
+            y, x = build.total(node), inputs[seed % len(inputs)]
+            right = full(pull_back([y], [as_node(1)], [x]).gradients[0], x.shape)
+            wrong = [right * 2, -right, right + 1, right * x, right + (x - x * x) / 7]
+            if len(x.shape) == 2 and x.shape[0] == x.shape[1]:
+                wrong.append(build.matrix_transpose(right))
+            proved += is_proved(y, x, right)
+            for claim in wrong:
+                if is_proved(y, x, claim):
+                    same(np.asarray(evaluate([right], values)[0], dtype=float), claim, values)
+    assert proved > 100
+
+
+def is_proved(y: Node, x: Node, claim: Node) -> bool:
+    """Tell whether a claim that x's gradient of y is this is proved."""
+    program, (at, claimed) = program_of([y, full(claim, x.shape)], [x])
+    try:
+        prove_gradient(program, at, x.name, claimed, budget=5_000)
+    except GiveUp:
+        return False
+    return True
