@@ -78,10 +78,10 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
         time_limit: seconds.
 
     Returns:
-        A `Verdict`: read its ``status``.
+        A `Verdict`: read its ``status``. A claim whose shapes cannot be right is refuted without a witness.
 
     Raises:
-        UsageError, ShapeError, NotInProgramError, NotDifferentiableError: if there is nothing to decide; the errors
+        UsageError, NotInProgramError, NotDifferentiableError: if there is nothing to decide; the errors
             of `parse` for text.
 
     Example:
@@ -99,18 +99,26 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
     seconds = _seconds(time_limit)
     value = differentiable(_as_expr(y))
     (target,) = targets_of(value, [wrt])
-    claimed = _claim(claim, value, target)
+    try:
+        claimed = _claim(claim, value, target)
+    except ShapeError as error:
+        return _cannot_be_evaluated(str(error))
     of, by, to = _by_symbol(value.node, target.node, claimed)
     wanted = (*of.shape, *by.shape)
     if to.shape != wanted:
-        raise ShapeError(
+        hint = "; if the derivative of sum(y) or sum(v*y) is meant, verify that" if of.shape else ""
+        return _cannot_be_evaluated(
             f"the claim has the shape {_shape(to)}, the derivative of a value of shape {_shape(of)} by '{target}' of "
-            f"shape {_shape(by)} has {_shape_text(wanted)}",
-            cure="claim the derivative of sum(y) or of sum(v*y), v a cotangent, if that is meant"
-            if of.shape
-            else "write the claim in the shape of what one differentiates by",
+            f"shape {_shape(by)} has {_shape_text(wanted)}{hint}"
         )
     return decide(derivative_is(of, by, to), seconds)
+
+
+def _cannot_be_evaluated(why: str) -> Verdict:
+    """The verdict on a claim whose shapes alone are wrong: there is no point at which it could hold."""
+    from symgrad.verify.verdict import Verdict
+
+    return Verdict("refuted", f"the shapes disagree, at every point: {why}")
 
 
 def _shape(node: Node) -> str:

@@ -140,7 +140,7 @@ def _assume(
     equal = k.field.is_zero(difference)
     if step.op in {"eq", "ne"}:
         # Two sides that are not equal everywhere are so in a thin set.
-        k.assumed += [] if equal else [f"{k.field.fraction_text(difference)} = 0"]
+        k.assumed += [] if k.field.number(difference) is not None else [f"{k.field.fraction_text(difference)} = 0"]
         if outcome[i] != (equal == (step.op == "eq")):
             raise Contradiction
         return
@@ -149,5 +149,6 @@ def _assume(
         if outcome[i] != (step.op in {"le", "ge"}):
             raise Contradiction
         return
-    k.assumed.append(f"{k.field.fraction_text(difference)} = 0")
+    if k.field.number(difference) is None:
+        k.assumed.append(f"{k.field.fraction_text(difference)} = 0")
     k.require_positive(k.field.scaled(k.sign(difference), Fraction(sign)))

@@ -188,10 +188,28 @@ class Kernels:
         known = self.sign_by_bounds(h)
         if known:
             return F.constant(known)
+        gap = self._gap_of_logs(h)
+        if gap is not None and not F.is_zero(gap):
+            return self.sign(gap)
         s = self.new(f"sign({F.text(h)})", "sign", len(self.signs))
         self.signs.append((s.num, h))
         F.relate(s.num, 2, s.num * s.num - 1)
         return s
+
+    def _gap_of_logs(self, h: Poly) -> Element | None:
+        """log(M) - log(N) of a difference M - N of exponentials, which has its sign."""
+        F, terms = self.field, list(h.terms())
+        if len(terms) != 2 or terms[0][1] * terms[1][1] != -(terms[0][1] ** 2):
+            return None
+        gap = F.constant(0)
+        for exponents, c in terms:
+            for position, e in enumerate(exponents):
+                if e:
+                    kind, place = self.meaning[position]
+                    if kind != "exp":
+                        return None
+                    gap = F.add(gap, F.scaled(self.exps[place][0], Fraction(int(e) if c > 0 else -int(e))))
+        return gap
 
     def sign_by_bounds(self, h: Poly) -> int:
         """The sign of a polynomial wherever it is not zero, if the bounds of its generators tell, or 0."""
@@ -211,12 +229,20 @@ class Kernels:
             for position, e in enumerate(exponents):
                 if e:
                     low, high = times((low, high), power(self.bounds.get(position, ANY), e))
-                    apart = apart and self.meaning[position][0] in {"exp", "constant"}
+                    apart = apart and self._is_apart(position)
             low, high = times((low, high), (fraction(c), fraction(c)))
             away = (low is not None and low > 0) or (high is not None and high < 0)
             if away or (apart and (c > 0) == (sign > 0)):
                 return True
         return False
+
+    def _is_apart(self, position: int) -> bool:
+        """Whether a kernel vanishes nowhere."""
+        kind, place = self.meaning[position]
+        if kind in {"root", "power"}:
+            atom = self.atoms[place if kind == "root" else place // MANY]
+            return self.field.number(atom.value) is not None
+        return kind in {"exp", "constant"}
 
     def range(self, h: Poly) -> Range:
         """Numbers between which a polynomial is, from the bounds of its generators."""

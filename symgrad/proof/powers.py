@@ -95,15 +95,26 @@ class Powers(Kernels):
         F = self.field
         known = Fraction(0)
         result = F.constant(1)
-        for exponents, c in e.num.terms():
-            over = Element(F.ring.constant(1), e.den)
-            term = F.mul(Element(F.ring.from_dict({tuple(exponents): c})), over)
+        for term in self._terms(e):
             number = F.number(term)
             if number is not None:
                 known += fraction(number)
             else:
                 result = F.mul(result, self._kernel_power(at, term))
         return F.mul(result, self._root_power(at, known))
+
+    def _terms(self, e: Element) -> list[Element]:
+        """A fraction as a sum: the terms of its polynomial part, and those of the rest over the denominator."""
+        F = self.field
+        parts = [(e.num, e.den)]
+        if e.den:
+            whole, rest = divmod(e.num, F.cleared(e))
+            parts = [(whole, ()), (rest, e.den)]
+        return [
+            F.mul(Element(F.ring.from_dict({tuple(exponents): c})), Element(F.ring.constant(1), den))
+            for num, den in parts
+            for exponents, c in num.terms()
+        ]
 
     def _root_power(self, at: int, e: Fraction) -> Element:
         F, atom = self.field, self.atoms[at]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
 from math import prod
 from typing import Any
 
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Poly
 from symgrad.proof.functions import Functions
-from symgrad.proof.kernels import Contradiction, Refine
+from symgrad.proof.kernels import Contradiction, Kernels, Refine
+from symgrad.proof.parts import empty, parts
 from symgrad.proof.steps import Program
+from symgrad.verify.farkas import weights
 from symgrad.verify.search import Search
 
 __all__ = ["Attempt", "Case", "Part", "prove"]
@@ -21,7 +22,6 @@ __all__ = ["Attempt", "Case", "Part", "prove"]
 _CASES = 64
 _RESTARTS = 60
 _CAPACITY = 16
-_FREE = 6  # signs that are tried both ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,31 +185,32 @@ def _judged(
         )
     if F.is_zero(difference):
         return Case(outcome, "proved", excluded, data, bool(kernels.assumed))
-    return Case(
-        outcome,
-        "no proof: the difference has another normal form",
-        excluded,
-        data,
-        parts=_parts(kernels, difference),
-    )
+    found, shown = _parts(kernels, difference)
+    data = {**data, "parts": shown}
+    if shown and all(p.proved for p in found):
+        return Case(outcome, "proved" if found else "empty", excluded, data, bool(kernels.assumed))
+    return Case(outcome, "no proof: the difference has another normal form", excluded, data, parts=found)
 
 
-def _parts(kernels: Functions, difference: Element) -> tuple[Part, ...]:
-    F = kernels.field
-    degrees = difference.num.degrees()
-    free = [(s, h) for s, h in kernels.signs if degrees[F.index(s)]]
-    if not free or len(free) > _FREE:
-        return ()
-    parts: list[Part] = []
-    before = list(F.relations)
-    for ups in product((True, False), repeat=len(free)):
-        for (s, _), up in zip(free, ups, strict=True):
-            F.relate(s, 1, s - (1 if up else -1))
-        zero = not F.reduced(difference.num)
-        F.relations[:] = before
-        signs = tuple(Sign(F.text(h), up, _terms(kernels, h)) for (_, h), up in zip(free, ups, strict=True))
-        parts.append(Part(signs, zero))
-    return tuple(parts)
+def _parts(kernels: Functions, difference: Element) -> tuple[tuple[Part, ...], list[list[str] | None]]:
+    """The parts of a case, and for each what shows that it is empty, if it is."""
+    found: list[Part] = []
+    shown: list[list[str] | None] = []
+    for signs, zero in parts(kernels, difference):
+        proposed: list[Fraction] = []
+
+        def propose(
+            k: Kernels, quantities: Sequence[Poly], into: list[Fraction] = proposed
+        ) -> list[Fraction] | None:
+            into += weights(k, quantities) or []
+            return into or None
+
+        void = not zero and empty(kernels, propose)
+        shown.append([str(w) for w in proposed] if void else None)
+        if not void:
+            made = tuple(Sign(kernels.field.text(h), up, _terms(kernels, h)) for h, up in signs)
+            found.append(Part(made, zero))
+    return tuple(found), shown
 
 
 def _terms(kernels: Functions, h: Poly) -> tuple[tuple[Fraction, tuple[tuple[str, int], ...]], ...] | None:

@@ -60,7 +60,8 @@ class Verdict:
 
     Args:
         status: ``proved``: an exact argument, kept in ``proof``, for every point at which both sides are defined but
-            those in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls. ``supported``: they
+            those in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls, or the
+            shapes of a claim cannot be right (then there is no witness). ``supported``: they
             agree at all points that were tried, and nothing is proved. ``undecided``: neither.
         why: in words.
         regions: parts of the domain, where branches matter.

@@ -124,6 +124,15 @@ def test_bad_input(call, error):
         call(p)
 
 
+@pytest.mark.parametrize("claim", ["2*(W + W.T)@X", "x", "W", "sum(x)"])
+def test_a_claim_of_the_wrong_shape_is_refuted_and_says_which(claim):
+    p = sg.parse("W : real[d, d]\nX : real[n, d]\nx : real[d]\nq : real[n]\ny = q@X@W@x")
+    v = sg.verify(p["y"], "X", claim)
+    assert v.status == "refuted"
+    assert "shape" in v.why
+    assert v.witness is None
+
+
 def test_the_result_can_be_stored():
     v = sg.equal("sqrt(x**2)", "x")
     stored = json.loads(json.dumps(v.to_json()))
