@@ -233,10 +233,11 @@ def corpora(
             f"'{folder}' has no corpus: looked for {', '.join(f'{n}.jsonl' for n in only or CORPORA)}"
         )
     decide = partial(decide_claim, replay=not no_replay)
+    limits = Limits(time_limit, 5 if no_replay else 5 + time_limit)
     found: dict[str, list[dict[str, Any]]] = {}
     for name in names:
         claims = spread(list(claims_of(name, read_lines(files[name]))), sample)
-        found[name] = decided(name, claims, output, decide, jobs, Limits(time_limit))
+        found[name] = decided(name, claims, output, decide, jobs, limits)
         if name == "rubi" and peers:
             claims = spread(claims, peers)
             ids = {c["id"] for c in claims}

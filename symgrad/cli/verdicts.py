@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import click
 import symgrad
 from symgrad.cli.files import read_source, read_text, write_text
 from symgrad.cli.main import chosen, format_option, guarded, main, targets
+from symgrad.cli.statement import statement_lines
 from symgrad.errors import UsageError
 
 if TYPE_CHECKING:
@@ -144,8 +146,8 @@ def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Pat
 def check(file: Path) -> None:
     """Check a proof or a refutation that verify or equal wrote with --proof.
 
-    This uses the checker alone, not what found the proof. The exit code is what holds: 0 proved, 5 refuted,
-    6 neither.
+    This uses the checker alone, not what found the proof, and prints what the file claims. The exit code is what
+    holds: 0 proved, 5 refuted, 6 neither.
     """
     from symgrad.proof.check import check as replayed
 
@@ -157,6 +159,8 @@ def check(file: Path) -> None:
         ) from None
     found = replayed(data)
     click.echo(f"{found.status}: {found.why}")
+    for line in statement_lines(data):
+        click.echo(f"  {line}")
     sys.exit(EXIT[found.status])
 
 
@@ -194,9 +198,12 @@ def _batch(
     done = finished(output)
     todo = [row for row in rows if row.id not in done]
     decide = partial(decide_claim, replay=replay)
+    limits = Limits(time_limit, memory=memory)
+    if replay:  # a proof may take as long to check as to find
+        limits = replace(limits, margin=limits.margin + time_limit)
     counts: Counter[str] = Counter()
     try:
-        _with_progress(todo, decide, output, jobs, Limits(time_limit, memory=memory), counts)
+        _with_progress(todo, decide, output, jobs, limits, counts)
     except KeyboardInterrupt:
         click.echo(f"stopped; the same command goes on with the other {len(todo) - counts.total()}", err=True)
         sys.exit(_INTERRUPTED)

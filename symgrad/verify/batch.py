@@ -51,7 +51,7 @@ class Limits:
 
     Args:
         seconds: what `Decide` is told.
-        margin: seconds after which its process is ended.
+        margin: how many seconds later its process is ended.
         memory: MiB beyond what a process has when it starts, where the operating system can bound them.
     """
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from symgrad.cli import main
+from symgrad.cli.statement import statement_lines
 from symgrad.cli.verdicts import EXIT
+from symgrad.proof.steps import Program, Step, Symbol, program_to_json
 from symgrad.verify import batch
 from symgrad.verify.verdict import Verdict
 
@@ -88,6 +91,37 @@ def test_a_refutation_is_written_and_checked(call) -> None:
     call("verify", ROOT, "--claim", "1", "--proof", "p.json")
     done = call("check", "p.json")
     assert (done.exit_code, done.stdout.split(":")[0]) == (5, "refuted")
+    assert done.stdout.splitlines()[1:] == ["  x : real", "  d(sqrt(x**2))/dx = 1"]
+
+
+def test_the_checker_says_what_the_file_claims() -> None:
+    steps = [
+        Step("symbol", (), ("s3",), ("n",)),
+        Step("number", (), (Fraction(1, 2),)),
+        Step("neg", (0,), (), ("n",)),
+        Step("exp", (2,), (), ("n",)),
+        Step("mul", (3, 3), (), ("n",)),
+        Step("cumsum", (4,), (0, False), ("n",)),
+        Step("add", (5, 1), (), ("n",)),
+        Step("constant", (), ("pi",)),
+    ]
+    program = Program(tuple(steps), (Symbol("s3", "real", Fraction(0), None, ("n",)),))
+    data = {"kind": "equal", "program": program_to_json(program), "a": 6, "b": 7}
+    assert statement_lines(data) == [
+        "s3 : real(0, oo)[n]",
+        "s3_ = exp(-s3)",
+        "cumsum(s3_*s3_; 0; False) + (1/2) = pi",
+    ]
+    assert statement_lines({**data, "a": 8}) == statement_lines({}) == statement_lines([]) == []
+
+
+def test_a_long_claim_is_shown_in_lines(call) -> None:
+    many = " + ".join(f"x**{k}" for k in range(2, 900))
+    call("equal", many, many, "--proof", "p.json")
+    shown = call("check", "p.json").stdout.splitlines()
+    assert max(map(len, shown)) < 200
+    assert len(shown) <= 61
+    assert shown[-2].strip() == "..."
 
 
 @pytest.mark.parametrize(
