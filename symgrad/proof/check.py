@@ -7,7 +7,7 @@ is no proof.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -40,16 +40,18 @@ class Checked:
     Args:
         status: ``proved``, ``refuted``, or ``supported`` if the proof does not hold.
         why: what is proved, or what is wrong with the proof.
+        excluded: thin sets of points that a proof leaves out, as conditions.
     """
 
     status: str
     why: str
+    excluded: tuple[str, ...] = ()
 
 
 def check_case(
     program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], seconds: float
-) -> str:
-    """Replay one case; return ``proved``, ``empty``, or ``apart`` where the difference is a number other than zero.
+) -> tuple[str, tuple[str, ...]]:
+    """Replay one case: ``proved``, ``empty``, or ``apart`` where the difference is a number; and what is left out.
 
     Raises:
         GiveUp: if it is neither.
@@ -63,13 +65,13 @@ def check_case(
         left, right = values(kernels, program, [a, b], outcome)
         difference = kernels.field.sub(left, right)
     except Contradiction:
-        return "empty"
+        return "empty", kernels.left_out()
     except Refine as finer:
         raise GiveUp(str(finer)) from finer
     if kernels.field.is_zero(difference):
-        return "proved"
+        return "proved", kernels.left_out()
     if kernels.field.number(difference) is not None:
-        return "apart"
+        return "apart", kernels.left_out()
     shown = iter(data.get("parts", ()))
     any_zero = False
     for _, zero in parts(kernels, difference):
@@ -79,7 +81,7 @@ def check_case(
             raise GiveUp("the difference is not zero in a part that may have points")
         any_zero = any_zero or zero
     if data.get("parts"):
-        return "proved" if any_zero else "empty"
+        return "proved" if any_zero else "empty", kernels.left_out()
     raise GiveUp("the difference is not zero")
 
 
@@ -147,12 +149,13 @@ def _cases(
         i, j = data["a"], data["b"]
         base = program_from_json(data["program"])
         if data["kind"] == "equal":
-            prove_equal(base, i, j)
+            assumed = prove_equal(base, i, j)
         else:
-            prove_gradient(base, i, data["wrt"], j)
-        return _at_sample(program, a, b, strict, defined, data, "proved anew for all sizes")
+            assumed = prove_gradient(base, i, data["wrt"], j)
+        return _at_sample(program, a, b, strict, defined, data, "proved anew for all sizes", assumed)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in c["outcome"])): c for c in data["cases"]}
     found: list[str] = []
+    excluded: list[str] = []
     pending: list[dict[int, bool]] = [{}]
     while pending:
         outcome = pending.pop()
@@ -163,11 +166,13 @@ def _cases(
         case = cases.get(tuple(sorted(outcome.items())))
         if case is None:
             raise GiveUp("a case is missing")
-        found.append(check_case(program, a, b, outcome, case, _SECONDS))
+        result, left_out = check_case(program, a, b, outcome, case, _SECONDS)
+        found.append(result)
+        excluded += left_out
     wanted = "apart" if data["status"] == "apart" else "proved"
     if not {wanted} <= set(found) <= {wanted, "empty"}:
         raise GiveUp("the difference is not what is claimed in every case")
-    return _at_sample(program, a, b, strict, defined, data, f"{len(found)} cases replayed")
+    return _at_sample(program, a, b, strict, defined, data, f"{len(found)} cases replayed", excluded)
 
 
 def _at_sample(
@@ -178,6 +183,7 @@ def _at_sample(
     defined: tuple[int, ...],
     data: Mapping[str, Any],
     why: str,
+    excluded: Iterable[str] = (),
 ) -> Checked:
     """Accept what was proved if there is a point that it says something about."""
     sample = data["sample"]
@@ -187,7 +193,7 @@ def _at_sample(
         evaluate(program, point, precision=_BITS, sizes=sizes, strict=strict, wanted=wanted)
     ):
         raise GiveUp("at the point that is given one of the two is not defined")
-    return Checked("refuted" if data["status"] == "apart" else "proved", why)
+    return Checked("refuted" if data["status"] == "apart" else "proved", why, tuple(dict.fromkeys(excluded)))
 
 
 def _witness(

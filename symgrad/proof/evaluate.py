@@ -14,6 +14,8 @@ __all__ = ["COMPARISONS", "branches", "reached", "values"]
 
 COMPARISONS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
 """The sign of the difference of the arguments of one that is true."""
+_ROUNDING = {"floor", "ceil", "round", "sign"}
+_INTEGRAL = {"add", "mul", "neg", "maximum", "minimum", "abs", "stop_gradient"}
 _LOGIC: dict[str, Callable[..., bool]] = {
     "and_": lambda *sides: all(sides),
     "or_": lambda *sides: any(sides),
@@ -79,11 +81,12 @@ def values(
     symbols = {s.name: k.symbol(s.name, s.low, s.high) for s in program.symbols if not s.shape}
     known: dict[int, Element] = {}
     whole: set[int] = set()  # steps that are integers at every point
+    integers = {s.name for s in program.symbols if s.kind == "int"}
     for i in reached(program, outputs, outcome):
         step = program.steps[i]
         if step.shape:
             raise GiveUp("arrays")
-        if step.kind == "bool":
+        if step.op in COMPARISONS or step.op in _LOGIC or step.op in {"eq", "ne"}:
             _assume(k, step, i, known, outcome)
         elif step.op == "where":
             truth = _truth(program, step.args[0], outcome)
@@ -92,16 +95,18 @@ def values(
             known[i] = known[step.args[1 if truth else 2]]
         else:
             known[i] = _value(k, step, [known[a] for a in step.args], symbols, whole)
-        if _whole(step, whole):
+        if _whole(step, whole, integers):
             whole.add(i)
     return [known[o] for o in outputs]
 
 
-def _whole(step: Step, whole: set[int]) -> bool:
-    """Whether a step is an integer at every point."""
+def _whole(step: Step, whole: set[int], integers: set[str]) -> bool:
+    """Whether a step is an integer at every point: what it is said to be is not relied on."""
     if step.op == "number":
         return Fraction(step.params[0]).denominator == 1
-    return step.kind == "int" or (step.op in {"add", "mul", "neg"} and all(a in whole for a in step.args))
+    if step.op == "symbol":
+        return step.params[0] in integers
+    return step.op in _ROUNDING or (step.op in _INTEGRAL and all(a in whole for a in step.args))
 
 
 def _value(
@@ -140,7 +145,9 @@ def _assume(
     equal = k.field.is_zero(difference)
     if step.op in {"eq", "ne"}:
         # Two sides that are not equal everywhere are so in a thin set.
-        k.assumed += [] if k.field.number(difference) is not None else [f"{k.field.fraction_text(difference)} = 0"]
+        k.assumed += (
+            [] if k.field.number(difference) is not None else [f"{k.field.fraction_text(difference)} = 0"]
+        )
         if outcome[i] != (equal == (step.op == "eq")):
             raise Contradiction
         return

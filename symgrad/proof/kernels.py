@@ -125,6 +125,12 @@ class Kernels:
         self.bounds[self.field.index(made.num)] = low, high
         return made
 
+    def left_out(self) -> tuple[str, ...]:
+        """The thin sets in which nothing is proved, as conditions: what was divided by, poles, signs of zero."""
+        F = self.field
+        factors = [f"{F.text(f)} = 0" for f in F.factors if not self.never_zero(f)]
+        return tuple(dict.fromkeys([*factors, *self.poles, *self.assumed]))
+
     # arithmetic
 
     def inverse(self, a: Element) -> Element:

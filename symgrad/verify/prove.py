@@ -158,7 +158,7 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
         except Refine as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
-            return Case(outcome, "empty", tuple(dict.fromkeys(kernels.assumed)), data, bool(kernels.assumed))
+            return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed))
         except GiveUp as why:
             return Case(outcome, f"gave up: {why}")
         else:
@@ -170,10 +170,7 @@ def _judged(
     kernels: Functions, difference: Element, outcome: Mapping[int, bool], data: Mapping[str, Any]
 ) -> Case:
     F = kernels.field
-    excluded = (
-        *(f"{F.text(f)} = 0" for f in F.factors if not kernels.never_zero(f)),
-        *dict.fromkeys([*kernels.poles, *kernels.assumed]),
-    )
+    excluded = kernels.left_out()
     number = F.number(difference)
     if number is not None and number != 0:
         return Case(
