@@ -148,10 +148,8 @@ def _cases(
     if data.get("sizes") == "all":
         i, j = data["a"], data["b"]
         base = program_from_json(data["program"])
-        if data["kind"] == "equal":
-            assumed = prove_equal(base, i, j)
-        else:
-            assumed = prove_gradient(base, i, data["wrt"], j)
+        equal = data["kind"] == "equal"
+        assumed = prove_equal(base, i, j) if equal else prove_gradient(base, i, data["wrt"], j)
         return _at_sample(program, a, b, strict, defined, data, "proved anew for all sizes", assumed)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in c["outcome"])): c for c in data["cases"]}
     found: list[str] = []

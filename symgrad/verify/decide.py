@@ -19,6 +19,7 @@ from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.witness import Witness
+from symgrad.verify.chance import error_probability
 from symgrad.verify.prove import Attempt, Case, prove
 from symgrad.verify.refute import Outcome, refute
 from symgrad.verify.statement import program_of
@@ -145,6 +146,7 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
             regions,
             points=points,
             digits=outcome.digits,
+            error_probability=error_probability(s.program, s.a, s.b),
         )
     reason = (
         "the time limit"

@@ -8,6 +8,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import SymgradError
+from symgrad.verify.chance import error_probability
 from symgrad.verify.decide import Statement, equal
 from symgrad.verify.prove import prove
 from symgrad.verify.refute import refute
@@ -76,6 +77,17 @@ def test_growth_ends_in_time():
     attempt = prove(*statement(f"({text})**3", "x")[:3], begun + 1)
     assert not attempt.proved
     assert time.monotonic() - begun < 8
+
+
+def test_the_chance_that_random_points_deceive():
+    s = equality("(x + y)**40*(x - y)**40/(1 + x)", "(x**2 - y**2)**40/(x + 1)")
+    chance = error_probability(s.program, s.a, s.b)
+    assert chance is not None
+    assert 0 < chance < 1e-50
+    wrong = equality("(x + y)**40", "(x - y)**40 + 80*x**39*y")
+    assert error_probability(wrong.program, wrong.a, wrong.b) is None
+    other = equality("sin(x)", "sin(x)*1")
+    assert error_probability(other.program, other.a, other.b) is None
 
 
 def test_every_false_statement_is_left_to_its_witness():
