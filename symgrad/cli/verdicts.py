@@ -161,6 +161,8 @@ def check(file: Path) -> None:
     click.echo(f"{found.status}: {found.why}")
     for line in statement_lines(data):
         click.echo(f"  {line}")
+    if found.excluded:
+        click.echo("  not claimed where " + "; ".join(found.excluded))
     sys.exit(EXIT[found.status])
 
 

@@ -94,6 +94,11 @@ def test_a_refutation_is_written_and_checked(call) -> None:
     assert done.stdout.splitlines()[1:] == ["  x : real", "  d(sqrt(x**2))/dx = 1"]
 
 
+def test_the_checker_says_what_the_proof_leaves_out(call) -> None:
+    call("equal", "(x**2 - 1)/(x - 1)", "x + 1", "--proof", "p.json")
+    assert call("check", "p.json").stdout.splitlines()[-1] == "  not claimed where x - 1 = 0"
+
+
 def test_the_checker_says_what_the_file_claims() -> None:
     steps = [
         Step("symbol", (), ("s3",), ("n",)),
