@@ -30,13 +30,14 @@ SCALARS: Mapping[str, Callable[[float], float]] = {
     "lgamma": math.lgamma,
     "log": math.log,
     "round": round,
-    "sign": lambda u: float(np.sign(u)),
+    # What is equal as numbers may differ by rounding.
+    "sign": lambda u: 0.0 if abs(u) < 1e-12 else math.copysign(1, u),
     "sin": math.sin,
     "sum": lambda u: u,
 }
 REDUCTIONS: Mapping[str, Callable[[Any], Any]] = {
-    "argmax": np.argmax,
-    "argmin": np.argmin,
+    "argmax": lambda v: np.flatnonzero(np.asarray(v) >= np.max(v) - 1e-12)[0],
+    "argmin": lambda v: np.flatnonzero(np.asarray(v) <= np.min(v) + 1e-12)[0],
     "max": np.max,
     "min": np.min,
     "prod": np.prod,
@@ -95,6 +96,7 @@ class Values:
 
     def atom(self, head: int, at: tuple[int, ...]) -> float:
         """Return the value of a factor."""
+        at = min(tuple(at[k] for k in order) for order in self.t.heads[head].symmetries)
         if (head, at) not in self.known:
             try:
                 self.known[head, at] = self._atom(head, at)
@@ -161,8 +163,8 @@ class Values:
                 assert name == "at" or -size <= index < size
                 return at[-1] == (index + size if index < 0 and name == "wrapped" else index)
             case ("slice", start, stop, step, long, short):
-                ends = [None if e == "None" else self.length(e) for e in (start, stop)]
-                chosen = range(self.length(long))[slice(*ends, int(step))]
+                low, high = (None if e == "None" else self.length(e) for e in (start, stop))
+                chosen = range(self.length(long))[slice(low, high, int(step))]
                 if long == "1":
                     return chosen[at[0]] == 0
                 return chosen[0 if short == "1" else at[0]] == at[-1]
@@ -175,7 +177,8 @@ class Values:
             case ("reshape", count):
                 sides = [(at[:count], lengths[:count]), (at[count:], lengths[count:])]
                 flat = [
-                    np.ravel_multi_index(i, [self.length(n) for n in shape]) if i else 0 for i, shape in sides
+                    int(np.ravel_multi_index(i, tuple(self.length(n) for n in shape))) if i else 0
+                    for i, shape in sides
                 ]
                 return bool(flat[0] == flat[1])
             case _:

@@ -15,7 +15,7 @@ from symgrad.verify.statement import program_of
 
 def program(text: str, *names: str) -> tuple[Program, list[int]]:
     """Return the steps of a text, and where some of its names stand."""
-    listing = sg.parse(text)._listing  # pyright: ignore[reportPrivateUsage]
+    listing = sg.parse(text)._listing
     known = {**listing.symbols, **listing.assignments}
     return program_of([known[n] for n in names], list(listing.symbols.values()))
 
