@@ -49,8 +49,8 @@ def prove_equal(
     Example:
         >>> X = Symbol("X", "real", None, None, ("n", "m"))
         >>> from symgrad.proof.steps import Step
-        >>> turned = lambda k: Step("einsum", (k,), (((0, 1),), (1, 0)), ("m", "n"))
-        >>> steps = (Step("symbol", (), ("X",), ("n", "m")), turned(0), turned(1))
+        >>> turned = lambda k, *shape: Step("einsum", (k,), (((0, 1),), (1, 0)), shape)
+        >>> steps = (Step("symbol", (), ("X",), ("n", "m")), turned(0, "m", "n"), turned(1, "n", "m"))
         >>> prove_equal(Program(steps, (X,)), 0, 2)
         ()
     """
