@@ -93,6 +93,7 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
         refuted: the two sides differ
           at x = -...
           proved where x > 0
+          refuted where x < 0
     """
     from symgrad.verify.decide import decide, derivative_is
 

@@ -16,7 +16,7 @@ from symgrad.errors import UsageError
 from symgrad.proof.balls import evaluate, inside
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import branches, values
-from symgrad.proof.field import Budget, Field, GiveUp
+from symgrad.proof.field import Budget, Element, Field, GiveUp
 from symgrad.proof.functions import Functions
 from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.kernels import Contradiction, Refine
@@ -25,7 +25,7 @@ from symgrad.proof.replay import Replay
 from symgrad.proof.steps import Program, program_from_json
 from symgrad.proof.witness import Witness, check_witness, known
 
-__all__ = ["FORMAT", "Checked", "check", "check_case", "point_from_json"]
+__all__ = ["FORMAT", "Checked", "check", "check_case", "covered", "point_from_json"]
 
 FORMAT = 1
 _SECONDS = 120.0
@@ -48,13 +48,13 @@ class Checked:
     excluded: tuple[str, ...] = ()
 
 
-def check_case(
+def replayed(
     program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], seconds: float
-) -> tuple[str, tuple[str, ...]]:
-    """Replay one case: ``proved``, ``empty``, or ``apart`` where the difference is a number; and what is left out.
+) -> tuple[Functions, Element | None]:
+    """Evaluate both sides with the answers of a proof: the kernels and the difference, None if there are no points.
 
     Raises:
-        GiveUp: if it is neither.
+        GiveUp: if an answer is wrong or missing.
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
     if not 0 < data["capacity"] <= 4096 or any(by < 1 for by in scales.values()):
@@ -63,13 +63,45 @@ def check_case(
     kernels = Functions(Field(data["capacity"], Budget(time.monotonic() + seconds)), oracle)
     try:
         left, right = values(kernels, program, [a, b], outcome)
-        difference = kernels.field.sub(left, right)
+        return kernels, kernels.field.sub(left, right)
     except Contradiction:
-        return "empty", kernels.left_out()
+        return kernels, None
     except Refine as finer:
         raise GiveUp(str(finer)) from finer
+
+
+def covered(first: Functions, second: tuple[Functions, Element | None]) -> tuple[str, ...]:
+    """What two proofs leave out together, the second with the only angle turned, so that no point is a pole of both.
+
+    Raises:
+        GiveUp: if the second is no such proof.
+    """
+    kernels, difference = second
+    turned = kernels.oracle.scale("turned", 0) > 1 and first.oracle.scale("turned", 0) == 1
+    if not turned or not len(first.poles) == len(kernels.poles) == len(kernels.angles) == 1:
+        raise GiveUp("a second proof that turns no angle")
+    if difference is None or not kernels.field.is_zero(difference):
+        raise GiveUp("a second proof that is none")
+    (pole,) = first.poles
+    return tuple(dict.fromkeys([*(c for c in first.left_out() if c != pole), *kernels.left_out_at(pole)]))
+
+
+def check_case(
+    program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], seconds: float
+) -> tuple[str, tuple[str, ...]]:
+    """Replay one case: ``proved``, ``empty``, or ``apart`` where the difference is a number; and what is left out.
+
+    Raises:
+        GiveUp: if it is neither.
+    """
+    kernels, difference = replayed(program, a, b, outcome, data, seconds)
+    if difference is None:
+        return "empty", kernels.left_out()
     if kernels.field.is_zero(difference):
-        return "proved", kernels.left_out()
+        again = data.get("turned")
+        if again is None:
+            return "proved", kernels.left_out()
+        return "proved", covered(kernels, replayed(program, a, b, outcome, again, seconds))
     if kernels.field.number(difference) is not None:
         return "apart", kernels.left_out()
     shown = iter(data.get("parts", ()))

@@ -77,9 +77,13 @@ class Functions(Powers):
             place = len(self.angles)
             scale = self.oracle.scale("tan", place) * (2 if twice else 1)
             b = F.scaled(u, Fraction(1, scale))
+            if self.oracle.scale("turned", 0) > 1:
+                # The same angle counted from elsewhere, whose tangent has its poles elsewhere.
+                b = F.sub(b, F.scaled(pi, Fraction(1, 4)))
             self.angles.append((b, self.new(f"tan({F.fraction_text(b)})", "tan", place)))
             self.poles.append(f"cos({F.fraction_text(b)}) = 0")
-            parts = [*[Fraction(0)] * place, Fraction(scale), Fraction(0)]
+            turned = Fraction(scale, 4) if self.oracle.scale("turned", 0) > 1 else Fraction(0)
+            parts = [*[Fraction(0)] * place, Fraction(scale), turned]
         z = self._turn(parts[-1])
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
             fine = (n / 2 if twice else n).denominator

@@ -127,9 +127,21 @@ class Kernels:
 
     def left_out(self) -> tuple[str, ...]:
         """The thin sets in which nothing is proved, as conditions: what was divided by, poles, signs of zero."""
-        F = self.field
-        factors = [f"{F.text(f)} = 0" for f in F.factors if not self.never_zero(f)]
-        return tuple(dict.fromkeys([*factors, *self.poles, *self.assumed]))
+        return tuple(dict.fromkeys([*self._divisors(self.field.factors), *self.poles, *self.assumed]))
+
+    def left_out_at(self, pole: str) -> tuple[str, ...]:
+        """Of the points at a pole of another proof, where this one's only angle is turned by pi/4, what is left out.
+
+        The tangent is 1 there.
+        """
+        t = self.angles[0][1].num
+        there = [self.field.reduced(f % (t - 1)) for f in self.field.factors]
+        conditions = [*self._divisors([f for f in there if f]), *self.assumed]
+        found = [f"{pole} and {c}" for c in conditions] if all(there) else [pole]
+        return tuple(dict.fromkeys(found))
+
+    def _divisors(self, factors: Sequence[Poly]) -> list[str]:
+        return [f"{self.field.text(f)} = 0" for f in factors if not self.never_zero(f)]
 
     # arithmetic
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
 
+from symgrad.proof.check import covered
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Poly
 from symgrad.proof.functions import Functions
@@ -139,7 +140,28 @@ def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
 
 
 def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadline: float) -> Case:
-    scales: dict[tuple[str, int], int] = {}
+    case, first = _run(program, a, b, outcome, deadline, {})
+    if case.result != "proved" or first is None or not len(first.poles) == len(first.angles) == 1:
+        return case
+    # Where the tangent that stands for the angle is infinite the angle is counted from elsewhere.
+    other, second = _run(program, a, b, outcome, deadline, {("turned", 0): 2})
+    if other.result != "proved" or second is None or "parts" in other.data or "parts" in case.data:
+        return case
+    try:
+        excluded = covered(first, (second, second.field.constant(0)))
+    except GiveUp:
+        return case
+    return replace(case, excluded=excluded, data={**case.data, "turned": other.data})
+
+
+def _run(
+    program: Program,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    deadline: float,
+    scales: dict[tuple[str, int], int],
+) -> tuple[Case, Functions | None]:
     capacity = _CAPACITY
     for _ in range(_RESTARTS):
         search = Search(scales)
@@ -158,12 +180,12 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
         except Refine as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
-            return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed))
+            return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
         except GiveUp as why:
-            return Case(outcome, f"gave up: {why}")
+            return Case(outcome, f"gave up: {why}"), None
         else:
-            return _judged(kernels, difference, outcome, data)
-    return Case(outcome, "gave up: the kernels grow ever finer")
+            return _judged(kernels, difference, outcome, data), kernels
+    return Case(outcome, "gave up: the kernels grow ever finer"), None
 
 
 def _judged(
