@@ -5,7 +5,7 @@ A part is empty if quantities that are positive there have a sum that cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import product
@@ -46,7 +46,7 @@ def parts(k: Kernels, difference: Element) -> Iterator[tuple[list[tuple[Poly, bo
 
 
 @contextmanager
-def _set(k: Kernels, signs: Sequence[tuple[Poly, bool]]) -> Iterator[None]:
+def _set(k: Kernels, signs: Sequence[tuple[Poly, bool]]) -> Generator[None]:
     before = list(k.field.relations)
     for s, up in signs:
         k.field.relate(s, 1, s - (1 if up else -1))

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from typing import TypeAlias
 
-from symgrad.proof.steps import Program
+from symgrad.proof.steps import Program, Step
 
 __all__ = ["error_probability"]
+
+_Degrees: TypeAlias = "tuple[int, int]"
 
 _PRIME = 2**61 - 1
 _POINTS = 4
@@ -31,9 +34,10 @@ def error_probability(program: Program, a: int, b: int) -> float | None:
         None if they are no rational functions of scalars, or differ there.
     """
     degrees = _degrees(program, max(a, b))
-    if degrees is None or degrees[a] is None or degrees[b] is None:
+    left, right = degrees[a], degrees[b]
+    if left is None or right is None:
         return None
-    (p, q), (r, s) = degrees[a], degrees[b]  # type: ignore[misc]
+    (p, q), (r, s) = left, right
     degree = max(p + s, r + q)
     draw = random.SystemRandom()
     agreed = 0
@@ -50,33 +54,36 @@ def error_probability(program: Program, a: int, b: int) -> float | None:
     return None
 
 
-def _degrees(program: Program, last: int) -> list[tuple[int, int] | None] | None:
+def _degrees(program: Program, last: int) -> list[_Degrees | None]:
     """Bounds on the degrees of numerator and denominator of every step; None for what is no rational function."""
-    found: list[tuple[int, int] | None] = []
+    found: list[_Degrees | None] = []
     for step in program.steps[: last + 1]:
         args = [found[x] for x in step.args]
-        if step.shape or any(x is None for x in args):
-            found.append(None)
-            continue
-        (p, q), (r, s) = (*args, (0, 0), (0, 0))[:2]  # type: ignore[misc]
-        match step.op:
-            case "symbol":
-                found.append((1, 0))
-            case "number" if not isinstance(step.params[0], bool):
-                found.append((0, 0))
-            case "neg" | "stop_gradient":
-                found.append((p, q))
-            case "add":
-                found.append((max(p + s, r + q), q + s))
-            case "mul":
-                found.append((p + r, q + s))
-            case "div":
-                found.append((p + s, q + r))
-            case "pow" if (n := _exponent(program, step.args[1])) is not None:
-                found.append((p * n, q * n) if n >= 0 else (q * -n, p * -n))
-            case _:
-                found.append(None)
+        known = [x for x in args if x is not None]
+        usable = len(known) == len(args) <= 2 and not step.shape
+        found.append(_degree(program, step, *[*known, (0, 0), (0, 0)][:2]) if usable else None)
     return found
+
+
+def _degree(program: Program, step: Step, a: _Degrees, b: _Degrees) -> _Degrees | None:
+    (p, q), (r, s) = a, b
+    match step.op:
+        case "symbol":
+            return 1, 0
+        case "number" if not isinstance(step.params[0], bool):
+            return 0, 0
+        case "neg" | "stop_gradient":
+            return a
+        case "add":
+            return max(p + s, r + q), q + s
+        case "mul":
+            return p + r, q + s
+        case "div":
+            return p + s, q + r
+        case "pow" if (n := _exponent(program, step.args[1])) is not None:
+            return (p * n, q * n) if n >= 0 else (q * -n, p * -n)
+        case _:
+            return None
 
 
 def _exponent(program: Program, at: int) -> int | None:

@@ -22,7 +22,7 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
     others it must vanish.
     """
     import numpy as np
-    from scipy.optimize import linprog
+    from scipy import optimize
 
     columns = [q.to_dict() for q in quantities]
     monomials = sorted({m for c in columns for m in c})
@@ -40,7 +40,7 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
             rows["equal"].append(row)
     right = np.zeros(len(rows["equal"]))
     right[0] = 1
-    solved = cast(Any, linprog)(
+    solved = cast(Any, optimize).linprog(
         np.zeros(len(columns)),
         A_eq=np.array(rows["equal"]),
         b_eq=right,

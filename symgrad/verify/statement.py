@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Size
@@ -59,7 +59,7 @@ def _length(size: Size) -> int | str:
 def _static(value: Any) -> Any:
     """Numbers, names and tuples of them as they are, lengths as text."""
     if isinstance(value, tuple):
-        return tuple(_static(v) for v in value)
+        return tuple(_static(v) for v in cast("tuple[Any, ...]", value))
     if value is None or isinstance(value, (bool, int, str, Fraction)):
         return value
     return str(value)

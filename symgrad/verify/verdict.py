@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from symgrad.errors import TruthValueError
 
@@ -140,7 +140,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [_plain(v) for v in cast("list[Any]", value)]
     return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 

@@ -113,7 +113,7 @@ def derivative(y: str, wrt: str, claim: str) -> Statement:
     return derivative_is(side.node, by.node, to.node)
 
 
-_FUNCTIONS = (
+_FUNCTIONS = (  # noqa: SIM905
     "sqrt abs sign exp log sin cos tan atan asin acos tanh sinh cosh cbrt floor relu asinh atanh acosh sigmoid "
     "softplus log1p expm1 erf gamma lgamma ceil round acot asec sech coth digamma"
 ).split()
