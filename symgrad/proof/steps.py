@@ -5,10 +5,10 @@ The checker does not use the graph of `symgrad.ir`: its ops come with derivative
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 
@@ -59,16 +59,20 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, Fraction):
         return {"q": str(value)}
     if isinstance(value, tuple):
-        return [_to_json(v) for v in value]
+        return [_to_json(v) for v in cast("tuple[Any, ...]", value)]
     return value
 
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, dict):
-        return Fraction(value["q"])
+        return Fraction(str(cast("dict[str, Any]", value)["q"]))
     if isinstance(value, list):
-        return tuple(_from_json(v) for v in value)
+        return tuple(_from_json(v) for v in cast("list[Any]", value))
     return value
+
+
+def _end(value: Any) -> Fraction | None:
+    return None if value is None else Fraction(value)
 
 
 def program_to_json(program: Program) -> dict[str, Any]:
@@ -78,9 +82,7 @@ def program_to_json(program: Program) -> dict[str, Any]:
             [s.name, s.kind, *(None if e is None else str(e) for e in (s.low, s.high)), list(s.shape)]
             for s in program.symbols
         ],
-        "steps": [
-            [s.op, list(s.args), _to_json(s.params), list(s.shape), s.kind] for s in program.steps
-        ],
+        "steps": [[s.op, list(s.args), _to_json(s.params), list(s.shape), s.kind] for s in program.steps],
     }
 
 
@@ -92,7 +94,7 @@ def program_from_json(data: Any) -> Program:
     """
     try:
         symbols = tuple(
-            Symbol(name, kind, *(None if e is None else Fraction(e) for e in (low, high)), tuple(shape))
+            Symbol(str(name), str(kind), _end(low), _end(high), tuple(shape))
             for name, kind, low, high, shape in data["symbols"]
         )
         steps = tuple(
@@ -100,14 +102,18 @@ def program_from_json(data: Any) -> Program:
             for op, args, params, shape, kind in data["steps"]
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise UsageError(f"this is not a program of a proof: {error!r}", cure="make the proof anew") from error
-    _check(steps, {s.name for s in symbols})
+        raise UsageError(
+            f"this is not a program of a proof: {error!r}", cure="make the proof anew"
+        ) from error
+    _check(steps, {s.name: s for s in symbols})
     return Program(steps, symbols)
 
 
-def _check(steps: Sequence[Step], names: set[str]) -> None:
+def _check(steps: Sequence[Step], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
         if not all(type(a) is int and 0 <= a < i for a in step.args):
             raise UsageError(f"step {i} ({step.op}) reads a step that does not come before it")
-        if step.op == "symbol" and step.params[:1] and step.params[0] not in names:
-            raise UsageError(f"step {i} reads '{step.params[0]}', which is not declared")
+        if step.op == "symbol":
+            symbol = symbols.get(step.params[0]) if len(step.params) == 1 else None
+            if symbol is None or (symbol.shape, symbol.kind) != (step.shape, step.kind):
+                raise UsageError(f"step {i} reads a variable that is not declared so: {step.params}")
