@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, evaluate_size
 from symgrad.ir.types import INT, REAL, Declaration, Domain
-from symgrad.ops import build, matrices
+from symgrad.ops import build, matrices, products
 from symgrad.ops.contraction import contract
 from symgrad.ops.layout import slice_axes, unslice
 from symgrad.ops.subscripts import index, take_along_axis
@@ -50,14 +50,14 @@ IDS = symbol_of("ids", "b", 3, domain=INT)
 _OP = OPS.__getitem__
 
 PROGRAMS: Mapping[str, Callable[[], Node]] = {
-    "matmul": lambda: build.matmul(X, V),
-    "matmul of a batch": lambda: build.matmul(T, build.matrix_transpose(X)),
-    "least squares": lambda: build.reduce_axes("mean", (build.matmul(X, V) - W) ** 2),
+    "matmul": lambda: products.matmul(X, V),
+    "matmul of a batch": lambda: products.matmul(T, build.matrix_transpose(X)),
+    "least squares": lambda: build.reduce_axes("mean", (products.matmul(X, V) - W) ** 2),
     "three factors": lambda: contract([X, A, W], [(0, 1), (2, 0), (2,)], (1,)),
-    "outer": lambda: build.outer(V, W),
-    "trace": lambda: build.trace(build.matmul(A, A)),
-    "diagonal": lambda: build.diag(A) * W,
-    "diagonal matrix": lambda: build.matmul(build.diag(W), X),
+    "outer": lambda: products.outer(V, W),
+    "trace": lambda: products.trace(products.matmul(A, A)),
+    "diagonal": lambda: products.diag(A) * W,
+    "diagonal matrix": lambda: products.matmul(products.diag(W), X),
     "diagonal summed": lambda: contract([A, W], [(0, 0), (0,)], ()),
     "unused axis": lambda: contract([X, A], [(0, 1), (2, 3)], (0,)),
     "the same operand twice": lambda: contract([X, X], [(0, 1), (0, 1)], (0,)),

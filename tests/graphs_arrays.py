@@ -18,7 +18,7 @@ from symgrad.ir.graph import Node, as_node, number, symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, evaluate_size, size_product, size_sum
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
-from symgrad.ops import build, matrices, subscripts
+from symgrad.ops import build, matrices, products, subscripts
 from symgrad.ops.contraction import contract
 from symgrad.ops.elementary import exp
 from symgrad.ops.hyperbolic import tanh
@@ -183,7 +183,7 @@ def _regular(x: Node) -> Node:
     """A matrix, or a stack of them, that is far from singular: tanh keeps its numbers small."""
     small = tanh(x)
     turned = build.swapaxes(small, -1, -2)
-    return build.matmul(small, turned) + build.identity(x.shape[-2])
+    return products.matmul(small, turned) + build.identity(x.shape[-2])
 
 
 MOVES: Mapping[str, Draw] = {
@@ -193,16 +193,16 @@ MOVES: Mapping[str, Draw] = {
     "square": _of_one(lambda rng, x: OPS["pow"](x, as_node(2))),
     "exp": _of_one(lambda rng, x: exp(OPS["neg"](OPS["pow"](x, as_node(2))))),
     "where": _of_two(lambda a, b: where(gt(a, as_node(0)), b, a)),
-    "matmul": _of_two(build.matmul),
-    "matmul of transposes": _of_two(lambda a, b: build.matmul(a, build.matrix_transpose(b))),
+    "matmul": _of_two(products.matmul),
+    "matmul of transposes": _of_two(lambda a, b: products.matmul(a, build.matrix_transpose(b))),
     "transpose": _of_one(lambda rng, x: build.permute(x)),
     "permute": _of_one(lambda rng, x: build.permute(x, rng.sample(range(len(x.shape)), len(x.shape)))),
     "contraction": _contraction,
-    "outer": _of_two(build.outer),
-    "tensordot": _of_two(lambda a, b: build.tensordot(a, b, 1)),
-    "inner": _of_two(build.inner),
-    "trace": _of_one(lambda rng, x: build.trace(x)),
-    "diag": _of_one(lambda rng, x: build.diag(x)),
+    "outer": _of_two(products.outer),
+    "tensordot": _of_two(lambda a, b: products.tensordot(a, b, 1)),
+    "inner": _of_two(products.inner),
+    "trace": _of_one(lambda rng, x: products.trace(x)),
+    "diag": _of_one(lambda rng, x: products.diag(x)),
     "inv": _of_one(lambda rng, x: matrices.inv(_regular(x))),
     "inv of what may be singular": _of_one(lambda rng, x: matrices.inv(x)),
     "det": _of_one(lambda rng, x: matrices.det(_regular(x))),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from symgrad.api.expr import Expr, built, node_of
-from symgrad.ops import build
+from symgrad.ops import build, products
 
 __all__ = [
     "Axis",
@@ -205,7 +205,7 @@ def einsum(subscripts: str, *operands: Operand) -> Expr:
         >>> sg.einsum("ij,jk->ik", A, B).same(A @ B)
         True
     """
-    return built(lambda: build.einsum_text(subscripts, *map(node_of, operands)), operands)
+    return built(lambda: products.einsum_text(subscripts, *map(node_of, operands)), operands)
 
 
 def matmul(a: Operand, b: Operand) -> Expr:
@@ -218,12 +218,12 @@ def matmul(a: Operand, b: Operand) -> Expr:
     Raises:
         ShapeError: if the shapes do not fit, with both.
     """
-    return built(lambda: build.matmul(node_of(a), node_of(b)), [a, b])
+    return built(lambda: products.matmul(node_of(a), node_of(b)), [a, b])
 
 
 def dot(a: Operand, b: Operand) -> Expr:
     """Return the product over the last axis of a and the last but one of b, as ``numpy.dot``."""
-    return built(lambda: build.dot(node_of(a), node_of(b)), [a, b])
+    return built(lambda: products.dot(node_of(a), node_of(b)), [a, b])
 
 
 def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Expr:
@@ -234,19 +234,19 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Expr:
         b: an array.
         axes: how many last axes of a and first ones of b, or a pair of lists of axes.
     """
-    return built(lambda: build.tensordot(node_of(a), node_of(b), axes), [a, b])
+    return built(lambda: products.tensordot(node_of(a), node_of(b), axes), [a, b])
 
 
 def inner(a: Operand, b: Operand) -> Expr:
     """Return the product over the last axis of both, as ``numpy.inner``."""
-    return built(lambda: build.inner(node_of(a), node_of(b)), [a, b])
+    return built(lambda: products.inner(node_of(a), node_of(b)), [a, b])
 
 
 def outer(a: Operand, b: Operand) -> Expr:
     """Return all products of an entry of a and one of b (both flattened), as ``numpy.outer``."""
-    return built(lambda: build.outer(node_of(a), node_of(b)), [a, b])
+    return built(lambda: products.outer(node_of(a), node_of(b)), [a, b])
 
 
 def diag(x: Operand) -> Expr:
     """Return the diagonal of a square matrix, or the matrix with a vector on its diagonal, as ``numpy.diag``."""
-    return built(lambda: build.diag(node_of(x)), [x])
+    return built(lambda: products.diag(node_of(x)), [x])

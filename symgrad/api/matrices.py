@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.api.arrays import Operand
 from symgrad.api.expr import Expr, built, node_of
-from symgrad.ops import build, matrices
+from symgrad.ops import matrices, products
 
 __all__ = ["det", "inv", "kron", "logdet", "matrix_power", "solve", "trace"]
 
@@ -130,4 +130,4 @@ def kron(a: Operand, b: Operand) -> Expr:
 
 def trace(x: Operand) -> Expr:
     """Return the sum of the diagonal of a square matrix, as ``numpy.trace``."""
-    return built(lambda: build.trace(node_of(x)), [x])
+    return built(lambda: products.trace(node_of(x)), [x])

@@ -18,7 +18,7 @@ from symgrad.frontend.terms import Argument, Item, Items, Keyword, Nothing, Term
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Shape, Size, Triple
-from symgrad.ops import build, matrices, subscripts
+from symgrad.ops import build, matrices, products, subscripts
 
 __all__ = ["ARRAYS", "array_call"]
 
@@ -88,20 +88,20 @@ ARRAYS: dict[str, Callable[..., Node]] = {
     "norm": build.vector_norm,
     "cumsum": build.cumulative_sum,
     "prod_except": _prod_except,
-    "matmul": build.matmul,
-    "dot": build.dot,
-    "tensordot": build.tensordot,
-    "inner": build.inner,
-    "outer": build.outer,
-    "trace": build.trace,
-    "diag": build.diag,
+    "matmul": products.matmul,
+    "dot": products.dot,
+    "tensordot": products.tensordot,
+    "inner": products.inner,
+    "outer": products.outer,
+    "trace": products.trace,
+    "diag": products.diag,
     "kron": matrices.kron,
     "inv": matrices.inv,
     "det": matrices.det,
     "logdet": matrices.logdet,
     "solve": matrices.solve,
     "matrix_power": matrices.matrix_power,
-    "einsum": build.einsum_text,
+    "einsum": products.einsum_text,
     "transpose": build.permute,
     "swapaxes": build.swapaxes,
     "moveaxis": build.moveaxis,

@@ -28,7 +28,8 @@ from symgrad.frontend.terms import (
 from symgrad.ir.graph import Node, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import Declaration
-from symgrad.ops.build import matmul, matrix_transpose
+from symgrad.ops.build import matrix_transpose
+from symgrad.ops.products import matmul
 from symgrad.source import Source, Span
 
 __all__ = ["Reader"]

@@ -91,7 +91,7 @@ def spell(node: Node) -> Spelling:
     Example:
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import REAL, Declaration
-        >>> from symgrad.ops.build import matmul
+        >>> from symgrad.ops.products import matmul
         >>> X, w = symbol(Declaration("X", REAL, ("n", 5))), symbol(Declaration("w", REAL, (5,)))
         >>> s = spell(matmul(X, w))
         >>> s.form, s.subscripts

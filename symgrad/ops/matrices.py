@@ -11,9 +11,10 @@ from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import size_product
 from symgrad.ops import linalg
-from symgrad.ops.build import identity, matmul
+from symgrad.ops.build import identity
 from symgrad.ops.contraction import contract
 from symgrad.ops.layout import expand, full, move_up, squeeze
+from symgrad.ops.products import matmul
 
 __all__ = ["det", "inv", "kron", "logdet", "matrix_power", "solve"]
 

@@ -6,9 +6,10 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.sizes import Size
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.arith import div, mul, neg
-from symgrad.ops.build import matmul, matrix_transpose
+from symgrad.ops.build import matrix_transpose
 from symgrad.ops.indexing import eye
 from symgrad.ops.linalg import det, inv, logdet, solve
+from symgrad.ops.products import matmul
 from symgrad.rewrite.rule import Rule
 
 __all__ = ["INVERSES"]

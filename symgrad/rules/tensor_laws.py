@@ -11,12 +11,12 @@ from symgrad.ir.graph import Node, as_node, size_node, symbol
 from symgrad.ir.sizes import Size
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.arith import add, div, mul
-from symgrad.ops.build import matmul
 from symgrad.ops.contraction import contract, sum_over, transpose
 from symgrad.ops.elementary import exp
 from symgrad.ops.indexing import eye, gather, iota, scatter_add
 from symgrad.ops.layout import broadcast_to, expand, reshape, slice_axes, unslice
 from symgrad.ops.logic import ne, where
+from symgrad.ops.products import matmul
 from symgrad.ops.reductions import cumsum, mean, norm
 from symgrad.rewrite.rule import Rule
 from symgrad.rules.variables import a

@@ -17,7 +17,7 @@ from symgrad.ir.op import OPS
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
-from symgrad.ops import build
+from symgrad.ops import build, products
 from symgrad.ops.arith import add
 from symgrad.ops.control import stop_gradient
 from symgrad.ops.subscripts import index, take_along_axis
@@ -74,7 +74,7 @@ IDS = symbol_of("ids", "n", domain=INT)
 P = symbol_of("P", 4, "m")
 APART = {
     "elementwise": lambda: OPS["tanh"](X) * V + S,
-    "rows against a matrix": lambda: build.matmul(X, build.matrix_transpose(P)),
+    "rows against a matrix": lambda: products.matmul(X, build.matrix_transpose(P)),
     "softmax of rows": lambda: build.over_axes("softmax", X, 1),
     "norms of rows": lambda: X / build.vector_norm(X, axis=1, keepdims=True),
     "reshape": lambda: build.reshaped(build.reshaped(X, ("n", 1, "m", 1)), ("n", "m")),
@@ -83,15 +83,15 @@ APART = {
     "one of each row": lambda: index(X, (build.arange("n"), IDS)),
     "along an axis": lambda: take_along_axis(X, build.expand_dims(IDS, 1), 1),
     "running sums": lambda: build.cumulative_sum(X, 1),
-    "outer products": lambda: build.einsum_text("bi,bj->bij", X, X),
-    "diagonal": lambda: build.diag(A),
+    "outer products": lambda: products.einsum_text("bi,bj->bij", X, X),
+    "diagonal": lambda: products.diag(A),
     "mixed behind a stop": lambda: X - stop_gradient(build.reduce_axes("mean", X, 0)),
     "sliced columns": lambda: index(X, (slice(None), slice(1, None))),
 }
 MIXED = {
     "mean over rows": lambda: X - build.reduce_axes("mean", X, 0),
     "softmax over rows": lambda: build.over_axes("softmax", X, 0),
-    "gram": lambda: build.matmul(X, build.matrix_transpose(X)),
+    "gram": lambda: products.matmul(X, build.matrix_transpose(X)),
     "transpose": lambda: add(A, build.matrix_transpose(A)),
     "reversed rows": lambda: build.flip(X, 0),
     "shuffled rows": lambda: index(X, IDS),

@@ -13,7 +13,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, s
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import size_product, size_sum
 from symgrad.ir.types import Declaration, Distribution, Domain, is_name
-from symgrad.ops import build
+from symgrad.ops import build, products
 from symgrad.ops.subscripts import index, take
 from symgrad.source import Span
 
@@ -192,20 +192,20 @@ def test_arrays_are_what_the_builders_make() -> None:
     X, w, ids, k = (p[name] for name in ("X", "w", "ids", "k"))
     n = size_node("n")
     texts = {
-        "X@w": build.matmul(X, w),
-        "X @ w": build.matmul(X, w),
-        "matmul(a=X, b=w)": build.matmul(X, w),
+        "X@w": products.matmul(X, w),
+        "X @ w": products.matmul(X, w),
+        "matmul(a=X, b=w)": products.matmul(X, w),
         "X.T": build.matrix_transpose(X),
         "X . T": build.matrix_transpose(X),
         "X.T.T": build.permute(build.permute(X)),
         "-X.T**2": op("neg", op("pow", build.matrix_transpose(X), 2)),
-        "2*X@w": op("mul", 2, build.matmul(X, w)),
-        "(2*X)@w": build.matmul(op("mul", 2, X), w),
-        "-X@w": op("neg", build.matmul(X, w)),
-        "-k*X@w": op("mul", op("neg", k), build.matmul(X, w)),
-        "X*X@w": build.matmul(op("mul", X, X), w),
-        "2*X.T@X@w": op("mul", 2, build.matmul(build.matmul(build.matrix_transpose(X), X), w)),
-        "X@w*2": op("mul", build.matmul(X, w), 2),
+        "2*X@w": op("mul", 2, products.matmul(X, w)),
+        "(2*X)@w": products.matmul(op("mul", 2, X), w),
+        "-X@w": op("neg", products.matmul(X, w)),
+        "-k*X@w": op("mul", op("neg", k), products.matmul(X, w)),
+        "X*X@w": products.matmul(op("mul", X, X), w),
+        "2*X.T@X@w": op("mul", 2, products.matmul(products.matmul(build.matrix_transpose(X), X), w)),
+        "X@w*2": op("mul", products.matmul(X, w), 2),
         "sum(X, 0)": build.total(X, 0),
         "sum(X, axis=(-1,), keepdims=True)": build.total(X, 1, True),
         "sum(X, keepdims=False, axis=None)": build.total(X),
@@ -223,8 +223,8 @@ def test_arrays_are_what_the_builders_make() -> None:
         "zeros(n)": build.full_array(("n",), number(0)),
         "reshape(X, (n*5,))": build.reshaped(X, size_product(["n", 5])),
         "eye(n - 1, 3)": build.identity(size_sum(["n", -1]), 3),
-        "einsum('ij,j->i', X, w)": build.matmul(X, w),
-        'einsum("ij,j", X, w)': build.matmul(X, w),
+        "einsum('ij,j->i', X, w)": products.matmul(X, w),
+        'einsum("ij,j", X, w)': products.matmul(X, w),
         "concatenate([w, w])": build.join([w, w]),
         "stack((w, 2*w), axis=-1)": build.stack([w, op("mul", 2, w)], -1),
         "norm(w, ord=1)": build.vector_norm(w, 1),

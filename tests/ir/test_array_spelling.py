@@ -16,7 +16,7 @@ from symgrad.ir.printer import expression_text, program_text
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
-from symgrad.ops import build
+from symgrad.ops import build, products
 from symgrad.ops.lengths import as_size
 from tests.graphs_arrays import MOVES, SYMBOLS, random_arrays
 
@@ -135,9 +135,9 @@ def test_names_stand_for_what_is_inside_a_spelling() -> None:
 
 def test_a_transpose_with_a_name_is_part_of_a_product_too() -> None:
     turned = build.matrix_transpose(A)
-    text = program_text({"At": turned, "y": build.matmul(turned, W)}, {turned: "At"})
+    text = program_text({"At": turned, "y": products.matmul(turned, W)}, {turned: "At"})
     listing = parse_program(text)
-    assert listing["y"] is build.matmul(turned, W)
+    assert listing["y"] is products.matmul(turned, W)
     # A contraction with the transpose as an operand is another node.
     inner = OPS["einsum"](turned, W, params=(((0, 1), (1,)), (0,)))
     assert parse_program(program_text({"y": inner}, {turned: "At"}))["y"] is inner
@@ -172,7 +172,7 @@ def test_what_is_no_size(text: str) -> None:
 def test_a_long_chain_of_products_is_named_in_parts() -> None:
     node = A
     for _ in range(3_000):
-        node = build.matmul(A, node)
+        node = products.matmul(A, node)
     listing = parse_program(program_text({"y": node}))
     assert listing["y"] is node
 

@@ -15,7 +15,8 @@ from symgrad.ir.op import OPS
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.spelling import Spelling, spell, subscript
 from symgrad.ir.types import REAL, Declaration
-from symgrad.ops.build import diag, dot, einsum_text, reshaped
+from symgrad.ops.build import reshaped
+from symgrad.ops.products import diag, dot, einsum_text
 from symgrad.ops.subscripts import index
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 2}

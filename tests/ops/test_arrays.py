@@ -17,7 +17,7 @@ from symgrad.ir.op import OPS
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
-from symgrad.ops import build
+from symgrad.ops import build, products
 from symgrad.ops.contraction import contract
 from symgrad.ops.subscripts import index
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
@@ -165,7 +165,7 @@ def _one() -> Node:
 class TestRefusals:
     def test_contracted_sizes_must_agree(self) -> None:
         with pytest.raises(ShapeError, match=r"@ of arrays of shapes \(n, 3\) and \(n, 3\): 3 is not n"):
-            build.matmul(X, X)
+            products.matmul(X, X)
 
     def test_named_sizes_do_not_stretch(self) -> None:
         with pytest.raises(ShapeError, match="sizes n and m do not broadcast"):
@@ -174,7 +174,7 @@ class TestRefusals:
     def test_a_size_has_one_value(self) -> None:
         with pytest.raises(ShapeError, match="size n is 2 in 'X' and 4 in 'w'"):
             evaluate(
-                [build.matmul(symbol_of("w", "n"), X)], {X: np.ones((2, 3)), symbol_of("w", "n"): np.ones(4)}
+                [products.matmul(symbol_of("w", "n"), X)], {X: np.ones((2, 3)), symbol_of("w", "n"): np.ones(4)}
             )
 
     def test_arrays_of_another_rank_are_refused(self) -> None:

@@ -14,7 +14,8 @@ from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
-from symgrad.ops.build import arange, broadcast, einsum_text, identity, matmul, over_axes, reduce_axes, total
+from symgrad.ops.build import arange, broadcast, identity, over_axes, reduce_axes, total
+from symgrad.ops.products import einsum_text, matmul
 from symgrad.ops.subscripts import index, take
 from symgrad.render.numpy_source import numpy_source
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of

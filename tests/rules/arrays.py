@@ -14,7 +14,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Size, evaluate_size
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, REAL, Declaration
-from symgrad.ops import build
+from symgrad.ops import build, products
 from symgrad.ops.arith import add, mul, neg, pow
 from symgrad.ops.contraction import contract, sum_over
 from symgrad.ops.elementary import exp
@@ -76,15 +76,15 @@ def _unary(draw: random.Random, v: Node) -> Node:
         choices += [lambda: build.matrix_transpose(v), lambda: build.matrix_transpose(v)]
         if v.shape[0] == v.shape[1]:
             choices += [
-                lambda: build.trace(v),
-                lambda: build.diag(v),
-                lambda: build.matmul(eye(params=v.shape), v),
+                lambda: products.trace(v),
+                lambda: products.diag(v),
+                lambda: products.matmul(eye(params=v.shape), v),
             ]
     if rank == 1:
         choices += [
-            lambda: build.outer(v, draw.choice([x, u])),
+            lambda: products.outer(v, draw.choice([x, u])),
             lambda: broadcast_to(v, params=((draw.choice(["m", "n"]), *v.shape),)),
-            lambda: build.diag(v),
+            lambda: products.diag(v),
         ]
     if v.shape[:1] == ("n",):
         choices += [
@@ -95,7 +95,7 @@ def _unary(draw: random.Random, v: Node) -> Node:
 
 
 def _binary(draw: random.Random, v: Node, w: Node) -> Node:
-    return draw.choice([add, mul, mul, build.matmul, build.matmul, _difference, _quotient])(v, w)
+    return draw.choice([add, mul, mul, products.matmul, products.matmul, _difference, _quotient])(v, w)
 
 
 def _einsum(draw: random.Random, operands: Sequence[Node]) -> Node:
