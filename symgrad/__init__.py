@@ -19,11 +19,13 @@ __version__ = "0.1.0"
 # The whole public surface: name -> the module that has it, imported when the name is first asked for. Add a line here
 # and the same name under TYPE_CHECKING below; a test holds the two together.
 _PUBLIC: dict[str, str] = {
+    "Ci": "symgrad.api.functions",
     "Derivatives": "symgrad.api.differentiate",
     "Expr": "symgrad.api.expr",
     "Kernel": "symgrad.kernel.kernel",
     "Minimum": "symgrad.api.minimize",
     "Program": "symgrad.api.program",
+    "Si": "symgrad.api.functions",
     "Verdict": "symgrad.verify.verdict",
     "abs": "symgrad.api.functions",
     "acos": "symgrad.api.functions",
@@ -32,6 +34,10 @@ _PUBLIC: dict[str, str] = {
     "acoth": "symgrad.api.functions",
     "acsc": "symgrad.api.functions",
     "acsch": "symgrad.api.functions",
+    "airyai": "symgrad.api.functions",
+    "airyaiprime": "symgrad.api.functions",
+    "airybi": "symgrad.api.functions",
+    "airybiprime": "symgrad.api.functions",
     "arange": "symgrad.api.layout",
     "argmax": "symgrad.api.arrays",
     "argmin": "symgrad.api.arrays",
@@ -43,6 +49,7 @@ _PUBLIC: dict[str, str] = {
     "atan2": "symgrad.api.functions",
     "atanh": "symgrad.api.functions",
     "batch_jacobian": "symgrad.api.jacobians",
+    "beta": "symgrad.api.functions",
     "broadcast_to": "symgrad.api.layout",
     "cbrt": "symgrad.api.functions",
     "ceil": "symgrad.api.functions",
@@ -65,9 +72,14 @@ _PUBLIC: dict[str, str] = {
     "equal": "symgrad.api.verify",
     "erf": "symgrad.api.functions",
     "erfc": "symgrad.api.functions",
+    "erfcinv": "symgrad.api.functions",
+    "erfi": "symgrad.api.functions",
+    "erfinv": "symgrad.api.functions",
     "exp": "symgrad.api.functions",
+    "exp1": "symgrad.api.functions",
     "exp2": "symgrad.api.functions",
     "expand_dims": "symgrad.api.layout",
+    "expi": "symgrad.api.functions",
     "explain": "symgrad.api.explain",
     "expm1": "symgrad.api.functions",
     "eye": "symgrad.api.layout",
@@ -83,9 +95,12 @@ _PUBLIC: dict[str, str] = {
     "hypot": "symgrad.api.functions",
     "inner": "symgrad.api.arrays",
     "inv": "symgrad.api.matrices",
+    "iv": "symgrad.api.functions",
     "jacobian": "symgrad.api.jacobians",
+    "jv": "symgrad.api.functions",
     "jvp": "symgrad.api.differentiate",
     "kron": "symgrad.api.matrices",
+    "kv": "symgrad.api.functions",
     "lgamma": "symgrad.api.functions",
     "log": "symgrad.api.functions",
     "log10": "symgrad.api.functions",
@@ -150,6 +165,7 @@ _PUBLIC: dict[str, str] = {
     "verify": "symgrad.api.verify",
     "vjp": "symgrad.api.differentiate",
     "where": "symgrad.api.functions",
+    "yv": "symgrad.api.functions",
     "zeros": "symgrad.api.layout",
 }
 
@@ -190,6 +206,8 @@ if TYPE_CHECKING:
     from symgrad.api.differentiate import vjp as vjp
     from symgrad.api.explain import explain as explain
     from symgrad.api.expr import Expr as Expr
+    from symgrad.api.functions import Ci as Ci
+    from symgrad.api.functions import Si as Si
     from symgrad.api.functions import abs as abs
     from symgrad.api.functions import acos as acos
     from symgrad.api.functions import acosh as acosh
@@ -197,6 +215,10 @@ if TYPE_CHECKING:
     from symgrad.api.functions import acoth as acoth
     from symgrad.api.functions import acsc as acsc
     from symgrad.api.functions import acsch as acsch
+    from symgrad.api.functions import airyai as airyai
+    from symgrad.api.functions import airyaiprime as airyaiprime
+    from symgrad.api.functions import airybi as airybi
+    from symgrad.api.functions import airybiprime as airybiprime
     from symgrad.api.functions import asec as asec
     from symgrad.api.functions import asech as asech
     from symgrad.api.functions import asin as asin
@@ -204,6 +226,7 @@ if TYPE_CHECKING:
     from symgrad.api.functions import atan as atan
     from symgrad.api.functions import atan2 as atan2
     from symgrad.api.functions import atanh as atanh
+    from symgrad.api.functions import beta as beta
     from symgrad.api.functions import cbrt as cbrt
     from symgrad.api.functions import ceil as ceil
     from symgrad.api.functions import clip as clip
@@ -216,12 +239,20 @@ if TYPE_CHECKING:
     from symgrad.api.functions import digamma as digamma
     from symgrad.api.functions import erf as erf
     from symgrad.api.functions import erfc as erfc
+    from symgrad.api.functions import erfcinv as erfcinv
+    from symgrad.api.functions import erfi as erfi
+    from symgrad.api.functions import erfinv as erfinv
     from symgrad.api.functions import exp as exp
+    from symgrad.api.functions import exp1 as exp1
     from symgrad.api.functions import exp2 as exp2
+    from symgrad.api.functions import expi as expi
     from symgrad.api.functions import expm1 as expm1
     from symgrad.api.functions import floor as floor
     from symgrad.api.functions import gamma as gamma
     from symgrad.api.functions import hypot as hypot
+    from symgrad.api.functions import iv as iv
+    from symgrad.api.functions import jv as jv
+    from symgrad.api.functions import kv as kv
     from symgrad.api.functions import lgamma as lgamma
     from symgrad.api.functions import log as log
     from symgrad.api.functions import log1p as log1p
@@ -248,6 +279,7 @@ if TYPE_CHECKING:
     from symgrad.api.functions import tan as tan
     from symgrad.api.functions import tanh as tanh
     from symgrad.api.functions import where as where
+    from symgrad.api.functions import yv as yv
     from symgrad.api.jacobians import batch_jacobian as batch_jacobian
     from symgrad.api.jacobians import hessian as hessian
     from symgrad.api.jacobians import hvp as hvp

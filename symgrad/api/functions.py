@@ -11,6 +11,8 @@ from symgrad.ir.graph import constant
 from symgrad.ir.op import OPS
 
 __all__ = [
+    "Ci",
+    "Si",
     "abs",
     "acos",
     "acosh",
@@ -18,6 +20,10 @@ __all__ = [
     "acoth",
     "acsc",
     "acsch",
+    "airyai",
+    "airyaiprime",
+    "airybi",
+    "airybiprime",
     "asec",
     "asech",
     "asin",
@@ -25,6 +31,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "beta",
     "cbrt",
     "ceil",
     "clip",
@@ -37,12 +44,20 @@ __all__ = [
     "digamma",
     "erf",
     "erfc",
+    "erfcinv",
+    "erfi",
+    "erfinv",
     "exp",
+    "exp1",
     "exp2",
+    "expi",
     "expm1",
     "floor",
     "gamma",
     "hypot",
+    "iv",
+    "jv",
+    "kv",
     "lgamma",
     "log",
     "log10",
@@ -69,6 +84,7 @@ __all__ = [
     "tan",
     "tanh",
     "where",
+    "yv",
 ]
 
 
@@ -140,6 +156,21 @@ erfc = _function("erfc")
 gamma = _function("gamma")
 lgamma = _function("lgamma")
 digamma = _function("digamma")
+erfi = _function("erfi")
+erfinv = _function("erfinv")
+erfcinv = _function("erfcinv")
+expi = _function("expi")
+exp1 = _function("exp1")
+Si = _function("Si")
+Ci = _function("Ci")
+jv = _function("jv")
+yv = _function("yv")
+iv = _function("iv")
+kv = _function("kv")
+airyai = _function("airyai")
+airyaiprime = _function("airyaiprime")
+airybi = _function("airybi")
+airybiprime = _function("airybiprime")
 hypot = _function("hypot")
 logical_and = _function("and_")
 logical_or = _function("or_")
@@ -161,3 +192,17 @@ def polygamma(n: int, x: Any) -> Expr:
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"polygamma of order {n!r}", expected="a whole number, at least 0")
     return apply_op("polygamma", x, params=(n,))
+
+
+def beta(a: Any, b: Any) -> Expr:
+    """Return the beta function gamma(a)*gamma(b)/gamma(a + b), written so: the gamma functions overflow beyond 171.
+
+    Args:
+        a: an expression or number.
+        b: an expression or number.
+
+    Example:
+        >>> float(beta(2, 3)())
+        0.08333333333333333
+    """
+    return gamma(a) * gamma(b) / gamma(a + b)

@@ -266,6 +266,27 @@ def _log(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> T
     return scope.make(OPS["div"], logs, start, end)
 
 
+def _beta(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
+    """beta(a, b) is gamma(a)*gamma(b)/gamma(a + b)."""
+    terms = [a for a in arguments if isinstance(a, Term)]
+    if len(arguments) != 2 or len(terms) != 2:
+        return None
+
+    def make(name: str, *args: Term) -> Term:
+        return scope.make(OPS[name], args, start, end)
+
+    above = make("mul", *(make("gamma", a) for a in terms))
+    return make("div", above, make("gamma", make("add", *terms)))
+
+
+def _expint(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
+    """expint(1, x) is exp1(x)."""
+    terms = [a for a in arguments if isinstance(a, Term)]
+    if len(arguments) != 2 or len(terms) != 2 or not terms[0].node.is_number(1):
+        return None
+    return scope.make(OPS["exp1"], terms[1:], start, end)
+
+
 def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
     """Rational(1, 3) is the number 1/3."""
     values = [a.node.value for a in arguments if isinstance(a, Term) and a.literal]
@@ -306,11 +327,15 @@ def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int
 _SPECIAL: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None]] = {
     "Piecewise": _piecewise,
     "Rational": _rational,
+    "beta": _beta,
+    "expint": _expint,
     "log": _log,
 }
 
 _SIGNATURES = {
     "Piecewise": "Piecewise((a, condition), (b, True))",
     "Rational": "Rational(1, 3)",
+    "beta": "beta(a, b)",
+    "expint": "expint(1, x)",
     "log": "log(x)",
 }

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from symgrad.errors import KernelError, UsageError
+from symgrad.errors import KernelError, UnsupportedError, UsageError
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.array_code import ArrayCode
@@ -115,6 +115,7 @@ def write_artefacts(
 
     Raises:
         KernelError: if a file cannot be written.
+        UnsupportedError: if the kernel calls functions of SciPy.
         UsageError: for another cpu, or if outputs has the wrong length.
     """
     if cpu not in ("host", "baseline"):
@@ -123,6 +124,13 @@ def write_artefacts(
     if stem.suffix in _SUFFIXES:
         stem = stem.with_suffix("")
     name = _function(kernel)
+    needs = sorted(set(re.findall(r"^declare .*@scipy\.(\w+)\(", kernel.llvm_ir, re.MULTILINE)))
+    if needs:
+        raise UnsupportedError(
+            f"the code calls {', '.join(needs)} of SciPy, which a file cannot be linked with",
+            expected="functions of the C library",
+            cure="call the kernel from Python, or pass the values of those functions as inputs",
+        )
     ir = target_lines(cpu) + _module(kernel, name, host().target_of(cpu))
     content: dict[str, Callable[[], bytes]] = {
         ".ll": ir.encode,

@@ -136,7 +136,7 @@ def _module(
         _scratch(plan.memory, names, lengths, real, width, declarations),
         *texts,
         *declarations.definitions(),
-        *(loop.lane_by_lane(name, arity, width, of) for name, (arity, of) in declarations.libm.items()),
+        *declarations.lanes(width),
         *declarations.intrinsics,
         loop.ATTRIBUTES,
     ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from symgrad.errors import KernelError
 from symgrad.llvm.jit import define
 from symgrad.llvm.types import FloatType
 
-__all__ = ["gemm", "lapack"]
+__all__ = ["address_in", "gemm", "lapack"]
 
 
 @cache
@@ -37,13 +36,30 @@ def _known(library: str, routine: str, real: FloatType) -> str:
 
 
 def _address(library: str, name: str) -> int:
-    exports: Any = import_module(f"scipy.linalg.cython_{library}")
-    capsule: Any = exports.__pyx_capi__.get(name)
-    if capsule is None:
-        raise KernelError(f"SciPy exports no {name}", cure="install SciPy from a wheel")
+    exports: dict[str, object] = import_module(f"scipy.linalg.cython_{library}").__pyx_capi__
+    return address_in(exports, name)
+
+
+def address_in(exports: dict[str, object], name: str, signature: str | None = None) -> int:
+    """Return the address of a C function that SciPy exports.
+
+    Args:
+        exports: what a module of SciPy exports, by name.
+        name: the function.
+        signature: its type, of those of this name that Cython made from one text.
+
+    Raises:
+        KernelError: if there is none.
+    """
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_char_p
     api.PyCapsule_GetName.argtypes = [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
+    for spelled in (name, *(f"__pyx_fuse_{k}{name}" for k in range(4))):
+        capsule = exports.get(spelled)
+        if capsule is not None:
+            found = api.PyCapsule_GetName(capsule)
+            if signature is None or found.decode() == signature:
+                return int(api.PyCapsule_GetPointer(capsule, found))
+    raise KernelError(f"SciPy exports no {name}", cure="install SciPy from a wheel")

@@ -16,8 +16,10 @@ import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.llvm.jit import call_c
+from symgrad.llvm.loop import lane_by_lane
 from symgrad.llvm.maths import FUNCTIONS, define
 from symgrad.llvm.maths.fold import fold
+from symgrad.llvm.scipy_code import PREFIX, SCIPY, code_of, value_of
 from symgrad.llvm.types import CONSTANTS, FLOAT64, FloatType
 
 __all__ = ["Declarations", "Value", "VectorBuilder"]
@@ -48,12 +50,22 @@ class Declarations:
         self.maths: dict[str, str] = {}  # symbol -> definition
         self.calls = 0  # of these
         self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
+        self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
 
     def definitions(self) -> list[str]:
         """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register."""
         if self.calls > MOST_INLINED:
             return list(self.maths.values())
         return [text.replace(") #0 {", ") #1 {", 1) for text in self.maths.values()]
+
+    def lanes(self, width: int) -> list[str]:
+        """The functions that call C lane by lane."""
+        libm = [lane_by_lane(name, arity, width, of) for name, (arity, of) in self.libm.items()]
+        scipy = [
+            lane_by_lane(f"{PREFIX}{name}.value", SCIPY[name].arity, width, FLOAT64, declare=False)
+            for name in self.scipy
+        ]
+        return [*libm, *scipy, *code_of(list(self.scipy))]
 
 
 class VectorBuilder:
@@ -246,19 +258,34 @@ class VectorBuilder:
         return self.emit(f"select {self.bits} {mask.text}, {kind} {a.text}, {kind} {b.text}", mask=a.mask)
 
     def call(self, name: str, *args: Value) -> Value:
-        """A function by its C99 name for doubles: our own vector code if there is any, else libm lane by lane."""
+        """A function by its C99 name for doubles: our own vector code if there is any, else C lane by lane."""
         known = all(a.literal is not None for a in args)
         if name in FUNCTIONS:
             if known:
                 numbers = tuple(float(a.literal) for a in args)
                 return self._literal(fold(name, numbers, self.real, fused=self.declarations.fused))
             return self._maths(name, args)
+        if name in SCIPY:
+            if known:
+                return self._literal(value_of(name, tuple(float(a.literal) for a in args)))
+            return self._scipy(name, args)
         symbol = name + self.real.libm_suffix
         if known:
             return self._literal(call_c(symbol, tuple(float(a.literal) for a in args), self.real.bits))
         self.declarations.libm[symbol] = (len(args), self.real)
         return self.emit(
             f"call {self.vector} @lanes.{symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
+        )
+
+    def _scipy(self, name: str, args: Sequence[Value]) -> Value:
+        self.declarations.scipy[name] = None
+        doubles = f"<{self.width} x double>"
+        if self.real.bits != 64:
+            args = [self.emit(f"fpext {self.vector} {a.text} to {doubles}") for a in args]
+        given = ", ".join(f"{doubles} {a.text}" for a in args)
+        value = self.emit(f"call {doubles} @lanes.{PREFIX}{name}.value({given})")
+        return (
+            value if self.real.bits == 64 else self.emit(f"fptrunc {doubles} {value.text} to {self.vector}")
         )
 
     def _maths(self, name: str, args: Sequence[Value]) -> Value:

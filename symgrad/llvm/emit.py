@@ -74,7 +74,7 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
         loop.plan(itemsizes, nin, width, real, plan.slots * target.vector_bytes, internal=alone),
         *text,
         *declarations.definitions(),
-        *(loop.lane_by_lane(name, arity, width, of) for name, (arity, of) in declarations.libm.items()),
+        *declarations.lanes(width),
         *declarations.intrinsics,
     ]
     if entry is not None:

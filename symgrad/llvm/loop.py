@@ -330,8 +330,8 @@ def body(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
     )
 
 
-def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> str:
-    """The libm function ``name`` on vectors, through memory: extracting and inserting takes many times the code."""
+def lane_by_lane(name: str, arity: int, width: int, real: FloatType, *, declare: bool = True) -> str:
+    """The C function ``name`` on vectors, through memory: extracting and inserting takes many times the code."""
     vector, scalar = f"<{width} x {real.llvm}>", real.llvm
     names = [f"%x{k}" for k in range(arity)]
     lines = [
@@ -357,8 +357,9 @@ def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> str:
         f"  %y = load {vector}, ptr %y.at",
         f"  ret {vector} %y",
         "}",
-        f"declare {scalar} @{name}({', '.join([scalar] * arity)}) #0",
     ]
+    if declare:
+        lines.append(f"declare {scalar} @{name}({', '.join([scalar] * arity)}) #0")
     return "\n".join(lines)
 
 

@@ -2,11 +2,13 @@
 
 from symgrad.ops import (
     arith,
+    bessel,
     contraction,
     control,
     elementary,
     hyperbolic,
     indexing,
+    integrals,
     layout,
     linalg,
     logic,
@@ -18,11 +20,13 @@ from symgrad.ops import (
 
 __all__ = [
     "arith",
+    "bessel",
     "contraction",
     "control",
     "elementary",
     "hyperbolic",
     "indexing",
+    "integrals",
     "layout",
     "linalg",
     "logic",

@@ -27,6 +27,7 @@ __all__ = [
     "POW",
     "Takes",
     "binary",
+    "by_scipy",
     "facts",
     "libm",
     "of_one_array",
@@ -52,6 +53,18 @@ def libm(name: str) -> Callable[..., Lane]:
         return builder.call(name, *lanes)
 
     return lower
+
+
+def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
+    """Return the evaluation that is one call of a function of scipy.special, or one of the values that it returns."""
+
+    def evaluate(*args: Any) -> Any:
+        from scipy import special
+
+        value = getattr(special, name)(*args)
+        return value if part is None else value[part]
+
+    return evaluate
 
 
 Takes: TypeAlias = "tuple[Literal['number', 'bool', 'index'], ...]"

@@ -8,7 +8,6 @@ asymptotic series there (Abramowitz and Stegun 6.3.18, 6.4.11; DLMF 5.11.2, 5.15
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -21,7 +20,7 @@ from symgrad.ir.op import Builder, Kink, Lane, Op
 from symgrad.ops.arrays import ARRAYS
 from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.logic import any_of, gt, ne
-from symgrad.ops.record import facts, libm, pointwise, unary
+from symgrad.ops.record import by_scipy, facts, libm, pointwise, unary
 from symgrad.ops.rounding import floor
 
 __all__ = ["digamma", "erf", "erfc", "gamma", "lgamma", "polygamma"]
@@ -49,15 +48,6 @@ _POLES = (
 )
 
 
-def _scipy(name: str) -> Callable[..., Any]:
-    def evaluate(*args: Any) -> Any:
-        from scipy import special
-
-        return getattr(special, name)(*args)
-
-    return evaluate
-
-
 def _erfc_reference(mp: Any, x: Any) -> Any:
     # mpmath overflows for |x| > 1e154; beyond 1e100 the first term of the asymptotic series has 200 correct digits.
     if mp.fabs(x) < mp.mpf(10) ** 100 or mp.isnan(x):
@@ -67,8 +57,8 @@ def _erfc_reference(mp: Any, x: Any) -> Any:
 
 def _lgamma_value(x: Any) -> Any:
     # gammaln loses all digits near its zeros 1 and 2, where loggamma, which is complex, has a series.
-    near: Any = _scipy("loggamma")(np.add(x, 0j)).real + 0.0  # no -0.0 at 1, as in C
-    far: Any = _scipy("gammaln")(x)
+    near: Any = by_scipy("loggamma")(np.add(x, 0j)).real + 0.0  # no -0.0 at 1, as in C
+    far: Any = by_scipy("gammaln")(x)
     return ARRAYS.select(np.abs(np.subtract(x, 1.5)) < 1, near, far)
 
 
@@ -79,7 +69,7 @@ erf = unary(
     gives="real",
     cas="erf",
     domain=None,
-    evaluate=_scipy("erf"),
+    evaluate=by_scipy("erf"),
     reference=lambda mp, x: mp.erf(x),
     partials=(lambda out, x: _gaussian(x),),
     kinks=(),
@@ -96,7 +86,7 @@ erfc = unary(
     gives="real",
     cas="erfc",
     domain=None,
-    evaluate=_scipy("erfc"),
+    evaluate=by_scipy("erfc"),
     reference=_erfc_reference,
     partials=(lambda out, x: -_gaussian(x),),
     kinks=(),
@@ -113,7 +103,7 @@ gamma = unary(
     gives="real",
     cas="gamma",
     domain=_off_the_poles,
-    evaluate=_scipy("gamma"),
+    evaluate=by_scipy("gamma"),
     reference=lambda mp, x: mp.nan if _is_pole(mp, x) else mp.gamma(x),
     partials=(lambda out, x: out * digamma(x),),
     kinks=_POLES,

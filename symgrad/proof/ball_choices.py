@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symgrad.proof.ball_bessel import INSIDE_ORDERS, INTEGRALS, ORDERS
 from symgrad.proof.ball_gamma import GAMMA
 from symgrad.proof.ball_ops import (
     BINARY,
@@ -205,6 +206,8 @@ CERTAIN: dict[str, Callable[..., Value]] = {
     **UNARY,
     **BINARY,
     **GAMMA,
+    **INTEGRALS,
+    **ORDERS,
     "abs": _abs,
     "sign": _sign,
     **_extremes(True),
@@ -221,6 +224,7 @@ CERTAIN: dict[str, Callable[..., Value]] = {
 LOCAL: dict[str, Callable[..., Value]] = {
     **INSIDE,
     **INSIDE_BINARY,
+    **INSIDE_ORDERS,
     "abs": nonzero(_abs),
     "sign": nonzero(_sign),
     "stop_gradient": _frozen,

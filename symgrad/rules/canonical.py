@@ -336,7 +336,7 @@ def _special_values() -> Iterator[Rule]:
 
 
 def _kebab(op: Op) -> str:
-    return op.name.strip("_").replace("_", "-")
+    return op.name.strip("_").replace("_", "-").lower()
 
 
 def _from_facts() -> Iterator[Rule]:

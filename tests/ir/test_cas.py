@@ -297,6 +297,10 @@ def test_symbols_without_an_entry() -> None:
 
 
 def test_the_callers_own_symbols() -> None:
+    gamma = OPS["gamma"]
+    [written, inverse, integral] = from_sympy([sympy.beta(SX, SY), sympy.erfcinv(SX), sympy.expint(1, SX)])
+    assert written is f("div", f("mul", gamma(x), gamma(y)), gamma(f("add", x, y)))
+    assert (inverse, integral) == (f("erfcinv", x), f("exp1", x))
     plain = sympy.Symbol("x")
     assert to_sympy(from_sympy([plain**2]), {"x": plain}) == [plain**2]
 
@@ -322,6 +326,7 @@ SF = sympy.Function("f")
         (sympy.MatrixSymbol("A", 2, 2), UnsupportedError, "matrix"),
         (sympy.TribonacciConstant, UnsupportedError, "Tribonacci"),
         (sympy.polygamma(SX, SY), UnsupportedError, "order"),
+        (sympy.expint(SX, SY), UnsupportedError, "order"),
         (sympy.Piecewise((SX, SX > 0), (SY, SX < 0)), UnsupportedError, "True"),
         (sympy.Symbol("w", imaginary=True), DeclarationError, "w is not real"),
         (sympy.Symbol("w", complex=True), DeclarationError, "w is not real"),

@@ -18,6 +18,8 @@ from symgrad.kernel.compile import compile_nodes
 from tests.ops.cases import (
     CASES,
     MP,
+    REMOVABLE,
+    SMALLEST,
     Case,
     every_smooth_case,
     exact,
@@ -79,7 +81,9 @@ numbers = st.one_of(
 @given(data=st.data())
 def test_drawn_points(case: Case, data: st.DataObject) -> None:
     point = tuple(data.draw(st.booleans() if t == "bool" else numbers) for t in case.op.takes)
-    assume(case.inside(point))
+    assume(case.inside(point) and (case.op.name, point) not in REMOVABLE)
+    # mpmath gives up at orders too near to whole ones.
+    assume(case.op.name not in SMALLEST or all(x == round(x) or abs(x - round(x)) > 1e-9 for x in point))
     for i in case.differentiable:
         left, right = one_sided(case, i, point)
         # At a kink the two differ, at a jump or vertical tangent they are huge, at an end of the domain one is NaN.
@@ -117,7 +121,7 @@ def differences(case: Case, point: tuple[Any, ...], orders: list[int]) -> Any:
 
 def test_mixed_partials_commute() -> None:
     for case in smooth:
-        if case.op.arity != 2:
+        if case.op.arity != 2 or len(case.differentiable) != 2:
             continue
         x, y = case.symbols
         first = all_partials(all_partials(case.node, [x], 1)[0,], [y], 1)[0,]

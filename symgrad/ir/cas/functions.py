@@ -50,6 +50,8 @@ _x, _low, _high = sympy.symbols("x low high")
 _PLAIN: dict[str, Any] = {
     "cbrt": sympy.Lambda(_x, sympy.sign(_x) * sympy.Abs(_x) ** sympy.Rational(1, 3)),
     "clip": sympy.Lambda((_x, _low, _high), sympy.Min(sympy.Max(_x, _low), _high)),
+    "erfcinv": sympy.Lambda(_x, sympy.erfcinv(_x)),
+    "exp1": sympy.Lambda(_x, sympy.expint(1, _x)),
     "lgamma": sympy.Lambda(_x, sympy.log(sympy.Abs(sympy.gamma(_x)))),
     "relu": sympy.Lambda(_x, sympy.Max(_x, 0)),
     "sigmoid": sympy.Lambda(_x, 1 / (1 + sympy.exp(-_x))),

@@ -121,6 +121,21 @@ def _read_polygamma(_e: Any, args: list[Node]) -> Node:
     return OPS["polygamma"](args[1], params=(args[0].value,))
 
 
+def _read_beta(_e: Any, args: list[Node]) -> Node:
+    a, b = args
+    gamma = OPS["gamma"]
+    return OPS["div"](OPS["mul"](gamma(a), gamma(b)), gamma(OPS["add"](a, b)))
+
+
+def _read_expint(_e: Any, args: list[Node]) -> Node:
+    if not args[0].is_number(1):
+        raise UnsupportedError(
+            "expint of another order than 1 has no op",
+            cure="write it with E1 by the recurrence: n*expint(n + 1, x) = exp(-x) - x*expint(n, x)",
+        )
+    return OPS["exp1"](args[1])
+
+
 def _not(node: Node) -> Node:
     return OPS["not_"](node)
 
@@ -144,6 +159,9 @@ _READ: dict[Any, Callable[[Any, list[Node]], Node]] = {
     sympy.Implies: lambda e, args: OPS["or_"](_not(args[0]), args[1]),
     sympy.Equivalent: lambda e, args: reduce(OPS["and_"], [_not(OPS["xor"](args[0], a)) for a in args[1:]]),
     sympy.polygamma: _read_polygamma,
+    sympy.expint: _read_expint,
+    sympy.beta: _read_beta,
+    sympy.erfcinv: lambda e, args: OPS["erfcinv"](args[0]),
     sympy.loggamma: lambda e, args: OPS["lgamma"](args[0]),
 }
 """Heads that have more than one form, or any number of arguments, or no op of their own."""

@@ -1,0 +1,87 @@
+"""The special functions of SciPy in native code: the C functions of doubles behind scipy.special, called lane by lane.
+
+SciPy exports them for Cython, whose functions take a last argument that means nothing to a caller from C. Those that
+compute several functions at once give their values by address.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from symgrad.llvm.blas import address_in
+from symgrad.llvm.jit import define
+
+__all__ = ["PREFIX", "SCIPY", "code_of", "value_of"]
+
+PREFIX = "scipy."
+"""What the names of these functions begin with in a module."""
+
+
+class _Exported(NamedTuple):
+    """A function of scipy.special: its name, and which of its ``values`` is wanted (0 for one by return)."""
+
+    name: str
+    arity: int = 1
+    values: int = 0
+    which: int = 0
+
+
+SCIPY: dict[str, _Exported] = {
+    **{name: _Exported(name) for name in ("erfi", "erfinv", "erfcinv", "expi", "exp1")},
+    **{name: _Exported(name, 2) for name in ("jv", "yv", "iv", "kv")},
+    **{name: _Exported("sici", 1, 2, k) for k, name in enumerate(("Si", "Ci"))},
+    **{
+        name: _Exported("airy", 1, 4, k)
+        for k, name in enumerate(("airyai", "airyaiprime", "airybi", "airybiprime"))
+    },
+}
+"""By the names of their ops."""
+
+
+def value_of(name: str, numbers: tuple[float, ...]) -> float:
+    """Return a value as SciPy gives it, which is what native code gives."""
+    from scipy import special
+
+    function = SCIPY[name]
+    value: Any = getattr(special, function.name)(*numbers)
+    return float(value[function.which] if function.values else value)
+
+
+@cache
+def _known(function: _Exported) -> str:
+    """Make a function known to LLVM and return its name there."""
+    exports: dict[str, object] = import_module("scipy.special.cython_special").__pyx_capi__
+    given = ", ".join(["double"] * function.arity)
+    if function.values:
+        signature = f"void ({', '.join([given, *['double *'] * function.values])})"
+    else:
+        signature = f"double ({given}, int __pyx_skip_dispatch)"
+    symbol = f"{PREFIX}{function.name}"
+    # One name for several types stands for a function of each, under names that say which by a number.
+    define(symbol, address_in(exports, function.name, signature))
+    return symbol
+
+
+def code_of(names: list[str]) -> list[str]:
+    """Return the text of functions ``scipy.NAME.value``, from doubles to a double, and what they declare."""
+    lines: list[str] = []
+    declared: dict[str, str] = {}
+    for name in names:
+        function = SCIPY[name]
+        symbol = _known(function)
+        given = ", ".join(f"double %x{k}" for k in range(function.arity))
+        types = ["double"] * function.arity
+        lines.append(f"define internal double @{PREFIX}{name}.value({given}) #0 {{")
+        if function.values:
+            places = [f"%y{k}" for k in range(function.values)]
+            lines += [f"  {place} = alloca double" for place in places]
+            lines.append(f"  call void @{symbol}({', '.join([given, *(f'ptr {p}' for p in places)])})")
+            lines.append(f"  %y = load double, ptr {places[function.which]}")
+            declared[symbol] = f"declare void @{symbol}({', '.join([*types, *['ptr'] * function.values])}) #0"
+        else:
+            lines.append(f"  %y = call double @{symbol}({given}, i32 0)")
+            declared[symbol] = f"declare double @{symbol}({', '.join([*types, 'i32'])}) #0"
+        lines += ["  ret double %y", "}"]
+    return [*lines, *declared.values()]

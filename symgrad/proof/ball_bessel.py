@@ -1,0 +1,91 @@
+"""Bessel and Airy functions, exponential, sine and cosine integrals, and inverse error functions of single values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.proof.ball_ops import Binary, Unary, Value, ball, finite
+from symgrad.proof.field import flint
+
+__all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS"]
+
+fmpq: Any = flint.fmpq
+arb: Any = flint.arb
+
+_REACH = arb(2) ** 64  # beyond it a value is unknown
+
+
+def _where(holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None) -> Unary:
+    """A function where a condition certainly holds; ``zero`` is where it is 0."""
+
+    def apply(x: Value) -> Value:
+        if x is None or not holds(x) or not abs(x) < _REACH:
+            return None
+        return fmpq(0) if type(x) is fmpq and x == zero else finite(method(ball(x)))
+
+    return apply
+
+
+def _anywhere(_x: Value) -> bool:
+    return True
+
+
+def _positive(x: Value) -> bool:
+    return bool(x > 0)
+
+
+INTEGRALS: dict[str, Unary] = {
+    "erfi": _where(_anywhere, arb.erfi, 0),
+    "erfinv": _where(lambda x: x > -1 and x < 1, arb.erfinv, 0),
+    "erfcinv": _where(lambda x: x > 0 and x < 2, arb.erfcinv, 1),
+    "expi": _where(lambda x: x > 0 or x < 0, arb.ei),
+    "exp1": _where(_positive, lambda x: x.expint(1)),
+    "Si": _where(_anywhere, arb.si, 0),
+    "Ci": _where(_positive, arb.ci),
+    "airyai": _where(_anywhere, arb.airy_ai),
+    "airyaiprime": _where(_anywhere, lambda x: x.airy_ai(derivative=1)),
+    "airybi": _where(_anywhere, arb.airy_bi),
+    "airybiprime": _where(_anywhere, lambda x: x.airy_bi(derivative=1)),
+}
+
+
+def _whole(n: Value) -> bool:
+    return type(n) is fmpq and n.q == 1
+
+
+def _entire(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
+    """J and I: at x < 0 for whole orders only, at x = 0 also for positive ones, but there not on both sides."""
+
+    def apply(n: Value, x: Value) -> Value:
+        if n is None or x is None or not (abs(n) < _REACH and abs(x) < _REACH):
+            return None
+        if type(x) is fmpq and not x:
+            if _whole(n):
+                return fmpq(int(n == 0))
+            return fmpq(0) if n > 0 and not inside else None
+        return finite(method(ball(x), ball(n))) if x > 0 or _whole(n) else None
+
+    return apply
+
+
+def _of_positive(method: Callable[[Any, Any], Any]) -> Binary:
+    def apply(n: Value, x: Value) -> Value:
+        if n is None or x is None or not (x > 0 and abs(n) < _REACH and abs(x) < _REACH):
+            return None
+        return finite(method(ball(x), ball(n)))
+
+    return apply
+
+
+ORDERS: dict[str, Binary] = {
+    "jv": _entire(arb.bessel_j, inside=False),
+    "yv": _of_positive(arb.bessel_y),
+    "iv": _entire(arb.bessel_i, inside=False),
+    "kv": _of_positive(arb.bessel_k),
+}
+INSIDE_ORDERS: dict[str, Binary] = {
+    "jv": _entire(arb.bessel_j, inside=True),
+    "iv": _entire(arb.bessel_i, inside=True),
+}
+"""Those that are not certain where they have no slope."""

@@ -1,0 +1,79 @@
+"""The special functions that SciPy computes: in kernels the same bits as in NumPy; no files of such kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+import symgrad.ops
+from symgrad.errors import UnsupportedError
+from symgrad.ir.graph import as_node, symbol
+from symgrad.ir.op import OPS
+from symgrad.ir.types import Declaration
+from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.compile import compile_nodes
+from symgrad.llvm.scipy_code import SCIPY
+
+X = symbol(Declaration("x"))
+AT = np.linspace(0.03, 1.9, 37)
+
+
+@pytest.mark.parametrize("name", SCIPY)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_bits_are_those_of_scipy(name: str, dtype: str) -> None:
+    at = AT[AT < 1] if name == "erfinv" else AT
+    args = [as_node(2), X] if OPS[name].arity == 2 else [X]
+    points = at.astype(dtype)
+    got = compile_nodes([OPS[name](*args)], [X], dtype=dtype)(points)
+    wide = points.astype("float64")
+    expected = OPS[name].evaluate(*([2.0, wide] if len(args) == 2 else [wide]))
+    assert got.dtype == dtype
+    assert np.array_equal(got, expected.astype(dtype))
+
+
+@pytest.mark.parametrize("name", SCIPY)
+def test_constants_are_folded_to_the_same_bits(name: str) -> None:
+    args = [as_node(2), as_node(0.5)] if OPS[name].arity == 2 else [as_node(0.5)]
+    kernel = compile_nodes([OPS[name](*args) + X], [X])
+    assert "scipy." not in kernel.llvm_ir
+    variables = [symbol(Declaration(n)) for n in "ab"[: len(args)]]
+    numbers = [float(a.value) for a in args]
+    assert kernel(0.0) == compile_nodes([OPS[name](*variables)], variables)(*numbers)
+
+
+def test_several_values_of_one_function_share_it() -> None:
+    kernel = compile_nodes([OPS["Si"](X) + OPS["Ci"](X) * OPS["airyai"](X), OPS["airybi"](X)], [X])
+    assert kernel.llvm_ir.count("declare void @scipy.sici(") == 1
+    assert kernel.llvm_ir.count("declare void @scipy.airy(") == 1
+    both = kernel(2.0)
+    assert both[1] == pytest.approx(3.298094999978214, rel=1e-14)
+
+
+def test_in_array_programs() -> None:
+    p = sg.parse("x : real[n]; y = sum(jv(0, x)*exp1(x))")
+    gradient = sg.grad(p["y"], p["x"])
+    value = sg.compile(gradient)(x=AT)
+    step = 1e-6
+    for i in (0, 20, 36):
+        moved = AT[i] + np.array([-step, step])
+        low, high = (float(sg.parse("t : real; y = jv(0, t)*exp1(t)")["y"](t=t)) for t in moved)
+        assert value[i] == pytest.approx((high - low) / (2 * step), rel=1e-5)
+
+
+def test_no_files(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="calls airy, jv of SciPy") as caught:
+        write_artefacts(compile_nodes([OPS["jv"](as_node(1), X) * OPS["airyai"](X)], [X]), tmp_path / "f")
+    assert caught.value.cure
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_derivative_by_the_order() -> None:
+    p = sg.parse("x : positive; n : real; y = jv(n, x) + kv(2*n, x)")
+    for name in ("n",):
+        with pytest.raises(UnsupportedError, match=r"of (jv|kv)\(n, x\) by its order"):
+            sg.grad(p["y"], p[name])
+    p = sg.parse("x : positive; y = jv(stop_gradient(x), x)")
+    assert "jv" in str(sg.grad(p["y"], p["x"]))
