@@ -8,6 +8,7 @@ from fractions import Fraction
 from symgrad.proof.field import Element, GiveUp, TooLarge
 from symgrad.proof.functions import ROWS, Functions
 from symgrad.proof.kernels import Contradiction
+from symgrad.proof.recurrences import SPECIAL
 from symgrad.proof.steps import Program, Step
 
 __all__ = ["COMPARISONS", "branches", "reached", "values"]
@@ -127,7 +128,7 @@ def _value(
         case "polygamma":
             return k.polygamma(int(step.params[0]), args[0])
         case _:
-            row = ROWS.get(step.op)
+            row = ROWS.get(step.op) or SPECIAL.get(step.op)
             if row is None:
                 raise GiveUp(f"'{step.op}' has no row")
             return row(k, *args)

@@ -20,7 +20,7 @@ from symgrad.proof.powers import Powers
 
 __all__ = ["ROWS", "Functions"]
 
-_ODD = {"atan", "asin", "erf"}
+_ODD = {"atan", "asin", "erf", "erfi", "erfinv", "Si"}
 _SHIFTS = 24  # how far apart the arguments of gamma functions may be
 
 
@@ -358,8 +358,6 @@ _UNARY: dict[str, Unary] = {
     "asech": _inverted(Functions.acosh),
     "acsch": _inverted(Functions.asinh),
     "acoth": _inverted(Functions.atanh),
-    "erf": lambda k, u: k.odd("erf", u),
-    "erfc": lambda k, u: k.field.sub(k.field.constant(1), k.odd("erf", u)),
     "gamma": Functions.gamma,
     "lgamma": Functions.lgamma,
     "digamma": lambda k, u: k.polygamma(0, u),

@@ -1,6 +1,6 @@
 """Derivatives of functions of numbers, as steps.
 
-Formulas: Abramowitz & Stegun (1964), chapters 3, 4, 6 and 7.
+Formulas: Abramowitz & Stegun (1964), chapters 3 to 7; DLMF 7.2, 7.17 and 9.2.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from symgrad.errors import UsageError
 from symgrad.proof.builder import Builder
 from symgrad.proof.steps import Step
 
@@ -74,8 +75,11 @@ def _log_of(n: int, x: _Term) -> _Term:
 
 def _gaussian(x: _Term) -> _Term:
     """2/sqrt(pi)*exp(-x**2)."""
-    pi = _Term(x.into, x.into.step(Step("constant", (), ("pi",))))
-    return 2 / pi("sqrt") * (-(x**2))("exp")
+    return 2 / _root_of_pi(x) * (-(x**2))("exp")
+
+
+def _root_of_pi(x: _Term) -> _Term:
+    return _Term(x.into, x.into.step(Step("constant", (), ("pi",))))("sqrt")
 
 
 # f is the value of the function, x its argument.
@@ -117,6 +121,17 @@ _FUNCTIONS: dict[str, Callable[[_Term, _Term], _Term]] = {
     "acoth": lambda f, x: 1 / (1 - x**2),
     "erf": lambda f, x: _gaussian(x),
     "erfc": lambda f, x: -_gaussian(x),
+    "erfi": lambda f, x: 2 / _root_of_pi(x) * (x**2)("exp"),
+    "erfinv": lambda f, x: _root_of_pi(x) / 2 * (f**2)("exp"),
+    "erfcinv": lambda f, x: -_root_of_pi(x) / 2 * (f**2)("exp"),
+    "expi": lambda f, x: x("exp") / x,
+    "exp1": lambda f, x: -(-x)("exp") / x,
+    "Si": lambda f, x: x("sin") / x,
+    "Ci": lambda f, x: x("cos") / x,
+    "airyai": lambda f, x: x("airyaiprime"),
+    "airyaiprime": lambda f, x: x * x("airyai"),
+    "airybi": lambda f, x: x("airybiprime"),
+    "airybiprime": lambda f, x: x * x("airybi"),
     "gamma": lambda f, x: f * x("digamma"),
     "lgamma": lambda f, x: x("digamma"),
     "digamma": lambda f, x: x("polygamma", params=(1,)),
@@ -171,6 +186,24 @@ def _power_of_exponent(into: Builder, at: int, step: Step, moved: int) -> int:
     return into.op("mul", (_Term(into, at) * _Term(into, step.args[0])("log")).at, moved)
 
 
+def _no_slope(_into: Builder, _at: int, step: Step, _moved: int) -> int:
+    raise UsageError(
+        f"no rule to differentiate '{step.op}' by its order", cure="differentiate by its argument"
+    )
+
+
+def _bessel(sign: int, other: int) -> tuple[_Rule, _Rule]:
+    """(sign*f(v - 1, x) + other*f(v + 1, x))/2."""
+
+    def rule(into: Builder, _at: int, step: Step, moved: int) -> int:
+        v, x = (_Term(into, a) for a in step.args)
+        below, above = (_Term(into, into.op(step.op, w.at, x.at)) for w in (v - 1, v + 1))
+        slope = (sign * below + other * above) / 2
+        return into.op("mul", slope.at, moved)
+
+    return _no_slope, rule
+
+
 def _next_polygamma(into: Builder, _at: int, step: Step, moved: int) -> int:
     return into.op("mul", into.op("polygamma", *step.args, params=(step.params[0] + 1,)), moved)
 
@@ -183,6 +216,11 @@ SLOPES: dict[str, Sequence[_Rule]] = {
     "div": (_quotient, _binary(_OF_TWO["div"][1])),
     "pow": (_power_of_base, _power_of_exponent),
     "polygamma": (_next_polygamma,),
+    # DLMF 10.6.1, 10.29.1
+    "jv": _bessel(1, -1),
+    "yv": _bessel(1, -1),
+    "iv": _bessel(1, 1),
+    "kv": _bessel(-1, -1),
 }
 """For each function one rule an argument."""
 
