@@ -31,7 +31,7 @@ LARGEST |= dict.fromkeys(("jv", "yv", "iv", "kv", "airyai", "airyaiprime", "airy
 LARGEST |= {"Si": 1e5, "Ci": 1e5}
 
 # Nearer to 0 SciPy's values and those that derivatives are sums of overflow or vanish.
-SMALLEST = dict.fromkeys(("jv", "yv", "iv", "kv"), 1e-9)
+SMALLEST: dict[str, float] = {"jv": 1e-9, "yv": 1e-9, "iv": 1e-9, "kv": 1e-9}
 
 # Smooth there, but the formula of the derivative has only a limit.
 REMOVABLE = {("Si", (0,))}

@@ -75,21 +75,25 @@ def sides(*texts: str) -> list[sg.Expr]:
 
 @pytest.mark.parametrize(("a", "b"), EQUAL)
 def test_equal(a: str, b: str) -> None:
-    verdict = sg.equal(*sides(a, b))
+    one, other = sides(a, b)
+    verdict = sg.equal(one, other)
     assert verdict.status == "proved", verdict.why
 
 
 @pytest.mark.parametrize(("a", "b"), UNEQUAL)
 def test_unequal(a: str, b: str) -> None:
-    assert sg.equal(*sides(a, b)).status == "refuted"
+    one, other = sides(a, b)
+    assert sg.equal(one, other).status == "refuted"
 
 
 @pytest.mark.parametrize(("y", "wrt", "claim", "right"), DERIVATIVES)
 def test_derivatives(y: str, wrt: str, claim: str, right: bool) -> None:
-    assert sg.verify(*sides(y, wrt, claim)).status == ("proved" if right else "refuted")
+    side, by, to = sides(y, wrt, claim)
+    assert sg.verify(side, by, to).status == ("proved" if right else "refuted")
 
 
 @pytest.mark.parametrize("name", ["jv", "yv", "iv", "kv"])
 def test_no_derivative_by_the_order(name: str) -> None:
+    side, by, to = sides(f"{name}(n, p)", "n", "0")
     with pytest.raises(UsageError, match=f"differentiate '{name}' by its order"):
-        sg.verify(*sides(f"{name}(n, p)", "n", "0"))
+        sg.verify(side, by, to)
