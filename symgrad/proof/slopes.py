@@ -13,7 +13,7 @@ from symgrad.errors import UsageError
 from symgrad.proof.builder import Builder
 from symgrad.proof.steps import Step
 
-__all__ = ["CHOICES", "CONSTANT", "SLOPES", "tangent_of_choice"]
+__all__ = ["CHOICES", "CONSTANT", "SLOPES", "Term", "tangent_of_choice"]
 
 _Rule: TypeAlias = "Callable[[Builder, int, Step, int], int | None]"
 """From where a function stands, its step and the tangent of one argument, what that adds to the tangent."""
@@ -24,66 +24,66 @@ CONSTANT = frozenset({*_TRUTH, *_WHOLE, "stop_gradient"})
 """Ops whose results have no tangent: where they are defined in the strict sense they do not change."""
 
 
-class _Term:
+class Term:
     """A step as a formula is written."""
 
     def __init__(self, into: Builder, at: int) -> None:
         self.into, self.at = into, at
 
-    def __call__(self, name: str, **options: tuple[int, ...]) -> _Term:
-        return _Term(self.into, self.into.op(name, self.at, **options))
+    def __call__(self, name: str, **options: tuple[int, ...]) -> Term:
+        return Term(self.into, self.into.op(name, self.at, **options))
 
-    def _with(self, name: str, other: _Term | int | Fraction, swap: bool = False) -> _Term:
-        at = other.at if isinstance(other, _Term) else self.into.number(other)
+    def _with(self, name: str, other: Term | int | Fraction, swap: bool = False) -> Term:
+        at = other.at if isinstance(other, Term) else self.into.number(other)
         pair = (at, self.at) if swap else (self.at, at)
-        return _Term(self.into, self.into.op(name, *pair))
+        return Term(self.into, self.into.op(name, *pair))
 
-    def __add__(self, other: _Term | int) -> _Term:
+    def __add__(self, other: Term | int) -> Term:
         return self._with("add", other)
 
-    def __radd__(self, other: int) -> _Term:
+    def __radd__(self, other: int) -> Term:
         return self._with("add", other, True)
 
-    def __neg__(self) -> _Term:
+    def __neg__(self) -> Term:
         return self("neg")
 
-    def __sub__(self, other: _Term | int) -> _Term:
+    def __sub__(self, other: Term | int) -> Term:
         return self + (-other)
 
-    def __rsub__(self, other: int) -> _Term:
+    def __rsub__(self, other: int) -> Term:
         return other + (-self)
 
-    def __mul__(self, other: _Term | int) -> _Term:
+    def __mul__(self, other: Term | int) -> Term:
         return self._with("mul", other)
 
-    def __rmul__(self, other: int) -> _Term:
+    def __rmul__(self, other: int) -> Term:
         return self._with("mul", other, True)
 
-    def __truediv__(self, other: _Term | int) -> _Term:
+    def __truediv__(self, other: Term | int) -> Term:
         return self._with("div", other)
 
-    def __rtruediv__(self, other: int) -> _Term:
+    def __rtruediv__(self, other: int) -> Term:
         return self._with("div", other, True)
 
-    def __pow__(self, other: _Term | int | Fraction) -> _Term:
+    def __pow__(self, other: Term | int | Fraction) -> Term:
         return self._with("pow", other)
 
 
-def _log_of(n: int, x: _Term) -> _Term:
-    return _Term(x.into, x.into.number(n))("log")
+def _log_of(n: int, x: Term) -> Term:
+    return Term(x.into, x.into.number(n))("log")
 
 
-def _gaussian(x: _Term) -> _Term:
+def _gaussian(x: Term) -> Term:
     """2/sqrt(pi)*exp(-x**2)."""
     return 2 / _root_of_pi(x) * (-(x**2))("exp")
 
 
-def _root_of_pi(x: _Term) -> _Term:
-    return _Term(x.into, x.into.step(Step("constant", (), ("pi",))))("sqrt")
+def _root_of_pi(x: Term) -> Term:
+    return Term(x.into, x.into.step(Step("constant", (), ("pi",))))("sqrt")
 
 
 # f is the value of the function, x its argument.
-_FUNCTIONS: dict[str, Callable[[_Term, _Term], _Term]] = {
+_FUNCTIONS: dict[str, Callable[[Term, Term], Term]] = {
     "sqrt": lambda f, x: 1 / (2 * f),
     "cbrt": lambda f, x: 1 / (3 * f**2),
     "exp": lambda f, x: f,
@@ -138,7 +138,7 @@ _FUNCTIONS: dict[str, Callable[[_Term, _Term], _Term]] = {
     "abs": lambda f, x: x("sign"),
 }
 
-_OF_TWO: dict[str, tuple[Callable[[_Term, _Term, _Term], _Term], Callable[[_Term, _Term, _Term], _Term]]] = {
+_OF_TWO: dict[str, tuple[Callable[[Term, Term, Term], Term], Callable[[Term, Term, Term], Term]]] = {
     "mul": (lambda f, x, y: y, lambda f, x, y: x),
     "div": (lambda f, x, y: 1 / y, lambda f, x, y: -f / y),
     "hypot": (lambda f, x, y: x / f, lambda f, x, y: y / f),
@@ -146,17 +146,17 @@ _OF_TWO: dict[str, tuple[Callable[[_Term, _Term, _Term], _Term], Callable[[_Term
 }
 
 
-def _unary(slope: Callable[[_Term, _Term], _Term]) -> tuple[_Rule]:
+def _unary(slope: Callable[[Term, Term], Term]) -> tuple[_Rule]:
     def rule(into: Builder, at: int, step: Step, moved: int) -> int:
-        return into.op("mul", slope(_Term(into, at), _Term(into, step.args[0])).at, moved)
+        return into.op("mul", slope(Term(into, at), Term(into, step.args[0])).at, moved)
 
     return (rule,)
 
 
-def _binary(slope: Callable[[_Term, _Term, _Term], _Term]) -> _Rule:
+def _binary(slope: Callable[[Term, Term, Term], Term]) -> _Rule:
     def rule(into: Builder, at: int, step: Step, moved: int) -> int:
-        x, y = (_Term(into, a) for a in step.args)
-        return into.op("mul", slope(_Term(into, at), x, y).at, moved)
+        x, y = (Term(into, a) for a in step.args)
+        return into.op("mul", slope(Term(into, at), x, y).at, moved)
 
     return rule
 
@@ -174,7 +174,7 @@ def _quotient(into: Builder, _at: int, step: Step, moved: int) -> int:
 
 
 def _power_of_base(into: Builder, _at: int, step: Step, moved: int) -> int | None:
-    x, y = (_Term(into, a) for a in step.args)
+    x, y = (Term(into, a) for a in step.args)
     n = into.value(y.at)
     if n == 0:
         return None
@@ -183,7 +183,7 @@ def _power_of_base(into: Builder, _at: int, step: Step, moved: int) -> int | Non
 
 
 def _power_of_exponent(into: Builder, at: int, step: Step, moved: int) -> int:
-    return into.op("mul", (_Term(into, at) * _Term(into, step.args[0])("log")).at, moved)
+    return into.op("mul", (Term(into, at) * Term(into, step.args[0])("log")).at, moved)
 
 
 def _no_slope(_into: Builder, _at: int, step: Step, _moved: int) -> int:
@@ -196,8 +196,8 @@ def _bessel(sign: int, other: int) -> tuple[_Rule, _Rule]:
     """(sign*f(v - 1, x) + other*f(v + 1, x))/2."""
 
     def rule(into: Builder, _at: int, step: Step, moved: int) -> int:
-        v, x = (_Term(into, a) for a in step.args)
-        below, above = (_Term(into, into.op(step.op, w.at, x.at)) for w in (v - 1, v + 1))
+        v, x = (Term(into, a) for a in step.args)
+        below, above = (Term(into, into.op(step.op, w.at, x.at)) for w in (v - 1, v + 1))
         slope = (sign * below + other * above) / 2
         return into.op("mul", slope.at, moved)
 
