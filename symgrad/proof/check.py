@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from symgrad.errors import UsageError
-from symgrad.proof.balls import evaluate, inside
+from symgrad.proof.balls import evaluate, inside, sizes_at
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, GiveUp
@@ -25,9 +25,10 @@ from symgrad.proof.replay import Replay
 from symgrad.proof.steps import Program, program_from_json
 from symgrad.proof.witness import Witness, check_witness, known
 
-__all__ = ["FORMAT", "Checked", "check", "check_case", "covered", "point_from_json"]
+__all__ = ["FORMAT", "MOST_KERNELS", "Checked", "check", "check_case", "covered", "point_from_json"]
 
 FORMAT = 1
+MOST_KERNELS = 4096
 _SECONDS = 120.0
 _BITS = 256
 _MOST_BITS = 100_000
@@ -57,7 +58,7 @@ def replayed(
         GiveUp: if an answer is wrong or missing.
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
-    if not 0 < data["capacity"] <= 4096 or any(by < 1 for by in scales.values()):
+    if not 0 < data["capacity"] <= MOST_KERNELS or any(by < 1 for by in scales.values()):
         raise GiveUp("numbers that cannot be")
     oracle = Replay(data["answers"], scales)
     kernels = Functions(Field(data["capacity"], Budget(time.monotonic() + seconds)), oracle)
@@ -80,6 +81,10 @@ def covered(first: Functions, second: tuple[Functions, Element | None]) -> tuple
     turned = kernels.oracle.scale("turned", 0) > 1 and first.oracle.scale("turned", 0) == 1
     if not turned or not len(first.poles) == len(kernels.poles) == len(kernels.angles) == 1:
         raise GiveUp("a second proof that turns no angle")
+    quarter = kernels.field.scaled(kernels.pi(), Fraction(1, 4))
+    back = kernels.field.fraction_text(kernels.field.add(kernels.angles[0][0], quarter))
+    if len(first.angles) != 1 or back != first.field.fraction_text(first.angles[0][0]):
+        raise GiveUp("a second proof that turns another angle")
     if difference is None or not kernels.field.is_zero(difference):
         raise GiveUp("a second proof that is none")
     (pole,) = first.poles
@@ -154,7 +159,7 @@ def check(data: Any) -> Checked:
         return _cases(program, a, b, strict, defined, data)
     except (GiveUp, UsageError) as why:
         return Checked("supported", f"the proof does not hold: {why}")
-    except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError) as why:
+    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError) as why:
         return Checked("supported", f"the proof cannot be read: {why!r}")
 
 
@@ -178,6 +183,8 @@ def _cases(
     if a == b and data["status"] == "proved":
         return _at_sample(program, a, b, strict, defined, data, "the two sides are the same")
     if data.get("sizes") == "all":
+        if data["status"] == "apart":
+            raise GiveUp("that the two sides differ has another proof")
         i, j = data["a"], data["b"]
         base = program_from_json(data["program"])
         equal = data["kind"] == "equal"
@@ -202,6 +209,8 @@ def _cases(
     wanted = "apart" if data["status"] == "apart" else "proved"
     if not {wanted} <= set(found) <= {wanted, "empty"}:
         raise GiveUp("the difference is not what is claimed in every case")
+    if wanted == "apart" and excluded:
+        raise GiveUp("the two sides may be defined only where nothing is claimed of their difference")
     return _at_sample(program, a, b, strict, defined, data, f"{len(found)} cases replayed", excluded)
 
 
@@ -219,11 +228,17 @@ def _at_sample(
     sample = data["sample"]
     point, sizes = point_from_json(sample["point"]), dict(sample["sizes"])
     wanted = [a, b, *defined]
-    if not inside(program, point, sizes) or not known(
+    if not _fits(program, point, sizes) or not known(
         evaluate(program, point, precision=_BITS, sizes=sizes, strict=strict, wanted=wanted)
     ):
         raise GiveUp("at the point that is given one of the two is not defined")
     return Checked("refuted" if data["status"] == "apart" else "proved", why, tuple(dict.fromkeys(excluded)))
+
+
+def _fits(program: Program, point: Mapping[str, Any], sizes: Mapping[str, Any]) -> bool:
+    """Tell whether a point is in the declared domains, and every length with a name at least 1."""
+    lengths = [*sizes.values(), *sizes_at(program, point).values()]
+    return all(type(n) is int and n >= 1 for n in lengths) and inside(program, point, sizes)
 
 
 def _witness(
@@ -240,6 +255,8 @@ def _witness(
     )
     if not 0 < witness.precision <= _MOST_BITS:
         raise GiveUp("a precision that cannot be")
+    if not _fits(program, witness.point, witness.sizes):
+        raise GiveUp("a point that no variable may have")
     if not check_witness(program, a, b, witness, strict=strict, defined=defined):
         raise GiveUp("the two balls are not disjoint at the point that is given")
     return Checked("refuted", "two disjoint balls at the point that is given")

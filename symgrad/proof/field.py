@@ -32,6 +32,7 @@ flint = cast(Any, _flint)
 Poly: TypeAlias = Any
 Rational: TypeAlias = Any
 
+_ROOM = 64
 _FEW = 12  # denominators with more terms are not tried as factors of large numerators
 
 
@@ -105,8 +106,9 @@ class Field:
     def generator(self, name: str) -> Poly:
         if len(self.names) == self.capacity:
             raise Full("there are more kernels than foreseen")
+        self.budget.spend(0)
         self.names.append(name)
-        return self.ring.gens()[self.capacity - len(self.names)]
+        return self.ring.gen(self.capacity - len(self.names))
 
     def index(self, generator: Poly) -> int:
         """The position of a generator among a monomial's exponents."""
@@ -148,7 +150,8 @@ class Field:
         return a.num.leading_coefficient() if a.num else flint.fmpq(0)
 
     def _times(self, a: Poly, b: Poly) -> Poly:
-        self.budget.spend(len(a) * len(b))
+        # A term takes the more room the more generators there may be.
+        self.budget.spend(len(a) * len(b) * max(1, self.capacity // _ROOM))
         return a * b
 
     def _expanded(self, powers: Iterable[tuple[int, int]]) -> Poly:
@@ -185,6 +188,7 @@ class Field:
             return b
         if not b.num:
             return a
+        self.budget.spend(0)
         if a.den == b.den:
             num, den = self._cancelled(self.reduced(a.num + b.num), dict(a.den), [i for i, _ in a.den])
             return self._made(num, den)

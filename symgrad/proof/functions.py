@@ -103,7 +103,7 @@ class Functions(Powers):
     def pi(self) -> Element:
         for position, (kind, _) in self.meaning.items():
             if kind == "constant" and self.field.names[self.field.capacity - 1 - position] == "pi":
-                return Element(self.field.ring.gens()[position])
+                return Element(self.field.ring.gen(position))
         return self.constant("pi")
 
     def _turn(self, r: Fraction) -> tuple[Element, Element]:

@@ -17,11 +17,10 @@ from fractions import Fraction
 from typing import Protocol
 
 from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, TooLarge, flint
-from symgrad.proof.ranges import ANY, ONE, Range, power, times
+from symgrad.proof.generators import MANY, Atom, Generators
 
-__all__ = ["MANY", "Contradiction", "Kernels", "Oracle", "Product", "Refine", "fraction"]
+__all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
 
-MANY = 1_000  # places of power kernels of one h
 _LARGEST_POWER = 64
 _LARGEST_BITS = 20_000
 
@@ -60,17 +59,6 @@ class Oracle(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Atom:
-    """An h: its polynomial or prime number, and the kernels made of it."""
-
-    value: Element
-    sign: Element
-    log: Element | None = None
-    root: tuple[Element, int] | None = None
-    powers: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
-
-
 @dataclass(frozen=True, slots=True)
 class Product:
     """sign * exp(exponent) * product of |h|**power."""
@@ -81,7 +69,7 @@ class Product:
 
 
 @dataclass(slots=True)
-class Kernels:
+class Kernels(Generators):
     """The kernels of one proof.
 
     Args:
@@ -89,20 +77,7 @@ class Kernels:
         oracle: what proposes.
     """
 
-    field: Field
     oracle: Oracle
-    atoms: list[Atom] = dataclasses.field(default_factory=list[Atom])
-    exps: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
-    """A and exp(A)."""
-    angles: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
-    """B and tan(B)."""
-    functions: list[tuple[str, tuple[Element, ...], Element]] = dataclasses.field(
-        default_factory=list[tuple[str, tuple[Element, ...], Element]]
-    )
-    bounds: dict[int, Range] = dataclasses.field(default_factory=dict[int, Range])
-    """Between which numbers the generator at a position is; None is no bound."""
-    meaning: dict[int, tuple[str, int]] = dataclasses.field(default_factory=dict[int, tuple[str, int]])
-    """What a generator at a position is: its kind and its place in the list of that kind."""
     assumed: list[str] = dataclasses.field(default_factory=list[str])
     """Thin sets of points that are left out, as conditions: where a kernel or a sign is not defined."""
     poles: list[str] = dataclasses.field(default_factory=list[str])
@@ -111,19 +86,6 @@ class Kernels:
     """Terms of integer exponents, and -1 to their power."""
     signs: list[tuple[Poly, Poly]] = dataclasses.field(default_factory=list[tuple[Poly, Poly]])
     """The generators of signs that nothing decides, and the polynomials that they belong to."""
-
-    def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
-        made = self.field.generator(name)
-        position = self.field.index(made)
-        self.meaning[position] = (kind, place)
-        if positive:
-            self.bounds[position] = Fraction(0), None
-        return Element(made)
-
-    def symbol(self, name: str, low: Fraction | None, high: Fraction | None) -> Element:
-        made = self.new(name, "symbol", 0)
-        self.bounds[self.field.index(made.num)] = low, high
-        return made
 
     def left_out(self) -> tuple[str, ...]:
         """The thin sets in which nothing is proved, as conditions: what was divided by, poles, signs of zero."""
@@ -229,52 +191,24 @@ class Kernels:
                     gap = F.add(gap, F.scaled(self.exps[place][0], Fraction(int(e) if c > 0 else -int(e))))
         return gap
 
-    def sign_by_bounds(self, h: Poly) -> int:
-        """The sign of a polynomial wherever it is not zero, if the bounds of its generators tell, or 0."""
-        low, high = self.range(h)
-        if low is not None and low >= 0:
-            return 1
-        return -1 if high is not None and high <= 0 else 0
+    def leave_out(self, h: Poly) -> None:
+        """Note that nothing is claimed where a polynomial vanishes."""
+        if not h.is_constant() and h not in self.field.factors and not self.never_zero(h):
+            self.assumed.append(f"{self.field.text(h)} = 0")
 
-    def never_zero(self, h: Poly) -> bool:
-        """Whether the bounds of the generators tell that a polynomial vanishes nowhere."""
-        if self._generator(h)[0] == "sign":
-            return True
-        sign = self.sign_by_bounds(h)
-        for exponents, c in h.terms() if sign else ():
-            low, high = ONE
-            apart = True
-            for position, e in enumerate(exponents):
-                if e:
-                    low, high = times((low, high), power(self.bounds.get(position, ANY), e))
-                    apart = apart and self._is_apart(position)
-            low, high = times((low, high), (fraction(c), fraction(c)))
-            away = (low is not None and low > 0) or (high is not None and high < 0)
-            if away or (apart and (c > 0) == (sign > 0)):
-                return True
-        return False
-
-    def _is_apart(self, position: int) -> bool:
-        """Whether a kernel vanishes nowhere."""
-        kind, place = self.meaning[position]
-        if kind in {"root", "power"}:
-            atom = self.atoms[place if kind == "root" else place // MANY]
-            return self.field.number(atom.value) is not None
-        return kind in {"exp", "constant"}
-
-    def range(self, h: Poly) -> Range:
-        """Numbers between which a polynomial is, from the bounds of its generators."""
-        lowest, highest = Fraction(0), Fraction(0)
-        down = up = False  # whether there is no bound
-        for exponents, c in h.terms():
-            low, high = ONE
-            for position, e in enumerate(exponents):
-                if e:
-                    low, high = times((low, high), power(self.bounds.get(position, ANY), e))
-            low, high = times((low, high), (fraction(c), fraction(c)))
-            down, up = down or low is None, up or high is None
-            lowest, highest = lowest + (low or 0), highest + (high or 0)
-        return (None if down else lowest), (None if up else highest)
+    def require_nonnegative(self, p: Product) -> None:
+        """Restrict the case to the points where a product is not negative: where it is zero its signs say nothing."""
+        F = self.field
+        sign = F.poly(p.sign.num)
+        if F.number(sign) != 1:
+            degrees = sign.num.degrees()
+            mine = [h for s, h in self.signs if degrees[F.index(s)]]
+            zeros = [self.atoms[at].value.num for at in p.powers]
+            # A sign that stands alone may be chosen where what it belongs to is zero, if that is all that is.
+            if len(mine) != 1 or any(h != mine[0] for h in zeros):
+                for h in zeros:
+                    self.leave_out(h)
+        self.require_positive(sign)
 
     def require_positive(self, sign: Element) -> None:
         """Restrict the case to the points where a product of signs is 1."""
@@ -288,7 +222,7 @@ class Kernels:
         newest = next(
             p for p in range(F.capacity) if sign.num.degrees()[p]
         )  # the first position is the newest generator
-        s = F.ring.gens()[newest]
+        s = F.ring.gen(newest)
         several = [(t, h) for t, h in self.signs if sign.num.degrees()[F.index(t)]]
         if len(several) > 1:
             # Where one is zero the others need not agree.
@@ -323,7 +257,7 @@ class Kernels:
                     self._count(powers, self.atom(prime), F.constant(n * e))
                 everything += [(f, n * e) for f, n in parts]
                 continue
-            kind, place = self._generator(h)
+            kind, place = self.generator(h)
             if kind == "sign":
                 sign = F.mul(sign, self.integer_power(F.poly(h), e % 2))
             elif kind == "exp":
@@ -366,11 +300,6 @@ class Kernels:
     def _count(self, powers: dict[int, Element], at: int, e: Element) -> None:
         powers[at] = self.field.add(powers[at], e) if at in powers else e
 
-    def _generator(self, h: Poly) -> tuple[str, int]:
-        if len(h) != 1 or h.total_degree() != 1:
-            return "", 0
-        return self.meaning[self.field.index(h)]
-
     def sign(self, u: Element) -> Element:
         if self.field.is_zero(u):
             return self.field.constant(0)
@@ -393,11 +322,6 @@ class Kernels:
             if number is not None and number >= 2:
                 self.bounds[self.field.index(atom.log.num)] = Fraction(1, 2), None
         return atom.log
-
-
-def fraction(c: Rational) -> Fraction:
-    """One of flint's rational numbers as a Fraction."""
-    return Fraction(int(c.p), int(c.q))
 
 
 def _primes(c: Rational) -> list[tuple[int, int]]:

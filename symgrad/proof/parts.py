@@ -81,7 +81,19 @@ def empty(k: Kernels, weights: Weights) -> bool:
     total = k.field.ring.constant(0)
     for w, q in zip(found, quantities, strict=True):
         total = total + q * rational(w)
-    if not total:
-        return True
     high = k.range(total)[1]
-    return high is not None and high <= 0
+    if total and (high is None or high > 0):
+        return False
+    if not total or not k.never_zero(total):
+        _leave_out_zeros(k, [q for w, q in zip(found, quantities, strict=True) if w])
+    return True
+
+
+def _leave_out_zeros(k: Kernels, quantities: Sequence[Poly]) -> None:
+    """Quantities may be zero at ends of domains: all of them at once, unless one is positive there too."""
+    known = set(k.left_out())
+    for q in quantities:
+        h = q / q.leading_coefficient()
+        if k.never_zero(h) or h in k.field.factors or f"{k.field.text(h)} = 0" in known:
+            return
+    k.leave_out(quantities[0] / quantities[0].leading_coefficient())

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symgrad.proof.field import Element, GiveUp, Poly, Rational
-from symgrad.proof.kernels import MANY, Kernels, Product, Refine, fraction
+from symgrad.proof.field import Element, GiveUp, Poly, Rational, TooLarge
+from symgrad.proof.generators import MANY, fraction
+from symgrad.proof.kernels import Kernels, Product, Refine
 from symgrad.proof.ranges import root
 
 __all__ = ["Powers"]
+
+_HIGHEST_ROOT = 1_000
 
 
 @dataclass(slots=True)
@@ -48,7 +51,10 @@ class Powers(Kernels):
             return F.mul(sign, self._raised(p, v))
         if number is None and F.number(p.sign) != 1:
             self.assumed.append(f"{F.fraction_text(u)} <= 0 and {F.fraction_text(v)} is an integer")
-        self.require_positive(p.sign)
+        if number is not None and number < 0:
+            self.require_positive(p.sign)
+        else:
+            self.require_nonnegative(p)
         return self._raised(p, v)
 
     def _parity(self, v: Element) -> Element:
@@ -125,6 +131,8 @@ class Powers(Kernels):
             return result
         if atom.root is None:
             order = math.lcm(self.oracle.scale("root", at), e.denominator)
+            if order > _HIGHEST_ROOT:
+                raise TooLarge("a root of too high an order")
             k = self.new(f"|{F.text(atom.value.num)}|**(1/{order})", "root", at, positive=True)
             F.relate(k.num, order, k.num**order - size.num)
             self.bounds[F.index(k.num)] = root(self.range(size.num), order)

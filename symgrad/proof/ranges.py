@@ -17,6 +17,7 @@ ONE: Range = (Fraction(1), Fraction(1))
 ANY: Range = (None, None)
 
 _FINE = 2**64
+_LARGEST_POWER = 64
 
 
 def times(a: Range, b: Range) -> Range:
@@ -29,7 +30,13 @@ def times(a: Range, b: Range) -> Range:
 
 
 def power(a: Range, n: int) -> Range:
-    """Return the range of n-th powers, n >= 1."""
+    """Return the range of n-th powers, n >= 1: of high ones only the signs."""
+    if n > _LARGEST_POWER:
+        low, high = a
+        zero = Fraction(0)
+        if n % 2 == 0:
+            return zero, None
+        return (None if low is None or low < 0 else zero), (zero if high is not None and high <= 0 else None)
     result = ONE
     for _ in range(n):
         result = times(result, a)

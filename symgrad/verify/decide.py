@@ -130,7 +130,8 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
             proof=_proof(s, "proved", outcome, attempt),
         )
     apart = {case.number for case in attempt.cases}
-    if points and len(apart) == 1 and None not in apart:
+    # A difference that is a number but for some points may be zero at these, and they all that there are.
+    if points and len(apart) == 1 and None not in apart and not attempt.excluded:
         return Verdict(
             "refuted",
             "the difference of the two sides has a normal form that is a number",

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from symgrad.proof.check import covered
+from symgrad.proof.check import MOST_KERNELS, covered
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Poly
 from symgrad.proof.functions import Functions
@@ -163,6 +163,8 @@ def _run(
     scales: dict[tuple[str, int], int],
 ) -> tuple[Case, Functions | None]:
     capacity = _CAPACITY
+    while capacity < len(program.symbols):
+        capacity *= 2
     for _ in range(_RESTARTS):
         search = Search(scales)
         kernels = Functions(Field(capacity, Budget(deadline)), search)
@@ -177,12 +179,16 @@ def _run(
             difference = kernels.field.sub(left, right)
         except Full:
             capacity *= 2
+            if capacity > MOST_KERNELS:
+                return Case(outcome, "gave up: too many kernels"), None
         except Refine as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
             return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
         except GiveUp as why:
             return Case(outcome, f"gave up: {why}"), None
+        except KeyError:  # comparisons have no value in kernels
+            return Case(outcome, "gave up: a truth value that is more than a condition"), None
         else:
             return _judged(kernels, difference, outcome, data), kernels
     return Case(outcome, "gave up: the kernels grow ever finer"), None
@@ -205,7 +211,7 @@ def _judged(
     if F.is_zero(difference):
         return Case(outcome, "proved", excluded, data, bool(kernels.assumed))
     found, shown = _parts(kernels, difference)
-    data = {**data, "parts": shown}
+    data, excluded = {**data, "parts": shown}, kernels.left_out()
     if shown and all(p.proved for p in found):
         return Case(outcome, "proved" if found else "empty", excluded, data, bool(kernels.assumed))
     return Case(outcome, "no proof: the difference has another normal form", excluded, data, parts=found)

@@ -13,6 +13,7 @@ __all__ = ["Search"]
 
 _SHORT = 12  # terms of what may be restated
 _LONG = 300  # terms of a polynomial that is only divided by what is known
+_HIGH = 300  # its degree
 
 
 class Search:
@@ -73,7 +74,7 @@ def _restated(
     relation = next((zero for p, degree, zero in ring.relations if p == top and degree == 2), None)
     if relation is None or h.degrees()[top] != 1:
         return None
-    k = ring.ring.gens()[top]
+    k = ring.ring.gen(top)
     q, p = divmod(h, k)
     d = _square_root(ring, ring.reduced(p * p - q * q * (k * k - relation)))
     if d is None:
@@ -128,7 +129,7 @@ def _is_square(n: Any) -> bool:
 
 
 def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
-    if len(num) <= _LONG:
+    if len(num) <= _LONG and (len(num) == 1 or num.total_degree() <= _HIGH):
         return [(f, int(e)) for f, e in num.factor()[1]]
     found: list[tuple[Poly, int]] = []
     generators = [g for g, d in zip(ring.ring.gens(), num.degrees(), strict=True) if d]

@@ -1,0 +1,129 @@
+"""Generators of a proof: the kernels that they stand for, and between which numbers these are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symgrad.proof.field import Element, Field, Poly, Rational
+from symgrad.proof.ranges import ANY, ONE, Range, power, times
+
+__all__ = ["MANY", "Atom", "Generators", "fraction"]
+
+MANY = 1_000  # places of power kernels of one h
+
+
+@dataclass(slots=True)
+class Atom:
+    """An h: its polynomial or prime number, and the kernels made of it."""
+
+    value: Element
+    sign: Element
+    log: Element | None = None
+    root: tuple[Element, int] | None = None
+    powers: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
+
+
+@dataclass(slots=True)
+class Generators:
+    """What the generators of a field are.
+
+    Args:
+        field: fractions of them.
+    """
+
+    field: Field
+    atoms: list[Atom] = dataclasses.field(init=False, default_factory=list[Atom])
+    exps: list[tuple[Element, Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[Element, Element]]
+    )
+    """A and exp(A)."""
+    angles: list[tuple[Element, Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[Element, Element]]
+    )
+    """B and tan(B)."""
+    functions: list[tuple[str, tuple[Element, ...], Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[str, tuple[Element, ...], Element]]
+    )
+    bounds: dict[int, Range] = dataclasses.field(init=False, default_factory=dict[int, Range])
+    """Between which numbers the generator at a position is; None is no bound."""
+    meaning: dict[int, tuple[str, int]] = dataclasses.field(
+        init=False, default_factory=dict[int, tuple[str, int]]
+    )
+    """What a generator at a position is: its kind and its place in the list of that kind."""
+
+    def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
+        made = self.field.generator(name)
+        position = self.field.index(made)
+        self.meaning[position] = (kind, place)
+        if positive:
+            self.bounds[position] = Fraction(0), None
+        return Element(made)
+
+    def symbol(self, name: str, low: Fraction | None, high: Fraction | None) -> Element:
+        made = self.new(name, "symbol", 0)
+        self.bounds[self.field.index(made.num)] = low, high
+        return made
+
+    def generator(self, h: Poly) -> tuple[str, int]:
+        """What a polynomial is, if it is a generator, else an empty kind."""
+        if len(h) != 1 or h.total_degree() != 1:
+            return "", 0
+        return self.meaning[self.field.index(h)]
+
+    def sign_by_bounds(self, h: Poly) -> int:
+        """The sign of a polynomial wherever it is not zero, if the bounds of its generators tell, or 0."""
+        low, high = self.range(h)
+        if low is not None and low >= 0:
+            return 1
+        return -1 if high is not None and high <= 0 else 0
+
+    def never_zero(self, h: Poly) -> bool:
+        """Whether the bounds of the generators tell that a polynomial vanishes nowhere."""
+        if self.generator(h)[0] == "sign":
+            return True
+        sign = self.sign_by_bounds(h)
+        if not sign:
+            return False
+        end = self.range(h)[0 if sign > 0 else 1]
+        # If the end is zero, all terms would have to be at theirs.
+        return bool(end) or any(self._is_off(exponents, (c > 0) == (sign > 0)) for exponents, c in h.terms())
+
+    def _is_off(self, exponents: Sequence[int], low: bool) -> bool:
+        """Whether a product of kernels that are not negative is never at its lowest or highest value."""
+        used = [p for p, e in enumerate(exponents) if e]
+        ends = [self.bounds.get(p, ANY) for p in used]
+        if any(bottom is None or bottom < 0 for bottom, _ in ends):
+            return False
+        if low and any(not bottom for bottom, _ in ends):
+            return all(bottom or self._is_off_bounds(p) for p, (bottom, _) in zip(used, ends, strict=True))
+        return any(self._is_off_bounds(p) for p in used)
+
+    def _is_off_bounds(self, position: int) -> bool:
+        """Whether a kernel never takes the values that bound it."""
+        kind, place = self.meaning[position]
+        if kind in {"root", "power", "log"}:
+            atom = self.atoms[place // MANY if kind == "power" else place]
+            return self.field.number(atom.value) is not None
+        return kind in {"symbol", "exp", "constant"}
+
+    def range(self, h: Poly) -> Range:
+        """Numbers between which a polynomial is, from the bounds of its generators."""
+        lowest, highest = Fraction(0), Fraction(0)
+        down = up = False  # whether there is no bound
+        for exponents, c in h.terms():
+            low, high = ONE
+            for position, e in enumerate(exponents):
+                if e:
+                    low, high = times((low, high), power(self.bounds.get(position, ANY), e))
+            low, high = times((low, high), (fraction(c), fraction(c)))
+            down, up = down or low is None, up or high is None
+            lowest, highest = lowest + (low or 0), highest + (high or 0)
+        return (None if down else lowest), (None if up else highest)
+
+
+def fraction(c: Rational) -> Fraction:
+    """One of flint's rational numbers as a Fraction."""
+    return Fraction(int(c.p), int(c.q))

@@ -1,0 +1,88 @@
+"""Forged proof files: what the checker accepts must be so of the statement in the file."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from symgrad.proof.check import check
+from symgrad.verify.decide import decide
+from symgrad.verify.prove import _run
+from tests.verify.statements import equality
+
+NUMBER_2 = ["number", [], [{"q": "2"}], [], "int"]
+DOUBLED = {
+    "symbols": [["x", "real", None, None, ["n"]]],
+    "steps": [
+        ["symbol", [], ["x"], ["n"], "real"],
+        ["add", [0, 0], [], ["n"], "real"],
+        NUMBER_2,
+        ["mul", [0, 2], [], ["n"], "real"],
+    ],
+}
+SAMPLE = {"point": {"x": ["1", "2"]}, "sizes": {}}
+HEAD = {"format": 1, "kind": "equal"}
+PROOF = {**HEAD, "status": "proved", "sizes": "all", "program": DOUBLED, "a": 1, "b": 3, "sample": SAMPLE}
+
+
+def test_a_proof_for_all_sizes_refutes_nothing():
+    assert check(PROOF).status == "proved"
+    assert check({**PROOF, "status": "apart"}).status == "supported"
+
+
+@pytest.mark.parametrize("n", [0, -1, True, "2"])
+def test_lengths_of_a_witness_are_at_least_one(n):
+    """n and maximum(n, 1) differ where no axis may be."""
+    one = ["number", [], [{"q": "1"}], [], "int"]
+    steps = [["size", [], ["n"], [], "int"], one, ["maximum", [0, 1], [], [], "int"]]
+    witness = {
+        "point": {}, "sizes": {"n": n}, "precision": 64, "index": [], "left": "0", "right": "1",
+    }  # fmt: skip
+    data = {**HEAD, "status": "refuted", "program": {"symbols": [], "steps": steps}, "a": 0, "b": 2}
+    assert check({**data, "witness": witness}).status == "supported"
+
+
+def test_an_array_without_entries_is_no_sample():
+    assert check({**PROOF, "sample": {"point": {"x": []}, "sizes": {}}}).status == "supported"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"sample": {"point": [1], "sizes": {}}},
+        {"sample": {"point": {"x": ["1"]}, "sizes": 3}},
+        {"program": json.loads(json.dumps(DOUBLED).replace('"n"', '"n+"'))},
+        {"a": "1"},
+    ],
+)
+def test_what_cannot_be_read_proves_nothing(damage):
+    assert check({**PROOF, **damage}).status == "supported"
+
+
+def test_a_second_proof_must_turn_the_angle_of_the_first():
+    """Where the tangent of x/2 is infinite that of x/4 - pi/4 is not what is looked at."""
+    s = equality("sin(x)**2 + cos(x)**2", "1")
+    data = json.loads(decide(s, 10).proof.to_json())
+    assert "turned" in data["cases"][0]
+    found, _ = _run(s.program, s.a, s.b, {}, time.monotonic() + 10, {("turned", 0): 2, ("tan", 0): 2})
+    assert found.result == "proved"
+    assert check(data).status == "proved"
+    data["cases"][0]["turned"] = json.loads(json.dumps(dict(found.data)))
+    assert check(data).status == "supported"
+
+
+def test_a_number_apart_but_for_the_only_point():
+    """Both sides are defined at x = 0 alone, and equal there: signs say nothing of it."""
+    s = equality("sign(x)**2 + asin(1 + x**2)", "asin(1 + x**2)")
+    found, _ = _run(s.program, s.a, s.b, {}, time.monotonic() + 10, {})
+    assert found.number == 1
+    assert found.excluded
+    case = json.loads(json.dumps(dict(found.data)))
+    sample = {"point": {"x": "0"}, "sizes": {}}
+    assert (
+        check({**s.source, **HEAD, "status": "apart", "cases": [case], "sample": sample}).status
+        == "supported"
+    )
+    assert decide(s, 3).status == "supported"
