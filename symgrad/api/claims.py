@@ -22,7 +22,7 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
 
     Args:
         row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or
-            ``a``, ``b`` and perhaps ``domain`` as in `equal`. Other keys are not read.
+            ``a``, ``b`` as in `equal`; either with ``domain``, if need be. Other keys are not read.
         time_limit: seconds.
         replay: whether the proof is checked as `symgrad check` does.
 
@@ -54,15 +54,16 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
 
 
 def _verdict(row: Mapping[str, Any], time_limit: float) -> Verdict:
+    domain = _domain(row.get("domain"))
     if "claim" in row and "program" in row:
         program = parse(_text(row, "program"))
         y = program.last if row.get("of") is None else program[_text(row, "of")]
-        return verify(y, program[_text(row, "wrt")], _text(row, "claim"), time_limit)
+        return verify(y, program[_text(row, "wrt")], _text(row, "claim"), domain, time_limit)
     if "a" in row and "b" in row:
-        return equal(_text(row, "a"), _text(row, "b"), _domain(row.get("domain")), time_limit)
+        return equal(_text(row, "a"), _text(row, "b"), domain, time_limit)
     raise UsageError(
         "the row is no claim",
-        expected="program, of, wrt, claim; or a, b and perhaps domain",
+        expected="program, of, wrt, claim; or a, b; and perhaps domain",
         cure="add the keys",
     )
 
@@ -74,10 +75,12 @@ def _text(row: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _domain(domain: Any) -> Mapping[str, str] | None:
-    if domain is None:
-        return None
+def _domain(domain: Any) -> Mapping[str, str] | str | None:
+    if domain is None or isinstance(domain, str):
+        return domain
     found = cast("Mapping[Any, Any]", domain if isinstance(domain, Mapping) else {None: domain})
     if not all(isinstance(k, str) and isinstance(v, str) for k, v in found.items()):
-        raise UsageError(f"'domain' is {domain!r}", expected='an object such as {"x": "positive"}')
+        raise UsageError(
+            f"'domain' is {domain!r}", expected='an object such as {"x": "positive"}, or "complex"'
+        )
     return found

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["equal", "verify"]
 
+_COMPLEX = "complex"
+
 
 def equal(
-    a: Expr | str, b: Expr | str, domain: Mapping[str, str] | None = None, time_limit: float = 10
+    a: Expr | str, b: Expr | str, domain: Mapping[str, str] | str | None = None, time_limit: float = 10
 ) -> Verdict:
     """Decide whether two formulas are equal wherever both are defined.
 
@@ -31,7 +33,9 @@ def equal(
         a: an Expr, or text; names that are not declared in the other one are real.
         b: likewise, of the same shape.
         domain: for names, the domains that count instead of the declared ones, as in programs: ``"positive"``,
-            ``"real(0, 1)"``.
+            ``"real(0, 1)"``; or ``"complex"``. Text instead of a mapping is the domain of all real variables that are
+            not random. If a variable is complex, all values are complex numbers, and functions their principal
+            branches.
         time_limit: seconds.
 
     Returns:
@@ -49,7 +53,10 @@ def equal(
         ('refuted', True)
         >>> sg.equal("sqrt(x**2)", "x", domain={"x": "positive"}).status
         'proved'
+        >>> sg.equal("sqrt(x)**2", "x", domain="complex").status
+        'proved'
     """
+    from symgrad.verify.complex_domain import decide_complex
     from symgrad.verify.decide import decide
     from symgrad.verify.decide import equal as statement
 
@@ -61,11 +68,19 @@ def equal(
             expected="one shape",
             cure="compare parts of them",
         )
-    first, second = _within([first, second], domain)
+    (first, second), complexes = _within([first, second], domain)
+    if complexes is not None:
+        return decide_complex(first, second, complexes, seconds)
     return decide(statement(first, second), seconds)
 
 
-def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float = 10) -> Verdict:
+def verify(
+    y: Expr | str,
+    wrt: Expr | str,
+    claim: Expr | str,
+    domain: Mapping[str, str] | str | None = None,
+    time_limit: float = 10,
+) -> Verdict:
     r"""Decide whether a claimed derivative is right.
 
     What `stop_gradient` holds back counts as a frozen copy: in the claim its value appears plainly.
@@ -75,6 +90,8 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
         wrt: a name of its program or an Expr, an input or an intermediate value.
         claim: the derivative as someone wrote it: an Expr, or text in the names of the program. Its shape is that of
             ``wrt``; if y is an array, the shape of y and then that (the Jacobian).
+        domain: as for `equal`. With a complex variable the derivative is a complex one: of holomorphic functions, off
+            their branch cuts.
         time_limit: seconds.
 
     Returns:
@@ -94,7 +111,11 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
           at x = -...
           proved where x > 0
           refuted where x < 0
+        >>> print(sg.verify("log(z)", "z", "1/z", domain="complex"))
+        proved: ...
+          not claimed where z is on a branch cut of log
     """
+    from symgrad.verify.complex_domain import decide_complex
     from symgrad.verify.decide import decide, derivative_is
 
     seconds = _seconds(time_limit)
@@ -112,6 +133,9 @@ def verify(y: Expr | str, wrt: Expr | str, claim: Expr | str, time_limit: float 
             f"the claim has the shape {_shape(to)}, the derivative of a value of shape {_shape(of)} by '{target}' of "
             f"shape {_shape(by)} has {_shape_text(wanted)}{hint}"
         )
+    (of, by, to), complexes = _within([of, by, to], domain)
+    if complexes is not None:
+        return decide_complex(of, to, complexes, seconds, wrt=by)
     return decide(derivative_is(of, by, to), seconds)
 
 
@@ -185,15 +209,28 @@ def _by_symbol(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node, Node]:
     return of, stand_in, to
 
 
-def _within(nodes: list[Node], domain: Mapping[str, str] | None) -> list[Node]:
-    """Declare names anew."""
+def _within(nodes: list[Node], domain: Mapping[str, str] | str | None) -> tuple[list[Node], list[str] | None]:
+    """Declare names anew; return also which are complex, None if the numbers are real."""
     if not domain:
-        return nodes
+        return nodes, None
     symbols = {s.name: s for s in symbols_of(nodes)}
-    unknown = next((name for name in domain if name not in symbols), None)
+    if isinstance(domain, str):
+        if domain.strip() != _COMPLEX:
+            parse_program(f"x : {domain}", "the domain")
+        plain = [n for n, s in symbols.items() if s.dtype == "real" and s.declaration.distribution is None]
+        texts, is_complex = dict.fromkeys(plain, domain.strip()), domain.strip() == _COMPLEX
+    else:
+        texts = {name: text.strip() for name, text in domain.items()}
+        is_complex = _COMPLEX in texts.values()
+    unknown = next((name for name in texts if name not in symbols), None)
     if unknown is not None:
         raise UsageError(
             f"the domain is of '{unknown}', which neither side reads", expected="one of " + ", ".join(symbols)
         )
-    declared = {name: parse_program(f"{name} : {text}", "the domain")[name] for name, text in domain.items()}
-    return substitute(nodes, {symbols[name]: node for name, node in declared.items()})
+    declared = {
+        symbols[name]: parse_program(f"{name} : {text}", "the domain")[name]
+        for name, text in texts.items()
+        if text != _COMPLEX
+    }
+    complexes = [name for name, text in texts.items() if text == _COMPLEX]
+    return (substitute(nodes, declared) if declared else nodes), complexes if is_complex else None

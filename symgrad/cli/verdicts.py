@@ -39,6 +39,13 @@ _PROOF = click.option(
     help="Write the proof, or the refutation, into this file.",
 )
 
+_DOMAIN = click.option(
+    "--domain",
+    multiple=True,
+    metavar="NAME=DOMAIN",
+    help="The domain of a name: x=positive, 'x=real(0, 1)', z=complex. Repeatable. A domain alone is that of all.",
+)
+
 _EXAMPLES = """
 \b
 symgrad verify model.sg --of loss --wrt w --claim '2*X.T@(X@w - y)/n'
@@ -51,6 +58,7 @@ symgrad verify --batch claims.jsonl -o results.jsonl
 @click.option("--of", "of", metavar="NAME", help="What is differentiated; by default the last line.")
 @click.option("--wrt", metavar="NAME", help="By what; by default the one real input that is not random.")
 @click.option("--claim", metavar="TEXT", help="The derivative as someone wrote it, in the program's names.")
+@_DOMAIN
 @_TIME
 @_PROOF
 @format_option("text", "json")
@@ -80,6 +88,7 @@ def verify(
     of: str | None,
     wrt: str | None,
     claim: str | None,
+    domain: tuple[str, ...],
     time_limit: float,
     proof: Path | None,
     form: str,
@@ -93,13 +102,13 @@ def verify(
 
     The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
 
-    A batch has rows with id, program, of, wrt, claim, or with id, a, b and perhaps domain. Rows whose id is in the
+    A batch has rows with id, program, of, wrt, claim, or with id, a, b, and perhaps domain. Rows whose id is in the
     output file are skipped: the same command goes on where it was stopped.
     """
     if batch is not None:
-        if source is not None or claim is not None or proof is not None:
+        if source is not None or claim is not None or proof is not None or domain:
             raise UsageError(
-                "--batch takes its claims from a file", cure="leave out SOURCE, --claim and --proof"
+                "--batch takes its claims from a file", cure="leave out SOURCE, --claim, --domain and --proof"
             )
         _batch(batch, output, jobs or os.cpu_count() or 1, time_limit, memory, replay)
         return
@@ -113,18 +122,13 @@ def verify(
     if len(by) != 1:
         names = ", ".join(str(w) for w in by)
         raise UsageError(f"a claim is about one derivative, not those by {names}", cure="name one with --wrt")
-    _finish(symgrad.verify(y, by[0], claim, time_limit), proof, form)
+    _finish(symgrad.verify(y, by[0], claim, _domain(domain), time_limit), proof, form)
 
 
 @main.command()
 @click.argument("a")
 @click.argument("b")
-@click.option(
-    "--domain",
-    multiple=True,
-    metavar="NAME=DOMAIN",
-    help="The domain of a name: x=positive, 'x=real(0, 1)'. Repeatable.",
-)
+@_DOMAIN
 @_TIME
 @_PROOF
 @format_option("text", "json")
@@ -137,7 +141,7 @@ def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Pat
     The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
     """
     left, right = read_text(a)[0], read_text(b)[0]
-    _finish(symgrad.equal(left, right, dict(map(_declared, domain)), time_limit), proof, form)
+    _finish(symgrad.equal(left, right, _domain(domain), time_limit), proof, form)
 
 
 @main.command()
@@ -164,6 +168,11 @@ def check(file: Path) -> None:
     if found.excluded:
         click.echo("  not claimed where " + "; ".join(found.excluded))
     sys.exit(EXIT[found.status])
+
+
+def _domain(options: tuple[str, ...]) -> dict[str, str] | str | None:
+    """A domain for every name, or one for all."""
+    return options[0] if len(options) == 1 and "=" not in options[0] else dict(map(_declared, options))
 
 
 def _declared(pair: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from symgrad.errors import TruthValueError
+from symgrad.proof.gaussian import Gaussian
 
 __all__ = ["Proof", "Region", "Status", "Verdict"]
 
@@ -65,7 +66,7 @@ class Verdict:
             agree at all points that were tried, and nothing is proved. ``undecided``: neither.
         why: in words.
         regions: parts of the domain, where branches matter.
-        witness: a point at which the claim fails, in exact numbers.
+        witness: a point at which the claim fails, in exact numbers; complex ones have ``real`` and ``imag``.
         values: the two balls there, as text: the first side's and the second's.
         index: the entry of arrays that differs there.
         excluded: thin sets of points that the proof leaves out, as conditions.
@@ -141,9 +142,11 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in cast("list[Any]", value)]
+    if isinstance(value, Gaussian):
+        return value.to_json()
     return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 def _short(value: Any) -> str:
-    text = str(_plain(value)).replace("'", "")
+    text = str(value) if isinstance(value, Gaussian) else str(_plain(value)).replace("'", "")
     return text if len(text) <= 60 else text[:57] + "..."

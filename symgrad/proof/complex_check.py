@@ -1,0 +1,164 @@
+"""The check of proofs and refutations about complex numbers.
+
+A proof is one of two: both sides have the same value in the kernels of `symgrad.proof.branches`; or they are
+meromorphic in all variables together, and equal for real ones. Then they are equal (identity theorem): where a
+meromorphic function of several variables has no pole is connected, and one that vanishes on an open set of real points
+vanishes everywhere. That both sides are defined at one real point, and so around it, is checked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from symgrad.errors import UsageError
+from symgrad.proof import balls
+from symgrad.proof.ball_complex import Value, apart, evaluate, inside
+from symgrad.proof.branches import Branches
+from symgrad.proof.complex_meaning import (
+    Stated,
+    depends_on,
+    needed,
+    stated,
+    whole_number,
+    with_complex,
+)
+from symgrad.proof.complex_values import difference
+from symgrad.proof.derivative import derivative_claim
+from symgrad.proof.field import Budget, Element, Field, GiveUp
+from symgrad.proof.gaussian import Gaussian, exact
+from symgrad.proof.kernels import Refine
+from symgrad.proof.replay import Replay
+from symgrad.proof.steps import Program
+
+__all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "is_complex", "real_statement", "replayed"]
+
+MOST_KERNELS = 1024
+_SECONDS = 120.0
+_BITS = 256
+_MOST_BITS = 100_000
+
+RealStatement: TypeAlias = "tuple[Program, int, int, str | bool, tuple[int, ...]]"
+"""The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
+
+# fmt: off
+_MEROMORPHIC = frozenset({
+    "symbol", "number", "constant", "add", "neg", "mul", "div", "stop_gradient", "exp", "exp2", "expm1", "sin", "cos",
+    "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "sigmoid", "gamma", "digamma",
+    "polygamma", "erf", "erfc", "erfi", "Si", "airyai", "airyaiprime", "airybi", "airybiprime",
+})
+# fmt: on
+
+
+def is_complex(program: Program) -> bool:
+    """Tell whether a variable of a program is complex, so that its statement is one about complex numbers."""
+    return any(s.kind == "complex" for s in program.symbols)
+
+
+def replayed(s: Stated, data: Mapping[str, Any], seconds: float) -> tuple[Branches, Element, tuple[str, ...]]:
+    """Compute the difference of both sides with the answers of a proof; and what it leaves out.
+
+    Raises:
+        GiveUp: if an answer is wrong or missing.
+    """
+    scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
+    if not 0 < data["capacity"] <= MOST_KERNELS or any(by < 1 for by in scales.values()):
+        raise GiveUp("numbers that cannot be")
+    field = Field(data["capacity"], Budget(time.monotonic() + seconds))
+    kernels = Branches(field, Replay(data["answers"], scales))
+    try:
+        return kernels, *difference(kernels, s)
+    except Refine as finer:
+        raise GiveUp(str(finer)) from finer
+
+
+def real_statement(program: Program, a: int, b: int, wrt: str | None) -> RealStatement:
+    """Return the statement for real variables that implies the one for complex ones.
+
+    Raises:
+        GiveUp: if a side is not meromorphic in all variables.
+    """
+    real = with_complex(program, [s.name for s in program.symbols if s.kind == "complex"], "real")
+    if wrt is None:
+        made, left, right, defined = real, a, b, (a, b)
+    else:
+        made, left, right, _ = derivative_claim(real, a, wrt, b)
+        defined = (left, right, a)
+    varies = depends_on(made, None)
+    for i in needed(made, defined):
+        step = made.steps[i]
+        if step.op == "symbol" and step.kind != "real":
+            raise GiveUp(f"'{step.params[0]}' is an integer")
+        if varies[i] and step.op not in _MEROMORPHIC and not _is_meromorphic(made, i, varies):
+            raise GiveUp(f"'{step.op}' is not meromorphic")
+    return made, left, right, wrt or False, defined[2:]
+
+
+def _is_meromorphic(program: Program, i: int, varies: bytearray) -> bool:
+    """Whether a power has a whole exponent, or a positive number as its base; or a Bessel function has no cut."""
+    step = program.steps[i]
+    if step.op in {"jv", "iv"}:
+        return whole_number(program, step.args[0]) is not None
+    if step.op != "pow":
+        return False
+    if whole_number(program, step.args[1]) is not None:
+        return True
+    if varies[step.args[0]]:
+        return False
+    (base,) = balls.evaluate(program, {}, precision=_BITS, wanted=[step.args[0]])
+    return base is not None and bool(base > 0)
+
+
+def check_complex(
+    data: Mapping[str, Any], program: Program, replay: Callable[[RealStatement, Mapping[str, Any]], None]
+) -> tuple[str, str, tuple[str, ...]]:
+    """Check a proof file about complex numbers.
+
+    Args:
+        data: what it holds.
+        program: its program.
+        replay: what checks a proof for real numbers, and raises where there is none.
+
+    Returns:
+        ``"proved"`` or ``"refuted"``, why, and what is left out.
+
+    Raises:
+        GiveUp, UsageError, LookupError, TypeError, ValueError: if it is neither.
+    """
+    wrt = data["wrt"] if data["kind"] == "derivative" else None
+    if data["domain"] != "complex" or data["kind"] not in {"equal", "derivative"}:
+        raise UsageError("this is no statement about complex numbers")
+    s = stated(program, data["a"], data["b"], wrt)
+    if data["status"] == "refuted":
+        found = data["witness"]
+        if not 0 < found["precision"] <= _MOST_BITS:
+            raise GiveUp("a precision that cannot be")
+        left, right = _at(s, found["point"], found["precision"])
+        if not apart(left, right):
+            raise GiveUp("the two balls are not disjoint at the point that is given")
+        return "refuted", "two disjoint balls at the complex point that is given", ()
+    if data["status"] != "proved":
+        raise GiveUp("neither a proof nor a refutation")
+    _at(s, data["sample"]["point"], _BITS)
+    if "real" in data:
+        statement = real_statement(program, data["a"], data["b"], wrt)
+        replay(statement, {"cases": data["real"]["cases"], "sample": data["real"]["sample"]})
+        return "proved", "replayed for real numbers, and both sides are meromorphic", s.cuts
+    kernels, gap, excluded = replayed(s, data["branches"], _SECONDS)
+    if not kernels.field.is_zero(gap):
+        raise GiveUp("the difference is not zero")
+    return "proved", "replayed for complex numbers", excluded
+
+
+def _at(s: Stated, data: Mapping[str, Any], precision: int) -> tuple[Value, Value]:
+    """Both sides at a point that is in the domains, and at which they are defined."""
+    point: dict[str, Gaussian] = {str(name): exact(value) for name, value in data.items()}
+    if not inside(s.program, point):
+        raise GiveUp("a point that no variable may have")
+    wanted = [s.a, s.b, *s.defined]
+    found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)
+    if any(v is None for v in found):
+        raise GiveUp("at the point that is given one of the two is not defined")
+    with balls.context.workprec(precision):
+        return found[0], found[1]

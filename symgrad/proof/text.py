@@ -1,0 +1,42 @@
+"""Steps as short text, for conditions in reports."""
+
+from __future__ import annotations
+
+from symgrad.proof.steps import Program
+
+__all__ = ["step_text"]
+
+_INFIX = {
+    "add": "+", "mul": "*", "div": "/", "pow": "**",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+_LONGEST = 80
+
+
+def step_text(program: Program, at: int) -> str:
+    """Return a step in the notation of programs, with an ellipsis for what is long."""
+    texts: dict[int, str] = {}
+    stack = [at]
+    while stack:
+        i = stack[-1]
+        step = program.steps[i]
+        missing = [a for a in step.args if a not in texts] if len(stack) < _LONGEST else []
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        args = [texts.get(a, "...") for a in step.args]
+        if not args:
+            text = str(step.params[0]) if step.params else step.op
+        elif step.op in _INFIX and len(args) == 2:
+            text = f" {_INFIX[step.op]} ".join(_wrapped(a) for a in args)
+        elif step.op == "neg":
+            text = "-" + _wrapped(args[0])
+        else:
+            text = f"{step.op}({', '.join(args)})"
+        texts[i] = text if len(text) <= _LONGEST else "..."
+    return texts[at]
+
+
+def _wrapped(text: str) -> str:
+    return f"({text})" if " " in text and not text.endswith(")") else text

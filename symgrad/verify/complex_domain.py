@@ -1,0 +1,280 @@
+"""Deciding a statement about complex numbers: a few exact points, then a proof, then more points."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symgrad.errors import UsageError
+from symgrad.ir.graph import Node
+from symgrad.proof.ball_complex import Value, apart, ball, evaluate, text
+from symgrad.proof.balls import context, flint
+from symgrad.proof.branches import Branches
+from symgrad.proof.check import FORMAT
+from symgrad.proof.complex_check import MOST_KERNELS, real_statement
+from symgrad.proof.complex_meaning import Stated, stated, with_complex
+from symgrad.proof.complex_values import difference
+from symgrad.proof.field import Budget, Field, Full, GiveUp
+from symgrad.proof.gaussian import Gaussian
+from symgrad.proof.kernels import Refine
+from symgrad.proof.steps import Program, program_to_json
+from symgrad.verify.complex_points import complex_points
+from symgrad.verify.prove import prove
+from symgrad.verify.refute import refute
+from symgrad.verify.search import Search
+from symgrad.verify.statement import program_of
+from symgrad.verify.verdict import Proof, Verdict
+
+__all__ = ["decide_complex"]
+
+_FEW = 10  # points that are tried before a proof
+_ENOUGH = 48  # points in the common domain after which no more are tried
+_MOST = 400
+_START = 64  # bits
+_FINER = (12, 8, 4, 3)  # how many points are tried again at each doubling of the precision
+_RESTARTS = 60
+_CAPACITY = 16
+
+
+def decide_complex(
+    a: Node, b: Node, names: Sequence[str], time_limit: float, wrt: Node | None = None
+) -> Verdict:
+    """Decide whether two formulas are equal, or whether one is the derivative of the other, for complex numbers.
+
+    Args:
+        a: one side; with ``wrt`` what is differentiated.
+        b: the other; with ``wrt`` the claimed derivative.
+        names: the variables that are complex; others are what they are declared to be.
+        time_limit: seconds.
+        wrt: the variable of a derivative.
+
+    Raises:
+        UsageError: for what has no meaning for complex numbers.
+    """
+    begun = time.monotonic()
+    program, (i, j) = program_of([a, b], [] if wrt is None else [wrt])
+    program = with_complex(program, names)
+    kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
+    head = {
+        "format": FORMAT,
+        **kind,
+        "domain": "complex",
+        "program": program_to_json(program),
+        "a": i,
+        "b": j,
+    }
+    s = stated(program, i, j, None if wrt is None else wrt.name)
+    points = _Points(s, begun + 0.95 * time_limit)
+    points.look(_FEW)
+    if points.witness is None:
+        found = _proved(s, program, i, j, points, begun + 0.7 * time_limit)
+        if isinstance(found, Verdict):
+            proof = Proof({**head, "status": "proved", **(found.proof.data if found.proof else {})})
+            return replace(found, proof=proof, seconds=time.monotonic() - begun)
+        points.look(_ENOUGH)
+        points.finer()
+    else:
+        found = ""
+    return replace(_judged(points, head, found), seconds=time.monotonic() - begun)
+
+
+# -------------------------------------------------------------------------------------------------------------- points
+
+
+@dataclass(slots=True)
+class _Points:
+    """The search for a point at which the two sides differ.
+
+    Args:
+        statement: what is claimed.
+        deadline: by `time.monotonic`.
+    """
+
+    statement: Stated
+    deadline: float
+    agreeing: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
+    unknown: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
+    digits: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
+    """To how many decimal digits the sides agree, None if they are exact."""
+    witness: tuple[Mapping[str, Gaussian], int, Value, Value] | None = None
+    tried: int = 0
+    late: bool = False
+
+    def look(self, enough: int) -> None:
+        """Try points until as many agree, or one refutes."""
+        for number, point in enumerate(complex_points(self.statement.program)):
+            if number < self.tried:
+                continue
+            if number >= _MOST or len(self.agreeing) >= enough or not self._at(number, point, _START):
+                return
+            self.tried += 1
+
+    def finer(self) -> None:
+        """Try some again with more bits."""
+        precision = _START
+        for several in _FINER:
+            precision *= 2
+            loose = [k for k, d in self.digits.items() if d is not None][:several]
+            again = {k: self.agreeing[k] for k in loose} | dict(list(self.unknown.items())[:several])
+            if not all(self._at(k, point, precision) for k, point in again.items()):
+                return
+
+    def _at(self, number: int, point: Mapping[str, Gaussian], precision: int) -> bool:
+        """Evaluate at a point; tell whether to go on."""
+        s = self.statement
+        if self.witness is not None:
+            return False
+        try:
+            left, right, *rest = evaluate(
+                s.program,
+                point,
+                precision=precision,
+                wanted=[s.a, s.b, *s.defined],
+                wrt=s.wrt,
+                deadline=self.deadline,
+            )
+        except TimeoutError:
+            self.late = True
+            return False
+        if left is None or right is None or None in rest:
+            self.unknown.setdefault(number, point)
+            return not self._is_late()
+        with context.workprec(precision):
+            if apart(left, right):
+                self.witness = point, precision, left, right
+                return False
+            self.digits[number] = _digits(left, right)
+        self.agreeing[number] = point
+        self.unknown.pop(number, None)
+        return not self._is_late()
+
+    def _is_late(self) -> bool:
+        self.late = self.late or time.monotonic() > self.deadline
+        return self.late
+
+
+def _digits(x: Value, y: Value) -> int | None:
+    """To how many decimal digits two overlapping values agree; None if they are exact and so equal."""
+    if type(x) is Gaussian and type(y) is Gaussian:
+        return None
+    x, y = ball(x), ball(y)
+    gap, size = abs(x - y).abs_upper(), abs(x).abs_lower()
+    if not gap > 0:
+        return None
+    ratio = gap / size if size > 0 else gap
+    digits = -ratio.log() / flint.arb(10).log()
+    return int(float(digits.mid())) if digits > 0 else 0
+
+
+# -------------------------------------------------------------------------------------------------------------- proofs
+
+
+def _proved(s: Stated, program: Program, a: int, b: int, points: _Points, deadline: float) -> Verdict | str:
+    """A verdict with a proof, or why there is none."""
+    found = _branches(s, deadline)
+    if isinstance(found, str):
+        real = _for_real_numbers(program, a, b, s.wrt, deadline)
+        if real is None:
+            return found
+        found = {"real": real}, s.cuts, "equal for real numbers, and both sides are meromorphic"
+    if not points.agreeing:
+        points.look(1)
+    if not points.agreeing:
+        return "no point is found at which both sides are defined"
+    data, excluded, why = found
+    sample = {"point": {name: z.to_json() for name, z in next(iter(points.agreeing.values())).items()}}
+    return Verdict(
+        "proved",
+        why,
+        excluded=excluded,
+        points=len(points.agreeing),
+        digits=_fewest(points),
+        proof=Proof({**data, "sample": sample}),
+    )
+
+
+def _branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
+    """A proof in kernels: what its file has, what it leaves out, and what is said of it; or why there is none."""
+    scales: dict[tuple[str, int], int] = {}
+    capacity = _CAPACITY
+    for _ in range(_RESTARTS):
+        search = Search(scales)
+        try:
+            kernels = Branches(Field(capacity, Budget(deadline)), search)
+            gap, excluded = difference(kernels, s)
+        except Full:
+            capacity *= 2
+            if capacity > MOST_KERNELS:
+                return "gave up: too many kernels"
+        except Refine as finer:
+            scales[finer.key] = scales.get(finer.key, 1) * finer.by
+        except GiveUp as why:
+            return f"gave up: {why}"
+        else:
+            if not kernels.field.is_zero(gap):
+                return "no proof: the difference has another normal form"
+            listed = [[*key, by] for key, by in scales.items()]
+            data = {"capacity": capacity, "scales": listed, "answers": search.answers}
+            return {"branches": data}, excluded, "both sides have the same normal form for complex numbers"
+    return "gave up: the kernels grow ever finer"
+
+
+def _for_real_numbers(
+    program: Program, a: int, b: int, wrt: str | None, deadline: float
+) -> dict[str, Any] | None:
+    """What a file has of a proof for real variables, if there is one and it suffices."""
+    try:
+        made, left, right, strict, defined = real_statement(program, a, b, wrt)
+    except (GiveUp, UsageError):
+        return None
+    attempt = prove(made, left, right, deadline)
+    if not attempt.proved:
+        return None
+    outcome = refute(
+        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=1, finer=False
+    )
+    if outcome.witness is not None or not outcome.points:
+        return None
+    point = {name: str(value) for name, value in outcome.points[0].values.items()}
+    return {"cases": [c.data for c in attempt.cases], "sample": {"point": point, "sizes": {}}}
+
+
+# ------------------------------------------------------------------------------------------------------------ verdicts
+
+
+def _fewest(points: _Points) -> int | None:
+    found = [d for d in points.digits.values() if d is not None]
+    return min(found, default=int(_START * 0.30103)) if points.digits else None
+
+
+def _judged(points: _Points, head: Mapping[str, Any], why: str) -> Verdict:
+    if points.witness is not None:
+        point, precision, left, right = points.witness
+        with context.workprec(precision):
+            sides = text(left), text(right)
+        found = {
+            "point": {name: z.to_json() for name, z in point.items()},
+            "precision": precision,
+            "left": sides[0],
+            "right": sides[1],
+        }
+        return Verdict(
+            "refuted",
+            "the two sides differ",
+            witness=dict(point),
+            values=sides,
+            proof=Proof({**head, "status": "refuted", "witness": found}),
+        )
+    agreeing = len(points.agreeing)
+    if agreeing and not points.late:
+        digits = _fewest(points)
+        return Verdict(
+            "supported",
+            f"equal to {digits} digits at {agreeing} complex points, no proof ({why})",
+            points=agreeing,
+            digits=digits,
+        )
+    reason = "the time limit" if points.late else f"at none of {points.tried} points both sides are defined"
+    return Verdict("undecided", f"{reason} ({why})", points=agreeing, digits=_fewest(points))
