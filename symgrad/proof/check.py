@@ -22,6 +22,7 @@ from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.kernels import Contradiction, Refine
 from symgrad.proof.parts import empty, parts
 from symgrad.proof.replay import Replay
+from symgrad.proof.shapes import check_shapes
 from symgrad.proof.steps import Program, program_from_json
 from symgrad.proof.witness import Witness, check_witness, known
 
@@ -32,6 +33,11 @@ MOST_KERNELS = 4096
 _SECONDS = 120.0
 _BITS = 256
 _MOST_BITS = 100_000
+_DAMAGE = (
+    *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
+    *(RecursionError, MemoryError),
+)
+"""What reading a file that is no proof may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +165,26 @@ def check(data: Any) -> Checked:
         return _cases(program, a, b, strict, defined, data)
     except (GiveUp, UsageError) as why:
         return Checked("supported", f"the proof does not hold: {why}")
-    except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError) as why:
+    except _DAMAGE as why:
         return Checked("supported", f"the proof cannot be read: {why!r}")
 
 
 def _statement(data: Mapping[str, Any]) -> tuple[Program, int, int, str | bool, tuple[int, ...]]:
     """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
     program = program_from_json(data["program"])
-    a, b = data["a"], data["b"]
+    a: int = data["a"]
+    b: int = data["b"]
     if not all(type(i) is int and 0 <= i < len(program.steps) for i in (a, b)):
         raise UsageError("the proof is about steps that are not there")
+    check_shapes(program)
+    if program.steps[a].shape != program.steps[b].shape and data["kind"] == "equal":
+        raise UsageError("the two sides have different shapes")
     if data["kind"] == "equal":
         return program, a, b, False, ()
     if data["kind"] != "derivative":
         raise UsageError(f"'{data['kind']}' is no kind of statement")
     made, tangent, claim, _ = derivative_claim(program, a, data["wrt"], b)
+    check_shapes(made)
     return made, tangent, claim, data["wrt"], (a,)
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 
-__all__ = ["length", "names_in", "resolve"]
+__all__ = ["length", "names_in", "postfix", "resolve"]
 
 _Code: TypeAlias = "tuple[str | Fraction, ...]"  # postfix
 
@@ -21,7 +21,16 @@ _FUNCTIONS = {"max": 2, "min": 2, "ceil": 1}
 
 
 @lru_cache(maxsize=4096)
-def _read(text: str) -> _Code:
+def postfix(text: str) -> _Code:
+    """Return the numbers, names and operators of a length, operators after their operands.
+
+    Raises:
+        UsageError: if the text is no length.
+
+    Example:
+        >>> postfix("2*n")
+        (Fraction(2, 1), 'n', '*')
+    """
     try:
         todo: list[ast.AST | str] = [ast.parse(text, mode="eval").body]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -83,7 +92,7 @@ def length(size: int | str, sizes: Mapping[str, int]) -> int:
     if size in sizes:
         return sizes[size]
     stack: list[Fraction] = []
-    for item in _read(size):
+    for item in postfix(size):
         if isinstance(item, Fraction):
             stack.append(item)
         elif item == "ceil()":
@@ -105,7 +114,7 @@ def names_in(lengths: Iterable[int | str]) -> list[str]:
     found: dict[str, None] = {}
     for size in lengths:
         if isinstance(size, str):
-            found.update(dict.fromkeys(i for i in _read(size) if isinstance(i, str) and i.isidentifier()))
+            found.update(dict.fromkeys(i for i in postfix(size) if isinstance(i, str) and i.isidentifier()))
     return list(found)
 
 

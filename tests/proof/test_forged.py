@@ -86,3 +86,30 @@ def test_a_number_apart_but_for_the_only_point():
         == "supported"
     )
     assert decide(s, 3).status == "supported"
+
+
+X = ["symbol", [], ["x"], ["n"], "real"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "a", "b"),
+    [
+        # x[1:] is said to be as long as x
+        ([X, ["slice", [0], [[[1, None, 1]]], ["n"], "real"]], 1, 0),
+        # five numbers are n numbers, if n is 5
+        ([X, ["iota", [], [5], ["n"], "int"], ["iota", [], ["n"], ["n"], "int"]], 1, 2),
+        # x has one entry
+        ([X, ["einsum", [0], [[[0]], []], [], "real"], ["einsum", [0], [[[0]], [0]], [], "real"]], 1, 2),
+        # 2 and 3 are truth values, and their product is 6
+        (
+            [NUMBER_2, ["number", [], [{"q": "3"}], [], "int"], ["and_", [0, 1], [], [], "bool"],
+             ["mul", [0, 1], [], [], "int"]],
+            2, 3,
+        ),
+    ],
+)  # fmt: skip
+def test_shapes_and_kinds_that_steps_only_claim_are_not_relied_on(steps, a, b):
+    program = {"symbols": DOUBLED["symbols"], "steps": steps}
+    for values in (["1"], ["1", "2"], ["1"] * 5):
+        sample = {"point": {"x": values}, "sizes": {}}
+        assert check({**PROOF, "program": program, "a": a, "b": b, "sample": sample}).status == "supported"

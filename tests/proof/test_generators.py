@@ -48,7 +48,8 @@ def test_ranges_of_high_powers_take_no_time(kernels):
     u = kernels.symbol("u", Fraction(1, 3), Fraction(2, 3)).num
     begun = time.monotonic()
     low, high = kernels.range(u**262_144)
-    assert low is not None and low >= 0
+    assert low is not None
+    assert low >= 0
     assert high is None or high > 0
     assert kernels.range(-(u**262_145))[1] == 0
     assert time.monotonic() - begun < 1

@@ -1,0 +1,145 @@
+"""Shapes as the checker derives them: those of the graph for every op, and no others."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from itertools import product
+
+import pytest
+
+from symgrad.errors import UsageError
+from symgrad.frontend.text import parse_program
+from symgrad.ir.sizes import slice_length as known_length
+from symgrad.proof.ball_arrays import ARRAYS
+from symgrad.proof.derivative import derivative_claim
+from symgrad.proof.lengths import length
+from symgrad.proof.shapes import _RULES, check_shapes
+from symgrad.proof.sizes import size, slice_length
+from symgrad.proof.steps import Program, Step, Symbol
+from symgrad.verify.statement import program_of
+from tests.arrays import PROGRAMS
+from tests.graphs_arrays import SYMBOLS, random_arrays
+from tests.proof.test_derivative import ARRAY_FUNCTIONS, DECLARED, grad
+
+
+def refused(program: Program) -> bool:
+    try:
+        check_shapes(program)
+    except UsageError:
+        return True
+    return False
+
+
+def others(program: Program):
+    """Programs in which one step says another shape of itself, or another kind."""
+    for i, step in enumerate(program.steps):
+        if step.op == "symbol":
+            continue
+        shapes = [
+            (*step.shape, 1),
+            (*step.shape, "n"),
+            step.shape[1:],
+            ("q", *step.shape[1:]),
+            step.shape[::-1],
+        ]
+        kind = "real" if step.kind == "bool" else "bool"
+        for other in (
+            *(dataclasses.replace(step, shape=s) for s in shapes),
+            dataclasses.replace(step, kind=kind),
+        ):
+            if other != step:
+                yield Program((*program.steps[:i], other, *program.steps[i + 1 :]), program.symbols)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_array_op(name):
+    program, _ = program_of([PROGRAMS[name]()])
+    check_shapes(program)
+    assert all(refused(other) for other in others(program))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs(seed):
+    nodes = random_arrays(seed, 12, symbols=SYMBOLS)
+    program, _ = program_of(nodes)
+    check_shapes(program)
+    rng = random.Random(seed)
+    assert all(refused(other) for other in rng.sample(list(others(program)), 20))
+
+
+@pytest.mark.parametrize("formula", ARRAY_FUNCTIONS)
+def test_steps_of_derivatives(formula):
+    listing = parse_program(f"{DECLARED}\ny = {formula}")
+    y, x = listing.assignments["y"], listing.symbols["A"]
+    program, (at, claim) = program_of([y, grad(y, x)], list(listing.symbols.values()))
+    check_shapes(derivative_claim(program, at, "A", claim)[0])
+
+
+def test_every_array_op_has_a_rule():
+    assert set(ARRAYS) <= set(_RULES)
+
+
+ENDS = (None, 0, 1, 2, 5, -1, -3)
+
+
+@pytest.mark.parametrize("whole", ["n", "2*n + 1", 4, "max(n - 1, 0)"])
+def test_lengths_of_slices(whole):
+    for start, stop, step in product(ENDS, ENDS, (1, 2, 3, -1, -2)):
+        found = slice_length(size(whole), start, stop, step)
+        if not isinstance(whole, str) or whole == "n":
+            known = known_length(whole, (start, stop, step))
+            assert found == size(known if isinstance(known, int) else str(known))
+        for n in (0, 1, 2, 3, 7):
+            entries = len(range(length(whole, {"n": n}))[slice(start, stop, step)])
+            assert entries == _number(found, n)
+
+
+def _number(form, n: int) -> int:
+    """A form at a number for n."""
+
+    def atom(a) -> int:
+        if isinstance(a, str):
+            return n
+        if a[0] == "ceil":
+            return -(-_number(a[1], n) // a[2])
+        return {"max": max, "min": min}[a[0]](_number(a[1], n), _number(a[2], n))
+
+    total = 0
+    for monomial, c in form:
+        for a in monomial:
+            c *= atom(a)
+        total += c
+    return total
+
+
+@pytest.mark.parametrize("text", ["n/2", "n + n/2", "ceil(n)", "ceil(n/0)", "n**2", "f(n)", "", "n +"])
+def test_what_is_no_length(text):
+    with pytest.raises(UsageError):
+        size(text)
+
+
+NUMBER = Step("number", (), (2,), (), "int")
+VECTOR = Symbol("x", "real", None, None, ("n",))
+X = Step("symbol", (), ("x",), ("n",))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step("and_", (0, 0), (), ("n",), "bool"),
+        Step("where", (0, 0, 0), (), ("n",)),
+        Step("mean", (0,), ((0, 0),), ()),
+        Step("mean", (0,), ((1,),), ("n",)),
+        Step("einsum", (0,), (((0,),), (0, 0)), ("n", "n")),
+        Step("einsum", (0, 0), (((0,),), (0,)), ("n",)),
+        Step("gather", (0,), ((),), ("n",)),
+        Step("slice", (0,), (((None, None, 0),),), ("n",)),
+        Step("inv", (0,), (), ("n",)),
+        Step("what", (0,), (), ("n",)),
+        Step("number", (), (2,), ("n",)),
+        Step("iota", (), ("n",), ("m",), "int"),
+    ],
+)
+def test_arguments_that_do_not_fit(step):
+    assert refused(Program((X, step), (VECTOR,)))
