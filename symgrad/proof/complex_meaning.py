@@ -212,9 +212,9 @@ def stated(program: Program, a: int, b: int, wrt: str | None = None) -> Stated:
     claim = _taken_apart(program, [b], into)[b]
     made = Program(tuple(into.steps), program.symbols)
     moving = depends_on(made, wrt)
-    bases = [
-        s.args[0] for i in needed(made, [at[y]]) if (s := made.steps[i]).op == "pow" and moving[s.args[0]]
-    ]
+    whole = whole_steps(made)
+    powers = [s for i in needed(made, [at[y]], frozen=False) if (s := made.steps[i]).op == "pow"]
+    bases = [s.args[0] for s in powers if moving[s.args[0]] and s.args[1] not in whole]
     cuts = _cuts(program, a, depends_on(program, wrt))
     nonzero = _nonzero(made, at[y], at[tangent], claim) | frozenset(bases)
     return Stated(made, at[tangent], claim, wrt, (at[y],), cuts, nonzero)
@@ -229,7 +229,7 @@ def _nonzero(program: Program, *outputs: int) -> frozenset[int]:
 def _cuts(program: Program, y: int, moving: Sequence[int]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     whole = whole_steps(program)
-    for i in needed(program, [y]):
+    for i in needed(program, [y], frozen=False):
         op = program.steps[i].op
         if moving[i] and op in _NOT_HOLOMORPHIC:
             raise UsageError(
@@ -301,13 +301,13 @@ def with_complex(program: Program, names: Sequence[str], kind: str = "complex") 
     return Program(steps, symbols)
 
 
-def needed(program: Program, outputs: Sequence[int]) -> list[int]:
-    """Return the steps that the outputs are made of, in order."""
+def needed(program: Program, outputs: Sequence[int], *, frozen: bool = True) -> list[int]:
+    """Return the steps that the outputs are made of, in order; ``frozen``: those in ``stop_gradient`` too."""
     found = bytearray(len(program.steps))
     for i in outputs:
         found[i] = 1
     for i in range(len(program.steps) - 1, -1, -1):
-        if found[i]:
+        if found[i] and (frozen or program.steps[i].op != "stop_gradient"):
             for a in program.steps[i].args:
                 found[a] = 1
     return [i for i, there in enumerate(found) if there]

@@ -27,7 +27,7 @@ from symgrad.verify.search import Search
 from symgrad.verify.statement import program_of
 from symgrad.verify.verdict import Proof, Verdict
 
-__all__ = ["decide_complex"]
+__all__ = ["decide_complex", "search_branches"]
 
 _FEW = 10  # points that are tried before a proof
 _ENOUGH = 48  # points in the common domain after which no more are tried
@@ -173,7 +173,7 @@ def _digits(x: Value, y: Value) -> int | None:
 
 def _proved(s: Stated, program: Program, a: int, b: int, points: _Points, deadline: float) -> Verdict | str:
     """A verdict with a proof, or why there is none."""
-    found = _branches(s, deadline)
+    found = search_branches(s, deadline)
     if isinstance(found, str):
         real = _for_real_numbers(program, a, b, s.wrt, deadline)
         if real is None:
@@ -195,7 +195,7 @@ def _proved(s: Stated, program: Program, a: int, b: int, points: _Points, deadli
     )
 
 
-def _branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
+def search_branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
     """A proof in kernels: what its file has, what it leaves out, and what is said of it; or why there is none."""
     scales: dict[tuple[str, int], int] = {}
     capacity = _CAPACITY
