@@ -199,17 +199,36 @@ class Branches:
         made = self._new(
             f"({F.fraction_text(value)})**(1/{order})" + (f"*({F.text(below)})" if value.den else "")
         )
-        power = value.num
+        power, degree = value.num, order
         for _ in range(order - 1):
             F.budget.spend(len(power) * len(below))
             power = F.reduced(power * below)
-        F.relate(made.num, order, made.num**order - power)
+        root = self._root_of_prime(value)
+        if root is not None and order % 2 == 0:
+            power, degree = root.num, order // 2
+        F.relate(made.num, degree, made.num**degree - power)
         position = F.index(made.num)
         if self.bases[at].positive:
             self.positive[position] = at, Fraction(1, order)
         elif not value.den:
             self.roots[position] = at, Fraction(1, order)
         return F.over(made, [(F.factors[i], e) for i, e in value.den], flint.fmpq(1)), order
+
+    def _root_of_prime(self, value: Element) -> Element | None:
+        """The root of a prime number as a sum of the roots of unity at hand, if it is one (Gauss)."""
+        F, number = self.field, self.field.number(value)
+        if number is None or number.q != 1:
+            return None
+        p = int(number.p)
+        if self.turns % (8 if p == 2 else 4 * p):
+            return None
+        if p == 2:
+            return F.add(self.unity(Fraction(1, 8)), self.unity(Fraction(-1, 8)))
+        total, squares = F.constant(0), {a * a % p for a in range(1, p)}
+        for a in range(1, p):
+            turn = self.unity(Fraction(a, p))
+            total = F.add(total, turn if a in squares else F.neg(turn))
+        return total if p % 4 == 1 else F.mul(self.unity(Fraction(3, 4)), total)
 
     # logarithms
 

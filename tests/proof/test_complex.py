@@ -15,6 +15,7 @@ import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.proof.ball_complex import ball, evaluate, inside
+from symgrad.proof.balls import context
 from symgrad.proof.check import check
 from symgrad.proof.complex_meaning import stated, with_complex
 from symgrad.proof.gaussian import Gaussian, exact
@@ -169,6 +170,43 @@ def test_derivatives_are_unknown_on_cuts_and_elsewhere_are_those_of_mpmath():
         assert value(text, z=z, **({"w": 0.5} if "w" in text else {})) is not None or z == 0
         assert value(text, wrt="z", z=z, **({"w": 0.5} if "w" in text else {})) is None
     assert value("z**w", wrt="z", z=-2, w=2) == number(-4)  # a product has no cut
+
+
+OPERATIONS = [
+    "sqrt({})", "log({})", "exp({})", "({})**w", "w**({})", "({})**({})", "asin({})", "acosh({})", "atan({})",
+    "({})*({})", "({})/({})", "acsc({})", "asech({})", "acoth({})", "softplus({})", "gamma({})", "erf({})", "log10({})",
+    "tan({})", "({}) + ({})", "jv(2, {})", "Ci({})", "exp1({})", "airyai({})", "asinh({})", "coth({})", "({})**(-2)",
+    "exp2({})",
+]  # fmt: skip
+
+
+def formula(rng, depth):
+    if depth == 0:
+        return rng.choice(["z", "z", "2*z - 1", "w", "1/3"])
+    operation = rng.choice(OPERATIONS)
+    return operation.format(*(formula(rng, depth - 1) for _ in range(operation.count("{}"))))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_derivatives_of_random_formulas_are_those_of_small_differences(block):
+    rng = random.Random(block)
+    h = Gaussian(Fraction(1, 2**100), Fraction(1, 2**101))
+    met = 0
+    for _ in range(60):
+        text = formula(rng, rng.choice([1, 2, 2, 3]))
+        s = statement(text, wrt="z")
+        z, w = (number(p) for p in points(rng, 2))
+        wanted = [s.a, *s.defined]
+        slope, middle = evaluate(s.program, {"z": z, "w": w}, precision=600, wanted=wanted, wrt="z")
+        ends = [evaluate(s.program, {"z": z + d, "w": w}, precision=600, wanted=wanted)[1] for d in (h, -h)]
+        if slope is None or middle is None or None in ends:
+            continue
+        met += 1
+        with context.workprec(600):
+            found = (ball(ends[0]) - ball(ends[1])) / (2 * ball(h))
+            gap, size = abs(found - ball(slope)), abs(ball(slope)) + 1
+            assert bool(gap < size * 1e-20), (text, str(z), str(w))
+    assert met >= 20
 
 
 @pytest.mark.parametrize("text", [

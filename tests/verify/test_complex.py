@@ -44,7 +44,11 @@ POSITIVE = {"z": "complex", "x": "positive"}
         ("tanh(z)", "(exp(2*z) - 1)/(exp(2*z) + 1)", "complex"),
         ("sigmoid(z) + sigmoid(-z)", "1", "complex"),
         ("2**z*2**w", "2**(z + w)", "complex"),
-        ("(-8)**(1/3)", "2*exp(sqrt(-1)*pi/3)", "complex"),
+        ("(-8)**(1/3)", "1 + sqrt(-3)", "complex"),
+        ("log(z)*cos(pi/12)", "log(z)*(sqrt(6) + sqrt(2))/4", "complex"),
+        ("sqrt(z)*cos(pi/5)", "sqrt(z)*(1 + sqrt(5))/4", "complex"),
+        ("exp(sqrt(-1)*pi/4)*sqrt(z)*2**(3/4)", "sqrt(z)*(1 + sqrt(-1))*2**(1/4)", "complex"),
+        ("log(z)*sin(pi/7)*sin(2*pi/7)*sin(3*pi/7)", "log(z)*sqrt(7)/8", "complex"),
         # By the identity theorem
         ("gamma(z + 1)", "z*gamma(z)", "complex"),
         ("digamma(z + 2)", "digamma(z) + 1/z + 1/(z + 1)", "complex"),
