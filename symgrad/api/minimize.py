@@ -15,7 +15,7 @@ from symgrad.api.expr import Expr, handle
 from symgrad.api.inputs import inputs_of, known_symbols
 from symgrad.api.jacobians import hessian, hvp
 from symgrad.api.targets import differentiable, targets_of
-from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import suggest
@@ -231,6 +231,11 @@ def _variables(loss: Expr, over: Any) -> list[Expr]:
                 f"cannot minimise over '{e}'",
                 expected="real inputs of the loss",
                 cure="name an input; an intermediate value follows from the inputs",
+            )
+        if e.node.declaration.symmetric:
+            raise UnsupportedError(
+                f"cannot minimise over '{e}', which is declared symmetric: its entries are no independent variables",
+                cure=f"declare another matrix B without it, write (B + B.T)/2 for {e}, and minimise over B",
             )
     if len({e.node for e in found}) != len(found):
         raise UsageError("over names one input twice", expected="every input once")

@@ -44,7 +44,7 @@ def symbols(names: str, domain: str | Domain = "real") -> Any:
     return made[0] if len(made) == 1 else made
 
 
-def tensor(name: str, shape: Any, domain: str | Domain = "real") -> Expr:
+def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: bool = False) -> Expr:
     """Return an array symbol.
 
     Args:
@@ -52,12 +52,15 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real") -> Expr:
         shape: a tuple of sizes: whole numbers, or names. A named size is bound by the arrays of a call, and is one
             size wherever the name stands; a formula or kernel is the same for all its values.
         domain: ``real``, ``positive``, ``int`` (positions, counts), ``bool``, or an interval such as ``real(0, 1)``.
+        symmetric: whether it is a matrix that is its own transpose; in programs ``S : real[n, n] symmetric``.
+            Derivatives by it still count its entries as independent.
 
     Returns:
-        An Expr. The same name, shape and domain always give the same Expr.
+        An Expr. The same name, shape, domain and symmetry always give the same Expr.
 
     Raises:
         UsageError: for a text that is not a name, a size that is none, or an unknown domain.
+        DeclarationError: if it is to be symmetric and is no square matrix.
 
     Example:
         >>> import symgrad as sg
@@ -79,7 +82,7 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real") -> Expr:
                 cure="give the size a name of its own, or compute the array: "
                 f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
             )
-    return handle(symbol(Declaration(_checked(name), _domain(domain), sizes)))
+    return handle(symbol(Declaration(_checked(name), _domain(domain), sizes, symmetric=symmetric)))
 
 
 def _checked(name: Any) -> str:

@@ -102,6 +102,9 @@ def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any])
     array = np.empty(shape, dtype=object)
     for i, place in enumerate(product(*map(range, shape))):
         array[place] = value(i)
+    if symbol.declaration.symmetric:
+        rows, columns = np.triu_indices(shape[0])
+        array[columns, rows] = array[rows, columns]
     return array
 
 

@@ -104,7 +104,12 @@ class Declarations(Scope):
         self.result = value
 
     def declare(
-        self, names: tuple[Token, ...], domain: Token, bounds: tuple[Bound, ...] | None, shape: Shape | None
+        self,
+        names: tuple[Token, ...],
+        domain: Token,
+        bounds: tuple[Bound, ...] | None,
+        shape: Shape | None,
+        fact: Token | None,
     ) -> None:
         if str(domain) == "size" and bounds is None and shape is None:
             for name in names:
@@ -113,8 +118,34 @@ class Declarations(Scope):
                     self.size(name)
             return
         found = self._domain(domain, bounds)
+        if fact is not None and not self._is_symmetric(fact, shape or ()):
+            return
         for name in names:
-            self._symbol(name, Declaration(str(name), found, shape or ()))
+            self._symbol(name, Declaration(str(name), found, shape or (), symmetric=fact is not None))
+
+    def _is_symmetric(self, fact: Token, shape: Shape) -> bool:
+        """Tell whether the word behind a shape is one that this shape may have."""
+        if str(fact) != "symmetric":
+            self.wrong_token(
+                DeclarationError,
+                f"unknown property '{fact}'",
+                fact,
+                expected="nothing, or symmetric: S : real[n, n] symmetric",
+                cure=suggest(str(fact), ["symmetric"]) or f"remove '{fact}', or begin a new line before it",
+            )
+            return False
+        try:
+            Declaration("S", shape=shape, symmetric=True)
+        except DeclarationError as error:
+            self.wrong_token(
+                DeclarationError,
+                "what is declared symmetric is no square matrix",
+                fact,
+                expected=error.expected,
+                cure=error.cure,
+            )
+            return False
+        return self.error is None
 
     def _symbol(self, name: Token, declaration: Declaration) -> None:
         node = symbol(declaration)

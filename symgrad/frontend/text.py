@@ -2,6 +2,7 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
 
     Text        ::= (Line (newline | ";"))*
     Line        ::= Names ":" Domain Shape?            -- x, y : positive;  p : real(0, 1);  X : real[n, 5]
+                  | Names ":" Domain Shape "symmetric" -- S : real[n, n] symmetric
                   | Names ":" "size"                   -- n, m : size
                   | Names "~" Distribution Shape?      -- u ~ Uniform(0.9, 1.1)
                   | Name "=" Expression

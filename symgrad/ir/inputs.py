@@ -12,7 +12,16 @@ from symgrad.errors import ArrayTypeError, ComplexInputError, MissingInputError,
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 
-__all__ = ["bind", "check_array", "check_shapes", "counted", "in_order", "not_complex", "whole"]
+__all__ = [
+    "bind",
+    "check_array",
+    "check_shapes",
+    "check_symmetric",
+    "counted",
+    "in_order",
+    "not_complex",
+    "whole",
+]
 
 
 def bind(
@@ -37,6 +46,8 @@ def bind(
             if s.dtype == "int":
                 counted(s, value)
     check_shapes(symbols, list(values.values()), together=together)
+    for s, value in values.items():
+        check_symmetric(s, value)
     return values
 
 
@@ -137,6 +148,41 @@ def counted(symbol: Node, value: Any) -> None:
             expected="whole numbers that int64 holds",
             cure=f"pass {symbol.name}.astype(np.int64) of finite values",
         )
+
+
+def check_symmetric(symbol: Node, value: Any) -> None:
+    """Refuse what is not symmetric for an input that is declared so, but for rounding.
+
+    Raises:
+        ArrayTypeError: naming the first two entries that differ by more than the largest entry times the square root
+            of the machine epsilon.
+    """
+    if not symbol.declaration.symmetric:
+        return
+    matrices = np.asarray(value)
+    if matrices.dtype.kind != "f":
+        matrices = matrices.astype(np.float64)
+    if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
+        return  # the check of shapes says so
+    turned = np.swapaxes(matrices, -1, -2)
+    with np.errstate(invalid="ignore"):
+        if np.array_equal(matrices, turned, equal_nan=True):
+            return
+        sizes = np.abs(matrices)
+        largest = np.max(sizes, axis=(-1, -2), keepdims=True, where=np.isfinite(sizes), initial=0.0)
+        near = np.abs(matrices - turned) <= largest * np.sqrt(np.finfo(matrices.dtype).eps)
+        near |= (matrices == turned) | (np.isnan(matrices) & np.isnan(turned))
+    if np.all(near):
+        return
+    place = tuple(int(i) for i in np.argwhere(~near)[0])
+    other = (*place[:-2], place[-1], place[-2])
+    raise ArrayTypeError(
+        f"input '{symbol.name}' is declared symmetric, and its entry {list(place)} is {matrices[place]}, "
+        f"entry {list(other)} is {matrices[other]}",
+        expected="equal entries on both sides of the diagonal, but for rounding",
+        cure=f"pass ({symbol.name} + {symbol.name}.T)/2, or declare {symbol.declaration.name} : "
+        f"{str(symbol.declaration).split(' : ')[1].removesuffix(' symmetric')}",
+    )
 
 
 def not_complex(name: str, array: Any) -> None:

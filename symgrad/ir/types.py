@@ -286,18 +286,45 @@ def is_name(text: str) -> bool:
 class Declaration:
     """Everything that makes a symbol: two symbols are one exactly when these agree.
 
+    Args:
+        name: the name.
+        domain: the values it may take.
+        shape: its shape.
+        distribution: what it is drawn from.
+        symmetric: whether its values are matrices that are their own transposes.
+
+    Raises:
+        DeclarationError: if what is declared symmetric is no square matrix, or is drawn.
+
     Example:
         >>> print(Declaration("X", REAL, ("n", 5)))
         X : real[n, 5]
+        >>> print(Declaration("S", REAL, ("n", "n"), symmetric=True))
+        S : real[n, n] symmetric
     """
 
     name: str
     domain: Domain = REAL
     shape: Shape = ()
     distribution: Distribution | None = None
+    symmetric: bool = False
+
+    def __post_init__(self) -> None:
+        if self.symmetric and (len(self.shape) != 2 or self.shape[0] != self.shape[1]):
+            raise DeclarationError(
+                f"'{self.name}' is declared symmetric and is no square matrix",
+                expected="two axes of one size, such as real[n, n] symmetric",
+                cure="correct the shape; of a stack of matrices X, (X + swapaxes(X, 1, 2))/2 is symmetric",
+            )
+        if self.symmetric and self.distribution is not None:
+            raise DeclarationError(
+                f"'{self.name}' is declared symmetric and is drawn entry by entry",
+                expected="symmetric after a domain",
+                cure=f"draw {self.name} without it, and write ({self.name} + {self.name}.T)/2",
+            )
 
     def __str__(self) -> str:
         shape = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
         if self.distribution is not None:
             return f"{self.name} ~ {self.distribution}{shape}"
-        return f"{self.name} : {self.domain}{shape}"
+        return f"{self.name} : {self.domain}{shape}{' symmetric' if self.symmetric else ''}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.inputs import in_order
+from symgrad.ir.inputs import check_symmetric, in_order
 from symgrad.ir.sizes import Extent, Shape, Size, check_lengths, evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
@@ -69,6 +69,7 @@ class ArrayKernel(Kernel):
         "_indices",
         "_loop",
         "_sources",
+        "_symmetric",
         "signature",
         "sizes",
     )
@@ -97,6 +98,7 @@ class ArrayKernel(Kernel):
         # Where the value of a name is read: an input, and an axis counted from its end.
         self._sources = _sources(inputs)
         self._guards = guards_of(outputs)
+        self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
         self._call: Callable[..., Any] = self._call_plainly
@@ -161,6 +163,8 @@ class ArrayKernel(Kernel):
                 break
         if self._guards:
             self._check_values(arrays)
+        for k, symbol in self._symmetric:
+            check_symmetric(symbol, arrays[k])
         if where is not True:
             raise UnsupportedError(
                 "an array program has no where=",

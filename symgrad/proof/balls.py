@@ -259,7 +259,7 @@ def inside(program: Program, point: Point, sizes: Mapping[str, int] | None = Non
 def _admits(symbol: Symbol, value: Any, sizes: Mapping[str, int]) -> bool:
     wanted = tuple(length(s, sizes) for s in symbol.shape)
     array = _shaped(value, wanted)
-    if array.shape != wanted:
+    if array.shape != wanted or (symbol.symmetric and array.tolist() != array.T.tolist()):
         return False
     return all(_in_domain(symbol, v) for v in cast("list[Any]", array.ravel().tolist()))
 

@@ -19,13 +19,14 @@ Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A variable: what it may be. An end that is None is infinite; ends are excluded."""
+    """A variable: what it may be. An end that is None is infinite; ends are excluded; it may be a symmetric matrix."""
 
     name: str
     kind: str
     low: Fraction | None
     high: Fraction | None
     shape: tuple[Length, ...] = ()
+    symmetric: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,20 @@ def _end(value: Any) -> Fraction | None:
     return None if value is None else Fraction(value)
 
 
+def _is_symmetric(facts: list[Any]) -> bool:
+    if facts not in ([], ["symmetric"]):
+        raise ValueError(f"{facts} is nothing that a variable can be")
+    return bool(facts)
+
+
 def program_to_json(program: Program) -> dict[str, Any]:
     """Return what `json.dumps` takes."""
     return {
         "symbols": [
-            [s.name, s.kind, *(None if e is None else str(e) for e in (s.low, s.high)), list(s.shape)]
+            [
+                *(s.name, s.kind, *(None if e is None else str(e) for e in (s.low, s.high)), list(s.shape)),
+                *(["symmetric"] if s.symmetric else []),
+            ]
             for s in program.symbols
         ],
         "steps": [[s.op, list(s.args), _to_json(s.params), list(s.shape), s.kind] for s in program.steps],
@@ -94,8 +104,8 @@ def program_from_json(data: Any) -> Program:
     """
     try:
         symbols = tuple(
-            Symbol(str(name), str(kind), _end(low), _end(high), tuple(shape))
-            for name, kind, low, high, shape in data["symbols"]
+            Symbol(str(name), str(kind), _end(low), _end(high), tuple(shape), _is_symmetric(facts))
+            for name, kind, low, high, shape, *facts in data["symbols"]
         )
         steps = tuple(
             Step(str(op), tuple(args), _from_json(params), tuple(shape), str(kind))
@@ -105,6 +115,9 @@ def program_from_json(data: Any) -> Program:
         raise UsageError(
             f"this is not a program of a proof: {error!r}", cure="make the proof anew"
         ) from error
+    for s in symbols:
+        if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
+            raise UsageError(f"'{s.name}' is declared symmetric and is no square matrix")
     _check(steps, {s.name: s for s in symbols})
     return Program(steps, symbols)
 

@@ -119,7 +119,9 @@ class Inverses:
     def symmetric(self, node: Node) -> bool:
         """Tell whether a node is known to be its own transpose."""
         square = len(node.shape) == 2 and node.shape[0] == node.shape[1]
-        return square and node.op is not SYMBOL and self.turned(node) is node
+        if node.op is SYMBOL:
+            return node.declaration.symmetric
+        return square and self.turned(node) is node
 
     def _before(self, x: Node) -> Node | None:
         """Return the transpose of a matrix if that is how it is to be read."""
@@ -147,7 +149,7 @@ class Inverses:
         core, axes = view(node)
         if axes == (1, 0):
             return core
-        if node.op is eye or (node.op is inv and self.symmetric(node.args[0])):
+        if node.op is eye or (node.op in (inv, SYMBOL) and self.symmetric((*node.args, node)[0])):
             return node
         if node.op is einsum:
             part = contract([node], [(0, 1)], (1, 0))

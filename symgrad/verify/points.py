@@ -201,6 +201,9 @@ def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, i
     def nested(axis: int) -> Any:
         return choose(symbol) if axis == len(lengths) else [nested(axis + 1) for _ in range(lengths[axis])]
 
+    if symbol.symmetric:
+        rows: list[list[Any]] = [[choose(symbol) for _ in range(i + 1)] for i in range(lengths[0])]
+        return [[rows[max(i, j)][min(i, j)] for j in range(lengths[0])] for i in range(lengths[0])]
     return nested(0)
 
 

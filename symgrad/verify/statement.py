@@ -49,7 +49,7 @@ def symbol_of(node: Node) -> Symbol:
     low, high = (None if e is None else Fraction(e) for e in ends)
     if domain.closed and domain.kind == "int":  # 0 or 1 lies between -1 and 2
         low, high = (None if low is None else low - 1), (None if high is None else high + 1)
-    return Symbol(node.name, node.dtype, low, high, tuple(_length(s) for s in node.shape))
+    return Symbol(node.name, node.dtype, low, high, tuple(_length(s) for s in node.shape), declared.symmetric)
 
 
 def _length(size: Size) -> int | str:
