@@ -58,6 +58,8 @@ _PUBLIC: dict[str, str] = {
     "concatenate": "symgrad.api.layout",
     "cos": "symgrad.api.functions",
     "cosh": "symgrad.api.functions",
+    "cosm": "symgrad.api.matrices",
+    "cosm_frechet": "symgrad.api.matrices",
     "cot": "symgrad.api.functions",
     "coth": "symgrad.api.functions",
     "csc": "symgrad.api.functions",
@@ -81,7 +83,9 @@ _PUBLIC: dict[str, str] = {
     "expand_dims": "symgrad.api.layout",
     "expi": "symgrad.api.functions",
     "explain": "symgrad.api.explain",
+    "expm": "symgrad.api.matrices",
     "expm1": "symgrad.api.functions",
+    "expm_frechet": "symgrad.api.matrices",
     "eye": "symgrad.api.layout",
     "flip": "symgrad.api.layout",
     "floor": "symgrad.api.functions",
@@ -140,6 +144,8 @@ _PUBLIC: dict[str, str] = {
     "sign": "symgrad.api.functions",
     "sin": "symgrad.api.functions",
     "sinh": "symgrad.api.functions",
+    "sinm": "symgrad.api.matrices",
+    "sinm_frechet": "symgrad.api.matrices",
     "size": "symgrad.api.sizes",
     "softmax": "symgrad.api.arrays",
     "softplus": "symgrad.api.functions",
@@ -303,11 +309,17 @@ if TYPE_CHECKING:
     from symgrad.api.layout import take_along_axis as take_along_axis
     from symgrad.api.layout import transpose as transpose
     from symgrad.api.layout import zeros as zeros
+    from symgrad.api.matrices import cosm as cosm
+    from symgrad.api.matrices import cosm_frechet as cosm_frechet
     from symgrad.api.matrices import det as det
+    from symgrad.api.matrices import expm as expm
+    from symgrad.api.matrices import expm_frechet as expm_frechet
     from symgrad.api.matrices import inv as inv
     from symgrad.api.matrices import kron as kron
     from symgrad.api.matrices import logdet as logdet
     from symgrad.api.matrices import matrix_power as matrix_power
+    from symgrad.api.matrices import sinm as sinm
+    from symgrad.api.matrices import sinm_frechet as sinm_frechet
     from symgrad.api.matrices import solve as solve
     from symgrad.api.matrices import trace as trace
     from symgrad.api.minimize import Minimum as Minimum

@@ -6,7 +6,21 @@ from symgrad.api.arrays import Operand
 from symgrad.api.expr import Expr, built, node_of
 from symgrad.ops import matrices, products
 
-__all__ = ["det", "inv", "kron", "logdet", "matrix_power", "solve", "trace"]
+__all__ = [
+    "cosm",
+    "cosm_frechet",
+    "det",
+    "expm",
+    "expm_frechet",
+    "inv",
+    "kron",
+    "logdet",
+    "matrix_power",
+    "sinm",
+    "sinm_frechet",
+    "solve",
+    "trace",
+]
 
 
 def inv(a: Operand) -> Expr:
@@ -131,3 +145,68 @@ def kron(a: Operand, b: Operand) -> Expr:
 def trace(x: Operand) -> Expr:
     """Return the sum of the diagonal of a square matrix, as ``numpy.trace``."""
     return built(lambda: products.trace(node_of(x)), [x])
+
+
+def expm(a: Operand) -> Expr:
+    """Return the exponential of a matrix, the power series of exp, as ``scipy.linalg.expm``.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the same shape. Its derivative in a direction is `expm_frechet`.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X, B = sg.tensor("X", ("n", "n")), sg.tensor("B", ("n", "n"))
+        >>> print(sg.grad(sg.sum(B*sg.expm(X)), X).canonical())
+        expm_frechet(X.T, B)
+        >>> sg.verify(sg.trace(sg.expm(X)), X, "expm(X).T").status
+        'proved'
+    """
+    return built(lambda: matrices.expm(node_of(a)), [a])
+
+
+def sinm(a: Operand) -> Expr:
+    """Return the sine of a matrix, the power series of sin, as ``scipy.linalg.sinm``; see `expm`."""
+    return built(lambda: matrices.sinm(node_of(a)), [a])
+
+
+def cosm(a: Operand) -> Expr:
+    """Return the cosine of a matrix, the power series of cos, as ``scipy.linalg.cosm``; see `expm`."""
+    return built(lambda: matrices.cosm(node_of(a)), [a])
+
+
+def expm_frechet(a: Operand, b: Operand) -> Expr:
+    """Return the derivative of expm at a in the direction b, as the second result of ``scipy.linalg.expm_frechet``.
+
+    It is linear in b, and b.T instead of b at a.T gives the transpose. Its own derivatives are those of expm of
+    second order (N. J. Higham, Functions of Matrices, SIAM 2008, sections 3.1 and 10.6).
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+        b: directions, an array of the same shape.
+
+    Raises:
+        ShapeError: if the matrices are not square, or the shapes differ.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, B = sg.tensor("A", (1, 1)), sg.tensor("B", (1, 1))
+        >>> sg.expm_frechet(A, B)(A=[[0.0]], B=[[2.0]])
+        array([[2.]])
+    """
+    return built(lambda: matrices.expm_frechet(node_of(a), node_of(b)), [a, b])
+
+
+def sinm_frechet(a: Operand, b: Operand) -> Expr:
+    """Return the derivative of sinm at a in the direction b; see `expm_frechet`."""
+    return built(lambda: matrices.sinm_frechet(node_of(a), node_of(b)), [a, b])
+
+
+def cosm_frechet(a: Operand, b: Operand) -> Expr:
+    """Return the derivative of cosm at a in the direction b; see `expm_frechet`."""
+    return built(lambda: matrices.cosm_frechet(node_of(a), node_of(b)), [a, b])

@@ -210,6 +210,10 @@ def _of_matrices(node: Node, args: list[Node | None], _lead: Shape) -> Node:
     return node.op(_only(args))
 
 
+def _slope(node: Node, args: list[Node | None], lead: Shape) -> Node:
+    return node.op(*(_whole(node, i, s, lead) for i, s in enumerate(args)))
+
+
 def _solve(node: Node, args: list[Node | None], lead: Shape) -> Node:
     a, b = (arg if s is None else s for arg, s in zip(node.args, args, strict=True))
     if len(node.shape) > 1:
@@ -255,6 +259,7 @@ _RULES: dict[str, Rule] = {
     "gather": _gather,
     "scatter_add": _scatter_add,
     "one_hot": _one_hot,
-    **dict.fromkeys(("inv", "det", "logdet"), _of_matrices),
+    **dict.fromkeys(("inv", "det", "logdet", "expm", "sinm", "cosm"), _of_matrices),
+    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _slope),
     "solve": _solve,
 }

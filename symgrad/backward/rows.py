@@ -60,6 +60,9 @@ def _structural(node: Node, own: list[Place | None]) -> Place | None:
         return _einsum(node, own)
     if name == "solve":
         return _solved(node, own)
+    if name.endswith("_frechet"):
+        both = _pointwise(node, own)
+        return both if both is not None and both < len(node.shape) - 2 else None
     if any(p is not None for p in own[1:]) and name != "concatenate":
         return None
     if name == "concatenate":
@@ -157,5 +160,5 @@ _ONE: dict[str, Callable[[Node, Place], Place | None]] = {
     "unslice": _sliced,
     "gather": _gathered,
     "scatter_add": _scattered,
-    **dict.fromkeys(("inv", "det", "logdet"), _matrix),
+    **dict.fromkeys(("inv", "det", "logdet", "expm", "sinm", "cosm"), _matrix),
 }

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import size_product
 from symgrad.llvm import blas
+from symgrad.llvm.array_exponential import exponential_text
 from symgrad.llvm.array_text import Function
 from symgrad.llvm.types import FloatType
 from symgrad.lower.memory import Memory
@@ -56,6 +57,8 @@ def write_factors(
 
     loop(fn, count, one)
     fn.factors.add(name)
+    if name == "exponential":
+        fn.products.add((False, False))
 
 
 def factor_declarations(real: FloatType, names: Sequence[str]) -> list[str]:
@@ -75,6 +78,8 @@ def factor_text(real: FloatType, name: str) -> str:
         text = _LU.replace("GETRF", symbol)
     elif name == "pivots":
         text = _PIVOTS
+    elif name == "exponential":
+        return exponential_text(real, "product.nn")
     else:
         symbol = blas.lapack("getrs", real)
         text = _SOLVE.replace("GETRS", symbol).replace("MANY", str(_MANY)).replace("SMALL", str(_SMALL))

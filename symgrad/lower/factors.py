@@ -1,10 +1,11 @@
 """Linear algebra as factors of matrices, so that all that is asked of one matrix shares one elimination.
 
-Three ops that only kernels have, on stacks of matrices with n rows:
+Four ops that only kernels have, on stacks of matrices with n rows:
 
     lu        L and U of each matrix, and a last row for the exchanges of rows: shape (..., n + 1, n)
     pivots    the diagonal of U, a sign turned for each exchange: the determinant is their product
     lu_solve  the solutions of A @ x = b, or of A.T @ x = b, for every row b of a stack of rows
+    exponential  expm, and below it the matrices that it is computed with: shape (..., WORKSPACE*n, n)
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ir.types import broadcast_shapes
 from symgrad.lower.contractions import op
 
-__all__ = ["FACTORS", "determinant", "inverse", "log_determinant", "solution"]
+__all__ = ["EXPONENTIAL", "FACTORS", "WORKSPACE", "determinant", "inverse", "log_determinant", "solution"]
+
+WORKSPACE = 6
+"""Matrices that the exponential of one takes."""
 
 
 def _only_in_kernels(*_args: Any, **_options: Any) -> Any:
@@ -66,11 +70,19 @@ def _solved_shape(shapes: tuple[Shape, ...], _transposed: int) -> Shape:
     return shapes[1]
 
 
+def _work_shape(shapes: tuple[Shape, ...]) -> Shape:
+    *lead, rows, columns = shapes[0]
+    return (*lead, size_product([WORKSPACE, rows]), columns)
+
+
 _LU = _op("lu", "factors of matrices, by elimination with exchanges of rows", (), 1, _lu_shape)
 _PIVOTS = _op("pivots", "the diagonals of the right factors, signed", (), 1, _pivots_shape)
 _SOLVE = _op("lu_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape)
 
-FACTORS = frozenset({"lu", "pivots", "lu_solve"})
+EXPONENTIAL = _op("exponential", "exponentials of matrices, with room to compute them", (), 1, _work_shape)
+"""What the exponential of a matrix is computed by."""
+
+FACTORS = frozenset({"lu", "pivots", "lu_solve", "exponential"})
 """The names of these ops."""
 
 

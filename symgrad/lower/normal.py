@@ -15,6 +15,7 @@ from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.traverse import topological
 from symgrad.lower.contractions import Products, contraction, op
 from symgrad.lower.factors import determinant, inverse, log_determinant, solution
+from symgrad.lower.functions import matrix_function
 
 __all__ = ["normal"]
 
@@ -225,6 +226,11 @@ _RULES: dict[str, Callable[[Node, tuple[Node, ...]], Node]] = {
     "det": lambda node, args: determinant(args[0]),
     "logdet": lambda node, args: log_determinant(args[0]),
     "solve": lambda node, args: solution(*args),
+    **{
+        name: lambda node, args: matrix_function(node.op.name.removesuffix("_frechet"), args)
+        for of in ("expm", "sinm", "cosm")
+        for name in (of, f"{of}_frechet")
+    },
     "scatter_add": _scatter_add,
     "max": lambda node, args: _reduce("max", args[0], node.params[0]),
     "min": lambda node, args: _reduce("min", args[0], node.params[0]),

@@ -22,7 +22,7 @@ from symgrad.ops.contraction import contract
 from symgrad.ops.layout import full, spread, text, unbroadcast
 from symgrad.ops.record import facts, structural
 
-__all__ = ["adjoint", "det", "inv", "logdet", "product_of", "solve"]
+__all__ = ["adjoint", "det", "inv", "logdet", "product_of", "solve", "square_shape"]
 
 _INV: Callable[[Any], Any] = np.linalg.inv
 _SOLVE: Callable[[Any, Any], Any] = np.linalg.solve
@@ -35,7 +35,12 @@ _SINGULAR = Kink(
 )
 
 
-def _square(shapes: tuple[Shape, ...]) -> Shape:
+def square_shape(shapes: tuple[Shape, ...]) -> Shape:
+    """Return the shape of the first argument, square matrices in the last two axes.
+
+    Raises:
+        ShapeError: if they are not square.
+    """
     shape = shapes[0]
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeError(
@@ -47,7 +52,7 @@ def _square(shapes: tuple[Shape, ...]) -> Shape:
 
 
 def _stack(shapes: tuple[Shape, ...]) -> Shape:
-    return _square(shapes)[:-2]
+    return square_shape(shapes)[:-2]
 
 
 # ------------------------------------------------------------------------------------------------------- evaluation
@@ -215,7 +220,7 @@ def _of_matrices(
 inv: Op = _of_matrices(
     "inv",
     doc="the inverse of the matrices in the last two axes; NaN if there is none",
-    shape=_square,
+    shape=square_shape,
     evaluate=_inv,
     reference=_exact_inv,
     push=_inv_push,
@@ -261,7 +266,7 @@ logdet: Op = _of_matrices(
 
 
 def _solve_rule(shapes: tuple[Shape, ...]) -> Shape:
-    a, b = _square(shapes), shapes[1]
+    a, b = square_shape(shapes), shapes[1]
     rows = b[-2] if len(b) > 1 else b[0] if b else None
     if rows != a[-1] or (len(b) == 1 and len(a) > 2):
         raise ShapeError(

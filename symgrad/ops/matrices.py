@@ -1,4 +1,4 @@
-"""NumPy's functions of matrices as graphs: inv, det, logdet, solve, matrix_power, kron.
+"""NumPy's and SciPy's functions of matrices as graphs: inv, det, logdet, solve, matrix_power, kron, expm, sinm, cosm.
 
 They act on the last two axes; the axes before are a stack of matrices.
 """
@@ -10,13 +10,26 @@ from typing import Any
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import size_product
-from symgrad.ops import linalg
+from symgrad.ops import linalg, matrix_functions
 from symgrad.ops.build import identity
 from symgrad.ops.contraction import contract
 from symgrad.ops.layout import expand, full, move_up, squeeze
 from symgrad.ops.products import matmul
 
-__all__ = ["det", "inv", "kron", "logdet", "matrix_power", "solve"]
+__all__ = [
+    "cosm",
+    "cosm_frechet",
+    "det",
+    "expm",
+    "expm_frechet",
+    "inv",
+    "kron",
+    "logdet",
+    "matrix_power",
+    "sinm",
+    "sinm_frechet",
+    "solve",
+]
 
 
 def inv(x: Node) -> Node:
@@ -74,3 +87,33 @@ def kron(a: Node, b: Node) -> Node:
     axes: list[Any] = [i for pair in zip(range(rank), range(rank, 2 * rank), strict=True) for i in pair]
     every = contract([a, b], [range(rank), range(rank, 2 * rank)], axes)
     return move_up(every, tuple(size_product(pair) for pair in zip(a.shape, b.shape, strict=True)))
+
+
+def expm(x: Node) -> Node:
+    """``scipy.linalg.expm``: the exponential by its power series."""
+    return matrix_functions.expm(x)
+
+
+def sinm(x: Node) -> Node:
+    """``scipy.linalg.sinm``: the sine by its power series."""
+    return matrix_functions.sinm(x)
+
+
+def cosm(x: Node) -> Node:
+    """``scipy.linalg.cosm``: the cosine by its power series."""
+    return matrix_functions.cosm(x)
+
+
+def expm_frechet(a: Node, b: Node) -> Node:
+    """``scipy.linalg.expm_frechet(a, b)[1]``: the derivative of expm at a in the direction b."""
+    return matrix_functions.expm_frechet(a, b)
+
+
+def sinm_frechet(a: Node, b: Node) -> Node:
+    """The derivative of sinm at a in the direction b."""
+    return matrix_functions.sinm_frechet(a, b)
+
+
+def cosm_frechet(a: Node, b: Node) -> Node:
+    """The derivative of cosm at a in the direction b."""
+    return matrix_functions.cosm_frechet(a, b)

@@ -93,4 +93,52 @@ def _solve(a: Array, b: Array) -> Array:
     return _each(a, b[:, None])[1][:, 0] if b.ndim == 1 else _each(a, b)[1]
 
 
-MATRICES: dict[str, Callable[..., Array]] = {"inv": _inv, "det": _det, "logdet": _logdet, "solve": _solve}
+# ------------------------------------------------------------------------------------------- functions of matrices
+
+
+def _exp(x: list[list[Value]]) -> list[list[Value]]:
+    found: Any = flint.arb_mat([[ball(v) for v in row] for row in x]).exp()
+    return found.tolist()
+
+
+def _value_of(name: str, x: list[list[Value]]) -> list[list[Value]]:
+    """Return a function of a matrix; exp([[0, -x], [x, 0]]) is [[cos(x), -sin(x)], [sin(x), cos(x)]]."""
+    if name == "expm":
+        return _exp(x)
+    n, none = len(x), [fmpq(0)] * len(x)
+    turned = [[*none, *(neg(v) for v in row)] for row in x] + [[*row, *none] for row in x]
+    found = _exp(turned)
+    return [row[:n] for row in (found[n:] if name == "sinm" else found[:n])]
+
+
+def _function(name: str) -> Callable[..., Array]:
+    """Return a function of every matrix of a stack; with a direction its derivative, a block of one twice as large."""
+
+    def of(x: Array, *directions: Array) -> Array:
+        result = np.full(x.shape, None, dtype=object)
+        n = x.shape[-1]
+        for at in np.ndindex(*x.shape[:-2]):
+            rows = x[at].tolist()
+            if any(v is None for m in (x, *directions) for v in m[at].flat) or not n:
+                continue
+            for e in directions:
+                rows = [[*p, *q] for p, q in zip(rows, e[at].tolist(), strict=True)] + [
+                    [*([fmpq(0)] * n), *p] for p in rows
+                ]
+            found = _value_of(name, rows)
+            for i, j in np.ndindex(n, n):
+                v: Any = found[i][j + n * len(directions)]
+                result[at][i, j] = v if v.is_finite() else None
+        return result
+
+    return of
+
+
+MATRICES: dict[str, Callable[..., Array]] = {
+    "inv": _inv,
+    "det": _det,
+    "logdet": _logdet,
+    "solve": _solve,
+    **{name: _function(name) for name in ("expm", "sinm", "cosm")},
+    **{f"{name}_frechet": _function(name) for name in ("expm", "sinm", "cosm")},
+}

@@ -82,6 +82,21 @@ class Builder:
             Step("einsum", tuple(at for at, _ in operands), params, tuple(sizes[k] for k in result))
         )
 
+    def blocks(self, a: int, b: int, d: int) -> int:
+        """The matrices [[a, b], [0, d]], of square ones in the last two axes."""
+        *lead, n, _ = shape = self.shape(a)
+        double: int | str = 2 * n if isinstance(n, int) else f"2*({n})"
+        zero = self.full(self.number(0), shape)
+        axis, wide = len(lead), (*lead, n, double)
+        rows = [self.step(Step("concatenate", pair, (axis + 1,), wide)) for pair in ((a, b), (zero, d))]
+        return self.step(Step("concatenate", tuple(rows), (axis,), (*lead, double, double)))
+
+    def corner(self, at: int, shape: Shape) -> int:
+        """The block on the right of the first row, of a shape, of what `blocks` made."""
+        whole: list[tuple[Any, Any, int]] = [(None, None, 1)] * (len(shape) - 2)
+        n = shape[-1]
+        return self.step(Step("slice", (at,), ((*whole, (None, n, 1), (n, None, 1)),), shape))
+
     def spread(self, at: int, axes: Sequence[int]) -> int:
         """Return what a reduction over axes gave with these axes as ones of length 1."""
         sizes = list(self.shape(at))

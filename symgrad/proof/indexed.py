@@ -17,27 +17,28 @@ from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_arrays import ARRAYS
 from symgrad.proof.indexed_chains import of_product
 from symgrad.proof.indexed_derivative import Derivative, Exchange
+from symgrad.proof.indexed_functions import FUNCTION_RULES
 from symgrad.proof.indexed_laws import constant, is_positive
 from symgrad.proof.indexed_ops import Call, axes, elementwise, polygamma, shape_of
 from symgrad.proof.indexed_rules import RULES
 from symgrad.proof.indexed_terms import Form, Head, Terms
 from symgrad.proof.steps import Program, Symbol
 
-__all__ = ["forms_of", "prove_equal", "prove_gradient"]
+__all__ = ["LAWS", "forms_of", "prove_equal", "prove_gradient"]
 
 BUDGET = 100_000
 
+LAWS = {**RULES, **FUNCTION_RULES}
+"""The laws of each kind of factor."""
 
-def prove_equal(
-    program: Program, a: int, b: int, *, symmetric: Iterable[str] = (), budget: int = BUDGET
-) -> tuple[str, ...]:
+
+def prove_equal(program: Program, a: int, b: int, *, budget: int = BUDGET) -> tuple[str, ...]:
     """Prove that two steps have equal entries for all values of the symbols and all sizes.
 
     Args:
         program: the steps.
         a: position of one of them.
         b: of the other, of the same shape.
-        symmetric: symbols that stand for symmetric matrices.
         budget: work before giving up.
 
     Returns:
@@ -54,10 +55,10 @@ def prove_equal(
         >>> prove_equal(Program(steps, (X,)), 0, 2)
         ()
     """
-    t = Terms(budget, RULES)
+    t = Terms(budget, LAWS)
     if shape_of(program.steps[a]) != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")
-    forms = forms_of(t, program, (a, b), frozenset(symmetric))
+    forms = forms_of(t, program, (a, b))
     thaw = Exchange(t, lambda head: _tensor(t, head, False, head.symmetries))
     _vanish(t, t.subtract(*(thaw.of(forms[k]) if _stops(program) else forms[k] for k in (a, b))))
     return tuple(t.conditions)
@@ -70,7 +71,6 @@ def prove_gradient(
     claim: int,
     *,
     cotangent: int | None = None,
-    symmetric: Iterable[str] = (),
     budget: int = BUDGET,
 ) -> tuple[str, ...]:
     """Prove that a step is the derivative of another by a symbol.
@@ -80,10 +80,10 @@ def prove_gradient(
     Args:
         program: the steps.
         y: position of what is differentiated.
-        wrt: name of the symbol; its entries count as independent, also those of a symmetric matrix.
+        wrt: name of the symbol; its entries count as independent, also those of a symmetric matrix, which is the point
+            at which the derivative is taken.
         claim: position of the derivative, with the axes of y and then those of the symbol: for a scalar the gradient.
         cotangent: position of an array of y's shape; the claim is then the gradient of ``sum(cotangent*y)``.
-        symmetric: symbols that stand for symmetric matrices at the points in question.
         budget: work before giving up.
 
     Returns:
@@ -92,15 +92,14 @@ def prove_gradient(
     Raises:
         GiveUp: if it finds no proof; that says nothing about whether there is one.
     """
-    t = Terms(budget, RULES, smooth=wrt)
+    t = Terms(budget, LAWS, smooth=wrt)
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None or symbol.kind != "real":
         raise GiveUp(f"{wrt} is no real symbol of the program")
-    names = frozenset(symmetric)
     own = tuple(str(n) for n in symbol.shape)
     before = shape_of(program.steps[y])
     outputs = (y, claim) if cotangent is None else (y, claim, cotangent)
-    forms = forms_of(t, program, outputs, names - {wrt})
+    forms = forms_of(t, program, outputs, wrt)
     form = forms[y]
     if cotangent is not None:
         if shape_of(program.steps[cotangent]) != before:
@@ -113,8 +112,8 @@ def prove_gradient(
     found = Derivative(t, wrt, tuple(f"a{len(before) + k}" for k in axes(own))).of(form)
     claimed = forms[claim]
     t.smooth = ""  # what was frozen has no kinks
-    if wrt in names or cotangent is not None or _stops(program):
-        final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, names, head)))
+    if symbol.symmetric or cotangent is not None or _stops(program):
+        final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
         found, claimed = final.of(found), final.of(claimed)
     _vanish(t, t.subtract(found, claimed))
     return tuple(t.conditions)
@@ -124,8 +123,9 @@ def _stops(program: Program) -> bool:
     return any(s.op == "stop_gradient" for s in program.steps)
 
 
-def _orders(symbol: Symbol, names: frozenset[str], head: Head) -> tuple[tuple[int, ...], ...]:
-    return ((1, 0),) if head.params[0] == symbol.name and symbol.name in names else head.symmetries
+def _orders(symbol: Symbol, head: Head) -> tuple[tuple[int, ...], ...]:
+    """Return the symmetries of an input after the derivative by a symbol is taken."""
+    return ((1, 0),) if symbol.symmetric and head.arity and head.params[0] == symbol.name else head.symmetries
 
 
 def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, ...]]) -> Head:
@@ -138,10 +138,8 @@ def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, 
 # ---------------------------------------------------------------------------------------------------- from the steps
 
 
-def forms_of(
-    t: Terms, program: Program, outputs: Iterable[int], symmetric: frozenset[str]
-) -> dict[int, Form]:
-    """Return the forms of the steps that the outputs need."""
+def forms_of(t: Terms, program: Program, outputs: Iterable[int], general: str = "") -> dict[int, Form]:
+    """Return the forms of the steps that the outputs need; of one input the symmetry is not used."""
     needed = set(outputs)
     for i in range(len(program.steps) - 1, -1, -1):
         if i in needed:
@@ -159,7 +157,7 @@ def forms_of(
         shapes = [shape_of(program.steps[a]) for a in step.args]
         call = Call(t, step, shape_of(step), args, shapes)
         if step.op == "symbol":
-            forms[i] = _input(t, symbols[step.params[0]], symmetric)
+            forms[i] = _input(t, symbols[step.params[0]], general)
         elif step.op == "stop_gradient":
             forms[i] = freeze.of(args[0])
         elif step.op == "where" and any(a in partial for a in step.args[1:]):
@@ -205,11 +203,11 @@ def _form(call: Call) -> Form:
             return found
 
 
-def _input(t: Terms, symbol: Symbol, symmetric: frozenset[str]) -> Form:
+def _input(t: Terms, symbol: Symbol, general: str) -> Form:
     shape = tuple(str(n) for n in symbol.shape)
     lengths = tuple(n for n in shape if n != "1")
     orders: list[tuple[int, ...]] = []
-    if symbol.name in symmetric:
+    if symbol.symmetric and symbol.name != general:
         if len(shape) != 2 or shape[0] != shape[1]:
             raise GiveUp(f"{symbol.name} is no square matrix and not symmetric")
         orders = [(1, 0)] if lengths else []

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
+from symgrad.proof.indexed_functions import FUNCTIONS, function, slope
 from symgrad.proof.indexed_laws import exp, log, magnitude, opaque, power, product_without
 from symgrad.proof.indexed_maps import affine, map_of, slice_map, up_to
 from symgrad.proof.indexed_matrices import determinant, inverse
@@ -340,6 +341,28 @@ def _solve(call: Call) -> Form:
     return t.sum_over(found, {"m": length}) if length != "1" else found
 
 
+def _function(call: Call) -> Form:
+    t, name, shape = call.t, call.step.op, call.shape
+    rank, length = len(shape), shape[-1]
+    row, column = f"a{rank - 2}", f"a{rank - 1}"
+    if length != "1":
+        return function(t, name, call.args[0], row, column, length)
+    return exp(t, call.args[0]) if name == "expm" else opaque(t, name[:3], call.args[0])
+
+
+def _slope(call: Call) -> Form:
+    t, name, shape = call.t, call.step.op.removesuffix("_frechet"), call.shape
+    rank, length = len(shape), shape[-1]
+    row, column = f"a{rank - 2}", f"a{rank - 1}"
+    x, e = call.args
+    if length == "1":
+        following, sign = FUNCTIONS[name]
+        value = exp(t, x) if name == "expm" else opaque(t, following[:3], x)
+        return t.scale(t.multiply(value, e), sign)
+    rows = slope(t, name, t.rename(x, {row: "i", column: "j"}), "i", "j", ((row, "i"), ("j", column)), length)
+    return t.sum_over(t.multiply(rows, t.rename(e, {row: "i", column: "j"})), {"i": length, "j": length})
+
+
 ARRAYS: Mapping[str, Callable[[Call], Form]] = {
     "argmax": _opaque,
     "argmin": _opaque,
@@ -368,4 +391,6 @@ ARRAYS: Mapping[str, Callable[[Call], Form]] = {
     "softmax": _softmax,
     "solve": _solve,
     "unslice": _unslice,
+    **dict.fromkeys(FUNCTIONS, _function),
+    **{f"{name}_frechet": _slope for name in FUNCTIONS},
 }

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
+from symgrad.proof.indexed_functions import FUNCTIONS, derivative, rebuilt
 from symgrad.proof.indexed_laws import (
     assume,
     constant,
@@ -121,6 +122,8 @@ class Derivative:
         (form,) = head.forms
         if head.kind in ("inv", "det"):
             return self._of_matrix(head, form)
+        if head.kind in FUNCTIONS or head.kind == "slope":
+            return derivative(t, head, self.of)
         inner = self.of(form)
         if not inner:
             return {}
@@ -207,6 +210,8 @@ class Exchange:
             inner = matrix_filled(t, form, (i, j, *rest))
             make = inverse if head.kind == "inv" else determinant
             return t.rename(make(t, inner, i, j, head.params[0]), {i: "$0", j: "$1"})
+        if head.kind in FUNCTIONS or head.kind == "slope":
+            return rebuilt(t, head, form)
         if head.kind == "map":
             return self._of_map(head, form)
         made: Mapping[str, Callable[[Terms, Form], Form]] = {

@@ -13,9 +13,20 @@ from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_labels import components
-from symgrad.proof.indexed_terms import Atom, Component, Form, Head, Monomial, Raw, Rule, Terms
+from symgrad.proof.indexed_terms import Atom, Component, Form, Monomial, Raw, Rule, Terms
 
-__all__ = ["RULES", "Way", "delta", "filled", "matrix_filled"]
+__all__ = [
+    "RULES",
+    "Way",
+    "contracted",
+    "delta",
+    "filled",
+    "less",
+    "matched",
+    "matrix_filled",
+    "matrix_lead",
+    "without",
+]
 
 
 Way: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], bool]"
@@ -38,7 +49,8 @@ def matrix_filled(t: Terms, form: Form, positions: tuple[str, ...]) -> Form:
     return t.rename(form, {"$r": row, "$c": column, **{f"${k}": p for k, p in enumerate(rest)}})
 
 
-def _without(raw: Raw, atom: Atom, left: Fraction | int = 0) -> Raw:
+def without(raw: Raw, atom: Atom, left: Fraction | int = 0) -> Raw:
+    """Return a product without one of its factors, or with another power of it."""
     c, factors, bound = raw
     factors = {a: e for a, e in factors.items() if a != atom}
     if left:
@@ -59,7 +71,7 @@ def _delta(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     e = factors[atom]
     if e < 0 or e.denominator != 1:
         raise GiveUp("division by zeros off a diagonal")
-    rest = _without(raw, atom)
+    rest = without(raw, atom)
     if i == j:
         return [rest]
     if j in bound:
@@ -81,12 +93,12 @@ def _map(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     if e < 0 or e.denominator != 1:
         raise GiveUp("division by zeros of a map of positions")
     if e != 1:
-        return [_without(raw, atom, 1)]
+        return [without(raw, atom, 1)]
     for sources, targets, total in ways:
         into = [positions[k] for k in targets]
         used = [p for a in factors for p in a[1]]
         if total and all(p in bound and used.count(p) == 1 for p in into):
-            rest = _without(raw, atom)
+            rest = without(raw, atom)
             return [(c, rest[1], {i: n for i, n in bound.items() if i not in into})]
         for other in factors:
             if other[0] != atom[0] or other == atom or factors[other] != 1:
@@ -94,7 +106,7 @@ def _map(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
             for order in head.symmetries:
                 turned = [other[1][k] for k in order]
                 if all(turned[k] == positions[k] for k in sources):
-                    raws = [_without(raw, other)]
+                    raws = [without(raw, other)]
                     for k in targets:
                         equal = delta(t, positions[k], turned[k], lengths[k])
                         raws = [new for r in raws for new in t.times(r, equal)]
@@ -105,7 +117,7 @@ def _map(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
 # ----------------------------------------------------------------------------------- a sum, and its reciprocal or root
 
 
-def _matched(t: Terms, divisor: Form, raw: Raw, given: tuple[str, ...]) -> Raw | None:
+def matched(t: Terms, divisor: Form, raw: Raw, given: tuple[str, ...]) -> Raw | None:
     """Return a product without one of its divisors, a form of one term, or None if it is none.
 
     Args:
@@ -170,7 +182,7 @@ def _sum(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     e = raw[1][atom]
     head = t.heads[atom[0]]
     if e >= 1:
-        return t.times(_without(raw, atom, e - 1), filled(t, head.forms[0], atom[1]))
+        return t.times(without(raw, atom, e - 1), filled(t, head.forms[0], atom[1]))
     if e > 0:
         return None
     return _by_lead(t, atom, raw) or _by_constant(t, atom, raw)
@@ -182,11 +194,10 @@ def _by_lead(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     lead = max((m for m in head.forms[0] if _divisible(m)), key=_degree, default=None)
     if lead is None:
         return None
-    heads = {h for h, _ in raw[1]}
-    if not all(h in heads for (_, own), _ in lead for h, _, _ in own):
+    if not _present(lead, raw):
         return None
     form = head.forms[0]
-    rest = _matched(t, filled(t, {lead: Fraction(1)}, atom[1]), _without(raw, atom), atom[1])
+    rest = matched(t, filled(t, {lead: Fraction(1)}, atom[1]), without(raw, atom), atom[1])
     if rest is None:
         return None
     others = filled(t, t.scale({m: c for m, c in form.items() if m != lead}, -1), atom[1])
@@ -210,7 +221,7 @@ def _by_constant(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
             continue
         divisor = filled(t, {(((lengths, own), Fraction(1)),): Fraction(1)}, atom[1])
         if len(divisor) == 1 and any(_below(part, raw) for part in next(iter(divisor))):
-            bare = _without(raw, atom)
+            bare = without(raw, atom)
             bare = (bare[0] / constant, bare[1], bare[2])
             up, power = _alone(atom, e + 1), _alone(atom, e)
             others = filled(t, t.scale(rest, -1), atom[1])
@@ -229,54 +240,65 @@ def _below(part: tuple[Component, Fraction], raw: Raw) -> bool:
 def _inverse(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     """Contract inv(M)[i, k] with lead(M)[k, j], k summed: that is delta[i, j] less the other terms of M."""
     head = t.heads[atom[0]]
-    if raw[1][atom] != 1:
+    found = contracted(t, head.forms[0], atom, raw)
+    if found is None:
         return None
-    lead = _matrix_lead(t, head)
-    if lead is None:
-        return None
-    heads = {h for h, _ in raw[1]}
-    if not all(h in heads for (_, own), _ in lead for h, _, _ in own):
-        return None
+    far, x, _, rest, others = found
+    none = rest[0], rest[1], {i: n for i, n in rest[2].items() if i not in atom[1][:2] or i == far}
+    unit = t.times(none, delta(t, far, x, head.params[0]))
+    return [*unit, *(t.product(r, _alone(atom, Fraction(1))) for r in t.times(rest, others))]
+
+
+def contracted(t: Terms, form: Form, atom: Atom, raw: Raw) -> tuple[str, str, bool, Raw, Form] | None:
+    """Find the leading term of a matrix contracted with a factor that has a row and a column.
+
+    Args:
+        t: the heads.
+        form: the matrix, over the slots of the factor.
+        atom: the factor.
+        raw: the product.
+
+    Returns:
+        The other index of the factor, the other index of the leading term, whether the term stands on the left; the
+        product without both, and what remains of the matrix less its leading term, with the sign changed.
+    """
+    lead = matrix_lead(t, form)
     row, column, *captured = atom[1]
-    if row == column:
+    if lead is None or raw[1][atom] != 1 or row == column or not _present(lead, raw):
         return None
-    for near, far, swap in ((column, row, False), (row, column, True)):
-        if near in raw[2] and near not in captured:
-            found = _contracted(t, head, lead, atom, raw, near, far, swap)
-            if found is not None:
-                return found
+    for near, far, left in ((column, row, False), (row, column, True)):
+        if near not in raw[2] or near in captured:
+            continue
+        bare = without(raw, atom)
+        for x in sorted({p for _, positions in bare[1] for p in positions} - {near}):
+            ends = (x, near) if left else (near, x)
+            rest = matched(t, matrix_filled(t, {lead: Fraction(1)}, (*ends, *captured)), bare, (*atom[1], x))
+            if rest is not None and not any(near in positions for _, positions in rest[1]):
+                others = matrix_filled(t, less(t, form, lead), (*ends, *captured))
+                return far, x, left, (rest[0] / form[lead], rest[1], rest[2]), others
     return None
 
 
-def _matrix_lead(t: Terms, head: Head) -> Monomial | None:
+def less(t: Terms, form: Form, lead: Monomial) -> Form:
+    """Return the leading term of a form less the form."""
+    return t.scale({m: c for m, c in form.items() if m != lead}, -1)
+
+
+def _present(lead: Monomial, raw: Raw) -> bool:
+    heads = {h for h, _ in raw[1]}
+    return all(h in heads for (_, own), _ in lead for h, _, _ in own)
+
+
+def matrix_lead(t: Terms, form: Form) -> Monomial | None:
+    """Return the term of a matrix that is looked for in products."""
     leads = [
         m
-        for m in head.forms[0]
+        for m in form
         if _divisible(m)
         and all(t.heads[h].kind != "delta" for (_, own), _ in m for h, _, _ in own)
         and {"$r", "$c"} <= {p for (_, own), _ in m for _, positions, _ in own for p in positions}
     ]
     return min(leads, key=_degree, default=None)
-
-
-def _contracted(
-    t: Terms, head: Head, lead: Monomial, atom: Atom, raw: Raw, near: str, far: str, swap: bool
-) -> list[Raw] | None:
-    """``swap``: the row of the inverse is summed, so M[x, near] inv(M)[near, far] is sought."""
-    form, captured = head.forms[0], atom[1][2:]
-    bare = _without(raw, atom)
-    for x in sorted({p for _, positions in bare[1] for p in positions} - {near}):
-        ends = (x, near) if swap else (near, x)
-        rest = _matched(t, matrix_filled(t, {lead: Fraction(1)}, (*ends, *captured)), bare, (*atom[1], x))
-        if rest is None or any(near in positions for _, positions in rest[1]):
-            continue
-        others = t.scale({m: c for m, c in form.items() if m != lead}, -1)
-        others = matrix_filled(t, others, (*ends, *captured))
-        rest = (rest[0] / form[lead], rest[1], rest[2])
-        none = (rest[0], rest[1], {i: n for i, n in rest[2].items() if i != near})
-        unit = t.times(none, delta(t, far, x, head.params[0]))
-        return [*unit, *(t.product(r, _alone(atom, Fraction(1))) for r in t.times(rest, others))]
-    return None
 
 
 # ------------------------------------------------------------------------------------------------------------ scalars
@@ -288,18 +310,18 @@ def _sign(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     if e.denominator != 1:
         return None
     if t.heads[atom[0]].params[0]:
-        return [_without(raw, atom, e % 2)] if e != 1 else None
+        return [without(raw, atom, e % 2)] if e != 1 else None
     if e > 2 or e < -1:
-        return [_without(raw, atom, 2 - e % 2 if e > 2 else -(e % 2))]
+        return [without(raw, atom, 2 - e % 2 if e > 2 else -(e % 2))]
     form = filled(t, t.heads[atom[0]].forms[0], atom[1])
     if e == -1 or len(form) != 1:
         return None
     ((monomial, _),) = form.items()
-    bare = _without(raw, atom)
+    bare = without(raw, atom)
     if monomial and all(_below(part, raw) for part in monomial):
-        return [_without(raw, atom, e - 2)]
+        return [without(raw, atom, e - 2)]
     divisor = {monomial: Fraction(1)}
-    if e == 2 and _divisible(monomial) and _matched(t, divisor, bare, atom[1]) is not None:
+    if e == 2 and _divisible(monomial) and matched(t, divisor, bare, atom[1]) is not None:
         return [bare]
     return None
 
@@ -310,14 +332,14 @@ def _sine(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
         return None
     cosine = t.head("cos", (), t.heads[atom[0]].forms, len(atom[1]), symmetries=t.heads[atom[0]].symmetries)
     square = t.subtract(t.number(1), t.atom(cosine, atom[1], 2))
-    return t.times(_without(raw, atom, e - 2), square)
+    return t.times(without(raw, atom, e - 2), square)
 
 
 def _cube_root(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     e = raw[1][atom]
     if e < 3:
         return None
-    return t.times(_without(raw, atom, e - 3), filled(t, t.heads[atom[0]].forms[0], atom[1]))
+    return t.times(without(raw, atom, e - 3), filled(t, t.heads[atom[0]].forms[0], atom[1]))
 
 
 def _prime(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
@@ -326,7 +348,7 @@ def _prime(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
     whole = floor(e)
     if not whole:
         return None
-    c, factors, bound = _without(raw, atom, e - whole)
+    c, factors, bound = without(raw, atom, e - whole)
     return [(c * Fraction(t.heads[atom[0]].params[0]) ** whole, factors, bound)]
 
 

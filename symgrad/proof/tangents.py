@@ -158,6 +158,27 @@ def _solve(into: Builder, at: int, step: Step, moving: Sequence[int | None]) -> 
     return into.step(Step("solve", (a, change), (), step.shape))
 
 
+def _function(into: Builder, _at: int, step: Step, moved: int) -> int:
+    return into.step(Step(f"{step.op}_frechet", (step.args[0], moved), (), step.shape))
+
+
+def _slope(into: Builder, _at: int, step: Step, moving: Sequence[int | None]) -> int | None:
+    """The second derivative of a function f is one of f at matrices of twice the size.
+
+    f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]]: N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2.
+    """
+    x, e = step.args
+    along, turned = moving
+    found = None if turned is None else into.step(Step(step.op, (x, turned), (), step.shape))
+    if along is None:
+        return found
+    zero = into.full(into.number(0), step.shape)
+    at = into.blocks(x, e, x)
+    moved = into.blocks(along, zero if turned is None else turned, along)
+    both = into.step(Step(step.op, (at, moved), (), into.shape(at)))
+    return into.corner(both, step.shape)
+
+
 ARRAY_TANGENTS: dict[str, Any] = {
     **dict.fromkeys(
         ("mean", "reshape", "broadcast_to", "slice", "unslice", "cumsum", "gather", "scatter_add"),
@@ -177,4 +198,6 @@ ARRAY_TANGENTS: dict[str, Any] = {
     "det": _on(_det),
     "logdet": _on(_logdet),
     "solve": _solve,
+    **dict.fromkeys(("expm", "sinm", "cosm"), _on(_function)),
+    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _slope),
 }

@@ -365,6 +365,16 @@ def _logdet(node: Node, texts: Texts) -> Written:
     return rf"\log\left|{_det(node, texts)[0]}\right|", POW
 
 
+def _function(node: Node, texts: Texts) -> Written:
+    return _call(node.op.name, texts[node.args[0]][0])
+
+
+def _slope(node: Node, texts: Texts) -> Written:
+    name = node.op.name.removesuffix("_frechet")
+    x, e = (texts[a][0] for a in node.args)
+    return rf"L_{{\operatorname{{{name}}}}}\left({x}, {e}\right)", ATOM
+
+
 def _solve(node: Node, texts: Texts) -> Written:
     a, b = node.args
     turned = a.op.name == "einsum" and a not in texts.opaque and spell(a).axes == (1, 0)
@@ -391,6 +401,8 @@ ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "slice": _slice,
     "solve": _solve,
     "unslice": _transpose_of("unslice"),
+    **dict.fromkeys(("expm", "sinm", "cosm"), _function),
+    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _slope),
     **{
         name: _reduction(name.replace("_", r"\_"))
         for name in ("argmax", "argmin", "log_softmax", "logsumexp", "max", "mean", "min", "prod", "softmax")

@@ -107,6 +107,11 @@ def _scatter_add(values, axes, shape, *indices):
     np.add.at(np.moveaxis(result, axes, range(len(axes))), indices, values)  # adds up at equal positions
     return result
 """,
+    "_expm_frechet": """\
+def _expm_frechet(x, e):
+    one = lambda x, e: scipy.linalg.expm_frechet(x, e, compute_expm=False)
+    return np.vectorize(one, signature="(n,n),(n,n)->(n,n)")(x, e)
+""",
 }
 """Helpers by name; those that call others come after them."""
 
@@ -260,6 +265,19 @@ def _linalg(function: str, after: str = "") -> _Writer:
     return write
 
 
+def _matrix_function(part: str = "") -> _Writer:
+    """Sine and cosine are the imaginary and the real part of the exponential of i*x, and so are their derivatives."""
+
+    def write(node: Node, context: Context) -> ArraySource:
+        unit, after = ("1j*", f".{part}") if part else ("", "")
+        args = ", ".join(f"{unit}{context.of(a, MUL if part else 0)}" for a in node.args)
+        helpers = ("_expm_frechet",) if len(node.args) == 2 else ()
+        name = helpers[0] if helpers else "scipy.linalg.expm"
+        return ArraySource(f"{name}({args}){after}", ATOM, helpers)
+
+    return write
+
+
 def _cumsum(node: Node, context: Context) -> ArraySource:
     x, (axis, reverse) = context.of(node.args[0]), node.params
     if not reverse:
@@ -375,9 +393,13 @@ ARRAY_SOURCES: Mapping[str, _Writer] = {
     "argmin": _position("argmin"),
     "broadcast_to": _broadcast,
     "concatenate": _concatenate,
+    "cosm": _matrix_function("real"),
+    "cosm_frechet": _matrix_function("real"),
     "cumsum": _cumsum,
     "det": _linalg("det"),
     "einsum": _einsum,
+    "expm": _matrix_function(),
+    "expm_frechet": _matrix_function(),
     "eye": _eye,
     "gather": _gather,
     "inv": _linalg("inv"),
@@ -394,6 +416,8 @@ ARRAY_SOURCES: Mapping[str, _Writer] = {
     "prod_except": _with_helper("_prod_except"),
     "reshape": _reshape,
     "scatter_add": _scatter_add,
+    "sinm": _matrix_function("imag"),
+    "sinm_frechet": _matrix_function("imag"),
     "slice": _slice,
     "softmax": _with_helper("_shifted", "_softmax"),
     "solve": _linalg("solve"),

@@ -130,8 +130,10 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
     helpers = "".join(f"\n\n{text}" for text in writer.helpers.values())
     body = "".join(f"    {line}\n" for line in writer.inputs)
     steps = "".join(f"        {line}\n" for line in [*writer.lines, f"return {returned}"])
-    imports = "import numpy as np\n" + (
-        "from scipy import special\n" if "special." in helpers + steps else ""
+    imports = (
+        "import numpy as np\n"
+        + ("import scipy.linalg\n" if "scipy.linalg." in helpers + steps else "")
+        + ("from scipy import special\n" if "special." in helpers + steps else "")
     )
     signature = f"def {name}({', '.join([*writer.names.values(), *writer.extra])}):\n"
     return (

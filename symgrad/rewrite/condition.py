@@ -29,6 +29,7 @@ _INF = math.inf
 _TOTAL = frozenset([
     "einsum", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "prod", "prod_except", "softmax",
     "log_softmax", "norm", "cumsum", "one_hot", "iota", "eye", "det",
+    "expm", "sinm", "cosm", "expm_frechet", "sinm_frechet", "cosm_frechet",
 ])
 # fmt: on
 _OF_SOME = frozenset(["mean", "max", "min", "logsumexp", "argmax", "argmin"])

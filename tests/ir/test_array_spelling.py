@@ -66,6 +66,7 @@ SAME = [
     "-A@w", "(2*A)@w", "(-A)@w", "2*(w@w)", "-(w@w)", "2*A@A.T@w", "-2*A@w/3", "A@-w", "A@w*2", "A@w/2",
     "(A@w)**2", "(A + A).T", "(A@w)[0]", "X.T", "T.T", "transpose(T, (1, 0, 2))", "outer(v, w)", "trace(A)",
     "trace(A@A)", "inv(A)", "inv(A.T).T@w", "w@inv(A)@X", "det(A)*inv(A).T", "logdet(2*A)", "solve(A, w)",
+    "expm(A)", "expm(2*A).T@w", "sinm(A)@cosm(A)", "expm_frechet(A, A.T)", "sinm_frechet(A, A)", "cosm_frechet(A, A)",
     "solve(A.T, X)", "diag(A)", "diag(v)", "sum(X)", "sum(X, axis=0)", "sum(T, axis=(0, 2))",
     "sum(X, axis=1, keepdims=True)", "sum(X*X)", "sum(X, keepdims=True)", 'einsum("ij,ij->", X, X)',
     'einsum("ij,jk->ki", A, X)', 'einsum("ij,jk,k->i", A, X, v)', 'einsum("ij,j->i", A.T, w)', "mean(X)",

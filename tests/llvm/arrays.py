@@ -19,7 +19,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT, REAL, Declaration, Domain
 from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.types import FLOAT64, FloatType
-from symgrad.ops import indexing, layout, linalg, reductions
+from symgrad.ops import indexing, layout, linalg, matrix_functions, reductions
 from symgrad.ops.contraction import contract, sum_over, transpose
 
 _VOID, _LONG, _PTR = None, ctypes.c_int64, ctypes.c_void_p
@@ -126,6 +126,13 @@ def programs() -> dict[str, Node]:
         "det of a stack": linalg.det(regulars),
         "logdet": linalg.logdet(regular),
         "logdet of a stack": linalg.logdet(regulars),
+        "expm": matrix_functions.expm(regular),
+        "expm of a stack": matrix_functions.expm(regulars),
+        "sinm": matrix_functions.sinm(regular),
+        "cosm of a stack": matrix_functions.cosm(regulars),
+        "expm_frechet": matrix_functions.expm_frechet(regular, linalg.adjoint(regular)),
+        "sinm_frechet of a stack": matrix_functions.sinm_frechet(regulars, linalg.adjoint(regulars)),
+        "cosm_frechet": matrix_functions.cosm_frechet(regular, regular),
         "solve": linalg.solve(regular, W),
         "solve with a transpose": linalg.solve(transpose(V, (1, 0)) + linalg.adjoint(regular), W),
         "solve for matrices": linalg.solve(regular, transpose(X, (1, 0))),

@@ -8,8 +8,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.special
 
+from symgrad.proof.indexed_functions import bare
 from symgrad.proof.indexed_terms import Form, Terms
 
 Environment = Mapping[str, int]
@@ -41,6 +43,13 @@ REDUCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "max": np.max,
     "min": np.min,
     "prod": np.prod,
+}
+
+
+FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "expm": scipy.linalg.expm,
+    "sinm": scipy.linalg.sinm,
+    "cosm": scipy.linalg.cosm,
 }
 
 
@@ -125,16 +134,14 @@ class Values:
                 return float(at[0] == at[1])
             case "map":
                 return float(self._map(head.params, head.forms, at, slots))
+            case "expm" | "sinm" | "cosm":
+                length, p = head.params
+                return float(self._function(head.kind, length, p, head.forms[0], at))
+            case "slope":
+                length, name, order = head.params
+                return float(self._slope(length, name, order, head.forms[0], at))
             case "inv" | "det":
-                n = self.length(head.params[0])
-                rest = at[2:] if head.kind == "inv" else at
-                names = {f"${k}": i for k, i in enumerate(rest)}
-                matrix = np.array(
-                    [
-                        [self.form(head.forms[0], {**names, "$r": i, "$c": j}) for j in range(n)]
-                        for i in range(n)
-                    ]
-                )
+                matrix = self._matrix(head.params[0], head.forms[0], at[2:] if head.kind == "inv" else at)
                 if head.kind == "det":
                     return float(np.linalg.det(matrix))
                 return float(np.linalg.inv(matrix)[at[0], at[1]])
@@ -149,6 +156,26 @@ class Values:
                 return float(scipy.special.polygamma(head.params[0], self.form(head.forms[0], slots)))
             case kind:
                 return float(SCALARS[kind](self.form(head.forms[0], slots)))
+
+    def _matrix(self, length: str, form: Form, rest: tuple[int, ...]) -> Any:
+        n = self.length(length)
+        names = {f"${k}": i for k, i in enumerate(rest)}
+        rows = [[self.form(form, {**names, "$r": i, "$c": j}) for j in range(n)] for i in range(n)]
+        return np.array(rows)
+
+    def _function(self, name: str, length: str, p: int, form: Form, at: tuple[int, ...]) -> float:
+        value = FUNCTIONS[name](self._matrix(length, form, at[2:]))
+        power = np.linalg.matrix_power(self._matrix(length, bare(self.t, form), at[2:]), p)
+        return (power @ value)[at[0], at[1]]
+
+    def _slope(self, length: str, name: str, order: int, form: Form, at: tuple[int, ...]) -> float:
+        """A block of the function of a matrix with copies of M on the diagonal and unit matrices above it."""
+        m = self._matrix(length, form, at[2 * order :])
+        n = len(m)
+        whole = np.kron(np.eye(order), m)
+        for k in range(order - 1):
+            whole[k * n + at[2 * k + 1], (k + 1) * n + at[2 * k + 2]] = 1
+        return FUNCTIONS[name](whole)[at[0], (order - 1) * n + at[2 * order - 1]]
 
     def _map(self, params: Any, forms: Any, at: tuple[int, ...], slots: Environment) -> bool:
         name, lengths, _ = params

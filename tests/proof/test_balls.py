@@ -362,6 +362,12 @@ ARRAY_EXPRESSIONS = [
     "logdet(-eye(n))",
     "solve(A@A.T + eye(n), stack([A, b]))",
     "solve(A@A.T + eye(n), w)",
+    "expm(A@A.T)",
+    "sinm(A@A.T)@w",
+    "cosm(stack([A@A.T, eye(n)]))",
+    "expm_frechet(A@A.T, outer(w, w))",
+    "sinm_frechet(A@A.T, outer(w, w))",
+    "cosm_frechet(A@A.T, eye(n))",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -20,20 +21,29 @@ def program(text: str, *names: str) -> tuple[Program, list[int]]:
     return program_of([known[n] for n in names], list(listing.symbols.values()))
 
 
+def declared(text: str, symmetric: Sequence[str]) -> str:
+    """Declare some of the square matrices of a text symmetric."""
+    for name in symmetric:
+        text = re.sub(rf"^({name} : .*\])", r"\1 symmetric", text, flags=re.MULTILINE)
+    return text
+
+
 def gradient(
     text: str, wrt: str, claim: str, symmetric: Sequence[str] = (), budget: int = 50_000
 ) -> tuple[str, ...]:
     """Prove the derivative of f in a text; of sum(G*f) if the text declares G."""
+    text = declared(text, symmetric)
     names = ["f", "claim", *(["G"] if "G :" in text else [])]
     steps, (y, at, *seed) = program(f"{text}\nclaim = {claim}", *names)
     cotangent = seed[0] if seed else None
-    return prove_gradient(steps, y, wrt, at, cotangent=cotangent, symmetric=symmetric, budget=budget)
+    return prove_gradient(steps, y, wrt, at, cotangent=cotangent, budget=budget)
 
 
 def equal(text: str, a: str, b: str, symmetric: Sequence[str] = ()) -> tuple[str, ...]:
     """Prove that two expressions are equal."""
+    text = declared(text, symmetric)
     steps, (left, right) = program(f"{text}\nleft_ = {a}\nright_ = {b}", "left_", "right_")
-    return prove_equal(steps, left, right, symmetric=symmetric)
+    return prove_equal(steps, left, right)
 
 
 DATA = "X : real[n, d]\ny : real[n]\nw : real[d]\n"

@@ -17,10 +17,9 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ops import build
 from symgrad.ops.layout import full
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed import forms_of, prove_gradient
+from symgrad.proof.indexed import LAWS, forms_of, prove_gradient
 from symgrad.proof.indexed_derivative import Derivative
 from symgrad.proof.indexed_ops import axes
-from symgrad.proof.indexed_rules import RULES
 from symgrad.proof.indexed_terms import Terms
 from symgrad.verify.statement import program_of
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
@@ -32,13 +31,13 @@ def compare(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int]) ->
     """Compare a node's form with its value; and the derivative of the sum of its entries by each input."""
     arrays = {s.name: v for s, v in values.items()}
     program, (at,) = program_of([node])
-    t = Terms(20_000, RULES)
-    form = forms_of(t, program, [at], frozenset())[at]
+    t = Terms(20_000, LAWS)
+    form = forms_of(t, program, [at])[at]
     same(Values(t, sizes, arrays).array(form, node.shape), node, values)
     for symbol in symbols_of([node]):
         if symbol.dtype == node.dtype == "real":
-            t = Terms(20_000, RULES, smooth=symbol.name)
-            form = forms_of(t, program, [at], frozenset())[at]
+            t = Terms(20_000, LAWS, smooth=symbol.name)
+            form = forms_of(t, program, [at])[at]
             shape = [str(n) for n in node.shape]
             total = t.sum_over(form, {f"a{k}": shape[k] for k in axes(shape)})
             own = axes([str(n) for n in symbol.shape])
