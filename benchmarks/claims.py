@@ -147,6 +147,8 @@ class _Spelling(ast.NodeTransformer):
         match node:
             case ast.Call(func=ast.Name("mp"), args=args):
                 return ast.Call(ast.Name("matrix_power"), args, [])
+            case ast.Call(func=ast.Name("frechet_expm"), args=args):
+                return ast.Call(ast.Name("expm_frechet"), args, [])
             case ast.Call(func=ast.Name("pinv"), args=[x]):  # of full column rank
                 x = ast.unparse(x)
                 return ast.parse(f"(inv(({x}).T@({x}))@({x}).T)", mode="eval").body
@@ -177,13 +179,11 @@ def _arrays(name: str, r: Record, formula: str, claim: str, expect: bool) -> Ite
         letters = "".join(f"{lengths.get(c, c)}, " for c in shape).rstrip(", ")
         plain = _fresh(f"{variable}0", r["vars"])
         axes = f"[{letters}]" if letters else ""
-        if fact in ("sym", "spd"):
-            if variable == r["wrt"]:
-                return  # a derivative along symmetric matrices alone is another question
+        if fact == "spd" and variable != r["wrt"]:
             declared[plain] = f"real{axes}"
-            lines.append(
-                f"{variable} = " + (f"({plain} + {plain}.T)/2" if fact == "sym" else f"{plain}@{plain}.T")
-            )
+            lines.append(f"{variable} = {plain}@{plain}.T")
+        elif fact in ("sym", "spd"):
+            declared[variable] = f"real{axes} symmetric"
         else:
             declared[variable] = ("positive" if fact == "pos" else "real") + axes
     shape = _shape([*(f"{n} : {d}" for n, d in declared.items()), *lines, formula])
