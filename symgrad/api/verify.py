@@ -134,6 +134,10 @@ def verify(
             f"shape {_shape(by)} has {_shape_text(wanted)}{hint}"
         )
     (of, by, to), complexes = _within([of, by, to], domain)
+    if by.dtype != "real":
+        raise UsageError(
+            f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
+        )
     if complexes is not None:
         return decide_complex(of, to, complexes, seconds, wrt=by)
     return decide(derivative_is(of, by, to), seconds)

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symgrad.proof.field import Element, Field, GiveUp, Rational, TooLarge, flint, rational
-from symgrad.proof.generators import fraction
+from symgrad.proof.field import Element, Field, GiveUp, TooLarge, flint, rational
+from symgrad.proof.generators import fraction, primes
 from symgrad.proof.kernels import Kernels, Oracle, Refine
 
 __all__ = ["Branches"]
@@ -380,14 +380,3 @@ class Branches:
         """exp(i*u) and exp(-i*u)."""
         up = self.exp(self.field.mul(self.unity(Fraction(1, 4)), u))
         return up, self.ring.inverse(up)
-
-
-def primes(c: Rational) -> list[tuple[int, int]]:
-    """The prime numbers of a positive rational number, and their exponents."""
-    found: list[tuple[int, int]] = []
-    for size, sign in ((int(c.p), 1), (int(c.q), -1)):
-        if size.bit_length() > 128:
-            raise GiveUp("a power of a number with many digits")
-        if size > 1:
-            found += [(int(p), sign * int(e)) for p, e in flint.fmpz(size).factor()]
-    return found

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.balls import evaluate, inside, sizes_at
+from symgrad.proof.complex_check import RealStatement, check_complex
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, GiveUp
@@ -23,8 +24,8 @@ from symgrad.proof.kernels import Contradiction, Refine
 from symgrad.proof.parts import empty, parts
 from symgrad.proof.replay import Replay
 from symgrad.proof.shapes import check_shapes
-from symgrad.proof.steps import Program, program_from_json
-from symgrad.proof.witness import Witness, check_witness, known
+from symgrad.proof.steps import Program, number_from_json, program_from_json
+from symgrad.proof.witness import Witness, check_witness, known, pairs
 
 __all__ = ["FORMAT", "MOST_KERNELS", "Checked", "check", "check_case", "covered", "point_from_json"]
 
@@ -119,7 +120,7 @@ def check_case(
     any_zero = False
     for _, zero in parts(kernels, difference):
         answer = next(shown, None)
-        proposed = None if answer is None else [Fraction(w) for w in answer]
+        proposed = None if answer is None else [number_from_json(w) for w in answer]
         if not zero and not empty(kernels, lambda _k, _q, w=proposed: w):
             raise GiveUp("the difference is not zero in a part that may have points")
         any_zero = any_zero or zero
@@ -134,7 +135,7 @@ def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
     def value(x: Any) -> Any:
         if isinstance(x, list):
             return [value(e) for e in cast("list[Any]", x)]
-        return x if isinstance(x, bool) else Fraction(x)
+        return x if isinstance(x, bool) else number_from_json(x)
 
     return {str(name): value(x) for name, x in data.items()}
 
@@ -159,24 +160,36 @@ def check(data: Any) -> Checked:
             cure="make the proof anew",
         )
     try:
+        if "domain" in data:
+            return Checked(*check_complex(data, _sides(data)[0], _for_real_numbers))
         program, a, b, strict, defined = _statement(data)
         if data["status"] == "refuted":
             return _witness(program, a, b, strict, defined, data)
         return _cases(program, a, b, strict, defined, data)
     except (GiveUp, UsageError) as why:
         return Checked("supported", f"the proof does not hold: {why}")
+    except TimeoutError:
+        return Checked("supported", "the proof takes too long to check")
     except _DAMAGE as why:
         return Checked("supported", f"the proof cannot be read: {why!r}")
 
 
-def _statement(data: Mapping[str, Any]) -> tuple[Program, int, int, str | bool, tuple[int, ...]]:
-    """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
+def _sides(data: Mapping[str, Any]) -> tuple[Program, int, int]:
+    """The program, and the two steps that a file is about."""
     program = program_from_json(data["program"])
     a: int = data["a"]
     b: int = data["b"]
     if not all(type(i) is int and 0 <= i < len(program.steps) for i in (a, b)):
         raise UsageError("the proof is about steps that are not there")
     check_shapes(program)
+    return program, a, b
+
+
+def _statement(data: Mapping[str, Any]) -> tuple[Program, int, int, str | bool, tuple[int, ...]]:
+    """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
+    program, a, b = _sides(data)
+    if any(s.kind not in {"real", "int", "bool"} for s in program.symbols):
+        raise UsageError("a variable that is no real number, integer or truth value")
     if program.steps[a].shape != program.steps[b].shape and data["kind"] == "equal":
         raise UsageError("the two sides have different shapes")
     if data["kind"] == "equal":
@@ -186,6 +199,11 @@ def _statement(data: Mapping[str, Any]) -> tuple[Program, int, int, str | bool, 
     made, tangent, claim, _ = derivative_claim(program, a, data["wrt"], b)
     check_shapes(made)
     return made, tangent, claim, data["wrt"], (a,)
+
+
+def _for_real_numbers(statement: RealStatement, data: Mapping[str, Any]) -> None:
+    """Check a proof for real numbers that is a part of one for complex ones."""
+    _cases(*statement, {"status": "proved", "kind": "equal", **data})
 
 
 def _cases(
@@ -239,11 +257,18 @@ def _at_sample(
     sample = data["sample"]
     point, sizes = point_from_json(sample["point"]), dict(sample["sizes"])
     wanted = [a, b, *defined]
-    if not _fits(program, point, sizes) or not known(
-        evaluate(program, point, precision=_BITS, sizes=sizes, strict=strict, wanted=wanted)
-    ):
+    if not _fits(program, point, sizes):
+        raise GiveUp("a point that no variable may have")
+    left, right, *rest = evaluate(
+        program, point, precision=_BITS, sizes=sizes, strict=strict, wanted=wanted, deadline=_deadline()
+    )
+    if not known(rest) or not pairs(left, right):
         raise GiveUp("at the point that is given one of the two is not defined")
     return Checked("refuted" if data["status"] == "apart" else "proved", why, tuple(dict.fromkeys(excluded)))
+
+
+def _deadline() -> float:
+    return time.monotonic() + _SECONDS
 
 
 def _fits(program: Program, point: Mapping[str, Any], sizes: Mapping[str, Any]) -> bool:
@@ -268,6 +293,6 @@ def _witness(
         raise GiveUp("a precision that cannot be")
     if not _fits(program, witness.point, witness.sizes):
         raise GiveUp("a point that no variable may have")
-    if not check_witness(program, a, b, witness, strict=strict, defined=defined):
+    if not check_witness(program, a, b, witness, strict=strict, defined=defined, deadline=_deadline()):
         raise GiveUp("the two balls are not disjoint at the point that is given")
     return Checked("refuted", "two disjoint balls at the point that is given")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symgrad.proof.field import Element, Field, Poly, Rational
+from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, flint
 from symgrad.proof.ranges import ANY, ONE, Range, power, times
 
-__all__ = ["MANY", "Atom", "Generators", "fraction"]
+__all__ = ["MANY", "Atom", "Generators", "fraction", "primes"]
 
 MANY = 1_000  # places of power kernels of one h
 
@@ -127,3 +127,14 @@ class Generators:
 def fraction(c: Rational) -> Fraction:
     """One of flint's rational numbers as a Fraction."""
     return Fraction(int(c.p), int(c.q))
+
+
+def primes(c: Rational) -> list[tuple[int, int]]:
+    """The prime numbers of a positive rational number, and their exponents."""
+    found: list[tuple[int, int]] = []
+    for size, sign in ((int(c.p), 1), (int(c.q), -1)):
+        if size.bit_length() > 128:
+            raise GiveUp("a power of a number with many digits")
+        if size > 1:
+            found += [(int(p), sign * int(e)) for p, e in flint.fmpz(size).factor()]
+    return found

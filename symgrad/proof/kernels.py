@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, TooLarge, flint
-from symgrad.proof.generators import MANY, Atom, Generators
+from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, TooLarge
+from symgrad.proof.generators import MANY, Atom, Generators, primes
 
 __all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
 
 _LARGEST_POWER = 64
 _LARGEST_BITS = 20_000
+_LARGEST_DEGREE = 1_000
 
 
 class Contradiction(Exception):  # noqa: N818
@@ -145,11 +146,11 @@ class Kernels(Generators):
         found = [
             (f / f.leading_coefficient(), e) for f, e in self.oracle.factors(F, num) if not f.is_constant()
         ]
-        product = F.ring.constant(1)
-        for f, e in found:
-            product = product * f**e
+        if any(e < 1 for _, e in found) or sum(e * f.total_degree() for f, e in found) != num.total_degree():
+            raise GiveUp("factors whose product is something else")
+        product = F.product(found)
         unit = num.leading_coefficient() / product.leading_coefficient()
-        if product * unit != num or any(f.is_constant() or e < 1 for f, e in found):
+        if product * unit != num:
             raise GiveUp("factors whose product is something else")
         return unit, found
 
@@ -242,7 +243,7 @@ class Kernels(Generators):
             raise GiveUp("the logarithm or a power of something that is zero everywhere")
         unit, factors = self.split(u.num)
         sign, exponent, powers = F.constant(1 if unit > 0 else -1), F.constant(0), dict[int, Element]()
-        for prime, e in _primes(abs(unit)):
+        for prime, e in primes(abs(unit)):
             powers[self.atom(prime)] = F.constant(e)
         everything = [*factors, *((F.factors[i], -e) for i, e in u.den)]
         budget = 200
@@ -253,7 +254,7 @@ class Kernels(Generators):
                 budget -= 1
                 unit, parts = other
                 sign = F.mul(sign, F.constant((1 if unit > 0 else -1) ** (e % 2)))
-                for prime, n in _primes(abs(unit)):
+                for prime, n in primes(abs(unit)):
                     self._count(powers, self.atom(prime), F.constant(n * e))
                 everything += [(f, n * e) for f, n in parts]
                 continue
@@ -283,10 +284,10 @@ class Kernels(Generators):
         found = self.oracle.restate(F, h, roots, [a.value.num for a in self.atoms]) if roots else None
         if found is None or len(h) == 1:
             return None
-        upper, lower = F.ring.constant(1), h
-        for f, e in found:
-            upper, lower = (upper * f**e, lower) if e > 0 else (upper, lower * f**-e)
-        upper, lower = F.reduced(upper), F.reduced(lower)
+        if any(not f or abs(e) * f.total_degree() > _LARGEST_DEGREE for f, e in found):
+            raise GiveUp("factors of high degree")
+        upper = F.reduced(F.product((f, e) for f, e in found if e > 0))
+        lower = F.reduced(F.product([(h, 1), *((f, -e) for f, e in found if e < 0)]))
         unit = lower.leading_coefficient() / upper.leading_coefficient()
         if upper * unit != lower:
             raise GiveUp("factors whose product is something else")
@@ -322,14 +323,3 @@ class Kernels(Generators):
             if number is not None and number >= 2:
                 self.bounds[self.field.index(atom.log.num)] = Fraction(1, 2), None
         return atom.log
-
-
-def _primes(c: Rational) -> list[tuple[int, int]]:
-    """The prime numbers of a positive rational number, and their exponents."""
-    found: list[tuple[int, int]] = []
-    for size, sign in ((int(c.p), 1), (int(c.q), -1)):
-        if size.bit_length() > 128:
-            raise GiveUp("a power of a number with many digits")
-        if size > 1:
-            found += [(int(p), sign * int(e)) for p, e in flint.fmpz(size).factor()]
-    return found

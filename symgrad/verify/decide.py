@@ -18,12 +18,12 @@ from symgrad.proof.evaluate import COMPARISONS
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.steps import Program, program_to_json
+from symgrad.proof.text import step_text
 from symgrad.proof.witness import Witness
 from symgrad.verify.chance import error_probability
 from symgrad.verify.prove import Attempt, Case, prove
 from symgrad.verify.refute import Outcome, refute
 from symgrad.verify.statement import program_of
-from symgrad.verify.text import step_text
 from symgrad.verify.verdict import Proof, Region, Status, Verdict
 
 _FEW = 10  # points that are tried before a proof
