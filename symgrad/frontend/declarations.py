@@ -165,7 +165,7 @@ class Declarations(Scope):
                     UnsupportedError,
                     "complex symbols are not in this version",
                     name,
-                    cure="declare the real and the imaginary part: a, b : real",
+                    cure="declare the real and the imaginary part: a, b : real; equal and verify take domain='complex'",
                 )
             else:
                 other = _DOMAIN_SPELLINGS.get(str(name).lower())

@@ -157,7 +157,8 @@ def _at(s: Stated, data: Mapping[str, Any], precision: int) -> tuple[Value, Valu
     if not inside(s.program, point):
         raise GiveUp("a point that no variable may have")
     wanted = [s.a, s.b, *s.defined]
-    found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)
+    deadline = time.monotonic() + _SECONDS
+    found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt, deadline=deadline)
     if any(v is None for v in found):
         raise GiveUp("at the point that is given one of the two is not defined")
     with balls.context.workprec(precision):

@@ -56,28 +56,22 @@ def decide_complex(
     begun = time.monotonic()
     program, (i, j) = program_of([a, b], [] if wrt is None else [wrt])
     program = with_complex(program, names)
-    kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
-    head = {
-        "format": FORMAT,
-        **kind,
-        "domain": "complex",
-        "program": program_to_json(program),
-        "a": i,
-        "b": j,
-    }
+
+    def head(status: str) -> dict[str, Any]:
+        kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
+        sides = {"program": program_to_json(program), "a": i, "b": j}
+        return {"format": FORMAT, "status": status, **kind, "domain": "complex", **sides}
+
     s = stated(program, i, j, None if wrt is None else wrt.name)
     points = _Points(s, begun + 0.95 * time_limit)
     points.look(_FEW)
-    if points.witness is None:
-        found = _proved(s, program, i, j, points, begun + 0.7 * time_limit)
-        if isinstance(found, Verdict):
-            proof = Proof({**head, "status": "proved", **(found.proof.data if found.proof else {})})
-            return replace(found, proof=proof, seconds=time.monotonic() - begun)
+    found = _proved(s, program, i, j, points, begun + 0.7 * time_limit) if points.witness is None else ""
+    if isinstance(found, str):
         points.look(_ENOUGH)
         points.finer()
-    else:
-        found = ""
-    return replace(_judged(points, head, found), seconds=time.monotonic() - begun)
+        found = _judged(points, found)
+    proof = None if found.proof is None else Proof({**head(found.status), **found.proof.data})
+    return replace(found, proof=proof, seconds=time.monotonic() - begun)
 
 
 # -------------------------------------------------------------------------------------------------------------- points
@@ -110,6 +104,18 @@ class _Points:
             if number >= _MOST or len(self.agreeing) >= enough or not self._at(number, point, _START):
                 return
             self.tried += 1
+
+    def on_a_cut(self) -> bool:
+        """Whether a function has its branch cut at the witness."""
+        s = self.statement
+        if self.witness is None or s.wrt is not None:
+            return False
+        point, precision, *_ = self.witness
+        names = [d.name for d in s.program.symbols if d.kind == "complex"]
+        return any(
+            None in evaluate(s.program, point, precision=precision, wanted=[s.a, s.b], wrt=name)
+            for name in names
+        )
 
     def finer(self) -> None:
         """Try some again with more bits."""
@@ -249,7 +255,8 @@ def _fewest(points: _Points) -> int | None:
     return min(found, default=int(_START * 0.30103)) if points.digits else None
 
 
-def _judged(points: _Points, head: Mapping[str, Any], why: str) -> Verdict:
+def _judged(points: _Points, why: str) -> Verdict:
+    """The verdict of points alone; ``why`` there is no proof."""
     if points.witness is not None:
         point, precision, left, right = points.witness
         with context.workprec(precision):
@@ -262,10 +269,10 @@ def _judged(points: _Points, head: Mapping[str, Any], why: str) -> Verdict:
         }
         return Verdict(
             "refuted",
-            "the two sides differ",
+            "the two sides differ" + (", at a point on a branch cut" if points.on_a_cut() else ""),
             witness=dict(point),
             values=sides,
-            proof=Proof({**head, "status": "refuted", "witness": found}),
+            proof=Proof({"witness": found}),
         )
     agreeing = len(points.agreeing)
     if agreeing and not points.late:

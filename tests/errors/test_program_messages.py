@@ -339,7 +339,7 @@ CASES = [
         1,
         5,
         "complex symbols are not in this version",
-        "declare the real and the imaginary part: a, b : real",
+        "declare the real and the imaginary part: a, b : real; equal and verify take domain='complex'",
     ),
     ("x : float", "DeclarationError", 1, 5, "unknown domain 'float'", "write real"),
     ("x : real(1, 0)", "DeclarationError", 1, 5, "the interval is empty", "exchange the ends"),
