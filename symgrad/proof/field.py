@@ -154,12 +154,19 @@ class Field:
         self.budget.spend(len(a) * len(b) * max(1, self.capacity // _ROOM))
         return a * b
 
-    def _expanded(self, powers: Iterable[tuple[int, int]]) -> Poly:
+    def product(self, powers: Iterable[tuple[Poly, int]]) -> Poly:
+        """A product of natural powers of polynomials, not reduced."""
         product = self.ring.constant(1)
-        for i, e in powers:
+        for factor, e in powers:
+            if len(factor) == 1:
+                product = product * factor**e
+                continue
             for _ in range(e):
-                product = self._times(product, self.factors[i])
+                product = self._times(product, factor)
         return product
+
+    def _expanded(self, powers: Iterable[tuple[int, int]]) -> Poly:
+        return self.product((self.factors[i], e) for i, e in powers)
 
     def _cancelled(
         self, num: Poly, den: Mapping[int, int], which: Iterable[int]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from symgrad.proof.field import flint
+from symgrad.proof.steps import number_from_json
 
 __all__ = ["Gaussian", "exact"]
 
@@ -99,11 +100,11 @@ def exact(data: Any) -> Gaussian:
         ValueError, KeyError, TypeError: if it is none.
     """
     if isinstance(data, str):
-        return Gaussian(Fraction(data))
+        return Gaussian(number_from_json(data))
     parts = cast("Mapping[str, Any]", data)
     if set(parts) != {"re", "im"} or not all(isinstance(p, str) for p in parts.values()):
         raise ValueError(f"{data!r} is no complex number")
-    return Gaussian(Fraction(parts["re"]), Fraction(parts["im"]))
+    return Gaussian(number_from_json(parts["re"]), number_from_json(parts["im"]))
 
 
 def _root(x: Fraction) -> Fraction | None:

@@ -288,14 +288,18 @@ class Kernels(Generators):
             raise GiveUp("factors of high degree")
         upper = F.reduced(F.product((f, e) for f, e in found if e > 0))
         lower = F.reduced(F.product([(h, 1), *((f, -e) for f, e in found if e < 0)]))
-        unit = lower.leading_coefficient() / upper.leading_coefficient()
-        if upper * unit != lower:
+        unit = lower.leading_coefficient() / upper.leading_coefficient() if upper else None
+        if not lower or unit is None or upper * unit != lower:
             raise GiveUp("factors whose product is something else")
         parts: list[tuple[Poly, int]] = []
         for f, e in found:
             number, factors = self.split(F.reduced(f))
             unit = unit * number**e
             parts += [(g, n * e) for g, n in factors]
+            for g, _ in (
+                factors if e < 0 else ()
+            ):  # where it is zero, h need not be: the others do not tell its sign
+                self.leave_out(g)
         return unit, parts
 
     def _count(self, powers: dict[int, Element], at: int, e: Element) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.proof.field import Element, Field, GiveUp, Poly, rational
+from symgrad.proof.steps import number_from_json
 
 __all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json"]
 
@@ -28,7 +29,7 @@ def poly_from_json(ring: Field, data: Any) -> Poly:
             if not 0 <= generator < len(ring.names) or not 0 < e < 1_000_000:
                 raise GiveUp("a generator that is not there")
             exponents[ring.capacity - 1 - generator] += e
-        terms[tuple(exponents)] = rational(Fraction(c))
+        terms[tuple(exponents)] = rational(number_from_json(c))
     return ring.ring.from_dict(terms)
 
 
@@ -79,4 +80,4 @@ class Replay:
         basis: Sequence[Element],  # noqa: ARG002
     ) -> list[Fraction] | None:
         answer = self._next()
-        return None if answer is None else [Fraction(c) for c in answer]
+        return None if answer is None else [number_from_json(c) for c in answer]

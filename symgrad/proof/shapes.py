@@ -20,6 +20,7 @@ Shape: TypeAlias = "tuple[Size, ...]"
 _Rule: TypeAlias = "Callable[..., Shape]"
 """From the shapes of the arguments and the static parameters, the shape of the result."""
 
+_LARGEST_ORDER = 200
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 _MOVES = frozenset({"stop_gradient", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
@@ -216,7 +217,10 @@ def _shape_of(step: Step, shapes: Sequence[Shape]) -> Shape:
     rule = _RULES.get(step.op)
     if rule is not None:
         return rule(shapes, *step.params)
-    _need(step.op in CERTAIN or step.op == "polygamma")
+    if step.op == "polygamma":
+        _need(0 <= _whole(*step.params) <= _LARGEST_ORDER)
+    else:
+        _need(step.op in CERTAIN)
     return _broadcast(shapes)
 
 

@@ -5,6 +5,7 @@ The checker does not use the graph of `symgrad.ir`: its ops come with derivative
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,9 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 
-__all__ = ["Program", "Step", "Symbol", "program_from_json", "program_to_json"]
+__all__ = ["Program", "Step", "Symbol", "number_from_json", "program_from_json", "program_to_json"]
+
+_NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
 Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
 
@@ -64,16 +67,27 @@ def _to_json(value: Any) -> Any:
     return value
 
 
+def number_from_json(value: Any) -> Fraction:
+    """Read a rational number: a whole one, or text such as ``-1/2``; powers of ten might be of any size.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    if type(value) is int or (isinstance(value, str) and _NUMBER.fullmatch(value)):
+        return Fraction(value)
+    raise ValueError(f"{value!r} is no rational number")
+
+
 def _from_json(value: Any) -> Any:
     if isinstance(value, dict):
-        return Fraction(str(cast("dict[str, Any]", value)["q"]))
+        return number_from_json(cast("dict[str, Any]", value)["q"])
     if isinstance(value, list):
         return tuple(_from_json(v) for v in cast("list[Any]", value))
     return value
 
 
 def _end(value: Any) -> Fraction | None:
-    return None if value is None else Fraction(value)
+    return None if value is None else number_from_json(value)
 
 
 def _is_symmetric(facts: list[Any]) -> bool:
@@ -118,6 +132,8 @@ def program_from_json(data: Any) -> Program:
     for s in symbols:
         if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
             raise UsageError(f"'{s.name}' is declared symmetric and is no square matrix")
+    if len({s.name for s in symbols}) < len(symbols):
+        raise UsageError("two variables have the same name")
     _check(steps, {s.name: s for s in symbols})
     return Program(steps, symbols)
 

@@ -76,6 +76,7 @@ def check_witness(
     *,
     strict: bool | str = False,
     defined: Sequence[int] = (),
+    deadline: float | None = None,
 ) -> bool:
     """Tell whether a witness refutes that two steps are equal, by computing the two values anew.
 
@@ -86,9 +87,11 @@ def check_witness(
         witness: what was found; its texts are not read.
         strict: see `symgrad.proof.balls.evaluate`.
         defined: positions of further values that must be certain at the point; for a derivative, of the function.
+        deadline: when to stop, on the clock of `time.monotonic`.
 
     Raises:
         UsageError: if the point does not fit the program.
+        TimeoutError: at the deadline.
 
     Example:
         >>> from fractions import Fraction
@@ -109,6 +112,7 @@ def check_witness(
         sizes=witness.sizes,
         strict=strict,
         wanted=[a, b, *defined],
+        deadline=deadline,
     )
     with context.workprec(witness.precision):
         return known(rest) and any(i == witness.index and apart(x, y) for i, x, y in pairs(left, right))

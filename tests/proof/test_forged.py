@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import symgrad as sg
 from symgrad.proof.check import check
 from symgrad.verify.decide import decide
 from symgrad.verify.prove import _run
@@ -113,3 +114,65 @@ def test_shapes_and_kinds_that_steps_only_claim_are_not_relied_on(steps, a, b):
     for values in (["1"], ["1", "2"], ["1"] * 5):
         sample = {"point": {"x": values}, "sizes": {}}
         assert check({**PROOF, "program": program, "a": a, "b": b, "sample": sample}).status == "supported"
+
+
+def test_an_entry_that_is_defined_is_a_sample():
+    """A claim about arrays is one about each entry: it is enough that one is defined."""
+    v = sg.equal("sqrt(u)**2", "sqrt(u)*sqrt(u)", domain={"u": "real[2]"})
+    assert v.status == "proved"
+    data = json.loads(v.proof.to_json())
+    for values, status in ((["-1", "2"], "proved"), (["-1", "-2"], "supported")):
+        assert check({**data, "sample": {"point": {"u": values}, "sizes": {}}}).status == status
+
+
+HUGE = "1e999999999"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"sample": {"point": {"x": [HUGE]}, "sizes": {}}},
+        {"sample": {"point": {"x": [0.5]}, "sizes": {}}},
+        {"program": json.loads(json.dumps(DOUBLED).replace('"2"', f'"{HUGE}"'))},
+        {"program": {**DOUBLED, "symbols": [["x", "real", HUGE, None, ["n"]]]}},
+        {"program": {**DOUBLED, "symbols": [*DOUBLED["symbols"], *DOUBLED["symbols"]]}},
+        {"program": json.loads(json.dumps(DOUBLED).replace('"real"', '"complex"'))},
+        {"domain": "other"},
+        {"domain": "complex"},
+    ],
+)
+def test_what_is_no_number_and_no_variable(damage):
+    assert check({**PROOF, **damage}).status == "supported"
+
+
+def test_deep_nests_are_no_crash():
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    for damage in ({"sample": {"point": {"x": deep}, "sizes": {}}}, {"a": deep}, {"program": deep}):
+        assert check({**PROOF, **damage}).status == "supported"
+    program = {**DOUBLED, "steps": [*DOUBLED["steps"], ["mean", [0], [deep], [], "real"]]}
+    assert check({**PROOF, "program": program}).status == "supported"
+    text = json.loads(json.dumps(DOUBLED).replace('"n"', f'"{"(" * 5000}n{")" * 5000}"'))
+    assert check({**PROOF, "program": text}).status == "supported"
+
+
+@pytest.mark.parametrize("order", [-1, 10**9, {"q": "1/2"}, "1", True])
+def test_orders_that_no_function_has(order):
+    symbols = [["p", "real", "0", None, []]]
+    steps = [["symbol", [], ["p"], [], "real"], ["polygamma", [0], [order], [], "real"]]
+    data = {**HEAD, "status": "proved", "program": {"symbols": symbols, "steps": steps}, "a": 1, "b": 1}
+    sample = {"point": {"p": "1"}, "sizes": {}}
+    begun = time.monotonic()
+    assert check({**data, "sample": sample}).status == "supported"
+    assert time.monotonic() - begun < 5
+
+
+def test_factors_are_not_multiplied_out_if_their_degrees_do_not_fit():
+    s = equality("(x**2 - 1)/(x - 1)", "x + 1")
+    data = json.loads(decide(s, 10).proof.to_json())
+    (answers,) = [case["answers"] for case in data["cases"]]
+    place = next(k for k, a in enumerate(answers) if a)
+    for e in (0, -1, 10**6):
+        answers[place][0][1] = e
+        assert check(data).status == "supported"

@@ -29,6 +29,12 @@ def attempt(a: str, b: str, seconds: float = 5):
             "b + 0*sqrt(x - y) + 0*sqrt(y - a) + 0*sqrt(a - x)",
             "y - x = 0",
         ),
+        # where x is -sqrt(p) both roots are zero, and x - sqrt(p) is negative
+        (
+            "0*sqrt(x + sqrt(p)) + 0*sqrt(x**2 - p) + abs(x - sqrt(p))",
+            "0*sqrt(x + sqrt(p)) + 0*sqrt(x**2 - p) + x - sqrt(p)",
+            "|p|**(1/2) + x = 0",
+        ),
     ],
 )
 def test_zeros_of_what_has_an_undecided_sign_are_listed(a, b, thin):
