@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symgrad.proof.field import Element, Field, GiveUp, TooLarge, flint, rational
+from symgrad.proof.field import Element, Field, GiveUp, Poly, TooLarge, flint, rational
 from symgrad.proof.generators import fraction, primes
 from symgrad.proof.kernels import Kernels, Oracle, Refine
 
@@ -360,9 +360,19 @@ class Branches:
             if norm.degrees()[position]:
                 F.budget.spend(len(norm) ** 2)
                 norm = F.reduced(norm.resultant(relations[position], position))
-        meromorphic = {F.index(e.num) for e in [*self.symbols.values(), *(value for _, value in self.exps)]}
-        meromorphic |= {*self.positive, F.index(self.omega.num)}
-        return bool(norm) and all(p in meromorphic for p, d in enumerate(norm.degrees()) if d)
+        meromorphic = {
+            *self.positive,
+            F.index(self.omega.num),
+            *(F.index(e.num) for e in self.symbols.values()),
+        }
+
+        def made_of(h: Poly) -> bool:
+            return all(p in meromorphic for p, d in enumerate(h.degrees()) if d)
+
+        for a, value in self.exps:  # each after those in its exponent
+            if made_of(a.num) and all(made_of(F.factors[i]) for i, _ in a.den):
+                meromorphic.add(F.index(value.num))
+        return bool(norm) and made_of(norm)
 
     def sqrt(self, u: Element) -> Element:
         return u if self.field.is_zero(u) else self.power(u, self.field.constant(Fraction(1, 2)))

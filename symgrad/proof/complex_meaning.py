@@ -250,6 +250,8 @@ def _cut(program: Program, i: int, moving: Sequence[int], whole: Container[int])
         if not moving[base] or exponent in whole:
             return None
         return f"{step_text(program, base)} is on the branch cut of {step_text(program, i)}"
+    if step.op in {"jv", "iv"} and step.args[0] in whole:
+        return None
     if step.op in CUTS or step.op in _CUT_MEANINGS:
         return f"{step_text(program, step.args[-1])} is on a branch cut of {step.op}"
     return f"{step_text(program, step.args[0])} = 0" if step.op == "Si" else None

@@ -105,6 +105,7 @@ def test_balls_of_powers_have_the_values_of_mpmath(seed):
         assert close(value("jv(1/3, z)", z=z), mpmath.besselj(mpmath.mpf(1) / 3, z))
         assert close(value("iv(2, z)", z=z), mpmath.besseli(2, z))
         assert close(value("kv(1/2, z)", z=z), mpmath.besselk(0.5, z))
+        assert close(value("yv(1, z)", z=z), mpmath.bessely(1, z))
 
 
 @pytest.mark.parametrize(

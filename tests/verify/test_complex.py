@@ -125,6 +125,8 @@ def test_what_fails_on_a_cut_alone_is_said_to(a, b):
         ("2**z", "log(2)*2**z", "proved", ()),
         ("stop_gradient(log(z))*z", "log(z)", "proved", ()),
         ("Si(z)", "sin(z)/z", "proved", ("z = 0",)),
+        ("jv(2, z)", "(jv(1, z) - jv(3, z))/2", "proved", ()),
+        ("jv(1/2, z)", "(jv(-1/2, z) - jv(3/2, z))/2", "proved", ("z is on a branch cut of jv",)),
     ],
 )
 def test_derivatives(y, claim, status, excluded):
@@ -156,6 +158,8 @@ def test_nowhere_and_never_certain():
 def test_a_set_that_is_not_thin_is_not_left_out():
     """Where sqrt(z**2) is z, on a half of the plane, the base of these powers is zero."""
     base = "(sqrt(z**2) - z)"
+    assert sg.equal(f"{base}**w*{base}**(1 - w)", base, domain="complex").status == "supported"
+    base = "((z**2)**a - z**(2*a))"
     assert sg.equal(f"{base}**w*{base}**(1 - w)", base, domain="complex").status == "supported"
     thin = sg.equal("(1 + sqrt(z))**w*(1 + sqrt(z))", "(1 + sqrt(z))**(w + 1)", domain="complex")
     assert (thin.status, thin.excluded) == ("proved", ("1 + sqrt(z) = 0",))
