@@ -16,19 +16,20 @@ from fractions import Fraction
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_arrays import ARRAYS
 from symgrad.proof.indexed_chains import of_product
-from symgrad.proof.indexed_derivative import Derivative, Exchange
+from symgrad.proof.indexed_derivative import Derivative, Exchange, repeated
 from symgrad.proof.indexed_functions import FUNCTION_RULES
 from symgrad.proof.indexed_laws import constant, is_positive
 from symgrad.proof.indexed_ops import Call, axes, elementwise, polygamma, shape_of
+from symgrad.proof.indexed_products import PRODUCT_RULES
 from symgrad.proof.indexed_rules import RULES
-from symgrad.proof.indexed_terms import Form, Head, Terms
+from symgrad.proof.indexed_terms import REPEATED, Form, Head, Terms
 from symgrad.proof.steps import Program, Symbol
 
 __all__ = ["LAWS", "forms_of", "prove_equal", "prove_gradient"]
 
 BUDGET = 100_000
 
-LAWS = {**RULES, **FUNCTION_RULES}
+LAWS = {**RULES, **FUNCTION_RULES, **PRODUCT_RULES, REPEATED: repeated}
 """The laws of each kind of factor."""
 
 

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_functions import FUNCTIONS, function, slope
-from symgrad.proof.indexed_laws import exp, log, magnitude, opaque, power, product_without
+from symgrad.proof.indexed_laws import exp, log, magnitude, opaque, power
 from symgrad.proof.indexed_maps import affine, map_of, slice_map, up_to
 from symgrad.proof.indexed_matrices import determinant, inverse
 from symgrad.proof.indexed_ops import Call, axes, spread
+from symgrad.proof.indexed_products import product_of_all, product_without
 from symgrad.proof.indexed_rules import Way, delta
 from symgrad.proof.indexed_terms import Form, Terms
 
@@ -98,6 +99,8 @@ def _opaque(call: Call) -> Form:
         return _close(call, call.args[0], axis)
     names = {index: f"$m{k}" for k, index in enumerate(reduced)}
     fixed = {n: n for n in names.values()}
+    if call.step.op == "prod":
+        return _close(call, product_of_all(t, t.rename(call.args[0], names), tuple(reduced.values())), axis)
     form = opaque(t, call.step.op, t.rename(call.args[0], names), tuple(reduced.values()), fixed)
     return _close(call, form, axis)
 

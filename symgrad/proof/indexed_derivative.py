@@ -16,14 +16,14 @@ from symgrad.proof.indexed_laws import (
     log,
     opaque,
     power,
-    product_without,
     sign,
 )
 from symgrad.proof.indexed_matrices import determinant, inverse
-from symgrad.proof.indexed_rules import delta, filled, matrix_filled
+from symgrad.proof.indexed_products import product_of_all, product_without
+from symgrad.proof.indexed_rules import delta, filled, matrix_filled, without
 from symgrad.proof.indexed_terms import Atom, Factors, Form, Head, Raw, Terms
 
-__all__ = ["Derivative", "Exchange"]
+__all__ = ["Derivative", "Exchange", "repeated"]
 
 Slope: TypeAlias = "Callable[[Terms, Form], Form]"
 
@@ -204,28 +204,46 @@ class Exchange:
         if not head.forms:
             return t.atom(head, _slots(head))
         form = self.of(head.forms[0])
-        if head.kind in ("inv", "det"):
-            i, j = t.name(), t.name()
-            rest = _slots(head)[2:] if head.kind == "inv" else _slots(head)
-            inner = matrix_filled(t, form, (i, j, *rest))
-            make = inverse if head.kind == "inv" else determinant
-            return t.rename(make(t, inner, i, j, head.params[0]), {i: "$0", j: "$1"})
-        if head.kind in FUNCTIONS or head.kind == "slope":
-            return rebuilt(t, head, form)
-        if head.kind == "map":
-            return self._of_map(head, form)
-        made: Mapping[str, Callable[[Terms, Form], Form]] = {
-            "exp": exp,
-            "log": log,
-            "sign": sign,
-            "sum": lambda _t, u: u,
-        }
-        if head.kind in made:
-            return made[head.kind](t, form)
-        reduced = {p: p for p in t.free(form) if p.startswith("$m")}
-        return opaque(t, head.kind, form, head.params, reduced)
-
-    def _of_map(self, head: Head, form: Form) -> Form:
-        if form != head.forms[0]:
+        if head.kind == "map" and form != head.forms[0]:
             raise GiveUp("positions that depend on what is differentiated")
-        return self.t.atom(head, _slots(head))
+        return _remade(t, head, form)
+
+
+def _remade(t: Terms, head: Head, form: Form) -> Form:
+    """Return what a head says of another form than its own, over its slots."""
+    if head.kind in ("inv", "det"):
+        i, j = t.name(), t.name()
+        rest = _slots(head)[2:] if head.kind == "inv" else _slots(head)
+        inner = matrix_filled(t, form, (i, j, *rest))
+        make = inverse if head.kind == "inv" else determinant
+        return t.rename(make(t, inner, i, j, head.params[0]), {i: "$0", j: "$1"})
+    if head.kind in FUNCTIONS or head.kind == "slope":
+        return rebuilt(t, head, form)
+    if head.kind == "map":
+        return t.atom(head, _slots(head))
+    made: Mapping[str, Callable[[Terms, Form], Form]] = {
+        "exp": exp,
+        "log": log,
+        "sign": sign,
+        "sum": lambda _t, u: u,
+    }
+    if head.kind in made:
+        return made[head.kind](t, form)
+    if head.kind == "prod":
+        return product_of_all(t, form, head.params)
+    reduced = {p: p for p in t.free(form) if p.startswith("$m")}
+    return opaque(t, head.kind, form, head.params, reduced)
+
+
+def repeated(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
+    """Make a function anew whose form has two slots that one index fills: exp(x[i, j]) at i = j is that of x[i, i]."""
+    head, positions = t.heads[atom[0]], atom[1]
+    if not head.forms or head.kind == "map":
+        return None
+    before = 2 * head.params[2] if head.kind == "slope" else 2 if head.kind in {"inv", *FUNCTIONS} else 0
+    inner = positions[before:]
+    names = {f"${k}": f"${inner.index(p)}" for k, p in enumerate(inner) if inner.index(p) != k}
+    if not names:
+        return None
+    made = filled(t, _remade(t, head, t.rename(head.forms[0], names)), positions)
+    return t.times(without(raw, atom), power(t, made, raw[1][atom]))

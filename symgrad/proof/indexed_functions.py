@@ -25,6 +25,7 @@ from typing import TypeAlias
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_laws import exp, opaque
 from symgrad.proof.indexed_rules import (
+    apart,
     contracted,
     delta,
     less,
@@ -33,7 +34,7 @@ from symgrad.proof.indexed_rules import (
     matrix_lead,
     without,
 )
-from symgrad.proof.indexed_terms import Atom, Component, Form, Head, Monomial, Raw, Rule, Terms
+from symgrad.proof.indexed_terms import Atom, Component, Form, Head, Raw, Rule, Terms
 
 __all__ = [
     "FUNCTIONS",
@@ -42,6 +43,7 @@ __all__ = [
     "bare",
     "derivative",
     "function",
+    "is_identity",
     "only",
     "oriented",
     "rebuilt",
@@ -92,13 +94,12 @@ def oriented(t: Terms, form: Form, row: str, column: str) -> Matrix:
     return Matrix(slots, captured, False, tuple(orders), tuple(across))
 
 
-def scalars(form: Form, row: str, column: str) -> tuple[Fraction, Monomial, Form]:
-    """Split one term into what does not depend on row and column, and the rest."""
-    ((monomial, c),) = form.items()
-    tied = [any(i in positions for _, positions, _ in own for i in (row, column)) for (_, own), _ in monomial]
-    outer = tuple(part for part, inside in zip(monomial, tied, strict=True) if not inside)
-    inner = tuple(part for part, inside in zip(monomial, tied, strict=True) if inside)
-    return c, outer, {inner: Fraction(1)}
+def scalars(form: Form, row: str, column: str) -> tuple[Form, Form]:
+    """Return a number and a matrix whose product is a matrix: one term, if it is a multiple of one."""
+    parts = [(apart(monomial, row, column), c) for monomial, c in form.items()]
+    if len({inner for (_, inner), _ in parts}) != 1:
+        return {(): Fraction(1)}, form
+    return {outer: c for (outer, _), c in parts}, {parts[0][0][1]: Fraction(1)}
 
 
 def only(t: Terms, form: Form) -> tuple[Head, tuple[str, ...]] | None:
@@ -112,10 +113,17 @@ def only(t: Terms, form: Form) -> tuple[Head, tuple[str, ...]] | None:
     return t.heads[head], positions
 
 
+def is_identity(t: Terms, form: Form, row: str, column: str) -> bool:
+    """Tell whether a matrix is the identity."""
+    found = only(t, form)
+    return found is not None and found[0].kind == "delta" and set(found[1]) == {row, column}
+
+
 def bare(t: Terms, form: Form) -> Form:
     """Return the matrix over slots of which another one is a multiple by scalars: N of M."""
-    if len(form) == 1:
-        return scalars(form, "$r", "$c")[2]
+    _, inner = scalars(form, "$r", "$c")
+    if len(inner) == 1:
+        return inner
     shared: dict[Component, list[Fraction]] = {}
     for monomial in form:
         for component, e in monomial:
@@ -183,11 +191,8 @@ def _of_identity(t: Terms, form: Form, row: str, column: str) -> Form | None:
     """Return the number of which a matrix is a multiple of the identity, if it is one."""
     if not form:
         return {}
-    parts = [scalars({monomial: c}, row, column) for monomial, c in form.items()]
-    found = [only(t, inner) for _, _, inner in parts]
-    if not all(o is not None and o[0].kind == "delta" and set(o[1]) == {row, column} for o in found):
-        return None
-    return t.add(*({outer: c} for c, outer, _ in parts))
+    scalar, inner = scalars(form, row, column)
+    return scalar if is_identity(t, inner, row, column) else None
 
 
 def _of_scalar(t: Terms, name: str, u: Form) -> Form:

@@ -5,12 +5,13 @@ Each returns a form that is equal wherever its argument is defined, and notes wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from math import floor, gcd, lcm
 
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed_rules import delta, filled
+from symgrad.proof.indexed_powers import perfect_power
+from symgrad.proof.indexed_rules import filled
 from symgrad.proof.indexed_terms import Component, Form, Monomial, Terms, heads_of
 from symgrad.proof.indexed_text import text
 
@@ -23,7 +24,6 @@ __all__ = [
     "magnitude",
     "opaque",
     "power",
-    "product_without",
     "sign",
 ]
 
@@ -192,6 +192,10 @@ def _content(t: Terms, form: Form) -> tuple[Fraction, Monomial, Form]:
 
 
 def _power_of_sum(t: Terms, base: Form, p: Fraction) -> Form:
+    if p < 0 and p.denominator == 1:
+        c, root, k = perfect_power(base)
+        if k > 1:
+            return t.scale(_power_of_sum(t, root, p * k), c ** int(p))
     if p >= 1:
         whole = floor(p)
         left = _power_of_sum(t, base, p - whole) if p != whole else t.number(1)
@@ -234,6 +238,11 @@ def log(t: Terms, form: Form) -> Form:
         assume(t, "> 0", form)
     if len(form) > 1:
         c, unit, base = _content(t, form)
+        d, root, k = perfect_power(base)
+        if k > 1 and is_positive(t, root):
+            return t.add(
+                _log_of_number(t, c * d), *(_log_of_part(t, *part) for part in unit), t.scale(log(t, root), k)
+            )
         return t.add(_log_of_number(t, c), *(_log_of_part(t, *part) for part in unit), opaque(t, "log", base))
     ((monomial, c),) = form.items()
     result = _log_of_number(t, abs(c))
@@ -305,13 +314,6 @@ def opaque(
             side = -1 if kind in _ODD else 1
     head = t.head(kind, params, (slots,), len(positions), symmetries=orders)
     return t.scale(t.atom(head, positions), side)
-
-
-def product_without(t: Terms, form: Form, lengths: Sequence[str], at: Sequence[str]) -> Form:
-    """Return the product of a form over "$m0", ... but for the entry that stands at some indices."""
-    here = t.multiply(*(delta(t, f"$m{k}", i, n) for k, (i, n) in enumerate(zip(at, lengths, strict=True))))
-    others = t.add(form, t.multiply(here, t.subtract(t.number(1), form)))
-    return opaque(t, "prod", others, tuple(lengths), {f"$m{k}": f"$m{k}" for k in range(len(lengths))})
 
 
 def sign(t: Terms, form: Form) -> Form:

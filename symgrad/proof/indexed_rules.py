@@ -18,6 +18,7 @@ from symgrad.proof.indexed_terms import Atom, Component, Form, Monomial, Raw, Ru
 __all__ = [
     "RULES",
     "Way",
+    "apart",
     "contracted",
     "delta",
     "filled",
@@ -289,12 +290,21 @@ def _present(lead: Monomial, raw: Raw) -> bool:
     return all(h in heads for (_, own), _ in lead for h, _, _ in own)
 
 
+def apart(monomial: Monomial, row: str, column: str) -> tuple[Monomial, Monomial]:
+    """Split a product into what does not depend on row and column, and the rest."""
+    tied = [any(i in positions for _, positions, _ in own for i in (row, column)) for (_, own), _ in monomial]
+    outer = tuple(part for part, inside in zip(monomial, tied, strict=True) if not inside)
+    return outer, tuple(part for part, inside in zip(monomial, tied, strict=True) if inside)
+
+
 def matrix_lead(t: Terms, form: Form) -> Monomial | None:
-    """Return the term of a matrix that is looked for in products."""
+    """Return the term of a matrix that is looked for in products; of no other one it is a multiple."""
+    inner = [apart(m, "$r", "$c")[1] for m in form]
     leads = [
         m
-        for m in form
+        for m, own in zip(form, inner, strict=True)
         if _divisible(m)
+        and inner.count(own) == 1
         and all(t.heads[h].kind != "delta" for (_, own), _ in m for h, _, _ in own)
         and {"$r", "$c"} <= {p for (_, own), _ in m for _, positions, _ in own for p in positions}
     ]

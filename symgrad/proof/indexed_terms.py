@@ -29,9 +29,24 @@ from symgrad.proof.indexed_labels import (
     renamed,
 )
 
-__all__ = ["Atom", "Component", "Factors", "Form", "Head", "Monomial", "Raw", "Rule", "Terms", "heads_of"]
+__all__ = [
+    "REPEATED",
+    "Atom",
+    "Component",
+    "Factors",
+    "Form",
+    "Head",
+    "Monomial",
+    "Raw",
+    "Rule",
+    "Terms",
+    "heads_of",
+]
 
 Rule: TypeAlias = "Callable[[Terms, Atom, Raw], list[Raw] | None]"
+
+REPEATED = "repeated"
+"""The rule for a factor in which one index stands twice."""
 
 _ONE = Fraction(1)
 _SYMMETRIES = 720
@@ -248,6 +263,10 @@ class Terms:
                 rest = {i: n for i, n in bound.items() if i != index}
                 return self.times((c, factors, rest), self.size(bound[index]))
         for atom in factors:
+            if len(set(atom[1])) < len(atom[1]) and REPEATED in self.rules:
+                again = self.rules[REPEATED](self, atom, raw)
+                if again is not None:
+                    return again
             rule = self.rules.get(self.heads[atom[0]].kind)
             if rule is not None:
                 again = rule(self, atom, raw)

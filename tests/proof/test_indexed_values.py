@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import symgrad as sg
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.ir.evaluate import evaluate
@@ -61,6 +62,34 @@ def test_every_array_op(name: str, sizes: Mapping[str, int]) -> None:
     node = PROGRAMS[name]()
     rng = np.random.default_rng(5)
     values = {s: random_value(s, sizes, rng) for s in symbols_of([node])}
+    values[symbol_of("binder", *sizes)] = np.zeros(tuple(sizes.values()))
+    compare(node, values, sizes)
+
+
+UPDATES = [
+    "inv(eye(n) + X@X.T)",
+    "inv(s*eye(n) + X@B@Y.T)[0]",
+    "det(eye(n)*(1 + s**2) + X@diag(v)@Y.T)",
+    "logdet(A + outer(w, A[0]))",
+    "inv(A + s*outer(w, w))@w",
+    "inv(eye(n) + s*ones((n, n)))",
+    "trace(expm(X@X.T)@A) + sum(cosm(-A)@sinm(A))",
+    "sum(expm(s*A)@A@expm(-A))",
+    "sum(expm_frechet(s*A, A)*A) + trace(sinm_frechet(A, outer(w, w)))",
+    "sum(diag(exp(A*A.T)))",
+    "trace(expm(Q[0]@A.T))",
+    "sum(1/(1 + 2*exp(X) + exp(2*X))**2)",
+    "prod(prod(X*Y*s, axis=0)/v)",
+]
+
+
+@pytest.mark.parametrize("text", UPDATES)
+def test_forms_that_are_written_otherwise(text: str) -> None:
+    declared = "X, Y : real[n, m]\nA : real[n, n]\nB : real[m, m]\nQ : real[b, n, n]\nv : real[m]"
+    declared += "\nw : real[n]\ns : real"
+    node = sg.parse(f"{declared}\nf = {text}")["f"].node
+    sizes = {"n": 3, "m": 2, "b": 2}
+    values = {s: random_value(s, sizes, np.random.default_rng(3)) for s in symbols_of([node])}
     values[symbol_of("binder", *sizes)] = np.zeros(tuple(sizes.values()))
     compare(node, values, sizes)
 

@@ -1,0 +1,68 @@
+"""Products of all entries along axes, and of all but one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from symgrad.proof.indexed_laws import opaque, power
+from symgrad.proof.indexed_rules import delta, without
+from symgrad.proof.indexed_terms import Atom, Component, Factors, Form, Raw, Rule, Terms
+
+__all__ = ["PRODUCT_RULES", "product_of_all", "product_without"]
+
+
+def product_without(t: Terms, form: Form, lengths: Sequence[str], at: Sequence[str]) -> Form:
+    """Return the product of a form over "$m0", ... but for the entry that stands at some indices."""
+    here = t.multiply(*(delta(t, f"$m{k}", i, n) for k, (i, n) in enumerate(zip(at, lengths, strict=True))))
+    others = t.add(form, t.multiply(here, t.subtract(t.number(1), form)))
+    return opaque(t, "prod", others, tuple(lengths), {f"$m{k}": f"$m{k}" for k in range(len(lengths))})
+
+
+def product_of_all(t: Terms, form: Form, lengths: Sequence[str]) -> Form:
+    """Return the product of a form over "$m0", ...: that of each factor by itself."""
+    marks = {f"$m{k}": f"$m{k}" for k in range(len(lengths))}
+    if len(form) != 1:
+        return opaque(t, "prod", form, tuple(lengths), marks)
+    ((monomial, c),) = form.items()
+    result = t.number(1)
+    rest: list[tuple[Component, Fraction]] = []
+    for component, e in monomial:
+        tied = any(p in marks for _, positions, _ in component[1] for p in positions)
+        if tied and e.denominator == 1 and (e > 0 or len(monomial) > 1):
+            own = opaque(t, "prod", {((component, Fraction(1)),): Fraction(1)}, tuple(lengths), marks)
+            result = t.multiply(result, power(t, own, e))
+        else:
+            rest.append((component, e))
+    if rest or c != 1:
+        result = t.multiply(result, opaque(t, "prod", {tuple(rest): c}, tuple(lengths), marks))
+    return result
+
+
+def _product(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
+    """A product divided by one of its factors is the product of the others."""
+    head = t.heads[atom[0]]
+    (form,) = head.forms
+    e = raw[1][atom]
+    if e.denominator != 1 or e < 1 or len(head.params) != 1 or len(form) != 1:
+        return None
+    ((monomial, c),) = form.items()
+    names = {f"${k}": p for k, p in enumerate(atom[1])}
+    parts = [(own[0][0], own[0][1], x) for (lengths, own), x in monomial if not lengths and x > 0]
+    tied = next((part for part in parts if "$m0" in part[1]), None)
+    if tied is None or len(parts) != len(monomial):
+        return None
+    for head_id, positions in raw[1]:
+        if head_id != tied[0]:
+            continue
+        at = positions[tied[1].index("$m0")]
+        filled = {(h, tuple({**names, "$m0": at}.get(p, p) for p in own)): x for h, own, x in parts}
+        if all(raw[1].get(a, Fraction(0)) <= -x for a, x in filled.items()):
+            _, left, bound = without(raw, atom, e - 1)
+            rest: Factors = {a: y + filled.get(a, 0) for a, y in left.items() if y + filled.get(a, 0)}
+            others = product_without(t, t.rename(form, names), head.params, [at])
+            return t.times((raw[0] * c, rest, bound), others)
+    return None
+
+
+PRODUCT_RULES: Mapping[str, Rule] = {"prod": _product}
