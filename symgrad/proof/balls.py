@@ -33,7 +33,7 @@ from symgrad.proof.field import flint
 from symgrad.proof.lengths import length, resolve
 from symgrad.proof.steps import Program, Step, Symbol
 
-__all__ = ["Value", "evaluate", "inside", "moving", "sizes_at"]
+__all__ = ["EVERY", "Value", "evaluate", "inside", "moving", "sizes_at"]
 
 Point: TypeAlias = "Mapping[str, Any]"
 
@@ -52,6 +52,9 @@ _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 # Where they are certain in the strict sense their results are constant near the point.
 _PIECEWISE = _LOGIC | _COMPARISONS | {"floor", "ceil", "round", "sign", "argmax", "argmin", "one_hot"}
+# Of a whole exponent or order they are defined where else they are not.
+_WHOLE = frozenset({"pow", "jv", "iv"})
+EVERY = "*"
 _EVERY = 2048  # steps between looks at the clock
 
 
@@ -74,7 +77,8 @@ def evaluate(
         sizes: values of named lengths that no variable in ``point`` has in its shape.
         strict: whether values are unknown also where they are not differentiable: ties of comparisons, of maximum and
             minimum, jumps of floor, ceil, round and sign, abs at 0, ends of domains. With a name, only of steps that
-            depend on that variable, other than through ``stop_gradient``.
+            depend on that variable, other than through ``stop_gradient``. With `EVERY` of all that depend on any
+            variable: what is known then is so all around the point.
         wanted: positions of the steps whose values are wanted; None for all. Others are not evaluated.
         deadline: when to stop, on the clock of `time.monotonic`.
 
@@ -97,6 +101,7 @@ def evaluate(
     needed = _needed(program, wanted)
     known = {**sizes_at(program, point), **(sizes or {})}
     local = moving(program, strict)
+    real = _depends(program, EVERY, real=True) if strict == EVERY else None
     values: list[Any] = [None] * len(program.steps)
     with context.workprec(precision):
         for i, step in enumerate(program.steps):
@@ -104,7 +109,16 @@ def evaluate(
                 raise TimeoutError
             if needed is None or needed[i]:
                 values[i] = _value(program, step, values, point, known, local is not None and bool(local[i]))
+                if real is not None and step.op in _WHOLE and not _all_around(step, values, real):
+                    values[i] = None
     return [values[i] for i in every]
+
+
+def _all_around(step: Step, values: list[Any], real: bytearray) -> bool:
+    """Whether a power, or a function of an order, is not defined only because one of its arguments is whole here."""
+    whole, other = step.args[::-1] if step.op == "pow" else step.args
+    base = values[other]
+    return not real[whole] or (base is not None and not is_array(base) and bool(base > 0))
 
 
 def _needed(program: Program, wanted: Sequence[int] | None) -> bytearray | None:
@@ -124,15 +138,21 @@ def moving(program: Program, strict: bool | str) -> bytearray | None:
     """Tell for each step whether one of its arguments depends on a variable (on any real one for True)."""
     if strict is False:
         return None
+    depends = _depends(program, strict)
+    return bytearray(any(depends[a] for a in step.args) for step in program.steps)
+
+
+def _depends(program: Program, strict: bool | str, *, real: bool = False) -> bytearray:
+    """Tell for each step whether it moves with a variable; ``real``: with a real one."""
+    every = strict == EVERY
     depends = bytearray(len(program.steps))
-    found = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
         if step.op == "symbol":
-            depends[i] = step.kind == "real" if strict is True else step.params[0] == strict
-        elif any(depends[a] for a in step.args):
-            found[i] = 1
-            depends[i] = step.op not in _PIECEWISE and step.op != "stop_gradient"
-    return found
+            kind = step.kind == "real"
+            depends[i] = kind or not real if every else kind if strict is True else step.params[0] == strict
+        elif step.op not in _PIECEWISE and (every or step.op != "stop_gradient"):
+            depends[i] = any(depends[a] for a in step.args)
+    return depends
 
 
 def sizes_at(program: Program, point: Point) -> dict[str, int]:

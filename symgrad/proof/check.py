@@ -25,7 +25,7 @@ from symgrad.proof.parts import empty, parts
 from symgrad.proof.replay import Replay
 from symgrad.proof.shapes import check_shapes
 from symgrad.proof.steps import Program, number_from_json, program_from_json
-from symgrad.proof.witness import Witness, check_witness, known, pairs
+from symgrad.proof.witness import Witness, all_around, check_witness, known, pairs
 
 __all__ = ["FORMAT", "MOST_KERNELS", "Checked", "check", "check_case", "covered", "point_from_json"]
 
@@ -264,7 +264,10 @@ def _at_sample(
     )
     if not known(rest) or not pairs(left, right):
         raise GiveUp("at the point that is given one of the two is not defined")
-    return Checked("refuted" if data["status"] == "apart" else "proved", why, tuple(dict.fromkeys(excluded)))
+    left_out = tuple(dict.fromkeys(excluded))
+    if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes, _deadline()):
+        raise GiveUp("the point that is given may be one of those that are left out")
+    return Checked("refuted" if data["status"] == "apart" else "proved", why, left_out)
 
 
 def _deadline() -> float:

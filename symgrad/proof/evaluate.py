@@ -144,6 +144,8 @@ def _assume(
         raise GiveUp("a condition that is not decided")
     difference = k.field.sub(*(known[a] for a in step.args))
     equal = k.field.is_zero(difference)
+    if not equal and k.field.number(difference) is None and not k.is_thin(difference.num):
+        return  # both sides may be equal on an open set: what follows must follow however it comes out
     if step.op in {"eq", "ne"}:
         # Two sides that are not equal everywhere are so in a thin set.
         k.assumed += (

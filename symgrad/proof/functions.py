@@ -235,6 +235,8 @@ class Functions(Powers):
     def signum(self, u: Element) -> Element:
         """The sign as the op of programs gives it, but where u is zero."""
         if self.field.number(u) is None:
+            if not self.is_thin(u.num):
+                return self.opaque("sign", u)
             self.assumed.append(f"{self.field.fraction_text(u)} = 0")
         return self.sign(u)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,6 +13,9 @@ from symgrad.proof.ranges import ANY, ONE, Range, power, times
 __all__ = ["MANY", "Atom", "Generators", "fraction", "primes"]
 
 MANY = 1_000  # places of power kernels of one h
+_MOST_SIGNS = 6
+_JUMPING = frozenset({"floor", "round", "sign", "atan2", "pow"})
+_ARCS = frozenset({"asin", "atan"})
 
 
 @dataclass(slots=True)
@@ -54,6 +57,13 @@ class Generators:
     )
     """What a generator at a position is: its kind and its place in the list of that kind."""
 
+    parities: list[tuple[Poly, Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[Poly, Element]]
+    )
+    """Terms of integer exponents, and -1 to their power."""
+    signs: list[tuple[Poly, Poly]] = dataclasses.field(init=False, default_factory=list[tuple[Poly, Poly]])
+    """The generators of signs that nothing decides, and the polynomials that they belong to."""
+
     def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
         made = self.field.generator(name)
         position = self.field.index(made)
@@ -72,6 +82,81 @@ class Generators:
         if len(h) != 1 or h.total_degree() != 1:
             return "", 0
         return self.meaning[self.field.index(h)]
+
+    # zeros
+
+    def is_thin(self, h: Poly) -> bool:
+        """Whether the zeros of a polynomial, which is not zero everywhere, certainly contain no open set.
+
+        Where signs do not change, kernels are analytic functions, and those that are not opaque satisfy no relations
+        but the known ones. Of opaque functions that is so if there is only one.
+        """
+        F = self.field
+        lowest = [min(column) for column in zip(*h.monoms(), strict=True)]
+        rest = divmod(h, F.ring.from_dict({tuple(lowest): 1}))[0]
+        alone = [F.ring.gen(p) for p, e in enumerate(lowest) if e and self.meaning[p][0] != "sign"]
+        return all(all(self._pieces(part)) for part in [*alone, rest])
+
+    def varies(self, a: Element) -> bool:
+        """Whether a fraction certainly has the same value on no open set."""
+        pieces = self._pieces(a.num)
+        return all(pieces) and (bool(a.den) or not any(piece.is_constant() for piece in pieces))
+
+    def _pieces(self, h: Poly) -> list[Poly]:
+        """What a polynomial is for every choice of its signs: zero on an open set only if one of these is zero."""
+        nothing = [self.field.ring.constant(0)]
+        own = {p for p, d in enumerate(h.degrees()) if d}
+        every = self._within(own)
+        functions = [self.functions[self.meaning[p][1]][0] for p in every if self.meaning[p][0] == "function"]
+        angles = any(self.meaning[p][0] in {"tan", "turn"} for p in every)
+        if len(functions) > 1 or not _JUMPING.isdisjoint(functions):
+            return nothing
+        if angles and not _ARCS.isdisjoint(functions):
+            return nothing
+        signs = [p for p in every if self.meaning[p][0] == "sign"]
+        if len(signs) > _MOST_SIGNS or not own.issuperset(signs):
+            return nothing
+        pieces = [h]
+        for p in signs:
+            s = self.field.ring.gen(p)
+            pieces = [divmod(piece, s - side)[1] for piece in pieces for side in (1, -1)]
+        return pieces
+
+    def _within(self, positions: Iterable[int]) -> set[int]:
+        """The positions of generators, of those that these are made of, and so on."""
+        found: set[int] = set()
+        todo = list(positions)
+        while todo:
+            p = todo.pop()
+            if p not in found:
+                found.add(p)
+                for a in self._made_of(p):
+                    polys = [a.num, *(self.field.factors[i] for i, _ in a.den)]
+                    todo += [q for poly in polys for q, d in enumerate(poly.degrees()) if d]
+        return found
+
+    def _made_of(self, position: int) -> list[Element]:
+        kind, place = self.meaning[position]
+        match kind:
+            case "exp":
+                return [self.exps[place][0]]
+            case "tan":
+                return [self.angles[place][0]]
+            case "root" | "log":
+                return [self.atoms[place].value]
+            case "power":
+                at, i = divmod(place, MANY)
+                return [self.atoms[at].value, self.atoms[at].powers[i][0]]
+            case "function":
+                return list(self.functions[place][1])
+            case "sign":
+                mine = [h for s, h in self.signs if self.field.index(s) == position]
+                mine += [term for term, made in self.parities if self.field.index(made.num) == position]
+                return [Element(h) for h in mine if self.field.number(Element(h)) is None]
+            case _:
+                return []
+
+    # bounds
 
     def sign_by_bounds(self, h: Poly) -> int:
         """The sign of a polynomial wherever it is not zero, if the bounds of its generators tell, or 0."""

@@ -83,10 +83,6 @@ class Kernels(Generators):
     """Thin sets of points that are left out, as conditions: where a kernel or a sign is not defined."""
     poles: list[str] = dataclasses.field(default_factory=list[str])
     """Where the tangents that stand for sines and cosines are infinite."""
-    parities: list[tuple[Poly, Element]] = dataclasses.field(default_factory=list[tuple[Poly, Element]])
-    """Terms of integer exponents, and -1 to their power."""
-    signs: list[tuple[Poly, Poly]] = dataclasses.field(default_factory=list[tuple[Poly, Poly]])
-    """The generators of signs that nothing decides, and the polynomials that they belong to."""
 
     def left_out(self) -> tuple[str, ...]:
         """The thin sets in which nothing is proved, as conditions: what was divided by, poles, signs of zero."""
@@ -193,9 +189,16 @@ class Kernels(Generators):
         return gap
 
     def leave_out(self, h: Poly) -> None:
-        """Note that nothing is claimed where a polynomial vanishes."""
-        if not h.is_constant() and h not in self.field.factors and not self.never_zero(h):
-            self.assumed.append(f"{self.field.text(h)} = 0")
+        """Note that nothing is claimed where a polynomial vanishes.
+
+        Raises:
+            GiveUp: if that may be so on an open set.
+        """
+        if h.is_constant() or h in self.field.factors or self.never_zero(h):
+            return
+        if not self.is_thin(h):
+            raise GiveUp("the sign of something that may be zero on an open set")
+        self.assumed.append(f"{self.field.text(h)} = 0")
 
     def require_nonnegative(self, p: Product) -> None:
         """Restrict the case to the points where a product is not negative: where it is zero its signs say nothing."""
@@ -227,7 +230,8 @@ class Kernels(Generators):
         several = [(t, h) for t, h in self.signs if sign.num.degrees()[F.index(t)]]
         if len(several) > 1:
             # Where one is zero the others need not agree.
-            self.assumed += [f"{F.text(h)} = 0" for _, h in several]
+            for _, h in several:
+                self.leave_out(h)
         # s*rest = 1 and rest**2 = 1, so s = rest.
         rest, remainder = divmod(sign.num, s)
         if remainder or len(rest) != 1:

@@ -50,6 +50,8 @@ class Powers(Kernels):
             sign = F.scaled(F.add(up, F.mul(down, self._parity(v))), Fraction(1, 2))
             return F.mul(sign, self._raised(p, v))
         if number is None and F.number(p.sign) != 1:
+            if not self.varies(v):
+                raise GiveUp("an exponent that may be an integer on an open set")
             self.assumed.append(f"{F.fraction_text(u)} <= 0 and {F.fraction_text(v)} is an integer")
         if number is not None and number < 0:
             self.require_positive(p.sign)

@@ -10,13 +10,14 @@ import numpy as np
 
 from symgrad.proof.ball_arrays import boxed
 from symgrad.proof.ball_ops import Value, ball, number
-from symgrad.proof.balls import context, evaluate, flint, inside
+from symgrad.proof.balls import EVERY, context, evaluate, flint, inside
 from symgrad.proof.steps import Program
 
-__all__ = ["Witness", "apart", "ball_text", "check_witness", "known", "pairs"]
+__all__ = ["Witness", "all_around", "apart", "ball_text", "check_witness", "known", "pairs"]
 
 fmpq: Any = flint.fmpq
 _DIGITS = 25
+_BITS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,25 @@ def ball_text(value: Value) -> str:
 def known(values: Sequence[Any]) -> bool:
     """Tell whether every entry of every value is certain."""
     return all(v is not None for value in values for v in boxed(value).flat)
+
+
+def all_around(
+    program: Program,
+    wanted: Sequence[int],
+    point: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    deadline: float | None = None,
+) -> bool:
+    """Tell whether steps are certainly defined all around a point: no thin set has all such points near it.
+
+    Raises:
+        UsageError: if the point does not fit the program.
+        TimeoutError: at the deadline.
+    """
+    found = evaluate(
+        program, point, precision=_BITS, sizes=sizes, strict=EVERY, wanted=wanted, deadline=deadline
+    )
+    return known(found)
 
 
 def check_witness(

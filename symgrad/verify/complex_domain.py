@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
@@ -20,6 +20,7 @@ from symgrad.proof.field import Budget, Field, Full, GiveUp
 from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.kernels import Refine
 from symgrad.proof.steps import Program, program_to_json
+from symgrad.proof.witness import all_around
 from symgrad.verify.complex_points import complex_points
 from symgrad.verify.prove import prove
 from symgrad.verify.refute import refute
@@ -65,7 +66,9 @@ def decide_complex(
     s = stated(program, i, j, None if wrt is None else wrt.name)
     points = _Points(s, begun + 0.95 * time_limit)
     points.look(_FEW)
-    found = _proved(s, program, i, j, points, begun + 0.7 * time_limit) if points.witness is None else ""
+    found: Verdict | str = ""
+    if points.witness is None and points.on_a_cut is None:
+        found = _proved(s, program, i, j, points, begun + 0.7 * time_limit)
     if isinstance(found, str):
         points.look(_ENOUGH)
         points.finer()
@@ -75,6 +78,9 @@ def decide_complex(
 
 
 # -------------------------------------------------------------------------------------------------------------- points
+
+
+_Witness: TypeAlias = "tuple[Mapping[str, Gaussian], int, Value, Value]"
 
 
 @dataclass(slots=True)
@@ -92,7 +98,9 @@ class _Points:
     unknown: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
     digits: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
     """To how many decimal digits the sides agree, None if they are exact."""
-    witness: tuple[Mapping[str, Gaussian], int, Value, Value] | None = None
+    witness: _Witness | None = None
+    on_a_cut: _Witness | None = None
+    """One where a function has its branch cut: others tell more."""
     tried: int = 0
     late: bool = False
 
@@ -105,13 +113,10 @@ class _Points:
                 return
             self.tried += 1
 
-    def on_a_cut(self) -> bool:
-        """Whether a function has its branch cut at the witness."""
+    def _is_on_a_cut(self, point: Mapping[str, Gaussian], precision: int) -> bool:
+        """Whether a function has its branch cut there; of a derivative such points do not count at all."""
         s = self.statement
-        if self.witness is None or s.wrt is not None:
-            return False
-        point, precision, *_ = self.witness
-        names = [d.name for d in s.program.symbols if d.kind == "complex"]
+        names = [d.name for d in s.program.symbols if d.kind == "complex" and s.wrt is None]
         return any(
             None in evaluate(s.program, point, precision=precision, wanted=[s.a, s.b], wrt=name)
             for name in names
@@ -149,8 +154,12 @@ class _Points:
             return not self._is_late()
         with context.workprec(precision):
             if apart(left, right):
-                self.witness = point, precision, left, right
-                return False
+                found = point, precision, left, right
+                if not self._is_on_a_cut(point, precision):
+                    self.witness = found
+                    return False
+                self.on_a_cut = self.on_a_cut or found
+                return not self._is_late()
             self.digits[number] = _digits(left, right)
         self.agreeing[number] = point
         self.unknown.pop(number, None)
@@ -239,11 +248,14 @@ def _for_real_numbers(
     if not attempt.proved:
         return None
     outcome = refute(
-        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=1, finer=False
+        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=_FEW, finer=False
     )
-    if outcome.witness is not None or not outcome.points:
+    wanted = [left, right, *defined]
+    inner = (p for p in outcome.points if all_around(made, wanted, p.values, p.sizes))
+    sample = next(inner, None)
+    if outcome.witness is not None or sample is None:
         return None
-    point = {name: str(value) for name, value in outcome.points[0].values.items()}
+    point = {name: str(value) for name, value in sample.values.items()}
     return {"cases": [c.data for c in attempt.cases], "sample": {"point": point, "sizes": {}}}
 
 
@@ -257,8 +269,9 @@ def _fewest(points: _Points) -> int | None:
 
 def _judged(points: _Points, why: str) -> Verdict:
     """The verdict of points alone; ``why`` there is no proof."""
-    if points.witness is not None:
-        point, precision, left, right = points.witness
+    witness = points.witness or points.on_a_cut
+    if witness is not None:
+        point, precision, left, right = witness
         with context.workprec(precision):
             sides = text(left), text(right)
         found = {
@@ -269,7 +282,7 @@ def _judged(points: _Points, why: str) -> Verdict:
         }
         return Verdict(
             "refuted",
-            "the two sides differ" + (", at a point on a branch cut" if points.on_a_cut() else ""),
+            "the two sides differ" + ("" if points.witness else ", at points on branch cuts"),
             witness=dict(point),
             values=sides,
             proof=Proof({"witness": found}),

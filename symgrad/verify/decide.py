@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,8 +19,9 @@ from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.text import step_text
-from symgrad.proof.witness import Witness
+from symgrad.proof.witness import Witness, all_around
 from symgrad.verify.chance import error_probability
+from symgrad.verify.points import Point
 from symgrad.verify.prove import Attempt, Case, prove
 from symgrad.verify.refute import Outcome, refute
 from symgrad.verify.statement import program_of
@@ -119,7 +120,8 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
         return _refuted(s, outcome.witness, regions)
     if attempt.empty:
         return Verdict("undecided", "the two sides are nowhere defined together")
-    if attempt.proved and points:
+    sample = _sample(s, outcome, attempt.excluded)
+    if attempt.proved and sample is not None:
         return Verdict(
             "proved",
             "both sides have the same normal form wherever they are defined"
@@ -127,7 +129,7 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
             excluded=attempt.excluded,
             points=points,
             digits=outcome.digits,
-            proof=_proof(s, "proved", outcome, attempt),
+            proof=_proof(s, "proved", sample, attempt),
         )
     apart = {case.number for case in attempt.cases}
     # A difference that is a number but for some points may be zero at these, and they all that there are.
@@ -137,9 +139,10 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
             "the difference of the two sides has a normal form that is a number",
             witness=dict(outcome.points[0].values),
             values=(str(*apart), "0"),
-            proof=_proof(s, "apart", outcome, attempt),
+            proof=_proof(s, "apart", outcome.points[0], attempt),
         )
-    why = attempt.why or "the normal forms are the same"
+    left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""
+    why = attempt.why or f"the normal forms are the same{left}"
     if points and not outcome.out_of_time:
         return Verdict(
             "supported",
@@ -157,8 +160,15 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
 
 
-def _proof(s: Statement, status: str, outcome: Outcome, attempt: Attempt) -> Proof:
-    sample = outcome.points[0]
+def _sample(s: Statement, outcome: Outcome, excluded: Sequence[str]) -> Point | None:
+    """A point that shows that a proof says something: around it both sides are defined, if it leaves out any."""
+    if not excluded or not s.scalar:
+        return next(iter(outcome.points), None)
+    wanted = [s.a, s.b, *s.defined]
+    return next((p for p in outcome.points if all_around(s.program, wanted, p.values, p.sizes)), None)
+
+
+def _proof(s: Statement, status: str, sample: Point, attempt: Attempt) -> Proof:
     return Proof(
         {
             **_head(s, status),

@@ -176,7 +176,7 @@ def _run(
         }
         try:
             left, right = values(kernels, program, [a, b], outcome)
-            difference = kernels.field.sub(left, right)
+            return _judged(kernels, kernels.field.sub(left, right), outcome, data), kernels
         except Full:
             capacity *= 2
             if capacity > MOST_KERNELS:
@@ -189,8 +189,6 @@ def _run(
             return Case(outcome, f"gave up: {why}"), None
         except KeyError:  # comparisons have no value in kernels
             return Case(outcome, "gave up: a truth value that is more than a condition"), None
-        else:
-            return _judged(kernels, difference, outcome, data), kernels
     return Case(outcome, "gave up: the kernels grow ever finer"), None
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from functools import reduce
 
 import pytest
 
 import symgrad as sg
-from symgrad.verify.decide import equal
+from symgrad.proof.check import check
+from symgrad.verify.decide import decide, equal
 from symgrad.verify.prove import prove
 from tests.verify.statements import equality
 
@@ -72,3 +74,62 @@ def test_many_variables_end_in_time():
 
 def test_two_truth_values_are_no_crash():
     assert sg.equal("x > 0", "0 < x", domain={"x": "real"}).status in {"supported", "undecided", "proved"}
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("sign(floor(1000*x - 1/7))**2", "1"),
+        ("where(floor(x) == 3, 5, 1)", "1"),
+        ("where(floor(x) > 3, 1, -1)", "sign(floor(x) - 3)"),
+        ("sign(relu(x - 1/7) + relu(-1/7 - x))**2", "1"),
+        ("sign(relu(x))", "1"),
+        ("sqrt(relu(x)*y) + abs(y)", "sqrt(relu(x)*y) + y"),
+        ("where(exp(abs(x)) == exp(x), 1, 2)", "2"),
+        ("where(asin(sin(x)) == x, 1, 2)", "2"),
+        ("where(atan2(y, x) == atan(y/x), 1, 2)", "2"),
+        ("abs(x**(floor(y)/1))", "x**(floor(y)/1)"),
+    ],
+)
+def test_what_is_left_out_is_thin(a, b):
+    """Zeros that fill an interval are no thin set: no proof leaves them out."""
+    assert not attempt(a, b).proved
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("where(floor(x) > 3, x, y)", "y + where(floor(x) > 3, x - y, 0)"),
+        ("where(floor(x) == 3, sqrt(x)**2, x)", "where(floor(x) == 3, x, x)"),
+        ("where(abs(x) > 1, 1, -1)", "sign(abs(x) - 1)"),
+        ("sign(exp(x) - 1)", "sign(x)"),
+        ("where(sqrt(x) > y, sqrt(x), y)", "maximum(sqrt(x), y)"),
+        ("where(erf(x) > y, erf(x), y)", "maximum(erf(x), y)"),
+    ],
+)
+def test_proofs_that_need_no_such_set(a, b):
+    assert attempt(a, b).proved
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        # both sides are defined where x is y alone, and the proof says nothing there
+        (
+            "abs((3*b - 1)*(2*b - 1)) + 0*sqrt(x - y) + 0*sqrt(y - x)/(x + 7)",
+            "abs((3*b - 1)*(2*b - 1)) + 0*sqrt(x - y) + 0*sqrt(y - x)*(x + 7)**2/(x + 7)**3",
+        ),
+        ("0*acosh(p**(2/3)) + 0*asin(p**(2/3)) + sign(p - 1)**2", "0*acosh(p**(2/3)) + 0*asin(p**(2/3)) + 1"),
+        ("sqrt(n - 3) + sqrt(3 - n) + sign(n - 3)**2", "sqrt(n - 3) + sqrt(3 - n) + 1"),
+    ],
+)
+def test_a_proof_has_a_point_that_it_says_something_of(a, b):
+    assert decide(equality(a, b), 3).status != "proved"
+
+
+def test_a_sample_is_no_point_that_is_left_out():
+    v = decide(equality("x/x + sqrt(x - 1)", "1 + sqrt(x - 1)"), 5)
+    data = json.loads(v.proof.to_json())
+    assert check(data).status == "proved"
+    for x, status in (("1", "supported"), ("2", "proved"), ("1/2", "supported")):
+        assert check({**data, "sample": {"point": {"x": x}, "sizes": {}}}).status == status

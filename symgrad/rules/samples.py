@@ -1,0 +1,283 @@
+"""Sample points of a graph: exact values of its nodes there, and how many bits of a form of them are wrong in floats.
+
+Which of several forms that are all equal is computed is a choice that no sample can make wrong; so a sample may make it.
+The points are the same in every run: a fixed sequence over the declared domains, with moderate and with extreme
+magnitudes, near ends of intervals, near the numbers that occur in the formula, and with values that nearly agree.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.evaluate import CONSTANT_VALUES
+from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.intervals import Facts
+
+__all__ = ["MOST", "Sample"]
+
+MOST = 64.0  # bits: of a value that is not even a number
+
+# Ops that are cheap at any precision; the value of any other is taken for an input.
+# fmt: off
+_COMPUTED = frozenset([
+    "add", "mul", "neg", "div", "pow", "sqrt", "cbrt", "abs", "sign", "exp", "exp2", "expm1", "log", "log1p", "log2",
+    "log10", "hypot", "sigmoid", "softplus", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
+    "asinh", "acosh", "atanh", "sec", "csc", "cot", "sech", "csch", "coth", "where", "maximum", "minimum", "relu", "clip",
+    "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "not_", "xor", "floor", "ceil", "round", "stop_gradient",
+])
+# fmt: on
+_PLAIN = frozenset(["add", "mul", "neg", "div", "abs", "sign", "sqrt", "where", "maximum", "minimum", "relu", "clip"])
+
+# How many points, of exponents up to what (of two).
+_WIDTHS = ((12, 3), (12, 26), (6, 60), (4, 300), (4, 530), (2, 1000))
+_SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values are together
+_NEAR = 8  # points near a number of the formula, and points where values nearly agree
+_EXPONENTIAL = frozenset(
+    ["exp", "exp2", "expm1", "sigmoid", "softplus", "sinh", "cosh", "tanh", "sech", "csch", "coth"]
+)
+# Exponents (of two) of arguments that functions are not asked about, and exponentials.
+_BEYOND, _FAR = 3000, 24
+_CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
+
+
+class Sample:
+    """Points of what a graph reads, and values there.
+
+    Args:
+        outputs: the graph.
+        known: facts, which tell the intervals of what it reads.
+    """
+
+    def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
+        import mpmath
+
+        self.leaves = _leaves(outputs)
+        numbers = {abs(float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"}
+        near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
+        points, widths = _points(self.leaves, [known.facts(n) for n in self.leaves], near)
+        self._floats: dict[Node, Any] = {
+            leaf: np.array([p[k] for p in points], dtype=np.bool_ if leaf.dtype == "bool" else np.float64)
+            for k, leaf in enumerate(self.leaves)
+        }
+        self._contexts: list[Any] = []
+        made: dict[int, Any] = {}
+        for width in widths:
+            if width not in made:
+                made[width] = mpmath.MPContext()
+                made[width].prec = 192 + 4 * width if width <= 60 else 300 + 2 * width
+            self._contexts.append(made[width])
+        self._exact: dict[Node, list[Any]] = {}
+        for k, leaf in enumerate(self.leaves):
+            self._exact[leaf] = [
+                bool(p[k]) if leaf.dtype == "bool" else mp.mpf(p[k])
+                for p, mp in zip(points, self._contexts, strict=True)
+            ]
+
+    def floats(self, node: Node) -> Any:
+        """Return the values of a node in float64, operation by operation."""
+        with np.errstate(all="ignore"):
+            for n in topological([node], until=self._floats):
+                if n not in self._floats:
+                    self._floats[n] = _float_of(n, [self._floats[a] for a in n.args])
+        return self._floats[node]
+
+    def exact(self, node: Node) -> list[Any]:
+        """Return the values of a node to many digits, None where it is undefined or beyond reach."""
+        for n in topological([node], until=self._exact):
+            if n not in self._exact:
+                args = [self._exact[a] for a in n.args]
+                self._exact[n] = [
+                    _exact_of(mp, n, [a[i] for a in args]) for i, mp in enumerate(self._contexts)
+                ]
+        return self._exact[node]
+
+    def agree(self, node: Node, other: Node) -> Any:
+        """Return at which points two forms have the same exact value, or None if at one of them they surely differ.
+
+        Where they seem to differ, more digits tell cancellation from difference; such points are left out then.
+        """
+        first, second = self.exact(node), self.exact(other)
+        usable = np.zeros(len(first), np.bool_)
+        for i, (a, b) in enumerate(zip(first, second, strict=True)):
+            if a is None or b is None:
+                continue
+            if _close(a, b):
+                usable[i] = True
+            elif not self._close_at(i, node, other):
+                return None
+        return usable
+
+    def _close_at(self, i: int, node: Node, other: Node) -> bool:
+        import mpmath
+
+        finer = mpmath.MPContext()
+        finer.prec = 4 * self._contexts[i].prec
+        values: dict[Node, Any] = {leaf: self._exact[leaf][i] for leaf in self.leaves}
+        for n in topological([node, other], until=values):
+            if n not in values:
+                values[n] = _exact_of(finer, n, [values[a] for a in n.args])
+        a, b = values[node], values[other]
+        if a is None or b is None or _close(a, b):
+            return True
+        if isinstance(a, bool) or isinstance(b, bool):
+            return False
+        largest = max(abs(v) for v in values.values() if v is not None and not isinstance(v, bool))
+        return bool(abs(a - b) <= largest * finer.mpf(2) ** (-finer.prec // 2))
+
+    def errors(self, node: Node, target: Node) -> Any:
+        """Return how many bits of a form of a target are wrong at each point: log2(1 + ulps), NaN where unknown."""
+        values, exact = self.floats(node), self.exact(target)
+        nearest = np.array([math.nan if e is None else _to_float(e) for e in exact])
+        with np.errstate(all="ignore"):
+            ulp = np.spacing(np.abs(nearest))
+            rest = np.array(
+                [
+                    0.0 if e is None or not math.isfinite(r) else float((e - r) / u)
+                    for e, r, u in zip(exact, nearest.tolist(), ulp.tolist(), strict=True)
+                ]
+            )
+            ulps = np.abs((values - nearest) / ulp - rest)
+            ulps = np.where(np.isinf(nearest), np.where(values == nearest, 0.0, math.inf), ulps)
+            bits = np.log2(1 + ulps)
+            bits = np.where(np.isnan(bits), MOST, np.minimum(bits, MOST))
+        return np.where(np.isnan(nearest), math.nan, bits)
+
+
+def _leaves(outputs: Iterable[Node]) -> list[Node]:
+    def computed(n: Node) -> bool:
+        return bool(n.args) and n.op.name in _COMPUTED
+
+    found: dict[Node, None] = {}
+    seen: set[Node] = set()
+    pending = list(outputs)
+    while pending:
+        n = pending.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if computed(n):
+            pending.extend(reversed(n.args))
+        elif n.op is not NUMBER and n.op is not CONSTANT:
+            found[n] = None
+    return list(found)
+
+
+def _float_of(n: Node, args: list[Any]) -> Any:
+    if n.op is NUMBER:
+        return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(_to_float(n.value))
+    if n.op is CONSTANT:
+        return np.float64(CONSTANT_VALUES[n.params[0]])
+    return n.op.evaluate(*n.params, *args)
+
+
+_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
+
+
+def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
+    if n.op is NUMBER:
+        return n.value if isinstance(n.value, bool) else mp.mpf(n.value.numerator) / n.value.denominator
+    if n.op is CONSTANT:
+        return +getattr(mp, _CONSTANTS[n.params[0]])
+    name = n.op.name
+    if name == "where":
+        return None if args[0] is None else args[1] if args[0] else args[2]
+    if any(a is None for a in args):
+        return None
+    if name not in _PLAIN:
+        most = _FAR if name in _EXPONENTIAL else _BEYOND
+        if any(not isinstance(a, bool) and mp.mag(a) > most for a in args if a):
+            return None
+        if name == "pow" and args[1] and mp.mag(args[1]) > _FAR:
+            return None
+    try:
+        value = n.op.reference(mp, *n.params, *args)
+    except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+        return None
+    if isinstance(value, bool):
+        return value
+    return mp.mpf(value) if not isinstance(value, mp.mpc) and mp.isfinite(value) else None
+
+
+def _close(a: Any, b: Any) -> bool:
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    largest = max(abs(a), abs(b))
+    return bool(abs(a - b) <= largest * 2.0**_CERTAIN)
+
+
+def _to_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _points(
+    leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]
+) -> tuple[list[list[float]], list[int]]:
+    """Return the points, a value for each leaf, and how wide the exponents go at each."""
+    draw = random.Random(20)  # a fixed sequence
+    points: list[list[float]] = []
+    widths: list[int] = []
+
+    def keep(values: list[float], width: int) -> None:
+        points.append([_inside(v, f, leaf) for v, f, leaf in zip(values, facts, leaves, strict=True)])
+        widths.append(width)
+
+    for count, width in _WIDTHS:
+        for _ in range(count):
+            keep([_spread(f, width, draw) for f in facts], width)
+    for scale in _SCALES:
+        keep([math.ldexp(_spread(f, 9, draw), scale) if _unbounded(f) else _spread(f, 99, draw) for f in facts], 1000)
+    for k in range(_NEAR):
+        step = 1 + draw.choice((-1, 1)) * draw.random() * 2.0 ** -(4 * k)
+        number = draw.choice((-1, 1, 1)) * near[k % len(near)]
+        keep([number * step if i == k % len(leaves) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+        if len(leaves) > 1:
+            base = _spread(facts[0], 10, draw)
+            keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in leaves], 26)
+    return points, widths
+
+
+def _unbounded(f: Facts) -> bool:
+    return math.isinf(f.low) or math.isinf(f.high)
+
+
+def _spread(f: Facts, width: int, draw: random.Random) -> float:
+    """Return a number of an interval: any for a small width, else one of a wide range of magnitudes."""
+    low, high = float(f.low), float(f.high)
+    size = (0.5 + draw.random() / 2) * 2.0 ** draw.uniform(-width, width)
+    sign = draw.choice((-1.0, 1.0))
+    if math.isinf(low) and math.isinf(high):
+        return sign * size
+    if math.isinf(high):
+        return low + size
+    if math.isinf(low):
+        return high - size
+    if width <= 3:
+        return low + (high - low) * draw.random()
+    small = min(size, 1 / size)
+    if low < 0 < high and draw.random() < 0.5:
+        return small * (high if sign > 0 else low)
+    return low + (high - low) * small if sign > 0 else high - (high - low) * small
+
+
+def _inside(value: float, f: Facts, leaf: Node) -> float:
+    low, high = float(f.low), float(f.high)
+    if leaf.dtype == "bool":
+        return float(value > 1)
+    if f.integer or leaf.dtype == "int":
+        value = float(round(max(min(value, 1e15), -1e15)))
+    if value <= low:
+        value = low if value == low and not f.low_open else low + (high - low) / 3 if high < math.inf else low + 1
+    if value >= high:
+        value = high if value == high and not f.high_open else high - (high - low) / 3 if low > -math.inf else high - 1
+    return value
+
