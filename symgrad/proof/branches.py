@@ -5,7 +5,8 @@
 
 Used are exp(A + B) = exp(A)*exp(B), exp(log(h)) = h, log(c*h) = log(c) + log(h) for positive numbers c,
 log(exp(log(h)*r)) = r*log(h) for -1 < r < 1, the logarithms of roots of unity, (g*h)**n = g**n*h**n for integers n,
-and nothing else: neither signs nor bounds, nor that log(g*h) were log(g) + log(h).
+and nothing else: neither signs nor bounds, nor that log(g*h) were log(g) + log(h), but where the arguments of g and h
+are tied: `symgrad.proof.branch_laws`, and log(1/h) = -log(h) where h + 1/h is twice a principal root.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symgrad.proof.branch_laws import root_of_prime, two_logs
 from symgrad.proof.field import Element, Field, GiveUp, Poly, TooLarge, flint, rational
 from symgrad.proof.generators import fraction, primes
 from symgrad.proof.kernels import Kernels, Oracle, Refine
@@ -203,7 +205,7 @@ class Branches:
         for _ in range(order - 1):
             F.budget.spend(len(power) * len(below))
             power = F.reduced(power * below)
-        root = self._root_of_prime(value)
+        root = root_of_prime(F, self.turns, self.unity, value)
         if root is not None and order % 2 == 0:
             power, degree = root.num, order // 2
         F.relate(made.num, degree, made.num**degree - power)
@@ -213,22 +215,6 @@ class Branches:
         elif not value.den:
             self.roots[position] = at, Fraction(1, order)
         return F.over(made, [(F.factors[i], e) for i, e in value.den], flint.fmpq(1)), order
-
-    def _root_of_prime(self, value: Element) -> Element | None:
-        """The root of a prime number as a sum of the roots of unity at hand, if it is one (Gauss)."""
-        F, number = self.field, self.field.number(value)
-        if number is None or number.q != 1:
-            return None
-        p = int(number.p)
-        if self.turns % (8 if p == 2 else 4 * p):
-            return None
-        if p == 2:
-            return F.add(self.unity(Fraction(1, 8)), self.unity(Fraction(-1, 8)))
-        total, squares = F.constant(0), {a * a % p for a in range(1, p)}
-        for a in range(1, p):
-            turn = self.unity(Fraction(a, p))
-            total = F.add(total, turn if a in squares else F.neg(turn))
-        return total if p % 4 == 1 else F.mul(self.unity(Fraction(3, 4)), total)
 
     # logarithms
 
@@ -244,7 +230,25 @@ class Branches:
         if known is not None:
             at, r = known
             return F.add(total, F.scaled(self._log(at), r))
+        known = self._inverse_of(rest)
+        if known is not None:
+            return F.sub(total, self._log(known))
+        two = two_logs(self.ring, rest)
+        if two is not None:
+            g, h, power = two
+            return F.add(total, F.add(self.log(g), F.scaled(self.log(h), Fraction(power))))
         return F.add(total, self._log(self._base(rest)))
+
+    def _inverse_of(self, u: Element) -> int | None:
+        """The place of an h with u*h = 1 whose argument is between -pi/2 and pi/2: u + h is twice a principal root."""
+        F = self.field
+        for at, base in enumerate(self.bases):
+            if F.number(F.mul(base.value, u)) == 1:
+                mean = F.scaled(F.add(base.value, u), Fraction(1, 2))
+                square = F.mul(mean, mean)
+                if not F.is_zero(square) and F.is_zero(F.sub(mean, self.sqrt(square))):
+                    return at
+        return None
 
     def _positive_part(self, u: Element) -> tuple[Element, Element]:
         """The logarithm of a positive number, and what it is to be multiplied by to give u."""

@@ -50,11 +50,13 @@ def _points(program: Program, parts: tuple[str, ...]) -> Iterator[dict[str, Gaus
 
 
 def _number(symbol: Symbol, values: Mapping[str, Any], turn: int) -> Gaussian:
-    """The number of a variable; those off the axes are turned, so that every quadrant is soon met."""
+    """The number of a variable, turned, so that every quadrant and both sides of either axis are soon met."""
     if symbol.kind != "complex":
         return Gaussian(values[symbol.name])
     real, imag = (values.get(f"{symbol.name} {part}", Fraction(0)) for part in ("re", "im"))
-    across, up = _QUADRANTS[turn % 4] if real and imag else (1, 1)
+    across, up = _QUADRANTS[turn % 4]
+    if not (real and imag):
+        across = up = (-1) ** turn
     if turn % 8 >= 6:
         up *= _HIGH
     return Gaussian(across * real, up * imag)
