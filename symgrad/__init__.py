@@ -19,12 +19,16 @@ __version__ = "0.1.0"
 # The whole public surface: name -> the module that has it, imported when the name is first asked for. Add a line here
 # and the same name under TYPE_CHECKING below; a test holds the two together.
 _PUBLIC: dict[str, str] = {
+    "Chi": "symgrad.api.functions",
     "Ci": "symgrad.api.functions",
     "Derivatives": "symgrad.api.differentiate",
     "Expr": "symgrad.api.expr",
     "Kernel": "symgrad.kernel.kernel",
+    "LambertW": "symgrad.api.functions",
+    "Li": "symgrad.api.functions",
     "Minimum": "symgrad.api.minimize",
     "Program": "symgrad.api.program",
+    "Shi": "symgrad.api.functions",
     "Si": "symgrad.api.functions",
     "Verdict": "symgrad.verify.verdict",
     "abs": "symgrad.api.functions",
@@ -50,6 +54,8 @@ _PUBLIC: dict[str, str] = {
     "atanh": "symgrad.api.functions",
     "batch_jacobian": "symgrad.api.jacobians",
     "beta": "symgrad.api.functions",
+    "betaln": "symgrad.api.functions",
+    "binomial": "symgrad.api.functions",
     "broadcast_to": "symgrad.api.layout",
     "cbrt": "symgrad.api.functions",
     "ceil": "symgrad.api.functions",
@@ -65,16 +71,22 @@ _PUBLIC: dict[str, str] = {
     "csc": "symgrad.api.functions",
     "csch": "symgrad.api.functions",
     "cumsum": "symgrad.api.arrays",
+    "dawsn": "symgrad.api.functions",
     "derivatives": "symgrad.api.differentiate",
     "det": "symgrad.api.matrices",
     "diag": "symgrad.api.arrays",
     "digamma": "symgrad.api.functions",
     "dot": "symgrad.api.arrays",
     "einsum": "symgrad.api.arrays",
+    "ellipe": "symgrad.api.functions",
+    "ellipeinc": "symgrad.api.functions",
+    "ellipk": "symgrad.api.functions",
+    "ellipkinc": "symgrad.api.functions",
     "equal": "symgrad.api.verify",
     "erf": "symgrad.api.functions",
     "erfc": "symgrad.api.functions",
     "erfcinv": "symgrad.api.functions",
+    "erfcx": "symgrad.api.functions",
     "erfi": "symgrad.api.functions",
     "erfinv": "symgrad.api.functions",
     "exp": "symgrad.api.functions",
@@ -82,16 +94,22 @@ _PUBLIC: dict[str, str] = {
     "exp2": "symgrad.api.functions",
     "expand_dims": "symgrad.api.layout",
     "expi": "symgrad.api.functions",
+    "expint": "symgrad.api.functions",
     "explain": "symgrad.api.explain",
     "expm": "symgrad.api.matrices",
     "expm1": "symgrad.api.functions",
     "expm_frechet": "symgrad.api.matrices",
     "eye": "symgrad.api.layout",
+    "factorial": "symgrad.api.functions",
     "flip": "symgrad.api.layout",
     "floor": "symgrad.api.functions",
+    "fresnelc": "symgrad.api.functions",
+    "fresnels": "symgrad.api.functions",
     "from_sympy": "symgrad.api.symbols",
     "full": "symgrad.api.layout",
     "gamma": "symgrad.api.functions",
+    "gammainc": "symgrad.api.functions",
+    "gammaincc": "symgrad.api.functions",
     "grad": "symgrad.api.differentiate",
     "gradients": "symgrad.api.differentiate",
     "hessian": "symgrad.api.jacobians",
@@ -100,16 +118,19 @@ _PUBLIC: dict[str, str] = {
     "inner": "symgrad.api.arrays",
     "inv": "symgrad.api.matrices",
     "iv": "symgrad.api.functions",
+    "ive": "symgrad.api.functions",
     "jacobian": "symgrad.api.jacobians",
     "jv": "symgrad.api.functions",
     "jvp": "symgrad.api.differentiate",
     "kron": "symgrad.api.matrices",
     "kv": "symgrad.api.functions",
     "lgamma": "symgrad.api.functions",
+    "li": "symgrad.api.functions",
     "log": "symgrad.api.functions",
     "log10": "symgrad.api.functions",
     "log1p": "symgrad.api.functions",
     "log2": "symgrad.api.functions",
+    "log_ndtr": "symgrad.api.functions",
     "log_softmax": "symgrad.api.arrays",
     "logdet": "symgrad.api.matrices",
     "logical_and": "symgrad.api.functions",
@@ -117,6 +138,7 @@ _PUBLIC: dict[str, str] = {
     "logical_or": "symgrad.api.functions",
     "logical_xor": "symgrad.api.functions",
     "logsumexp": "symgrad.api.arrays",
+    "lowergamma": "symgrad.api.functions",
     "matmul": "symgrad.api.arrays",
     "matrix_power": "symgrad.api.matrices",
     "max": "symgrad.api.arrays",
@@ -126,6 +148,8 @@ _PUBLIC: dict[str, str] = {
     "minimize": "symgrad.api.minimize",
     "minimum": "symgrad.api.functions",
     "moveaxis": "symgrad.api.layout",
+    "ndtr": "symgrad.api.functions",
+    "ndtri": "symgrad.api.functions",
     "norm": "symgrad.api.arrays",
     "one_hot": "symgrad.api.layout",
     "ones": "symgrad.api.layout",
@@ -133,6 +157,7 @@ _PUBLIC: dict[str, str] = {
     "parse": "symgrad.api.program",
     "pi": "symgrad.api.functions",
     "polygamma": "symgrad.api.functions",
+    "polylog": "symgrad.api.functions",
     "prod": "symgrad.api.arrays",
     "relu": "symgrad.api.functions",
     "reshape": "symgrad.api.layout",
@@ -150,6 +175,7 @@ _PUBLIC: dict[str, str] = {
     "softmax": "symgrad.api.arrays",
     "softplus": "symgrad.api.functions",
     "solve": "symgrad.api.matrices",
+    "spence": "symgrad.api.functions",
     "sqrt": "symgrad.api.functions",
     "squeeze": "symgrad.api.layout",
     "stack": "symgrad.api.layout",
@@ -166,6 +192,7 @@ _PUBLIC: dict[str, str] = {
     "tensordot": "symgrad.api.arrays",
     "trace": "symgrad.api.matrices",
     "transpose": "symgrad.api.layout",
+    "uppergamma": "symgrad.api.functions",
     "value_and_grad": "symgrad.api.differentiate",
     "var": "symgrad.api.arrays",
     "verify": "symgrad.api.verify",
@@ -173,6 +200,7 @@ _PUBLIC: dict[str, str] = {
     "where": "symgrad.api.functions",
     "yv": "symgrad.api.functions",
     "zeros": "symgrad.api.layout",
+    "zeta": "symgrad.api.functions",
 }
 
 # Modules that are public as a whole.
@@ -212,7 +240,11 @@ if TYPE_CHECKING:
     from symgrad.api.differentiate import vjp as vjp
     from symgrad.api.explain import explain as explain
     from symgrad.api.expr import Expr as Expr
+    from symgrad.api.functions import Chi as Chi
     from symgrad.api.functions import Ci as Ci
+    from symgrad.api.functions import LambertW as LambertW
+    from symgrad.api.functions import Li as Li
+    from symgrad.api.functions import Shi as Shi
     from symgrad.api.functions import Si as Si
     from symgrad.api.functions import abs as abs
     from symgrad.api.functions import acos as acos
@@ -233,6 +265,8 @@ if TYPE_CHECKING:
     from symgrad.api.functions import atan2 as atan2
     from symgrad.api.functions import atanh as atanh
     from symgrad.api.functions import beta as beta
+    from symgrad.api.functions import betaln as betaln
+    from symgrad.api.functions import binomial as binomial
     from symgrad.api.functions import cbrt as cbrt
     from symgrad.api.functions import ceil as ceil
     from symgrad.api.functions import clip as clip
@@ -242,36 +276,55 @@ if TYPE_CHECKING:
     from symgrad.api.functions import coth as coth
     from symgrad.api.functions import csc as csc
     from symgrad.api.functions import csch as csch
+    from symgrad.api.functions import dawsn as dawsn
     from symgrad.api.functions import digamma as digamma
+    from symgrad.api.functions import ellipe as ellipe
+    from symgrad.api.functions import ellipeinc as ellipeinc
+    from symgrad.api.functions import ellipk as ellipk
+    from symgrad.api.functions import ellipkinc as ellipkinc
     from symgrad.api.functions import erf as erf
     from symgrad.api.functions import erfc as erfc
     from symgrad.api.functions import erfcinv as erfcinv
+    from symgrad.api.functions import erfcx as erfcx
     from symgrad.api.functions import erfi as erfi
     from symgrad.api.functions import erfinv as erfinv
     from symgrad.api.functions import exp as exp
     from symgrad.api.functions import exp1 as exp1
     from symgrad.api.functions import exp2 as exp2
     from symgrad.api.functions import expi as expi
+    from symgrad.api.functions import expint as expint
     from symgrad.api.functions import expm1 as expm1
+    from symgrad.api.functions import factorial as factorial
     from symgrad.api.functions import floor as floor
+    from symgrad.api.functions import fresnelc as fresnelc
+    from symgrad.api.functions import fresnels as fresnels
     from symgrad.api.functions import gamma as gamma
+    from symgrad.api.functions import gammainc as gammainc
+    from symgrad.api.functions import gammaincc as gammaincc
     from symgrad.api.functions import hypot as hypot
     from symgrad.api.functions import iv as iv
+    from symgrad.api.functions import ive as ive
     from symgrad.api.functions import jv as jv
     from symgrad.api.functions import kv as kv
     from symgrad.api.functions import lgamma as lgamma
+    from symgrad.api.functions import li as li
     from symgrad.api.functions import log as log
     from symgrad.api.functions import log1p as log1p
     from symgrad.api.functions import log2 as log2
     from symgrad.api.functions import log10 as log10
+    from symgrad.api.functions import log_ndtr as log_ndtr
     from symgrad.api.functions import logical_and as logical_and
     from symgrad.api.functions import logical_not as logical_not
     from symgrad.api.functions import logical_or as logical_or
     from symgrad.api.functions import logical_xor as logical_xor
+    from symgrad.api.functions import lowergamma as lowergamma
     from symgrad.api.functions import maximum as maximum
     from symgrad.api.functions import minimum as minimum
+    from symgrad.api.functions import ndtr as ndtr
+    from symgrad.api.functions import ndtri as ndtri
     from symgrad.api.functions import pi as pi
     from symgrad.api.functions import polygamma as polygamma
+    from symgrad.api.functions import polylog as polylog
     from symgrad.api.functions import relu as relu
     from symgrad.api.functions import round as round
     from symgrad.api.functions import sec as sec
@@ -281,11 +334,14 @@ if TYPE_CHECKING:
     from symgrad.api.functions import sin as sin
     from symgrad.api.functions import sinh as sinh
     from symgrad.api.functions import softplus as softplus
+    from symgrad.api.functions import spence as spence
     from symgrad.api.functions import sqrt as sqrt
     from symgrad.api.functions import tan as tan
     from symgrad.api.functions import tanh as tanh
+    from symgrad.api.functions import uppergamma as uppergamma
     from symgrad.api.functions import where as where
     from symgrad.api.functions import yv as yv
+    from symgrad.api.functions import zeta as zeta
     from symgrad.api.jacobians import batch_jacobian as batch_jacobian
     from symgrad.api.jacobians import hessian as hessian
     from symgrad.api.jacobians import hvp as hvp

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.api.expr import Expr, apply_op
+from symgrad.api.convert import node_of
+from symgrad.api.expr import Expr, apply_op, built
 from symgrad.errors import UsageError
 from symgrad.ir.graph import constant
 from symgrad.ir.op import OPS
+from symgrad.ops.written import WRITTEN, Written
 
 __all__ = [
+    "Chi",
     "Ci",
+    "LambertW",
+    "Li",
+    "Shi",
     "Si",
     "abs",
     "acos",
@@ -32,6 +38,8 @@ __all__ = [
     "atan2",
     "atanh",
     "beta",
+    "betaln",
+    "binomial",
     "cbrt",
     "ceil",
     "clip",
@@ -41,36 +49,55 @@ __all__ = [
     "coth",
     "csc",
     "csch",
+    "dawsn",
     "digamma",
+    "ellipe",
+    "ellipeinc",
+    "ellipk",
+    "ellipkinc",
     "erf",
     "erfc",
     "erfcinv",
+    "erfcx",
     "erfi",
     "erfinv",
     "exp",
     "exp1",
     "exp2",
     "expi",
+    "expint",
     "expm1",
+    "factorial",
     "floor",
+    "fresnelc",
+    "fresnels",
     "gamma",
+    "gammainc",
+    "gammaincc",
     "hypot",
     "iv",
+    "ive",
     "jv",
     "kv",
     "lgamma",
+    "li",
     "log",
     "log10",
     "log1p",
     "log2",
+    "log_ndtr",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "lowergamma",
     "maximum",
     "minimum",
+    "ndtr",
+    "ndtri",
     "pi",
     "polygamma",
+    "polylog",
     "relu",
     "round",
     "sec",
@@ -80,11 +107,14 @@ __all__ = [
     "sin",
     "sinh",
     "softplus",
+    "spence",
     "sqrt",
     "tan",
     "tanh",
+    "uppergamma",
     "where",
     "yv",
+    "zeta",
 ]
 
 
@@ -102,6 +132,33 @@ def _function(name: str) -> Callable[..., Expr]:
     )
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"{op.name}({signature}): {op.doc}."
+    return apply
+
+
+def _build(how: Written, args: tuple[Any, ...]) -> Expr:
+    nodes = [node_of(a) for a in args]
+    return built(lambda: how.build(*nodes), args)
+
+
+def _written(name: str) -> Callable[..., Expr]:
+    """Return a function that is written in others (as an op where it is one of other arguments)."""
+    forms = WRITTEN[name]
+
+    def apply(*args: Any) -> Expr:
+        for how in forms:
+            if len(how.parameters) == len(args):
+                return _build(how, args)
+        if name in OPS:
+            return apply_op(name, *args)
+        raise UsageError(
+            f"{name} takes {len(forms[0].parameters)} arguments, got {len(args)}",
+            expected=f"{name}({', '.join(forms[0].parameters)})",
+        )
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = " ".join(f"{name}({', '.join(how.parameters)}): {how.doc}." for how in forms)
+    if name in OPS:
+        apply.__doc__ += f" {OPS[name].doc}."
     return apply
 
 
@@ -171,6 +228,24 @@ airyai = _function("airyai")
 airyaiprime = _function("airyaiprime")
 airybi = _function("airybi")
 airybiprime = _function("airybiprime")
+Chi = _function("Chi")
+LambertW = _function("LambertW")
+Shi = _function("Shi")
+dawsn = _function("dawsn")
+ellipe = _function("ellipe")
+ellipeinc = _function("ellipeinc")
+ellipk = _function("ellipk")
+ellipkinc = _function("ellipkinc")
+erfcx = _function("erfcx")
+expint = _function("expint")
+fresnelc = _function("fresnelc")
+fresnels = _function("fresnels")
+ive = _function("ive")
+li = _function("li")
+log_ndtr = _function("log_ndtr")
+lowergamma = _function("lowergamma")
+polylog = _function("polylog")
+uppergamma = _function("uppergamma")
 hypot = _function("hypot")
 logical_and = _function("and_")
 logical_or = _function("or_")
@@ -194,15 +269,14 @@ def polygamma(n: int, x: Any) -> Expr:
     return apply_op("polygamma", x, params=(n,))
 
 
-def beta(a: Any, b: Any) -> Expr:
-    """Return the beta function gamma(a)*gamma(b)/gamma(a + b), written so: the gamma functions overflow beyond 171.
-
-    Args:
-        a: an expression or number.
-        b: an expression or number.
-
-    Example:
-        >>> float(beta(2, 3)())
-        0.08333333333333333
-    """
-    return gamma(a) * gamma(b) / gamma(a + b)
+Li = _written("Li")
+beta = _written("beta")
+betaln = _written("betaln")
+binomial = _written("binomial")
+factorial = _written("factorial")
+gammainc = _written("gammainc")
+gammaincc = _written("gammaincc")
+ndtr = _written("ndtr")
+ndtri = _written("ndtri")
+spence = _written("spence")
+zeta = _written("zeta")

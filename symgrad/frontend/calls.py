@@ -20,6 +20,7 @@ from symgrad.frontend.terms import Argument, Items, Keyword, Nothing, Term, Text
 from symgrad.ir.graph import CONSTANTS, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS, Op
+from symgrad.ops.written import WRITTEN
 
 __all__ = ["call"]
 
@@ -266,25 +267,17 @@ def _log(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> T
     return scope.make(OPS["div"], logs, start, end)
 
 
-def _beta(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
-    """beta(a, b) is gamma(a)*gamma(b)/gamma(a + b)."""
-    terms = [a for a in arguments if isinstance(a, Term)]
-    if len(arguments) != 2 or len(terms) != 2:
+def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term | None]:
+    """A function that is written in others."""
+
+    def read(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
+        terms = [a for a in arguments if isinstance(a, Term)]
+        for how in WRITTEN[name]:
+            if len(how.parameters) == len(terms) == len(arguments):
+                return scope.build(how.build, terms, start, end)
         return None
 
-    def make(name: str, *args: Term) -> Term:
-        return scope.make(OPS[name], args, start, end)
-
-    above = make("mul", *(make("gamma", a) for a in terms))
-    return make("div", above, make("gamma", make("add", *terms)))
-
-
-def _expint(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
-    """expint(1, x) is exp1(x)."""
-    terms = [a for a in arguments if isinstance(a, Term)]
-    if len(arguments) != 2 or len(terms) != 2 or not terms[0].node.is_number(1):
-        return None
-    return scope.make(OPS["exp1"], terms[1:], start, end)
+    return read
 
 
 def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
@@ -327,15 +320,13 @@ def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int
 _SPECIAL: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None]] = {
     "Piecewise": _piecewise,
     "Rational": _rational,
-    "beta": _beta,
-    "expint": _expint,
     "log": _log,
+    **{name: _written(name) for name in WRITTEN},
 }
 
 _SIGNATURES = {
     "Piecewise": "Piecewise((a, condition), (b, True))",
     "Rational": "Rational(1, 3)",
-    "beta": "beta(a, b)",
-    "expint": "expint(1, x)",
     "log": "log(x)",
+    **{name: f"{name}({', '.join(forms[-1].parameters)})" for name, forms in WRITTEN.items()},
 }

@@ -28,16 +28,22 @@ class _Exported(NamedTuple):
     which: int = 0
 
 
+_OF_ONE = ("erfi", "erfinv", "erfcinv", "erfcx", "dawsn", "log_ndtr", "expi", "exp1", "ellipk", "ellipe")
+_INNER = ("expn", "gammainc", "gammaincc", "ellipkinc", "ellipeinc")
+
 SCIPY: dict[str, _Exported] = {
-    **{name: _Exported(name) for name in ("erfi", "erfinv", "erfcinv", "expi", "exp1")},
-    **{name: _Exported(name, 2) for name in ("jv", "yv", "iv", "kv")},
+    **{name: _Exported(name) for name in _OF_ONE},
+    **{name: _Exported(name, 2) for name in ("jv", "yv", "iv", "kv", "ive", *_INNER)},
+    "hyp1f1": _Exported("hyp1f1", 3),
     **{name: _Exported("sici", 1, 2, k) for k, name in enumerate(("Si", "Ci"))},
+    **{name: _Exported("shichi", 1, 2, k) for k, name in enumerate(("Shi", "Chi"))},
+    **{name: _Exported("fresnel", 1, 2, k) for k, name in enumerate(("fresnels", "fresnelc"))},
     **{
         name: _Exported("airy", 1, 4, k)
         for k, name in enumerate(("airyai", "airyaiprime", "airybi", "airybiprime"))
     },
 }
-"""By the names of their ops."""
+"""By the names of their ops, or of functions that formulas of ops call."""
 
 
 def value_of(name: str, numbers: tuple[float, ...]) -> float:

@@ -6,7 +6,10 @@ from symgrad.ops import (
     contraction,
     control,
     elementary,
+    elliptic,
+    error_functions,
     hyperbolic,
+    incomplete,
     indexing,
     integrals,
     layout,
@@ -17,6 +20,7 @@ from symgrad.ops import (
     rounding,
     special,
     trig,
+    zeta,
 )
 
 __all__ = [
@@ -25,7 +29,10 @@ __all__ = [
     "contraction",
     "control",
     "elementary",
+    "elliptic",
+    "error_functions",
     "hyperbolic",
+    "incomplete",
     "indexing",
     "integrals",
     "layout",
@@ -36,4 +43,5 @@ __all__ = [
     "rounding",
     "special",
     "trig",
+    "zeta",
 ]

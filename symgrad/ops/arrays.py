@@ -24,6 +24,9 @@ _C_NAMES = {
     "atanh": np.arctanh,
     "pow": np.power,
 }
+_OF_SCIPY = frozenset(
+    {"ellipeinc", "ellipkinc", "exp1", "expn", "gammainc", "gammaincc", "hyp1f1", "iv", "ive"}
+)
 
 
 class _ArrayBuilder:
@@ -66,6 +69,10 @@ class _ArrayBuilder:
         return a * b + c  # rounded twice: NumPy has no fused one
 
     def call(self, name: str, *args: Any) -> Any:
+        if name in _OF_SCIPY:
+            from scipy import special
+
+            return getattr(special, name)(*args)
         value: Any = (_C_NAMES.get(name) or getattr(np, name))(*args)
         return float(value) if all(type(a) is float for a in args) else value
 

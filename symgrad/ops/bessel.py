@@ -8,30 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import Kink, Op
+from symgrad.ir.op import Builder, Kink, Lane, Op
+from symgrad.ops.arrays import ARRAYS
 from symgrad.ops.logic import all_of, any_of, eq, ge, gt
+from symgrad.ops.orders import no_derivative
 from symgrad.ops.record import binary, by_scipy, facts, libm, unary
-from symgrad.ops.rounding import floor
+from symgrad.ops.rounding import floor, sign
 
-__all__ = ["airyai", "airyaiprime", "airybi", "airybiprime", "iv", "jv", "kv", "yv"]
+__all__ = ["airyai", "airyaiprime", "airybi", "airybiprime", "iv", "ive", "jv", "kv", "yv"]
 
 _HALF = (("0.5", "0.7"), ("-1.5", "2.2"), ("2.25", "11.5"))
 _POSITIVE = ((0, 1), (1, "2.5"), (2, "0.3"), (-1, "1.3"), *_HALF)
 _WHOLE_TOO = ((0, 0), (0, 1), (1, "2.5"), (2, "0.3"), (3, "-1.7"), (-1, "1.3"), *_HALF)
 _AIRY = (("-36.5",), ("-7.5",), ("-2.3",), ("-0.4",), (0,), ("0.6",), (1,), ("3.5",))
-
-
-def _by_order(name: str) -> Callable[[Node, Node, Node], Node]:
-    def refuse(_out: Node, _n: Node, _x: Node) -> Node:
-        raise UnsupportedError(
-            f"the derivative of {name}(n, x) by its order n has no closed form",
-            expected=f"an order of {name} that does not depend on what is differentiated by",
-            cure="differentiate by x, or put stop_gradient around the order",
-        )
-
-    return refuse
 
 
 def _entire(n: Node, x: Node) -> Node:
@@ -84,7 +74,7 @@ jv: Op = binary(
     domain=_entire,
     evaluate=by_scipy("jv"),
     reference=_entire_reference(-1),
-    partials=(_by_order("jv"), lambda out, n, x: (jv(n - 1, x) - jv(n + 1, x)) / 2),
+    partials=(no_derivative("jv"), lambda out, n, x: (jv(n - 1, x) - jv(n + 1, x)) / 2),
     kinks=_STEEP,
     lower=libm("jv"),
     latex=r"J_{{{0}}}\left({1}\right)",
@@ -101,7 +91,7 @@ yv: Op = binary(
     domain=_positive,
     evaluate=by_scipy("yv"),
     reference=_positive_reference("bessely"),
-    partials=(_by_order("yv"), lambda out, n, x: (yv(n - 1, x) - yv(n + 1, x)) / 2),
+    partials=(no_derivative("yv"), lambda out, n, x: (yv(n - 1, x) - yv(n + 1, x)) / 2),
     kinks=_POLE,
     lower=libm("yv"),
     latex=r"Y_{{{0}}}\left({1}\right)",
@@ -118,12 +108,41 @@ iv: Op = binary(
     domain=_entire,
     evaluate=by_scipy("iv"),
     reference=_entire_reference(1),
-    partials=(_by_order("iv"), lambda out, n, x: (iv(n - 1, x) + iv(n + 1, x)) / 2),
+    partials=(no_derivative("iv"), lambda out, n, x: (iv(n - 1, x) + iv(n + 1, x)) / 2),
     kinks=_STEEP,
     lower=libm("iv"),
     latex=r"I_{{{0}}}\left({1}\right)",
     facts=facts(),
     samples=_WHOLE_TOO,
+)
+
+
+def _scaled_reference(mp: Any, n: Any, x: Any) -> Any:
+    return mp.exp(-abs(x)) * iv.reference(mp, n, x)
+
+
+def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
+    """SciPy loses digits next to whole orders at small x, not without the exponential."""
+    size = b.abs(x)
+    near = b.mul(b.call("exp", b.neg(size)), b.call("iv", n, x))
+    return b.select(b.lt(size, b.const(1)), near, b.call("ive", n, x))
+
+
+ive: Op = binary(
+    "ive",
+    aliases=(),
+    doc="exp(-abs(x))*iv(n, x)",
+    gives="real",
+    cas=None,
+    domain=_entire,
+    evaluate=lambda n, x: _scaled(ARRAYS, n, x),
+    reference=_scaled_reference,
+    partials=(no_derivative("ive"), lambda out, n, x: (ive(n - 1, x) + ive(n + 1, x)) / 2 - sign(x) * out),
+    kinks=(*_STEEP, Kink("x = 0, y = 0", (0, 0), (None, 0.0), "a corner; the mean of the slopes")),
+    lower=lambda b, node, n, x: _scaled(b, n, x),
+    latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)",
+    facts=facts(),
+    samples=_WHOLE_TOO[1:],
 )
 
 kv: Op = binary(
@@ -135,7 +154,7 @@ kv: Op = binary(
     domain=_positive,
     evaluate=by_scipy("kv"),
     reference=_positive_reference("besselk"),
-    partials=(_by_order("kv"), lambda out, n, x: -(kv(n - 1, x) + kv(n + 1, x)) / 2),
+    partials=(no_derivative("kv"), lambda out, n, x: -(kv(n - 1, x) + kv(n + 1, x)) / 2),
     kinks=_POLE,
     lower=libm("kv"),
     latex=r"K_{{{0}}}\left({1}\right)",

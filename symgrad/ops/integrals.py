@@ -1,22 +1,39 @@
-"""Exponential, sine and cosine integrals, and more error functions, computed by SciPy.
+"""Exponential, sine and cosine integrals, those of Fresnel, and more error functions, computed by SciPy.
 
-Derivatives: DLMF 6.2, 7.2 and 7.17.
+Derivatives: DLMF 6.2, 7.2, 7.10 and 7.17.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from symgrad.ir.graph import Node, as_node, constant
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.arrays import ARRAYS
-from symgrad.ops.elementary import exp, sqrt
-from symgrad.ops.logic import all_of, gt, lt, ne
+from symgrad.ops.elementary import exp, log, sqrt
+from symgrad.ops.hyperbolic import cosh, sinh
+from symgrad.ops.logic import all_of, ge, gt, lt, ne
 from symgrad.ops.record import by_scipy, facts, libm, unary
 from symgrad.ops.trig import cos, sin
 
-__all__ = ["Ci", "Si", "erfcinv", "erfi", "erfinv", "exp1", "expi"]
+__all__ = [
+    "Chi",
+    "Ci",
+    "Shi",
+    "Si",
+    "erfcinv",
+    "erfi",
+    "erfinv",
+    "exp1",
+    "expi",
+    "fresnelc",
+    "fresnels",
+    "li",
+]
 
 
 def _positive(x: Node) -> Node:
@@ -28,8 +45,18 @@ def _positive_or_nan(mp: Any, x: Any) -> Any:
     return x if x > 0 else mp.nan
 
 
+def _of_positive(name: str, part: int) -> Callable[[Any], Any]:
+    """The evaluation of an integral of which SciPy gives the real part at x < 0."""
+    return lambda x: ARRAYS.select(x > 0, by_scipy(name, part)(x), math.nan)
+
+
+def _where_positive(b: Builder, name: str, x: Lane) -> Lane:
+    return b.select(b.gt(x, b.const(0)), b.call(name, x), b.const(math.nan))
+
+
 _POLE = (Kink("x = 0", (0,), (None,), "a pole"),)
 _POSITIVE = (("1e-3",), ("0.37",), (1,), ("2.5",), ("6.2",), (40,))
+_FRESNEL = (("-7.5",), ("-1.3",), (0,), ("0.2",), (1,), ("3.5",), (20,))
 
 
 erfi = unary(
@@ -161,10 +188,6 @@ Si = unary(
 )
 
 
-def _cosine_integral(b: Builder, x: Lane) -> Lane:
-    return b.select(b.gt(x, b.const(0)), b.call("Ci", x), b.const(math.nan))
-
-
 Ci = unary(
     "Ci",
     aliases=(),
@@ -172,12 +195,111 @@ Ci = unary(
     gives="real",
     cas="Ci",
     domain=_positive,
-    evaluate=lambda x: ARRAYS.select(x > 0, by_scipy("sici", 1)(x), math.nan),
+    evaluate=_of_positive("sici", 1),
     reference=lambda mp, x: mp.ci(_positive_or_nan(mp, x)),
     partials=(lambda out, x: cos(x) / x,),
     kinks=_POLE,
-    lower=lambda b, node, x: _cosine_integral(b, x),
+    lower=lambda b, node, x: _where_positive(b, "Ci", x),
     latex=r"\operatorname{{Ci}}\left({0}\right)",
     facts=facts(),
     samples=_POSITIVE,
+)
+
+Shi = unary(
+    "Shi",
+    aliases=(),
+    doc="the hyperbolic sine integral, the integral of sinh(t)/t from 0 to x",
+    gives="real",
+    cas="Shi",
+    domain=None,
+    evaluate=by_scipy("shichi", 0),
+    reference=lambda mp, x: mp.shi(x),
+    partials=(lambda out, x: sinh(x) / x,),
+    kinks=(Kink("x = 0", (0,), (None,), "sinh(x)/x there, which has a limit and no value"),),
+    lower=libm("Shi"),
+    latex=r"\operatorname{{Shi}}\left({0}\right)",
+    facts=facts("odd", "increasing"),
+    samples=(("-7.5",), ("-1.3",), ("0.2",), (1,), ("3.5",), (20,)),
+)
+
+Chi = unary(
+    "Chi",
+    aliases=(),
+    doc="the hyperbolic cosine integral, EulerGamma + log(x) + the integral of (cosh(t) - 1)/t from 0 to x, x > 0",
+    gives="real",
+    cas="Chi",
+    domain=_positive,
+    evaluate=_of_positive("shichi", 1),
+    reference=lambda mp, x: mp.re(mp.chi(_positive_or_nan(mp, x))),
+    partials=(lambda out, x: cosh(x) / x,),
+    kinks=_POLE,
+    lower=lambda b, node, x: _where_positive(b, "Chi", x),
+    latex=r"\operatorname{{Chi}}\left({0}\right)",
+    facts=facts("increasing"),
+    samples=_POSITIVE,
+)
+
+
+def _li_reference(mp: Any, x: Any) -> Any:
+    if x == 0:
+        return mp.mpf(0)
+    return mp.ei(mp.log(x)) if x > 0 and x != 1 else mp.nan
+
+
+def _li_value(x: Any) -> Any:
+    return by_scipy("expi")(np.log(x)) + 0.0  # no -0.0 at 0
+
+
+li = unary(
+    "li",
+    aliases=(),
+    doc="the logarithmic integral, the principal value of the integral of 1/log(t) from 0 to x, x >= 0 but 1",
+    gives="real",
+    cas="li",
+    domain=lambda x: all_of(ge(x, as_node(0)), ne(x, as_node(1))),
+    evaluate=_li_value,
+    reference=_li_reference,
+    partials=(lambda out, x: as_node(1) / log(x),),
+    kinks=(
+        Kink("x = 0", (0,), (0.0,), "the end of the domain, with this slope"),
+        Kink("x = 1", (1,), (None,), "a pole"),
+    ),
+    lower=lambda b, node, x: b.add(b.call("expi", b.call("log", x)), b.const(0)),
+    latex=r"\operatorname{{li}}\left({0}\right)",
+    facts=facts(),
+    samples=(("1e-3",), ("0.7",), ("1.1",), ("1.46",), ("5.5",), (1000,)),
+)
+
+fresnels = unary(
+    "fresnels",
+    aliases=(),
+    doc="the Fresnel integral S, the integral of sin(pi*t**2/2) from 0 to x",
+    gives="real",
+    cas="fresnels",
+    domain=None,
+    evaluate=by_scipy("fresnel", 0),
+    reference=lambda mp, x: mp.fresnels(x),
+    partials=(lambda out, x: sin(constant("pi") * x**2 / 2),),
+    kinks=(),
+    lower=libm("fresnels"),
+    latex=r"S\left({0}\right)",
+    facts=facts("odd", "bounded-by-one"),
+    samples=_FRESNEL,
+)
+
+fresnelc = unary(
+    "fresnelc",
+    aliases=(),
+    doc="the Fresnel integral C, the integral of cos(pi*t**2/2) from 0 to x",
+    gives="real",
+    cas="fresnelc",
+    domain=None,
+    evaluate=by_scipy("fresnel", 1),
+    reference=lambda mp, x: mp.fresnelc(x),
+    partials=(lambda out, x: cos(constant("pi") * x**2 / 2),),
+    kinks=(),
+    lower=libm("fresnelc"),
+    latex=r"C\left({0}\right)",
+    facts=facts("odd", "bounded-by-one"),
+    samples=_FRESNEL,
 )

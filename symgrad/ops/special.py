@@ -8,6 +8,7 @@ asymptotic series there (Abramowitz and Stegun 6.3.18, 6.4.11; DLMF 5.11.2, 5.15
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -23,7 +24,17 @@ from symgrad.ops.logic import any_of, gt, ne
 from symgrad.ops.record import by_scipy, facts, libm, pointwise, unary
 from symgrad.ops.rounding import floor
 
-__all__ = ["digamma", "erf", "erfc", "gamma", "lgamma", "polygamma"]
+__all__ = [
+    "bernoulli",
+    "digamma",
+    "erf",
+    "erfc",
+    "gamma",
+    "horner",
+    "lgamma",
+    "polygamma",
+    "polygamma_of_order",
+]
 
 _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",))
 _NO_POLES = (("-6.3",), ("-2.5",), ("-0.3",), ("1e-3",), ("0.5",), ("1.25",), ("3.7",), ("60.5",))
@@ -136,11 +147,11 @@ def _polygamma_reference(mp: Any, n: int, x: Any) -> Any:
 
 
 @lru_cache
-def _bernoulli(n: int) -> Fraction:
+def bernoulli(n: int) -> Fraction:
     """B_n from sum over k <= n of binomial(n + 1, k)*B_k = 0."""
     if n == 0:
         return Fraction(1)
-    return -sum((math.comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0)) / (n + 1)
+    return -sum((math.comb(n + 1, k) * bernoulli(k) for k in range(n)), Fraction(0)) / (n + 1)
 
 
 def _steps(n: int) -> int:
@@ -158,7 +169,7 @@ def _series(n: int) -> tuple[Fraction, ...]:
     coefficients: list[Fraction] = []
     while True:
         k = 2 * (len(coefficients) + 1)
-        c = _bernoulli(k) * math.factorial(k + n - 1) / math.factorial(k)
+        c = bernoulli(k) * math.factorial(k + n - 1) / math.factorial(k)
         coefficients.append(c / math.factorial(n - 1) if n else c)
         if abs(coefficients[-1]) < Fraction(_steps(n)) ** k / 2**60:
             return tuple(coefficients)
@@ -177,7 +188,8 @@ def _cotangent_derivative(n: int) -> tuple[int, ...]:
     return tuple(p)
 
 
-def _horner(b: Builder, coefficients: tuple[Fraction | int, ...], x: Lane) -> Lane:
+def horner(b: Builder, coefficients: Sequence[Fraction | float], x: Lane) -> Lane:
+    """A polynomial of these coefficients, constant first."""
     value = b.const(Fraction(coefficients[-1]))
     for c in reversed(coefficients[:-1]):
         value = b.fma(value, x, b.const(Fraction(c)))
@@ -208,7 +220,7 @@ def _polygamma_of_positive(b: Builder, n: int, x: Lane) -> Lane:
     z = b.add(x, b.const(_steps(n)))
     w = b.div(one, z)
     w2 = b.mul(w, w)
-    tail = b.mul(w2, _horner(b, _series(n), w2))
+    tail = b.mul(w2, horner(b, _series(n), w2))
     if n == 0:
         # log(z) and the sum are the large terms; what is small is added up first.
         return b.sub(b.sub(b.call("log", z), b.fma(w, b.const(0.5), tail)), climbed)
@@ -226,7 +238,7 @@ def _cotangent_of_turns(b: Builder, r: Lane) -> Lane:
     return b.copysign(b.select(near_zero, tangent, b.div(b.const(1), tangent)), r)
 
 
-def _polygamma(b: Builder, n: int, x: Lane) -> Lane:
+def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
     """DLMF 5.15.6: (-1)**n*polygamma(n, 1 - x) - polygamma(n, x) = pi * (d/dx)**n cot(pi*x)."""
     if n > _LARGEST_ORDER:
         raise UnsupportedError(
@@ -243,7 +255,7 @@ def _polygamma(b: Builder, n: int, x: Lane) -> Lane:
     cotangent = _cotangent_of_turns(b, reduced)
     p = _cotangent_derivative(n)
     parity = (n + 1) % 2
-    value = _horner(b, p[parity::2], b.mul(cotangent, cotangent))
+    value = horner(b, p[parity::2], b.mul(cotangent, cotangent))
     if parity:
         value = b.mul(value, cotangent)
     for _ in range(n + 1):
@@ -263,11 +275,11 @@ digamma: Op = unary(
     gives="real",
     cas="digamma",
     domain=_off_the_poles,
-    evaluate=lambda x: _polygamma(ARRAYS, 0, x),
+    evaluate=lambda x: polygamma_of_order(ARRAYS, 0, x),
     reference=lambda mp, x: _polygamma_reference(mp, 0, x),
     partials=(lambda out, x: polygamma(x, params=(1,)),),
     kinks=_POLES,
-    lower=lambda b, node, x: _polygamma(b, 0, x),
+    lower=lambda b, node, x: polygamma_of_order(b, 0, x),
     latex=r"\psi\left({0}\right)",
     facts=facts(),
     samples=_NO_POLES,
@@ -275,11 +287,11 @@ digamma: Op = unary(
 
 
 def _polygamma_value(n: int, x: Any) -> Any:
-    return _polygamma(ARRAYS, n, x)
+    return polygamma_of_order(ARRAYS, n, x)
 
 
 def _lower_polygamma(b: Builder, node: Node, x: Lane) -> Lane:
-    return _polygamma(b, node.params[0], x)
+    return polygamma_of_order(b, node.params[0], x)
 
 
 def _next_polygamma(out: Node, x: Node) -> Node:

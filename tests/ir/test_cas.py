@@ -301,6 +301,23 @@ def test_the_callers_own_symbols() -> None:
     [written, inverse, integral] = from_sympy([sympy.beta(SX, SY), sympy.erfcinv(SX), sympy.expint(1, SX)])
     assert written is f("div", f("mul", gamma(x), gamma(y)), gamma(f("add", x, y)))
     assert (inverse, integral) == (f("erfcinv", x), f("exp1", x))
+    several = [
+        sympy.expint(SX, SY),
+        sympy.zeta(SX),
+        sympy.zeta(SX, SY),
+        sympy.elliptic_e(SX),
+        sympy.elliptic_e(SX, SY),
+    ]
+    one = as_node(1)
+    assert from_sympy(several) == [
+        f("expint", x, y),
+        f("zeta", x, one),
+        f("zeta", x, y),
+        f("ellipe", x),
+        f("ellipeinc", x, y),
+    ]
+    assert from_sympy([sympy.Li(SX)]) == [f("add", f("li", x), f("neg", f("li", as_node(2))))]
+    assert to_sympy([f("ellipeinc", x, y)])[0].doit() == sympy.elliptic_e(SX, SY)
     plain = sympy.Symbol("x")
     assert to_sympy(from_sympy([plain**2]), {"x": plain}) == [plain**2]
 
@@ -316,8 +333,8 @@ SF = sympy.Function("f")
         (sympy.Integral(SX, SX), UnsupportedError, "Integral"),
         (sympy.Derivative(SF(SX), SX), UnsupportedError, "Derivative"),
         (SF(SX), UnsupportedError, "f is a function without a definition"),
-        (sympy.zeta(SX), UnsupportedError, "zeta"),
-        (sympy.LambertW(SX), UnsupportedError, "LambertW"),
+        (sympy.lerchphi(SX, SY, SX), UnsupportedError, "lerchphi"),
+        (sympy.legendre(SX, SY), UnsupportedError, "legendre"),
         (SX + sympy.I, UnsupportedError, "ImaginaryUnit"),
         (sympy.oo, UnsupportedError, "Infinity"),
         (sympy.nan, UnsupportedError, "NaN"),
@@ -326,7 +343,6 @@ SF = sympy.Function("f")
         (sympy.MatrixSymbol("A", 2, 2), UnsupportedError, "matrix"),
         (sympy.TribonacciConstant, UnsupportedError, "Tribonacci"),
         (sympy.polygamma(SX, SY), UnsupportedError, "order"),
-        (sympy.expint(SX, SY), UnsupportedError, "order"),
         (sympy.Piecewise((SX, SX > 0), (SY, SX < 0)), UnsupportedError, "True"),
         (sympy.Symbol("w", imaginary=True), DeclarationError, "w is not real"),
         (sympy.Symbol("w", complex=True), DeclarationError, "w is not real"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import sympy
 
 from symgrad.ir.cas import to_sympy
-from tests.ops.cases import CASES, MP, Case, every_case, exact, grid, samples, spread
+from tests.ops.cases import BY_ORDER, CASES, MP, Case, every_case, exact, grid, samples, spread
 
 
 @every_case
@@ -31,6 +33,15 @@ def test_condition_is_not_trivial(case: Case) -> None:
 # SymPy leaves atan2(0, 0) undefined; C, NumPy and mpmath say 0.
 _DISAGREE = {("atan2", 0.0, 0.0)}
 
+
+def _delicate(case: Case, point: tuple[Any, ...]) -> bool:
+    """Where SymPy and mpmath take minutes, or disagree: just beyond 1 polylogarithms are barely complex."""
+    order, x = point[0], point[-1]
+    near = case.op.name in BY_ORDER and 0 < abs(order - round(order)) < 1e-9
+    recursive = case.op.name == "lowergamma" and (order < 1 or order % 1 != 0)
+    return near or recursive or (case.op.name == "polylog" and 1 < x < 1.001)
+
+
 numeric_with_class = [
     c for c in CASES if c.op.cas is not None and c.op.gives != "bool" and "bool" not in c.op.takes
 ]
@@ -47,14 +58,15 @@ def test_sympy_has_a_real_value_at_the_same_points(case: Case) -> None:
             else written.rewrite(sympy.log)
         )
     for point in grid(case)[:: 1 if case.op.arity == 1 else 7]:
-        if (case.op.name, *point) in _DISAGREE:
+        if (case.op.name, *point) in _DISAGREE or _delicate(case, point):
             continue
         at = {s: sympy.Rational(x) for s, x in zip(arguments, point, strict=True)}
         try:
             theirs = written.subs(at).doit().evalf(40)
         except ValueError:  # mpmath gives up next to whole orders, and says so outside the domain of erfinv
             continue
-        real = bool(theirs.is_finite) and bool(theirs.is_real)
+        theirs, imaginary = theirs.as_real_imag()  # which is rounded where the order is not whole
+        real = bool(theirs.is_finite) and abs(imaginary) < 1e-30
         assert real == case.inside(point), (case, point, theirs)
         if real:
             ours = case.reference(point)

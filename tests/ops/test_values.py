@@ -8,11 +8,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from symgrad.kernel.compile import compile_nodes
 from tests.ops.cases import (
     CASES,
     MP,
     Case,
+    compiled,
     every_case,
     every_numeric_case,
     floating,
@@ -81,20 +81,18 @@ def test_reference_does_not_depend_on_precision(case: Case) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @every_case
 def test_kernel(case: Case, dtype: str) -> None:
-    kernel = compile_nodes([case.node], case.symbols, dtype=dtype)
     arrays = columns([*samples(case), *grid(case)], dtype)
-    check(case, arrays, np.asarray(kernel(*arrays)), KERNEL)
+    check(case, arrays, compiled(case, arrays, dtype), KERNEL)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @every_numeric_case
 def test_kernel_everywhere(case: Case, dtype: str) -> None:
-    kernel = compile_nodes([case.node], case.symbols, dtype=dtype)
     points = spread(case)
     if dtype == "float32":
         points = [p for p in points if all(1e-36 < abs(x) < 1e36 for x in p)]
     arrays = columns(points, dtype)
-    check(case, arrays, np.asarray(kernel(*arrays)), KERNEL)
+    check(case, arrays, compiled(case, arrays, dtype), KERNEL)
 
 
 def test_every_op_has_enough_samples_inside_its_domain() -> None:

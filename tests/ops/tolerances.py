@@ -45,6 +45,20 @@ KERNEL: dict[str, Tolerance] = {
     "expi": Tolerance(14, floor=1),
     "exp1": Tolerance(10),
     "Ci": Tolerance(30, floor=0.1),
+    "Chi": Tolerance(10),
+    "Shi": Tolerance(10),
+    "ive": Tolerance(280),
+    "erfcx": Tolerance(170),
+    "dawsn": Tolerance(90),
+    "log_ndtr": Tolerance(1200),  # exp(-x**2/2), x <= 38
+    "li": Tolerance(800, floor=1e-3),  # of log(x) <= 700
+    "ellipkinc": Tolerance(6),
+    "ellipeinc": Tolerance(26),
+    "expint": Tolerance(760, floor=0.1),
+    "uppergamma": Tolerance(360),
+    "lowergamma": Tolerance(60),
+    "polylog": Tolerance(20),
+    "zeta": Tolerance(8, floor=1),
 }
 
 EVALUATE: dict[str, Tolerance] = KERNEL | {
@@ -71,6 +85,20 @@ PARTIAL: dict[str, Tolerance] = {
     "airybiprime": Tolerance(620, floor=0.1),
     "gamma": Tolerance(1000, floor=1e-3),
     "lgamma": Tolerance(8, floor=1),
+    "ive": Tolerance(40, floor=1),
+    "erfcx": Tolerance(170, floor=1),
+    "dawsn": Tolerance(14, floor=1),
+    "log_ndtr": Tolerance(800),
+    "fresnels": Tolerance(700, floor=1),  # sin(pi*x**2/2), x <= 20
+    "fresnelc": Tolerance(700, floor=1),
+    "LambertW": Tolerance(800),  # exp(-out), out <= 700
+    "ellipk": Tolerance(1400),  # for abs(m) >= 1e-3
+    "ellipe": Tolerance(1400),
+    "ellipkinc": Tolerance(1400, floor=1),
+    "ellipeinc": Tolerance(1400, floor=1),
+    "expint": Tolerance(70, floor=1),
+    "polylog": Tolerance(8, floor=1),
+    "zeta": Tolerance(8, floor=1),
 }
 
 

@@ -45,14 +45,19 @@ class Static(sympy.Atom):
         return str(self.params)
 
 
-_x, _low, _high = sympy.symbols("x low high")
+_x, _n, _low, _high = sympy.symbols("x n low high")
 
 _PLAIN: dict[str, Any] = {
     "cbrt": sympy.Lambda(_x, sympy.sign(_x) * sympy.Abs(_x) ** sympy.Rational(1, 3)),
     "clip": sympy.Lambda((_x, _low, _high), sympy.Min(sympy.Max(_x, _low), _high)),
+    "dawsn": sympy.Lambda(_x, sympy.sqrt(sympy.pi) / 2 * sympy.exp(-(_x**2)) * sympy.erfi(_x)),
+    "ellipeinc": sympy.Lambda((_x, _n), sympy.elliptic_e(_x, _n)),
     "erfcinv": sympy.Lambda(_x, sympy.erfcinv(_x)),
+    "erfcx": sympy.Lambda(_x, sympy.exp(_x**2) * sympy.erfc(_x)),
     "exp1": sympy.Lambda(_x, sympy.expint(1, _x)),
+    "ive": sympy.Lambda((_n, _x), sympy.exp(-sympy.Abs(_x)) * sympy.besseli(_n, _x)),
     "lgamma": sympy.Lambda(_x, sympy.log(sympy.Abs(sympy.gamma(_x)))),
+    "log_ndtr": sympy.Lambda(_x, sympy.log(sympy.erfc(-_x / sympy.sqrt(2)) / 2)),
     "relu": sympy.Lambda(_x, sympy.Max(_x, 0)),
     "sigmoid": sympy.Lambda(_x, 1 / (1 + sympy.exp(-_x))),
     "softplus": sympy.Lambda(_x, sympy.log(1 + sympy.exp(_x))),

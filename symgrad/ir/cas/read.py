@@ -121,19 +121,22 @@ def _read_polygamma(_e: Any, args: list[Node]) -> Node:
     return OPS["polygamma"](args[1], params=(args[0].value,))
 
 
-def _read_beta(_e: Any, args: list[Node]) -> Node:
-    a, b = args
-    gamma = OPS["gamma"]
-    return OPS["div"](OPS["mul"](gamma(a), gamma(b)), gamma(OPS["add"](a, b)))
+def _read_written(name: str) -> Callable[[Any, list[Node]], Node]:
+    """A function that is written in others, or has an op for another number of arguments."""
+
+    def read(_e: Any, args: list[Node]) -> Node:
+        from symgrad.ops.written import WRITTEN
+
+        for how in WRITTEN[name]:
+            if len(how.parameters) == len(args):
+                return how.build(*args)
+        return OPS[name](*args)
+
+    return read
 
 
 def _read_expint(_e: Any, args: list[Node]) -> Node:
-    if not args[0].is_number(1):
-        raise UnsupportedError(
-            "expint of another order than 1 has no op",
-            cure="write it with E1 by the recurrence: n*expint(n + 1, x) = exp(-x) - x*expint(n, x)",
-        )
-    return OPS["exp1"](args[1])
+    return OPS["exp1"](args[1]) if args[0].is_number(1) else OPS["expint"](*args)
 
 
 def _not(node: Node) -> Node:
@@ -143,6 +146,8 @@ def _not(node: Node) -> Node:
 def _either(condition: Node, a: Node, b: Node) -> Node:
     return OPS["or_"](OPS["and_"](condition, a), OPS["and_"](_not(condition), b))
 
+
+_WRITTEN = ("Li", "beta", "binomial", "elliptic_e", "factorial", "zeta")
 
 _READ: dict[Any, Callable[[Any, list[Node]], Node]] = {
     sympy.Add: _chained("add"),
@@ -160,7 +165,7 @@ _READ: dict[Any, Callable[[Any, list[Node]], Node]] = {
     sympy.Equivalent: lambda e, args: reduce(OPS["and_"], [_not(OPS["xor"](args[0], a)) for a in args[1:]]),
     sympy.polygamma: _read_polygamma,
     sympy.expint: _read_expint,
-    sympy.beta: _read_beta,
+    **{getattr(sympy, name): _read_written(name) for name in _WRITTEN},
     sympy.erfcinv: lambda e, args: OPS["erfcinv"](args[0]),
     sympy.loggamma: lambda e, args: OPS["lgamma"](args[0]),
 }

@@ -1,0 +1,88 @@
+"""Functions that have no op: they are written in others, by whatever reads formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.op import Op
+from symgrad.ops.bessel import iv, ive, jv, kv, yv
+from symgrad.ops.elementary import sqrt
+from symgrad.ops.elliptic import ellipe, ellipeinc
+from symgrad.ops.incomplete import lowergamma, uppergamma
+from symgrad.ops.integrals import erfcinv, li
+from symgrad.ops.special import erfc, gamma, lgamma, polygamma
+from symgrad.ops.zeta import polylog, zeta
+
+__all__ = ["WRITTEN", "Written"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a function is written.
+
+    Args:
+        parameters: the names of its arguments.
+        build: the formula.
+        doc: what it is, in one line.
+    """
+
+    parameters: tuple[str, ...]
+    build: Callable[..., Node]
+    doc: str
+
+
+def _of_one(doc: str, build: Callable[[Node], Node], name: str = "x") -> Written:
+    return Written((name,), build, doc)
+
+
+def _of_two(doc: str, names: str, build: Callable[[Node, Node], Node]) -> Written:
+    return Written(tuple(names.split()), build, doc)
+
+
+def _binomial(n: Node, k: Node) -> Node:
+    return gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))
+
+
+def _order(function: Op, n: int) -> Callable[[Node], Node]:
+    return lambda x: function(as_node(n), x)
+
+
+_BESSEL = {
+    f"{letter}{n}{scaled}": (_of_one(f"{op.name}({n}, x)", _order(op, n)),)
+    for letter, scaled, op in (("j", "", jv), ("y", "", yv), ("i", "", iv), ("k", "", kv), ("i", "e", ive))
+    for n in (0, 1)
+}
+_TWO = as_node(2)
+WRITTEN: Mapping[str, tuple[Written, ...]] = MappingProxyType(
+    {
+        **_BESSEL,
+        "Li": (_of_one("li(x) - li(2)", lambda x: li(x) - li(_TWO)),),
+        "beta": (
+            _of_two("gamma(a)*gamma(b)/gamma(a + b)", "a b", lambda a, b: gamma(a) * gamma(b) / gamma(a + b)),
+        ),
+        "betaln": (
+            _of_two(
+                "lgamma(a) + lgamma(b) - lgamma(a + b)",
+                "a b",
+                lambda a, b: lgamma(a) + lgamma(b) - lgamma(a + b),
+            ),
+        ),
+        "binomial": (_of_two("gamma(n + 1)/(gamma(k + 1)*gamma(n - k + 1))", "n k", _binomial),),
+        "elliptic_e": (
+            _of_one("ellipe(m)", lambda m: ellipe(m), "m"),
+            _of_two("ellipeinc(phi, m)", "phi m", lambda phi, m: ellipeinc(phi, m)),
+        ),
+        "factorial": (_of_one("gamma(n + 1)", lambda n: gamma(n + 1), "n"),),
+        "gammainc": (_of_two("lowergamma(a, x)/gamma(a)", "a x", lambda a, x: lowergamma(a, x) / gamma(a)),),
+        "gammaincc": (_of_two("uppergamma(a, x)/gamma(a)", "a x", lambda a, x: uppergamma(a, x) / gamma(a)),),
+        "ndtr": (_of_one("erfc(-x/sqrt(2))/2", lambda x: erfc(-x / sqrt(_TWO)) / 2),),
+        "ndtri": (_of_one("-(sqrt(2)*erfcinv(2*p))", lambda p: -(sqrt(_TWO) * erfcinv(2 * p)), "p"),),
+        "spence": (_of_one("polylog(2, 1 - x)", lambda x: polylog(_TWO, 1 - x)),),
+        "trigamma": (_of_one("polygamma(1, x)", lambda x: polygamma(x, params=(1,))),),
+        "zeta": (_of_one("zeta(s, 1)", lambda s: zeta(s, as_node(1)), "s"),),
+    }
+)
+"""By name, the forms that a function has: one for each number of arguments."""
