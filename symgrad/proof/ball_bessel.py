@@ -8,7 +8,7 @@ from typing import Any
 from symgrad.proof.ball_ops import Binary, Unary, Value, ball, finite
 from symgrad.proof.field import flint
 
-__all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS"]
+__all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS", "anywhere", "certainly", "positive", "whole"]
 
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
@@ -17,7 +17,7 @@ _REACH = arb(2) ** 64  # beyond it a value is unknown
 _LARGEST_ORDER = 10**6  # beyond it high precision takes seconds
 
 
-def _where(holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None) -> Unary:
+def certainly(holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None) -> Unary:
     """A function where a condition certainly holds; ``zero`` is where it is 0."""
 
     def apply(x: Value) -> Value:
@@ -28,30 +28,33 @@ def _where(holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int
     return apply
 
 
-def _anywhere(_x: Value) -> bool:
+def anywhere(_x: Value) -> bool:
+    """No condition."""
     return True
 
 
-def _positive(x: Value) -> bool:
+def positive(x: Value) -> bool:
+    """Whether a value is certainly positive."""
     return bool(x > 0)
 
 
 INTEGRALS: dict[str, Unary] = {
-    "erfi": _where(_anywhere, arb.erfi, 0),
-    "erfinv": _where(lambda x: x > -1 and x < 1, arb.erfinv, 0),
-    "erfcinv": _where(lambda x: x > 0 and x < 2, arb.erfcinv, 1),
-    "expi": _where(lambda x: x > 0 or x < 0, arb.ei),
-    "exp1": _where(_positive, lambda x: x.expint(1)),
-    "Si": _where(_anywhere, arb.si, 0),
-    "Ci": _where(_positive, arb.ci),
-    "airyai": _where(_anywhere, arb.airy_ai),
-    "airyaiprime": _where(_anywhere, lambda x: x.airy_ai(derivative=1)),
-    "airybi": _where(_anywhere, arb.airy_bi),
-    "airybiprime": _where(_anywhere, lambda x: x.airy_bi(derivative=1)),
+    "erfi": certainly(anywhere, arb.erfi, 0),
+    "erfinv": certainly(lambda x: x > -1 and x < 1, arb.erfinv, 0),
+    "erfcinv": certainly(lambda x: x > 0 and x < 2, arb.erfcinv, 1),
+    "expi": certainly(lambda x: x > 0 or x < 0, arb.ei),
+    "exp1": certainly(positive, lambda x: x.expint(1)),
+    "Si": certainly(anywhere, arb.si, 0),
+    "Ci": certainly(positive, arb.ci),
+    "airyai": certainly(anywhere, arb.airy_ai),
+    "airyaiprime": certainly(anywhere, lambda x: x.airy_ai(derivative=1)),
+    "airybi": certainly(anywhere, arb.airy_bi),
+    "airybiprime": certainly(anywhere, lambda x: x.airy_bi(derivative=1)),
 }
 
 
-def _whole(n: Value) -> bool:
+def whole(n: Value) -> bool:
+    """Whether a value is exactly a whole number."""
     return type(n) is fmpq and n.q == 1
 
 
@@ -62,10 +65,10 @@ def _entire(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
         if n is None or x is None or not (abs(n) < _LARGEST_ORDER and abs(x) < _REACH):
             return None
         if type(x) is fmpq and not x:
-            if _whole(n):
+            if whole(n):
                 return fmpq(int(n == 0))
             return fmpq(0) if n > 0 and not inside else None
-        return finite(method(ball(x), ball(n))) if x > 0 or _whole(n) else None
+        return finite(method(ball(x), ball(n))) if x > 0 or whole(n) else None
 
     return apply
 

@@ -27,6 +27,7 @@ from symgrad.proof.ball_ops import (
     neg,
     nonzero,
 )
+from symgrad.proof.ball_special import INSIDE_SPECIAL, INSIDE_SPECIAL_BINARY, SPECIAL, SPECIAL_BINARY
 from symgrad.proof.field import flint
 
 __all__ = ["CERTAIN", "LOCAL"]
@@ -208,6 +209,8 @@ CERTAIN: dict[str, Callable[..., Value]] = {
     **GAMMA,
     **INTEGRALS,
     **ORDERS,
+    **SPECIAL,
+    **SPECIAL_BINARY,
     "abs": _abs,
     "sign": _sign,
     **_extremes(True),
@@ -225,6 +228,8 @@ LOCAL: dict[str, Callable[..., Value]] = {
     **INSIDE,
     **INSIDE_BINARY,
     **INSIDE_ORDERS,
+    **INSIDE_SPECIAL,
+    **INSIDE_SPECIAL_BINARY,
     "abs": nonzero(_abs),
     "sign": nonzero(_sign),
     "stop_gradient": _frozen,

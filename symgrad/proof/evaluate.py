@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from symgrad.proof.field import Element, GiveUp, TooLarge
 from symgrad.proof.functions import ROWS, Functions
+from symgrad.proof.identities import IDENTITIES
 from symgrad.proof.kernels import Contradiction
 from symgrad.proof.recurrences import SPECIAL
 from symgrad.proof.steps import Program, Step
@@ -128,7 +129,7 @@ def _value(
         case "polygamma":
             return k.polygamma(int(step.params[0]), args[0])
         case _:
-            row = ROWS.get(step.op) or SPECIAL.get(step.op)
+            row = ROWS.get(step.op) or SPECIAL.get(step.op) or IDENTITIES.get(step.op)
             if row is None:
                 raise GiveUp(f"'{step.op}' has no row")
             return row(k, *args)
@@ -144,13 +145,9 @@ def _assume(
         raise GiveUp("a condition that is not decided")
     difference = k.field.sub(*(known[a] for a in step.args))
     equal = k.field.is_zero(difference)
-    if not equal and k.field.number(difference) is None and not k.is_thin(difference.num):
+    if not equal and not k.zeros_left_out(difference):
         return  # both sides may be equal on an open set: what follows must follow however it comes out
     if step.op in {"eq", "ne"}:
-        # Two sides that are not equal everywhere are so in a thin set.
-        k.assumed += (
-            [] if k.field.number(difference) is not None else [f"{k.field.fraction_text(difference)} = 0"]
-        )
         if outcome[i] != (equal == (step.op == "eq")):
             raise Contradiction
         return
@@ -159,6 +156,4 @@ def _assume(
         if outcome[i] != (step.op in {"le", "ge"}):
             raise Contradiction
         return
-    if k.field.number(difference) is None:
-        k.assumed.append(f"{k.field.fraction_text(difference)} = 0")
     k.require_positive(k.field.scaled(k.sign(difference), Fraction(sign)))

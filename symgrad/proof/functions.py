@@ -20,7 +20,7 @@ from symgrad.proof.powers import Powers
 
 __all__ = ["ROWS", "Functions"]
 
-_ODD = {"atan", "asin", "erf", "erfi", "erfinv", "Si"}
+_ODD = {"atan", "asin", "erf", "erfi", "erfinv", "Si", "fresnels", "fresnelc"}
 _SHIFTS = 24  # how far apart the arguments of gamma functions may be
 
 
@@ -234,11 +234,7 @@ class Functions(Powers):
 
     def signum(self, u: Element) -> Element:
         """The sign as the op of programs gives it, but where u is zero."""
-        if self.field.number(u) is None:
-            if not self.is_thin(u.num):
-                return self.opaque("sign", u)
-            self.assumed.append(f"{self.field.fraction_text(u)} = 0")
-        return self.sign(u)
+        return self.sign(u) if self.zeros_left_out(u) else self.opaque("sign", u)
 
     def absolute(self, u: Element) -> Element:
         return self.field.mul(self.sign(u), u)
@@ -270,10 +266,15 @@ class Functions(Powers):
         number = F.number(u)
         if number is not None and number.q == 1 and 0 < number <= 64:
             return F.constant(factorial(int(number.p) - 1))
-        return self.shifted("gamma", u, lambda v: v, product=True)
+        value = self.shifted("gamma", u, lambda v: v, product=True)
+        position = F.index(value.num) if self.generator(value.num)[0] == "function" else None
+        if position is not None and not value.den and not u.den and self.sign_by_bounds(u.num) == 1:
+            self.bounds[position] = Fraction(0), None
+        return value
 
     def lgamma(self, u: Element) -> Element:
-        return self.shifted("lgamma", u, lambda v: self.log(self.absolute(v)), product=False)
+        """The logarithm of the size of the gamma function."""
+        return self.log(self.absolute(self.gamma(u)))
 
     def polygamma(self, n: int, u: Element) -> Element:
         jump = self.field.constant((-1) ** n * factorial(n))

@@ -10,6 +10,7 @@ For whole n J(-n) = (-1)**n*J(n), Y alike, I(-n) = I(n); K(-v) = K(v) for every 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 
 from symgrad.proof.field import Element
@@ -67,7 +68,13 @@ def _stepped(k: Functions, name: str, base: Element, x: Element, steps: int) -> 
 
 
 def _erf(k: Functions, u: Element) -> Element:
-    return _inverse(k, u, "erfinv") or k.odd("erf", u)
+    known = _inverse(k, u, "erfinv")
+    if known is not None:
+        return known
+    value = k.odd("erf", u)
+    if k.generator(value.num)[0] == "function":
+        k.bounds[k.field.index(value.num)] = Fraction(-1), Fraction(1)
+    return value
 
 
 def _erfinv(k: Functions, u: Element) -> Element:

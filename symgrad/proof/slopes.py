@@ -1,6 +1,6 @@
 """Derivatives of functions of numbers, as steps.
 
-Formulas: Abramowitz & Stegun (1964), chapters 3 to 7; DLMF 7.2, 7.17 and 9.2.
+Formulas: Abramowitz & Stegun (1964), chapters 3 to 7; DLMF 4.13, 6.2, 7.2, 7.17, 9.2 and 19.4.
 """
 
 from __future__ import annotations
@@ -78,8 +78,12 @@ def _gaussian(x: Term) -> Term:
     return 2 / _root_of_pi(x) * (-(x**2))("exp")
 
 
+def _pi(x: Term) -> Term:
+    return Term(x.into, x.into.step(Step("constant", (), ("pi",))))
+
+
 def _root_of_pi(x: Term) -> Term:
-    return Term(x.into, x.into.step(Step("constant", (), ("pi",))))("sqrt")
+    return _pi(x)("sqrt")
 
 
 # f is the value of the function, x its argument.
@@ -132,6 +136,17 @@ _FUNCTIONS: dict[str, Callable[[Term, Term], Term]] = {
     "airyaiprime": lambda f, x: x * x("airyai"),
     "airybi": lambda f, x: x("airybiprime"),
     "airybiprime": lambda f, x: x * x("airybi"),
+    "erfcx": lambda f, x: 2 * x * f - 2 / _root_of_pi(x),
+    "dawsn": lambda f, x: 1 - 2 * x * f,
+    "log_ndtr": lambda f, x: (-(x**2) / 2)("exp") / ((2 * _pi(x))("sqrt") * f("exp")),
+    "fresnels": lambda f, x: (_pi(x) * x**2 / 2)("sin"),
+    "fresnelc": lambda f, x: (_pi(x) * x**2 / 2)("cos"),
+    "Shi": lambda f, x: x("sinh") / x,
+    "Chi": lambda f, x: x("cosh") / x,
+    "li": lambda f, x: 1 / x("log"),
+    "LambertW": lambda f, x: (-f)("exp") / (1 + f),
+    "ellipk": lambda f, x: (x("ellipe") - (1 - x) * f) / (2 * x * (1 - x)),
+    "ellipe": lambda f, x: (f - x("ellipk")) / (2 * x),
     "gamma": lambda f, x: f * x("digamma"),
     "lgamma": lambda f, x: x("digamma"),
     "digamma": lambda f, x: x("polygamma", params=(1,)),
@@ -204,6 +219,29 @@ def _bessel(sign: int, other: int) -> tuple[_Rule, _Rule]:
     return _no_slope, rule
 
 
+def _of_order(slope: Callable[[Term, Term, Term], Term]) -> tuple[_Rule, _Rule]:
+    """The derivative of a function of an order and x by x."""
+    return _no_slope, _binary(slope)
+
+
+def _zeta(_f: Term, s: Term, x: Term) -> Term:
+    """At s = 0, where the product has only a limit, it is 1/2 - x."""
+    if s.into.value(s.at) == 0:
+        return Term(s.into, s.into.number(-1))
+    return -s * _of("zeta", s + 1, x)
+
+
+def _of(name: str, x: Term, y: Term) -> Term:
+    return Term(x.into, x.into.op(name, x.at, y.at))
+
+
+def _by_parameter(f: Term, phi: Term, m: Term) -> Term:
+    """The derivative of the elliptic integral of the first kind by m, DLMF 19.4.5."""
+    s = phi("sin")
+    tail = s * phi("cos") / (2 * (1 - m) * (1 - m * s**2)("sqrt"))
+    return _of("ellipeinc", phi, m) / (2 * m * (1 - m)) - f / (2 * m) - tail
+
+
 def _next_polygamma(into: Builder, _at: int, step: Step, moved: int) -> int:
     return into.op("mul", into.op("polygamma", *step.args, params=(step.params[0] + 1,)), moved)
 
@@ -221,6 +259,22 @@ SLOPES: dict[str, Sequence[_Rule]] = {
     "yv": _bessel(1, -1),
     "iv": _bessel(1, 1),
     "kv": _bessel(-1, -1),
+    "ive": _of_order(lambda f, v, x: (_of("ive", v - 1, x) + _of("ive", v + 1, x)) / 2 - x("sign") * f),
+    # DLMF 8.19.13, 8.8.13, 8.8.14, 25.11.17; d/dx of a polylogarithm by its series
+    "expint": _of_order(lambda f, n, x: -_of("expint", n - 1, x)),
+    "uppergamma": _of_order(lambda f, a, x: -(x ** (a - 1)) * (-x)("exp")),
+    "lowergamma": _of_order(lambda f, a, x: x ** (a - 1) * (-x)("exp")),
+    "zeta": _of_order(_zeta),
+    "polylog": _of_order(lambda f, n, x: _of("polylog", n - 1, x) / x),
+    # DLMF 19.4.5 to 19.4.7
+    "ellipkinc": (
+        _binary(lambda f, phi, m: 1 / (1 - m * phi("sin") ** 2)("sqrt")),
+        _binary(_by_parameter),
+    ),
+    "ellipeinc": (
+        _binary(lambda f, phi, m: (1 - m * phi("sin") ** 2)("sqrt")),
+        _binary(lambda f, phi, m: (f - _of("ellipkinc", phi, m)) / (2 * m)),
+    ),
 }
 """For each function one rule an argument."""
 
