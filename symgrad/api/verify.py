@@ -56,7 +56,6 @@ def equal(
         >>> sg.equal("sqrt(x)**2", "x", domain="complex").status
         'proved'
     """
-    from symgrad.verify.complex_domain import decide_complex
     from symgrad.verify.decide import decide
     from symgrad.verify.decide import equal as statement
 
@@ -70,6 +69,8 @@ def equal(
         )
     (first, second), complexes = _within([first, second], domain)
     if complexes is not None:
+        from symgrad.verify.complex_domain import decide_complex
+
         return decide_complex(first, second, complexes, seconds)
     return decide(statement(first, second), seconds)
 
@@ -115,7 +116,6 @@ def verify(
         proved: ...
           not claimed where z is on a branch cut of log
     """
-    from symgrad.verify.complex_domain import decide_complex
     from symgrad.verify.decide import decide, derivative_is
 
     seconds = _seconds(time_limit)
@@ -139,6 +139,8 @@ def verify(
             f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
         )
     if complexes is not None:
+        from symgrad.verify.complex_domain import decide_complex
+
         return decide_complex(of, to, complexes, seconds, wrt=by)
     return decide(derivative_is(of, by, to), seconds)
 
