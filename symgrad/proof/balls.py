@@ -29,6 +29,7 @@ from symgrad.proof.ball_arrays import (
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
 from symgrad.proof.ball_gamma import polygamma
 from symgrad.proof.ball_ops import Value, number
+from symgrad.proof.constants import CONSTANTS
 from symgrad.proof.field import flint
 from symgrad.proof.lengths import length, resolve
 from symgrad.proof.steps import Program, Step, Symbol
@@ -37,17 +38,9 @@ __all__ = ["EVERY", "Value", "evaluate", "inside", "moving", "sizes_at"]
 
 Point: TypeAlias = "Mapping[str, Any]"
 
-arb: Any = flint.arb
 fmpq: Any = flint.fmpq
 context: Any = flint.ctx
 
-_CONSTANTS: dict[str, Callable[[], Any]] = {
-    "pi": arb.pi,
-    "E": arb.const_e,
-    "EulerGamma": arb.const_euler,
-    "Catalan": arb.const_catalan,
-    "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
-}
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 # Where they are certain in the strict sense their results are constant near the point.
@@ -225,7 +218,7 @@ def _value(
     if op == "number":
         value = _exact(step.params[0])
     elif op == "constant":
-        value = _CONSTANTS[step.params[0]]() if step.params[0] in _CONSTANTS else None
+        value = CONSTANTS[step.params[0]]() if step.params[0] in CONSTANTS else None
     elif op == "size":
         value = fmpq(length(step.params[0], sizes))
     else:

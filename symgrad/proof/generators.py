@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symgrad.proof.constants import constant_sign
 from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, flint
 from symgrad.proof.ranges import ANY, ONE, Range, power, times
 
@@ -106,9 +107,15 @@ class Generators:
         """What a polynomial is for every choice of its signs: zero on an open set only if one of these is zero."""
         nothing = [self.field.ring.constant(0)]
         own = {p for p, d in enumerate(h.degrees()) if d}
-        every = self._within(own)
-        functions = [self.functions[self.meaning[p][1]][0] for p in every if self.meaning[p][0] == "function"]
-        angles = any(self.meaning[p][0] in {"tan", "turn"} for p in every)
+        every = self.within(own)
+        if not self._has_symbol(every):
+            return [h] if h.is_constant() or constant_sign(self, h) else nothing
+        functions = [
+            self.functions[self.meaning[p][1]][0]
+            for p in every
+            if self.meaning[p][0] == "function" and self._has_symbol(self.within([p]))
+        ]
+        angles = any(self.meaning[p][0] == "tan" for p in every)
         if len(functions) > 1 or not _JUMPING.isdisjoint(functions):
             return nothing
         if angles and not _ARCS.isdisjoint(functions):
@@ -122,7 +129,10 @@ class Generators:
             pieces = [divmod(piece, s - side)[1] for piece in pieces for side in (1, -1)]
         return pieces
 
-    def _within(self, positions: Iterable[int]) -> set[int]:
+    def _has_symbol(self, positions: Iterable[int]) -> bool:
+        return any(self.meaning[p][0] == "symbol" for p in positions)
+
+    def within(self, positions: Iterable[int]) -> set[int]:
         """The positions of generators, of those that these are made of, and so on."""
         found: set[int] = set()
         todo = list(positions)
@@ -130,12 +140,13 @@ class Generators:
             p = todo.pop()
             if p not in found:
                 found.add(p)
-                for a in self._made_of(p):
+                for a in self.made_of(p):
                     polys = [a.num, *(self.field.factors[i] for i, _ in a.den)]
                     todo += [q for poly in polys for q, d in enumerate(poly.degrees()) if d]
         return found
 
-    def _made_of(self, position: int) -> list[Element]:
+    def made_of(self, position: int) -> list[Element]:
+        """The fractions that a generator is made of."""
         kind, place = self.meaning[position]
         match kind:
             case "exp":
@@ -167,7 +178,7 @@ class Generators:
 
     def never_zero(self, h: Poly) -> bool:
         """Whether the bounds of the generators tell that a polynomial vanishes nowhere."""
-        if self.generator(h)[0] == "sign":
+        if self.generator(h)[0] == "sign" or constant_sign(self, h):
             return True
         sign = self.sign_by_bounds(h)
         if not sign:

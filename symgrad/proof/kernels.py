@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from symgrad.proof.constants import constant_sign
 from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, TooLarge
 from symgrad.proof.generators import MANY, Atom, Generators, primes
 
@@ -162,7 +163,7 @@ class Kernels(Generators):
 
     def _sign(self, h: Poly) -> Element:
         F = self.field
-        known = self.sign_by_bounds(h)
+        known = self.sign_by_bounds(h) or constant_sign(self, h)
         if known:
             return F.constant(known)
         gap = self._gap_of_logs(h)
@@ -199,6 +200,15 @@ class Kernels(Generators):
         if not self.is_thin(h):
             raise GiveUp("the sign of something that may be zero on an open set")
         self.assumed.append(f"{self.field.text(h)} = 0")
+
+    def zeros_left_out(self, u: Element) -> bool:
+        """Note that nothing is claimed where a fraction is zero; False if that may be so on an open set."""
+        if self.field.number(u) is not None or self.never_zero(u.num):
+            return True
+        if not self.is_thin(u.num):
+            return False
+        self.assumed.append(f"{self.field.fraction_text(u)} = 0")
+        return True
 
     def require_nonnegative(self, p: Product) -> None:
         """Restrict the case to the points where a product is not negative: where it is zero its signs say nothing."""

@@ -18,7 +18,7 @@ def kernels() -> Functions:
 
 
 def test_a_kernel_may_take_the_values_that_bound_it(kernels):
-    f = kernels.new("f(x)", "function", 0).num
+    f = kernels.opaque("f", kernels.symbol("x", None, None)).num
     kernels.bounds[kernels.field.index(f)] = Fraction(0), Fraction(1)
     assert not kernels.never_zero(1 - f)
     assert not kernels.never_zero(f)

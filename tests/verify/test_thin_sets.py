@@ -88,6 +88,7 @@ def test_two_truth_values_are_no_crash():
         ("where(exp(abs(x)) == exp(x), 1, 2)", "2"),
         ("where(asin(sin(x)) == x, 1, 2)", "2"),
         ("where(atan2(y, x) == atan(y/x), 1, 2)", "2"),
+        ("where(x > 0, sign(gamma(1/2) - sqrt(pi))**2, 1)", "1"),
         ("abs(x**(floor(y)/1))", "x**(floor(y)/1)"),
     ],
 )
@@ -105,6 +106,7 @@ def test_what_is_left_out_is_thin(a, b):
         ("sign(exp(x) - 1)", "sign(x)"),
         ("where(sqrt(x) > y, sqrt(x), y)", "maximum(sqrt(x), y)"),
         ("where(erf(x) > y, erf(x), y)", "maximum(erf(x), y)"),
+        ("where(atan2(1, 3)*x > y, x, y)", "where(atan2(1, 3)*x - y > 0, x, y)"),
     ],
 )
 def test_proofs_that_need_no_such_set(a, b):
@@ -133,3 +135,18 @@ def test_a_sample_is_no_point_that_is_left_out():
     assert check(data).status == "proved"
     for x, status in (("1", "supported"), ("2", "proved"), ("1/2", "supported")):
         assert check({**data, "sample": {"point": {"x": x}, "sizes": {}}}).status == status
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("abs(pi - 3)", "pi - 3"),
+        ("sign(erf(1/3) - gamma(1/3))", "-1"),
+        ("x/(exp(1) - sin(2) - sqrt(2))*(exp(1) - sin(2) - sqrt(2))", "x"),
+        ("where(polygamma(1, 2) > 1/2, x, y)", "x"),
+    ],
+)
+def test_signs_of_numbers_are_computed(a, b):
+    found = attempt(a, b)
+    assert found.proved
+    assert not [e for e in found.excluded if not e.startswith("cos")]
