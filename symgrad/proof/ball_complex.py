@@ -158,10 +158,14 @@ def _function(method: Callable[[Any], Any], at_zero: Gaussian | None = None) -> 
     return apply
 
 
-def _special(method: Callable[[Any], Any], *, cut: bool = False) -> Callable[[Value], Value]:
+def _special(
+    method: Callable[[Any], Any], within: Callable[[Any], bool] | None = None
+) -> Callable[[Value], Value]:
+    """A function of numbers that are certainly off its branch cut, and in reach."""
+
     def apply(x: Value) -> Value:
         x = ball(x)
-        if (cut and not _off_cut(x)) or not abs(x) < _REACH:
+        if (within is not None and not within(x)) or not abs(x) < _REACH:
             return None
         return _finite(method(x))
 
@@ -191,6 +195,16 @@ def _bi_prime(x: Any) -> Any:
 
 def _e1(x: Any) -> Any:
     return x.expint(1)
+
+
+def _off_lambert_cut(x: Any) -> bool:
+    """Whether a number is not -1/e, and not below it."""
+    return _off_cut(x * arb.const_e() + 1)
+
+
+def _off_elliptic_cut(x: Any) -> bool:
+    """Whether a number is not 1, and not above it."""
+    return _off_cut(1 - x)
 
 
 def _neg(x: Value) -> Value:
@@ -237,8 +251,15 @@ _TABLE: dict[str, Callable[..., Value]] = {
     "airyaiprime": _special(_ai_prime),
     "airybi": _special(acb.airy_bi),
     "airybiprime": _special(_bi_prime),
-    "exp1": _special(_e1, cut=True),
-    "Ci": _special(acb.ci, cut=True),
+    "exp1": _special(_e1, _off_cut),
+    "Ci": _special(acb.ci, _off_cut),
+    "Chi": _special(acb.chi, _off_cut),
+    "Shi": _special(acb.shi),
+    "fresnels": _special(acb.fresnel_s),
+    "fresnelc": _special(acb.fresnel_c),
+    "LambertW": _special(acb.lambertw, _off_lambert_cut),
+    "ellipk": _special(acb.elliptic_k, _off_elliptic_cut),
+    "ellipe": _special(acb.elliptic_e, _off_elliptic_cut),
     "jv": _of_order(acb.bessel_j, entire=True),
     "iv": _of_order(acb.bessel_i, entire=True),
     "yv": _of_order(acb.bessel_y, entire=False),

@@ -46,7 +46,8 @@ RealStatement: TypeAlias = "tuple[Program, int, int, str | bool, tuple[int, ...]
 _MEROMORPHIC = frozenset({
     "symbol", "number", "constant", "add", "neg", "mul", "div", "stop_gradient", "exp", "exp2", "expm1", "sin", "cos",
     "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "sigmoid", "gamma", "digamma",
-    "polygamma", "erf", "erfc", "erfi", "Si", "airyai", "airyaiprime", "airybi", "airybiprime",
+    "polygamma", "erf", "erfc", "erfi", "erfcx", "dawsn", "Si", "Shi",
+    "fresnels", "fresnelc", "airyai", "airyaiprime", "airybi", "airybiprime",
 })
 # fmt: on
 

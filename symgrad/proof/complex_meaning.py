@@ -21,7 +21,6 @@ from symgrad.proof.steps import Program, Step
 from symgrad.proof.text import step_text
 
 __all__ = [
-    "CUTS",
     "I",
     "Stated",
     "depends_on",
@@ -34,14 +33,22 @@ __all__ = [
 
 I = Step("constant", (), ("i",))  # noqa: E741  as everyone writes it
 
-_ENTIRE = ("sin", "cos", "exp", "erf", "erfc", "erfi", "Si", "airyai", "airyaiprime", "airybi", "airybiprime")
+# fmt: off
+_ENTIRE = (
+    "sin", "cos", "exp", "erf", "erfc", "erfi", "Si", "Shi", "fresnels", "fresnelc",
+    "airyai", "airyaiprime", "airybi", "airybiprime",
+)
+# fmt: on
 _MEROMORPHIC = ("gamma", "digamma", "polygamma")
-CUTS = frozenset({"log", "sqrt", "pow", "exp1", "Ci", "jv", "yv", "iv", "kv"})
-"""Functions whose last argument, of a power the first, has the negative numbers and 0 as a cut."""
+_WITH_CUTS = frozenset(
+    {"log", "sqrt", "pow", "exp1", "Ci", "Chi", "jv", "yv", "iv", "kv", "LambertW", "ellipk", "ellipe"}
+)
+_REMOVABLE = frozenset({"Si", "Shi", "ellipk", "ellipe"})
+"""Functions whose derivative is written as a quotient by the argument, and has a value at 0."""
 _NOT_HOLOMORPHIC = frozenset({"abs", "sign"})
 _KEPT = frozenset(
     {"symbol", "number", "constant", "add", "neg", "mul", "div", "stop_gradient", *_ENTIRE, *_MEROMORPHIC}
-    | CUTS
+    | _WITH_CUTS
     | _NOT_HOLOMORPHIC
 )
 _ORDERED = frozenset({"lt", "le", "gt", "ge", "maximum", "minimum", "relu", "clip", "floor", "ceil", "round"})
@@ -76,6 +83,14 @@ def _exps(u: Term, sign: int) -> Term:
     """exp(u) with exp(-u) added or subtracted."""
     other = (-u)("exp")
     return u("exp") + other if sign > 0 else u("exp") - other
+
+
+def _erfcx(u: Term) -> Term:
+    return (u * u)("exp") * u("erfc")
+
+
+def _dawsn(u: Term) -> Term:
+    return _pi(u)("sqrt") / 2 * (-(u * u))("exp") * u("erfi")
 
 
 def _tanh(u: Term) -> Term:
@@ -121,6 +136,8 @@ _MEANING: dict[str, Callable[[Term], Term]] = {
     "log1p": lambda u: (1 + u)("log"),
     "sigmoid": lambda u: 1 / (1 + (-u)("exp")),
     "softplus": lambda u: (1 + u("exp"))("log"),
+    "erfcx": _erfcx,
+    "dawsn": _dawsn,
     "tan": lambda u: u("sin") / u("cos"),
     "cot": lambda u: u("cos") / u("sin"),
     "sec": lambda u: 1 / u("cos"),
@@ -237,24 +254,27 @@ def _cuts(program: Program, y: int, moving: Sequence[int]) -> tuple[str, ...]:
                 expected="holomorphic functions",
                 cure="write the function without it, or leave the domain real",
             )
-        if moving[i] and (cut := _cut(program, i, moving, whole)) is not None:
-            found[cut] = None
+        if moving[i]:
+            found.update(dict.fromkeys(_exceptions(program, i, moving, whole)))
     return tuple(found)
 
 
-def _cut(program: Program, i: int, moving: Sequence[int], whole: Container[int]) -> str | None:
-    """Where a step that is differentiated may have a jump, as a condition."""
+def _exceptions(program: Program, i: int, moving: Sequence[int], whole: Container[int]) -> list[str]:
+    """Where a step that is differentiated may have a jump, or no value of its slope, as conditions."""
     step = program.steps[i]
+    found: list[str] = []
     if step.op == "pow":
         base, exponent = step.args
-        if not moving[base] or exponent in whole:
-            return None
-        return f"{step_text(program, base)} is on the branch cut of {step_text(program, i)}"
-    if step.op in {"jv", "iv"} and step.args[0] in whole:
-        return None
-    if step.op in CUTS or step.op in _CUT_MEANINGS:
-        return f"{step_text(program, step.args[-1])} is on a branch cut of {step.op}"
-    return f"{step_text(program, step.args[0])} = 0" if step.op == "Si" else None
+        if moving[base] and exponent not in whole:
+            found.append(f"{step_text(program, base)} is on the branch cut of {step_text(program, i)}")
+        return found
+    argument = step_text(program, step.args[-1]) if step.args else ""
+    entire = step.op in {"jv", "iv"} and step.args[0] in whole
+    if step.op in _CUT_MEANINGS or (step.op in _WITH_CUTS and not entire):
+        found.append(f"{argument} is on a branch cut of {step.op}")
+    if step.op in _REMOVABLE:
+        found.append(f"{argument} = 0")
+    return found
 
 
 def _taken_apart(program: Program, wanted: Sequence[int], into: Builder) -> dict[int, int]:

@@ -72,6 +72,15 @@ FUNCTIONS = {
     "exp1": mpmath.e1,
     "airyai": mpmath.airyai,
     "airybi": mpmath.airybi,
+    "erfcx": lambda z: mpmath.exp(z**2) * mpmath.erfc(z),
+    "dawsn": lambda z: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-(z**2)) * mpmath.erfi(z),
+    "fresnels": mpmath.fresnels,
+    "fresnelc": mpmath.fresnelc,
+    "Shi": mpmath.shi,
+    "Chi": mpmath.chi,
+    "LambertW": mpmath.lambertw,
+    "ellipk": mpmath.ellipk,
+    "ellipe": mpmath.ellipe,
 }  # fmt: skip
 
 
@@ -177,7 +186,7 @@ OPERATIONS = [
     "sqrt({})", "log({})", "exp({})", "({})**w", "w**({})", "({})**({})", "asin({})", "acosh({})", "atan({})",
     "({})*({})", "({})/({})", "acsc({})", "asech({})", "acoth({})", "softplus({})", "gamma({})", "erf({})", "log10({})",
     "tan({})", "({}) + ({})", "jv(2, {})", "Ci({})", "exp1({})", "airyai({})", "asinh({})", "coth({})", "({})**(-2)",
-    "exp2({})",
+    "exp2({})", "LambertW({})", "ellipk({})", "ellipe({})", "Chi({})", "fresnels({})", "dawsn({})",
 ]  # fmt: skip
 
 
