@@ -80,7 +80,7 @@ class Generators:
 
     def generator(self, h: Poly) -> tuple[str, int]:
         """What a polynomial is, if it is a generator, else an empty kind."""
-        if len(h) != 1 or h.total_degree() != 1:
+        if len(h) != 1 or h.total_degree() != 1 or h.leading_coefficient() != 1:
             return "", 0
         return self.meaning[self.field.index(h)]
 

@@ -222,6 +222,14 @@ def _hyperbolic(sign: int) -> Callable[[Functions, Element], Element]:
     return row
 
 
+def _li(k: Functions, u: Element) -> Element:
+    """Where u is 0 it is 0, and the logarithm says nothing."""
+    if k.field.is_zero(u):
+        return u
+    k.leave_out(u.num)
+    return k.opaque("expi", k.log(u))
+
+
 def _ive(k: Functions, n: Element, x: Element) -> Element:
     return k.field.mul(k.exp(k.field.neg(k.absolute(x))), SPECIAL["iv"](k, n, x))
 
@@ -235,7 +243,7 @@ _UNARY: dict[str, Callable[[Functions, Element], Element]] = {
     "log_ndtr": _log_ndtr,
     "Shi": _hyperbolic(-1),
     "Chi": _hyperbolic(1),
-    "li": lambda k, u: k.opaque("expi", k.log(u)),
+    "li": _li,
     "fresnels": lambda k, u: k.odd("fresnels", u),
     "fresnelc": lambda k, u: k.odd("fresnelc", u),
 }

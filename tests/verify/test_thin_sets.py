@@ -37,6 +37,8 @@ def attempt(a: str, b: str, seconds: float = 5):
             "0*sqrt(x + sqrt(p)) + 0*sqrt(x**2 - p) + x - sqrt(p)",
             "|p|**(1/2) + x = 0",
         ),
+        # li(0) is 0, and li(x) + li(-x) is defined there alone
+        ("where(a > 0, li(x) + li(-x) + abs(y), y)", "where(a > 0, li(x) + li(-x) + y, y)", "x = 0"),
     ],
 )
 def test_zeros_of_what_has_an_undecided_sign_are_listed(a, b, thin):
@@ -150,3 +152,9 @@ def test_signs_of_numbers_are_computed(a, b):
     found = attempt(a, b)
     assert found.proved
     assert not [e for e in found.excluded if not e.startswith("cos")]
+
+
+def test_a_multiple_of_a_kernel_is_not_it():
+    """gamma(1/2) is -gamma(-1/2)/2, and positive."""
+    a, b = "0*gamma(-1/2) + 0*gamma(1/2) + abs(gamma(-1/2))", "0*gamma(-1/2) + 0*gamma(1/2) + gamma(-1/2)"
+    assert not attempt(a, b).proved
