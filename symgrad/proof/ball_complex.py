@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
 from symgrad.proof.complex_meaning import depends_on, needed
+from symgrad.proof.constants import CONSTANTS
 from symgrad.proof.field import flint
 from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.steps import Program, Step
@@ -39,13 +40,6 @@ _DIGITS = 25
 _EVERY = 2048  # steps between looks at the clock
 _ZERO, _ONE = Gaussian(Fraction(0)), Gaussian(Fraction(1))
 _HALF = Gaussian(Fraction(1, 2))
-_CONSTANTS: dict[str, Callable[[], Any]] = {
-    "pi": arb.pi,
-    "E": arb.const_e,
-    "EulerGamma": arb.const_euler,
-    "Catalan": arb.const_catalan,
-    "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
-}
 
 
 def ball(x: Value) -> Any:
@@ -338,7 +332,7 @@ def _value(step: Step, args: Sequence[Value], point: Point) -> Value:
         case "constant":
             if step.params[0] == "i":
                 return Gaussian(Fraction(0), Fraction(1))
-            made = _CONSTANTS.get(step.params[0])
+            made = CONSTANTS.get(step.params[0])
             return None if made is None else acb(made())
         case "polygamma":
             return _polygamma(int(step.params[0]), args[0])
