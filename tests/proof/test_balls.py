@@ -15,7 +15,8 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate_mp
 from symgrad.ir.graph import Node
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
-from symgrad.proof.balls import arb, context, evaluate, fmpq, inside
+from symgrad.proof.ball_ops import arb
+from symgrad.proof.balls import context, evaluate, fmpq, inside
 from symgrad.proof.lengths import length, names_in
 from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.verify.statement import program_of

@@ -14,7 +14,8 @@ from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import OPS
-from symgrad.proof.balls import arb, context, evaluate, fmpq
+from symgrad.proof.ball_ops import arb
+from symgrad.proof.balls import context, evaluate, fmpq
 from symgrad.proof.derivative import along, differentiate
 from symgrad.proof.slopes import CHOICES, CONSTANT, SLOPES
 from symgrad.proof.steps import Program, Step, Symbol
