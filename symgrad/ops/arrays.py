@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.ir.op import Builder
 
-__all__ = ["ARRAYS"]
+__all__ = ["ARRAYS", "OF_SCIPY"]
 
 _CONSTANTS = {"pi": math.pi, "E": math.e}
 
@@ -24,9 +24,10 @@ _C_NAMES = {
     "atanh": np.arctanh,
     "pow": np.power,
 }
-_OF_SCIPY = frozenset(
+OF_SCIPY = frozenset(
     {"ellipeinc", "ellipkinc", "exp1", "expn", "gammainc", "gammaincc", "hyp1f1", "iv", "ive"}
 )
+"""Functions of scipy.special that formulas may call."""
 
 
 class _ArrayBuilder:
@@ -69,7 +70,7 @@ class _ArrayBuilder:
         return a * b + c  # rounded twice: NumPy has no fused one
 
     def call(self, name: str, *args: Any) -> Any:
-        if name in _OF_SCIPY:
+        if name in OF_SCIPY:
             from scipy import special
 
             return getattr(special, name)(*args)

@@ -22,6 +22,7 @@ __all__ = ["expint", "lowergamma", "uppergamma"]
 
 _LARGEST_ORDER = 50  # that many steps of a recurrence
 _LARGEST_GAMMA = 170
+_SMALLEST = 1e-300  # positive order: beyond, its gamma function overflows
 _NEAREST = 1 / 16  # just above a whole number the recurrence loses digits
 _TERMS = 100  # of the continued fraction: enough at x = 1
 
@@ -132,7 +133,7 @@ def _sum(b: Builder, a: int, x: Lane) -> Lane:
 
 
 def _upper(b: Builder, a: float, x: Lane) -> Lane | None:
-    if a > _LARGEST_GAMMA or a < -_LARGEST_ORDER:
+    if a > _LARGEST_GAMMA or a < -_LARGEST_ORDER or 0 < a < _SMALLEST:
         return None
     if a > 0:
         if a != math.floor(a):
@@ -148,7 +149,7 @@ def _upper(b: Builder, a: float, x: Lane) -> Lane | None:
 
 def _lower(b: Builder, a: float, x: Lane) -> Lane | None:
     whole = a == math.floor(a)
-    if a > _LARGEST_GAMMA or a < -_LARGEST_ORDER:
+    if a > _LARGEST_GAMMA or a < -_LARGEST_ORDER or 0 < a < _SMALLEST:
         return None
     if a <= 0 and whole:
         return b.select(b.lt(x, x), x, b.const(math.nan))
@@ -158,7 +159,8 @@ def _lower(b: Builder, a: float, x: Lane) -> Lane | None:
     if whole:
         # DLMF 8.5.1: terms of one sign.
         power = b.call("pow", x, b.const(a))
-        series = b.call("hyp1f1", b.const(a), b.const(a + 1), b.neg(x))
+        inside = b.select(b.lt(x, b.const(0)), b.maximum(x, b.const(-750)), b.const(0))
+        series = b.call("hyp1f1", b.const(a), b.const(a + 1), b.neg(inside))
         value = b.select(b.lt(x, b.const(0)), b.mul(b.div(power, b.const(a)), series), value)
         return b.select(b.isnan(x), x, value)
     inside = b.select(b.ge(x, b.const(0)), x, b.const(math.nan))

@@ -12,10 +12,13 @@ from symgrad.ir.graph import Node
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.arrays import ARRAYS
 
-__all__ = ["Code", "code_of_order", "no_derivative", "number_of", "values_by_order"]
+__all__ = ["BY_ORDER", "Code", "code_of_order", "no_derivative", "number_of", "values_by_order"]
 
 Code: TypeAlias = "Callable[[Builder, float, Lane], Lane | None]"
 """The value at one order, or None where there is no formula."""
+
+
+_LARGEST_ORDER, _REACH = 100, 1e4  # beyond them mpmath takes minutes: such values are NaN
 
 
 def no_derivative(name: str) -> Callable[[Node, Node, Node], Node]:
@@ -52,10 +55,10 @@ def _by_mpmath(reference: Callable[[Any, Any, Any], Any], order: float, points: 
     import mpmath
 
     mp: Any = mpmath.mp
-    if not np.isfinite(order):
+    if not abs(order) <= _LARGEST_ORDER:
         return np.full(points.shape, np.nan)
     found = [
-        float(reference(mp, mp.mpf(order), mp.mpf(float(x)))) if np.isfinite(x) else np.nan for x in points
+        float(reference(mp, mp.mpf(order), mp.mpf(float(x)))) if abs(x) <= _REACH else np.nan for x in points
     ]
     return np.array(found, float)
 
@@ -72,6 +75,10 @@ def number_of(node: Node) -> float | None:
     return None
 
 
+BY_ORDER: set[str] = set()
+"""Ops whose code is of one order, the first argument."""
+
+
 def code_of_order(name: str, code: Code, orders: str) -> Callable[[Builder, Node, Lane, Lane], Lane]:
     """Return the lowering by formulas of one order each.
 
@@ -80,6 +87,7 @@ def code_of_order(name: str, code: Code, orders: str) -> Callable[[Builder, Node
         code: the formulas.
         orders: for which orders there are some, in words.
     """
+    BY_ORDER.add(name)
 
     def lower(b: Builder, node: Node, _n: Lane, x: Lane) -> Lane:
         order = number_of(node.args[0])

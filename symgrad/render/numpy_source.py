@@ -22,6 +22,8 @@ from symgrad.ir.op import Builder, Op
 from symgrad.ir.printer import ONE_LINE, str_text
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological, uses
+from symgrad.ops.arrays import OF_SCIPY
+from symgrad.ops.orders import BY_ORDER, number_of
 from symgrad.render.numpy_arrays import ARRAY_HELPERS, ARRAY_SOURCES, is_view, size_source, sizes_in
 
 __all__ = ["numpy_source"]
@@ -299,6 +301,9 @@ class _Writer:
     def helper(self, op: Op, node: Node) -> str:
         """Return the name of a function that computes an op by the formula of its lowering."""
         suffix = "".join(f"_{value}" for value in node.params)
+        if op.name in BY_ORDER:  # a function for each order
+            order = f"{number_of(node.args[0])!r}"
+            suffix = "_of_" + order.replace("-", "minus_").replace(".", "_").replace("+", "")
         name = f"_{op.name}{suffix}"
         if not name.isidentifier():
             raise UnsupportedError(f"{op.name} has no NumPy source", cure="compile the expression instead")
@@ -367,6 +372,8 @@ class _Formula:
         return self.line(f"{a}*{b} + {c}")
 
     def call(self, name: str, *args: str) -> str:
+        if name in OF_SCIPY:
+            return self.line(f"special.{name}({', '.join(args)})")
         function = _C_NAMES.get(name, name)
         if not hasattr(np, function):
             raise UnsupportedError(f"{name} has no NumPy function", cure="compile the expression instead")

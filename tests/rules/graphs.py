@@ -10,6 +10,7 @@ from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, number, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.types import INT, POSITIVE, REAL, Declaration, Distribution
+from symgrad.ops.orders import BY_ORDER
 
 x, y = symbol(Declaration("x")), symbol(Declaration("y"))
 p = symbol(Declaration("p", POSITIVE))
@@ -23,7 +24,7 @@ EDGES = [Fraction(k) for k in (0, 1, -1, 2, -2, 3)] + [
 _NUMBERS = [number(v) for v in (0, 1, 2, -1, 3, -2, Fraction(1, 2), Fraction(-3, 2), Fraction(1, 3))]
 _EXPONENTS = [number(v) for v in (2, 3, -1, -2, 0)] + [number(Fraction(k, 6)) for k in (3, -3, 9, 4)]
 _ALGEBRA = [OPS[k] for k in ("add", "mul", "div", "pow", "neg", "sqrt", "abs", "sign")]
-_SLOW = {"gamma", "lgamma", "digamma", "beta"}
+_SLOW = {"gamma", "lgamma", "digamma", "beta", "ellipkinc", "ellipeinc", *BY_ORDER}
 _ALL = sorted(
     {op for op in OPS.values() if op.pointwise and not op.parameters and op.name not in _SLOW},
     key=lambda op: op.name,
