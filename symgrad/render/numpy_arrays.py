@@ -107,10 +107,16 @@ def _scatter_add(values, axes, shape, *indices):
     np.add.at(np.moveaxis(result, axes, range(len(axes))), indices, values)  # adds up at equal positions
     return result
 """,
+    "_expm": """\
+def _expm(x):
+    return scipy.linalg.expm(x) if np.size(x) else x + 0.0
+""",
     "_expm_frechet": """\
 def _expm_frechet(x, e):
-    one = lambda x, e: scipy.linalg.expm_frechet(x, e, compute_expm=False)
-    return np.vectorize(one, signature="(n,n),(n,n)->(n,n)")(x, e)
+    result = x*e + 0.0
+    for i in np.ndindex(x.shape[:-2] if np.size(x) else 0):
+        result[i] = scipy.linalg.expm_frechet(x[i], e[i], compute_expm=False)
+    return result
 """,
 }
 """Helpers by name; those that call others come after them."""
@@ -271,9 +277,8 @@ def _matrix_function(part: str = "") -> _Writer:
     def write(node: Node, context: Context) -> ArraySource:
         unit, after = ("1j*", f".{part}") if part else ("", "")
         args = ", ".join(f"{unit}{context.of(a, MUL if part else 0)}" for a in node.args)
-        helpers = ("_expm_frechet",) if len(node.args) == 2 else ()
-        name = helpers[0] if helpers else "scipy.linalg.expm"
-        return ArraySource(f"{name}({args}){after}", ATOM, helpers)
+        name = "_expm" if len(node.args) == 1 else "_expm_frechet"
+        return ArraySource(f"{name}({args}){after}", ATOM, (name,))
 
     return write
 

@@ -14,24 +14,20 @@ from symgrad.ops.build import (
     arange,
     broadcast,
     cumulative_sum,
-    diag,
-    dot,
-    einsum_text,
     expand_dims,
     identity,
     join,
-    matmul,
     matrix_transpose,
     onehot,
-    outer,
     over_axes,
     permute,
     reduce_axes,
     reshaped,
     total,
-    trace,
     vector_norm,
 )
+from symgrad.ops.matrix_functions import expm, sinm_frechet
+from symgrad.ops.products import diag, dot, einsum_text, matmul, outer, trace
 from symgrad.ops.subscripts import index, take
 from symgrad.render.latex import latex
 
@@ -86,6 +82,8 @@ SPELLINGS = {
     r"\operatorname{tr}\left(A\right)": trace(A),
     r"\operatorname{tr}\left(A B\right)": einsum_text("ij,ji->", A, B),
     r"\operatorname{diag}\left(w\right)": diag(w),
+    r"\operatorname{expm}\left(A B\right)": expm(matmul(A, B)),
+    r"L_{\operatorname{sinm}}\left(A, B\right)": sinm_frechet(A, B),
     r"X \operatorname{diag}\left(w\right)": einsum_text("ij,j->ij", X, w),
     r"\operatorname{diag}\left(y\right) X": einsum_text("ij,i->ij", X, y),
     r"\left[A_{i j} B_{j k}\right]_{i j k}": einsum_text("ij,jk->ijk", A, B),
