@@ -32,7 +32,7 @@ from symgrad.proof.kernels import Refine
 from symgrad.proof.replay import Replay
 from symgrad.proof.steps import Program
 
-__all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "is_complex", "real_statement", "replayed"]
+__all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "real_statement", "replayed"]
 
 MOST_KERNELS = 1024
 _SECONDS = 120.0
@@ -50,11 +50,6 @@ _MEROMORPHIC = frozenset({
     "fresnels", "fresnelc", "airyai", "airyaiprime", "airybi", "airybiprime",
 })
 # fmt: on
-
-
-def is_complex(program: Program) -> bool:
-    """Tell whether a variable of a program is complex, so that its statement is one about complex numbers."""
-    return any(s.kind == "complex" for s in program.symbols)
 
 
 def replayed(s: Stated, data: Mapping[str, Any], seconds: float) -> tuple[Branches, Element, tuple[str, ...]]:
