@@ -32,7 +32,7 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
         as a constant.
 
     Raises:
-        UsageError: if there is no such variable, or no rule for an op.
+        UsageError: if there is no such variable, if it is an integer, or if there is no rule for an op.
 
     Example:
         >>> steps = (Step("symbol", (), ("x",)), Step("sin", (0,)), Step("mul", (1, 1)))
@@ -43,6 +43,8 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None:
         raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
+    if symbol.kind not in {"real", "complex"}:
+        raise UsageError(f"'{wrt}' takes no real values: there is no derivative by it")
     into = Builder(program.steps)
     symbols = program.symbols
     if symbol.shape:

@@ -42,7 +42,9 @@ class Powers(Kernels):
         if number is not None and number.q == 1:
             return self.integer_power(u, int(number.p))
         if F.is_zero(u):
-            raise GiveUp("a power of something that is zero everywhere")
+            if v.den or self.sign_by_bounds(v.num) != 1 or not self.never_zero(v.num):
+                raise GiveUp("a power of zero whose exponent may be zero")
+            return u
         p = self.product(u)
         if whole and F.number(p.sign) != 1:
             # sign**v is 1 where the sign is, else (-1)**v.

@@ -176,3 +176,14 @@ def test_factors_are_not_multiplied_out_if_their_degrees_do_not_fit():
     for e in (0, -1, 10**6):
         answers[place][0][1] = e
         assert check(data).status == "supported"
+
+
+def test_there_is_no_derivative_by_an_integer():
+    symbol = ["symbol", [], ["n"], [], "int"]
+    steps = [symbol, ["mul", [0, 0], [], [], "int"], NUMBER_2, ["mul", [2, 0], [], [], "int"]]
+    data = {"format": 1, "kind": "derivative", "wrt": "n", "a": 1, "b": 3, "status": "proved"}
+    case = {"outcome": [], "capacity": 16, "scales": [], "answers": []}
+    for kind, status in (("int", "supported"), ("real", "proved")):
+        program = {"symbols": [["n", kind, None, None, []]], "steps": [[*symbol[:4], kind], *steps[1:]]}
+        sample = {"point": {"n": "3"}, "sizes": {}}
+        assert check({**data, "program": program, "cases": [case], "sample": sample}).status == status

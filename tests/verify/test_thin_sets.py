@@ -154,6 +154,21 @@ def test_signs_of_numbers_are_computed(a, b):
     assert not [e for e in found.excluded if not e.startswith("cos")]
 
 
+@pytest.mark.parametrize(
+    ("power", "proved"),
+    [
+        ("0**p", True),
+        ("0**(p*q + t)", True),
+        ("(x - x)**(1/2)", True),
+        ("0**(p - 1)", False),
+        ("0**a", False),
+    ],
+)
+def test_powers_of_zero(power, proved):
+    """0**0 is 1, and 0**(-1/2) is nothing."""
+    assert attempt(power, "0").proved is proved
+
+
 def test_a_multiple_of_a_kernel_is_not_it():
     """gamma(1/2) is -gamma(-1/2)/2, and positive."""
     a, b = "0*gamma(-1/2) + 0*gamma(1/2) + abs(gamma(-1/2))", "0*gamma(-1/2) + 0*gamma(1/2) + gamma(-1/2)"
