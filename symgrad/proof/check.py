@@ -20,6 +20,7 @@ from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, GiveUp
 from symgrad.proof.functions import Functions
 from symgrad.proof.indexed import prove_equal, prove_gradient
+from symgrad.proof.indexed_text import opposite
 from symgrad.proof.kernels import Contradiction, Refine
 from symgrad.proof.parts import empty, parts
 from symgrad.proof.replay import Replay
@@ -218,7 +219,8 @@ def _cases(
         base = program_from_json(data["program"])
         equal = data["kind"] == "equal"
         assumed = prove_equal(base, i, j) if equal else prove_gradient(base, i, data["wrt"], j)
-        return _at_sample(program, a, b, strict, defined, data, "proved anew for all sizes", assumed)
+        left_out = map(opposite, assumed)
+        return _at_sample(program, a, b, strict, defined, data, "proved anew for all sizes", left_out)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in c["outcome"])): c for c in data["cases"]}
     found: list[str] = []
     excluded: list[str] = []

@@ -6,9 +6,33 @@ import re
 
 from symgrad.proof.indexed_terms import Form, Terms
 
-__all__ = ["text"]
+__all__ = ["opposite", "text"]
 
 _LONGEST = 200
+_OPPOSITE = (
+    (" > 0", " <= 0"),
+    (" >= 0", " < 0"),
+    (" >= 1", " < 1"),
+    (" != 0", " = 0"),
+    (" is in the domain of ", " is not in the domain of "),
+    (" is no jump of ", " is a jump of "),
+    (" is not singular", " is singular"),
+    (" has one entry that is its ", " has several different entries that tie for its "),
+)
+
+
+def opposite(condition: str) -> str:
+    """Return where a condition does not hold, which is where nothing is claimed.
+
+    Example:
+        >>> opposite("x[a0] != 0"), opposite("X is not singular")
+        ('x[a0] = 0', 'X is singular')
+    """
+    for holds, fails in _OPPOSITE:
+        before, found, after = condition.rpartition(holds)
+        if found:
+            return before + fails + after.removesuffix(", or equal ones")
+    return f"not: {condition}"
 
 
 def text(t: Terms, form: Form) -> str:

@@ -17,6 +17,7 @@ from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import COMPARISONS
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed import prove_equal, prove_gradient
+from symgrad.proof.indexed_text import opposite
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.text import step_text
 from symgrad.proof.witness import Witness, all_around
@@ -111,7 +112,7 @@ def _attempt(s: Statement, deadline: float) -> Attempt:
             assumed = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1])
     except GiveUp as why:
         return Attempt((Case({}, f"gave up: {why}"),))
-    return Attempt((Case({}, "proved", tuple(assumed)),))
+    return Attempt((Case({}, "proved", tuple(map(opposite, assumed))),))
 
 
 def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Verdict:

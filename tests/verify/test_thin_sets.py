@@ -173,3 +173,30 @@ def test_a_multiple_of_a_kernel_is_not_it():
     """gamma(1/2) is -gamma(-1/2)/2, and positive."""
     a, b = "0*gamma(-1/2) + 0*gamma(1/2) + abs(gamma(-1/2))", "0*gamma(-1/2) + 0*gamma(1/2) + gamma(-1/2)"
     assert not attempt(a, b).proved
+
+
+ARRAYS = "x : real[n]\ny : real[n]\n"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "left_out"),
+    [
+        ("sum(exp(log(x)))", "sum(x)", {"x[a0] <= 0"}),
+        ("sum(x*y/y)", "sum(x)", {"y[a0] = 0"}),
+        ("sum(sqrt(x)**2)", "sum(x)", {"x[a0] < 0"}),
+        ("sum(sin(asin(x)))", "sum(sin(asin(x)))*1", {"x[a0] is not in the domain of asin"}),
+    ],
+)
+def test_of_arrays_it_is_listed_where_nothing_is_claimed(a, b, left_out):
+    program = sg.parse(f"{ARRAYS}a = {a}\nb = {b}")
+    v = sg.equal(program["a"], program["b"])
+    assert v.status == "proved"
+    assert set(v.excluded) == left_out
+    assert set(check(json.loads(v.proof.to_json())).excluded) == left_out
+
+
+def test_kinks_of_arrays_are_listed():
+    program = sg.parse(f"{ARRAYS}a = sum(abs(x))")
+    v = sg.verify(program["a"], program["x"], "sign(x)")
+    assert v.status == "proved"
+    assert "x[a0] = 0" in v.excluded
