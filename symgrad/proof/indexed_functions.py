@@ -42,6 +42,7 @@ __all__ = [
     "Matrix",
     "bare",
     "derivative",
+    "diagonal",
     "function",
     "is_identity",
     "only",
@@ -119,6 +120,18 @@ def is_identity(t: Terms, form: Form, row: str, column: str) -> bool:
     return found is not None and found[0].kind == "delta" and set(found[1]) == {row, column}
 
 
+def diagonal(t: Terms, form: Form, row: str, column: str) -> Form | None:
+    """Return the entries of a diagonal matrix, over its row; None if it is none."""
+    entries: list[Raw] = []
+    for monomial, c in form.items():
+        factors, bound = t.unfold(monomial)
+        here = [a for a in factors if t.heads[a[0]].kind == "delta" and set(a[1]) == {row, column}]
+        if len(here) != 1:
+            return None
+        entries.append(without((c, factors, bound), here[0]))
+    return t.rename(t.form(entries), {column: row})
+
+
 def bare(t: Terms, form: Form) -> Form:
     """Return the matrix over slots of which another one is a multiple by scalars: N of M."""
     _, inner = scalars(form, "$r", "$c")
@@ -143,9 +156,9 @@ def bare(t: Terms, form: Form) -> Form:
 
 def function(t: Terms, name: str, form: Form, row: str, column: str, length: str) -> Form:
     """Return a function of a matrix, with the same names for its row and column."""
-    scalar = _of_identity(t, form, row, column)
-    if scalar is not None:
-        return t.multiply(_of_scalar(t, name, scalar), delta(t, row, column, length))
+    entries = diagonal(t, form, row, column)
+    if entries is not None:
+        return t.multiply(_of_scalar(t, name, entries), delta(t, row, column, length))
     m, side = _even(t, name, form, row, column)
     ends = (column, row) if m.turned else (row, column)
     full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [(1, 0, *(2 + k for k in o)) for o in m.across]

@@ -29,6 +29,7 @@ __all__ = [
 
 _LARGEST = 10**6
 _HIGHEST = 64
+_MOST_BITS = 20_000
 
 
 def constant(t: Terms, name: str) -> Form:
@@ -105,6 +106,8 @@ def power(t: Terms, form: Form, p: Fraction | int) -> Form:
 def _root(t: Terms, c: Fraction, p: Fraction) -> Form:
     """Return a power of a positive rational number."""
     if p.denominator == 1:
+        if abs(p) * max(c.numerator.bit_length(), c.denominator.bit_length()) > _MOST_BITS:
+            raise GiveUp("a number with many digits")
         return t.number(Fraction(c ** int(p)))
     result = t.number(1)
     for n, side in ((c.numerator, 1), (c.denominator, -1)):

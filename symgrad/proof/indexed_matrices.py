@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed_functions import function, is_identity, oriented, scalars
+from symgrad.proof.indexed_functions import diagonal, function, is_identity, oriented, scalars
 from symgrad.proof.indexed_functions import only as factor_of
 from symgrad.proof.indexed_labels import components
 from symgrad.proof.indexed_laws import assume, exp, is_positive, log, power
+from symgrad.proof.indexed_products import product_of_all
 from symgrad.proof.indexed_rules import delta, matrix_filled
 from symgrad.proof.indexed_terms import Factors, Form, Head, Raw, Terms
 
@@ -23,8 +24,9 @@ def inverse(t: Terms, form: Form, row: str, column: str, length: str) -> Form:
     scalar, form = scalars(form, row, column)
     if scalar != t.number(1):
         return t.multiply(power(t, scalar, -1), inverse(t, form, row, column, length))
-    if is_identity(t, form, row, column):
-        return form
+    entries = diagonal(t, form, row, column)
+    if entries is not None:
+        return t.multiply(power(t, entries, -1), delta(t, row, column, length))
     found = factor_of(t, form)
     if found is not None and found[0].kind == "inv" and set(found[1][:2]) == {row, column}:
         return matrix_filled(t, found[0].forms[0], found[1])
@@ -56,8 +58,9 @@ def determinant(t: Terms, form: Form, row: str, column: str, length: str) -> For
     if scalar != t.number(1) and is_positive(t, scalar):
         factor = exp(t, t.multiply(t.size(length), log(t, scalar)))
         return t.multiply(factor, determinant(t, inner, row, column, length))
-    if is_identity(t, form, row, column):
-        return t.number(1)
+    entries = diagonal(t, form, row, column)
+    if entries is not None:
+        return product_of_all(t, t.rename(entries, {row: "$m0"}), (length,))
     found = factor_of(t, form)
     if found is not None and found[0].kind == "inv" and set(found[1][:2]) == {row, column}:
         inside = matrix_filled(t, found[0].forms[0], (row, column, *found[1][2:]))

@@ -80,6 +80,12 @@ UPDATES = [
     "trace(expm(Q[0]@A.T))",
     "sum(1/(1 + 2*exp(X) + exp(2*X))**2)",
     "prod(prod(X*Y*s, axis=0)/v)",
+    "logdet(diag(1 + w**2)) + det(diag(w))*s",
+    "inv(diag(w))@w + expm(diag(w))@w - sinm(A*eye(n))@w",
+    "prod(1 + w)/(1 + w) + prod(1 + w**2)/w",
+    "sum(concatenate((A@w, s*w, v))**3)",
+    "sum(concatenate((s*w, v))*concatenate((v, w*v[0])))",
+    "sum(concatenate((X, Y, B), axis=0)*concatenate((B, Y*s, X), axis=0))",
 ]
 
 
