@@ -105,9 +105,9 @@ def power(t: Terms, form: Form, p: Fraction | int) -> Form:
 
 def _root(t: Terms, c: Fraction, p: Fraction) -> Form:
     """Return a power of a positive rational number."""
+    if c != 1 and abs(p) * max(c.numerator.bit_length(), c.denominator.bit_length()) > _MOST_BITS:
+        raise GiveUp("a number with many digits")
     if p.denominator == 1:
-        if abs(p) * max(c.numerator.bit_length(), c.denominator.bit_length()) > _MOST_BITS:
-            raise GiveUp("a number with many digits")
         return t.number(Fraction(c ** int(p)))
     result = t.number(1)
     for n, side in ((c.numerator, 1), (c.denominator, -1)):

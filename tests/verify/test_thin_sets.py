@@ -200,3 +200,11 @@ def test_kinks_of_arrays_are_listed():
     v = sg.verify(program["a"], program["x"], "sign(x)")
     assert v.status == "proved"
     assert "x[a0] = 0" in v.excluded
+
+
+@pytest.mark.parametrize("power", ["2**(-10**9)*x", "(2*x)**(10**9/3)", "(2*x)**(-10**9/3)"])
+def test_high_powers_of_numbers_in_arrays_end_soon(power):
+    program = sg.parse(f"x : positive[n]\na = sum({power})\nb = sum({power})*2")
+    begun = time.monotonic()
+    assert sg.equal(program["a"], program["b"], time_limit=1).status != "proved"
+    assert time.monotonic() - begun < 4
