@@ -2,8 +2,8 @@
 
     python -m benchmarks.stability ROWS REFS [--worst 20] [--only TEXT] [-o RESULTS]
 
-ROWS and REFS are files of JSON lines, which are no part of the project: formulas (`id`, `args`, `f`, and `box`: the ends
-of every variable, null for none), and points of them (`id`, `point`) with values of `f` and `grad` to 25 digits. The
+ROWS and REFS are files of JSON lines, no part of the project: formulas (`id`, `args`, `f`, and `box`: the ends of every
+variable, null for none), and points of them (`id`, `point`) with values of `f` and `grad` to 25 digits. The
 error of a value is log2(1 + ulps), 64 at most; a value that is not a number has 64 where the reference has one.
 """
 
@@ -47,11 +47,8 @@ def bits(value: float, reference: str) -> float:
         (0.0, 1.0, 64.0, 0.0)
     """
     nearest = float(reference)
-    if math.isinf(nearest) or not nearest:
-        # Beyond the range the text may have an exponent of millions, which no fraction should be made of.
-        exact = Fraction(0)
-    else:
-        exact = Fraction(reference)
+    # Beyond the range the text may have an exponent of millions, which no fraction should be made of.
+    exact = Fraction(0) if math.isinf(nearest) or not nearest else Fraction(reference)
     if value == nearest:
         return 0.0 if math.isinf(nearest) else _of(abs(Fraction(value) - exact), nearest)
     if not (math.isfinite(value) and math.isfinite(nearest)):
@@ -91,7 +88,9 @@ def _formula(row: Mapping[str, Any]) -> tuple[sg.Expr, dict[str, sg.Expr]]:
     program = sg.parse("".join(f"{n} : real\n" for n in names) + row["f"])
     boxed: dict[str, sg.Expr] = {}
     for name in names:
-        low, high = (None if end is None else Fraction(str(end)) for end in row["box"].get(name, (None, None)))
+        low, high = (
+            None if end is None else Fraction(str(end)) for end in row["box"].get(name, (None, None))
+        )
         domain = Domain("real", "real", low, high, closed=True)
         boxed[name] = handle(symbol(Declaration(name, domain)))
     read = {i.name for i in program.last.inputs}
@@ -103,9 +102,9 @@ def measure(row: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> Meas
     f, inputs = _formula(row)
     wrt = [n for n in inputs if n in points[0]["grad"]]
     values = {e.node: np.array([float(p["point"][n]) for p in points]) for n, e in inputs.items()}
-    started = time.perf_counter()
+    started = time.process_time()
     stable = f.stable()
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     raw = [sg.grad(f, inputs[n]) for n in wrt]
     compiled = arranged([f, *raw])[1:]
     found = Measured(row["id"], str(f), seconds=seconds)
@@ -127,7 +126,9 @@ def measure(row: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> Meas
     return found
 
 
-def tables(found: Sequence[Measured], worst: int) -> Iterable[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+def tables(
+    found: Sequence[Measured], worst: int
+) -> Iterable[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
     """Return the report: titles, headings and rows of text."""
     rows: list[tuple[str, ...]] = []
     for form in FORMS:
@@ -135,11 +136,20 @@ def tables(found: Sequence[Measured], worst: int) -> Iterable[tuple[str, tuple[s
         cells = [statistics.fmean(means), statistics.median(means), statistics.median(tops), max(tops)]
         every = [e for m in found for e in m.errors[form]]
         bad = sum(e > 8 for e in every)
-        than = BEFORE.get(form)
-        by_rows = str(sum(m.mean(form) > m.mean(than) + 1 for m in found)) if than else ""
-        by_values = str(sum(_worse_values(m, form, than) for m in found)) if than else ""
+        before = BEFORE.get(form)
+        by_rows = str(sum(m.mean(form) > m.mean(before) + 1 for m in found)) if before else ""
+        by_values = str(sum(_worse_values(m, form, before) for m in found)) if before else ""
         rows.append((form, *(f"{c:.2f}" for c in cells), f"{bad:,} of {len(every):,}", by_rows, by_values))
-    headings = ("form", "mean", "median row", "median of worst", "worst", "over 8 bits", "rows worse", "values worse")
+    headings = (
+        "form",
+        "mean",
+        "median row",
+        "median of worst",
+        "worst",
+        "over 8 bits",
+        "rows worse",
+        "values worse",
+    )
     yield f"Bits of error, {len(found)} rows", headings, rows
     for form, than in BEFORE.items():
         ranked = sorted(found, key=lambda m: -m.worse(form, than))[:worst]
@@ -172,7 +182,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.argument("refs", type=_FILE)
 @click.option("--worst", default=12, show_default=True, help="How many of the worst rows to list.")
 @click.option("--only", help="The rows whose id contains this.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="All errors as JSON lines.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="All errors as JSON lines."
+)
 def main(rows: Path, refs: Path, worst: int, only: str | None, output: Path | None) -> None:
     """Print how many bits are wrong in every form, and where a form is worse than the one before."""
     points: dict[str, list[dict[str, Any]]] = {}

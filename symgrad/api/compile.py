@@ -8,8 +8,9 @@ from typing import Any, cast
 from symgrad.api.expr import Expr, as_expr, node_of
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
 from symgrad.api.residuals import residuals
+from symgrad.backward.vjp import pull_back
 from symgrad.errors import MissingInputError, NotInProgramError, UnsupportedError, UsageError
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
@@ -115,14 +116,46 @@ def arranged(exprs: Sequence[Expr]) -> list[Node]:
     derived = [e.node for e in exprs if e.derived]
     rewritten = dict(zip(derived, derived, strict=True))
     if derived and len(topological(derived)) <= _CANONICAL_UP_TO:
-        from symgrad.rules.pipeline import canonical
+        from symgrad.rules.pipeline import canonical, stable
 
         stand_ins, values = residuals([e.node for e in exprs if not e.derived], derived)
         # A kernel computes values, and the value of stop_gradient(e) is e.
         nodes = canonical(substitute(derived, stand_ins), drop_stops=True).nodes
+        # Collecting equal factors can lose digits, or overflow, where the derivative as derived does not.
+        if not stand_ins:
+            others = (lambda: derived, lambda: canonical(_of_stable(exprs), drop_stops=True).nodes)
+            nodes = stable(nodes, others).nodes
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
     return [_real(rewritten[e.node], arrays) if e.derived else e.node for e in exprs]
+
+
+def _of_stable(exprs: Sequence[Expr]) -> list[Node]:
+    """Return the derivatives anew from stable forms of what was differentiated: digits are kept more easily than found.
+
+    Only where pulling back once more what the trace says gives the same derivative: nothing was held constant then.
+    """
+    from symgrad.rules.pipeline import stable
+
+    found: list[Node] = []
+    forms: dict[Node, Node] = {}
+    for e in exprs:
+        if not e.derived:
+            continue
+        found.append(e.node)
+        for trace in e.traces:
+            if len(trace.outputs) != 1 or e.node not in trace.gradients:
+                continue
+            ((primal, seed),) = trace.outputs
+            wrt = trace.wrt[trace.gradients.index(e.node)]
+            form = forms.get(primal)
+            if form is None:
+                form = forms[primal] = stable([primal]).nodes[0]
+            if form is not primal and wrt.op is SYMBOL:
+                again, other = (pull_back([f], [seed], [wrt]).gradients[0] for f in (primal, form))
+                found[-1] = other if again is e.node else e.node
+            break
+    return found
 
 
 def _real(derivative: Node, arrays: bool) -> Node:

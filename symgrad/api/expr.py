@@ -186,6 +186,32 @@ class Expr(ArrayMethods):
             sources=self._sources,
         )
 
+    def stable(self) -> Expr:
+        """Return what is equal to it in exact arithmetic and loses fewer digits in floating point.
+
+        `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by how many bits
+        are wrong at sample points of the declared domains, so declare them; one that helps at some points and harms at
+        others is not taken. `stable_notes` tells where the result is defined at more points. A derivative starts from
+        its canonical form; the result is computed as it stands.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x", domain="positive")
+            >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
+            1/(sqrt(x + 1) + sqrt(x))
+        """
+        from symgrad.rules.pipeline import stable
+
+        node = stable([self._readable()]).nodes[0]
+        return Expr(node, listings=self._listings, nothing=self._nothing, sources=self.sources)
+
+    @property
+    def stable_notes(self) -> tuple[str, ...]:
+        """Where the stable form is defined although the one it starts from is not, one sentence each."""
+        from symgrad.rules.pipeline import stable
+
+        return tuple(stable([self._readable()]).notes)
+
     @property
     def domain_notes(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one sentence each."""

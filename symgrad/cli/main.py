@@ -96,16 +96,19 @@ def format_option(*choices: str) -> Callable[[F], F]:
 @_program_options
 @_WRT
 @_ORDER
+@click.option("--stable", is_flag=True, help="In forms that lose fewer digits in floating point.")
 @format_option("text", "latex", "json")
 @OUTPUT
 @guarded
-def derive(source: str, of: str | None, wrt: str | None, order: int, form: str, output: Path | None) -> None:
+def derive(
+    source: str, of: str | None, wrt: str | None, order: int, stable: bool, form: str, output: Path | None
+) -> None:
     """Print the gradient as a formula."""
     from symgrad.cli.report import derive_report
 
     program = read_source(source)
     y = chosen(program, of)
-    emit(derive_report(y, targets(program, y, wrt), order, form), output)
+    emit(derive_report(y, targets(program, y, wrt), order, form, stable=stable), output)
 
 
 @main.command()

@@ -43,9 +43,14 @@ def _jacobian(y: symgrad.Expr, w: symgrad.Expr) -> symgrad.Expr:
     return derivative
 
 
-def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form: str) -> str:
-    """Return the partial derivatives up to an order."""
+def derive_report(
+    y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form: str, *, stable: bool = False
+) -> str:
+    """Return the partial derivatives up to an order, if wanted in stable form."""
     found = partials(y, wrt, order)
+    notes = {key: [*g.domain_notes, *(g.stable_notes if stable else ())] for key, g in found.items()}
+    if stable:
+        found = {key: g.stable() for key, g in found.items()}
     name = y.name or ""
     if form == "json":
         rows = [
@@ -55,7 +60,7 @@ def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form
                 "derivative": str(g),
                 "latex": g.latex(),
                 "nothing": g.nothing,
-                "domain_notes": list(g.domain_notes),
+                "domain_notes": notes[key],
             }
             for key, g in found.items()
         ]
@@ -71,7 +76,7 @@ def derive_report(y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form
         lines.append(f"{left} = {text}" if "\n" not in text else f"{left}:\n    {text}")
         if g.nothing is not None:
             lines[-1] += f"    # {g.nothing}"
-        lines += [f"    # {note}" for note in g.domain_notes]
+        lines += [f"    # {note}" for note in notes[key]]
     return "\n".join(lines)
 
 

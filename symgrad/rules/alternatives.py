@@ -22,6 +22,7 @@ Term = tuple[Fraction, Node]
 
 _ONE = number(1)
 _TERMS = 8  # of a sum; a longer one is left alone
+_PAIRS = 12  # of factors above and below
 
 
 class _AsWritten:
@@ -110,7 +111,10 @@ def _scaled(c: Fraction, part: Node) -> Node:
         return number(c)
     if c == 1:
         return part
-    return neg(part) if c == -1 else mul(number(c), part)
+    if c == -1:
+        positive = _negated(part)
+        return neg(part) if positive is None else positive
+    return mul(number(c), part)
 
 
 def _sum_of(terms: Sequence[Term]) -> Node:
@@ -163,6 +167,37 @@ class Alternatives:
         if name == "div":
             for after in _by_quotients(node):
                 yield Step("quotient-of-quotients", node, after, "exact")
+            yield from self._of_factored(node)
+            yield from self._of_part(node)
+
+    def _of_part(self, node: Node) -> Iterator[Step]:
+        """Apply rows for quotients to one factor above and one below."""
+        c, above = _unsigned(node.args[0])
+        ups, downs = _factors(above), _factors(node.args[1], powers=False)
+        if len(ups) * len(downs) > _PAIRS or (len(ups) == len(downs) == 1 and c == 1):
+            return
+        for i, x in enumerate([*ups, _ONE]):
+            for k, y in enumerate(downs):
+                part = div(x, y)
+                for rule in self._rules.headed("div"):
+                    for bindings in match(rule.pattern, part, {}, _VIEW):
+                        for step in self._applied(rule, part, bindings, Fraction(1), ()):
+                            others = [step.after, *(u for m, u in enumerate(ups) if m != i and u is not _ONE)]
+                            after = _scaled(c, _product(others))
+                            left = [d for m, d in enumerate(downs) if m != k]
+                            after = div(after, _product(left)) if left else after
+                            if after.shape == node.shape:
+                                yield Step(rule.name, node, after, step.soundness, step.notes)
+
+    def _of_factored(self, node: Node) -> Iterator[Step]:
+        """Factor differences of squares above and below: the error of what stands in both then cancels."""
+        for k in (0, 1):
+            if node.args[k].op is not add:
+                continue
+            for step in self._of_sum(node.args[k]):
+                if step.rule == "difference-of-squares":
+                    args = (step.after, node.args[1]) if k == 0 else (node.args[0], step.after)
+                    yield Step(step.rule, node, div(*args), step.soundness, step.notes)
 
     def _of_sum(self, node: Node) -> Iterator[Step]:
         terms = _terms(node)
@@ -199,7 +234,7 @@ class Alternatives:
         if name == "neg":
             return -args[0]
         made = apply(template.op, args, template.params)
-        if name == "add" or (name == "mul" and template.args[0].is_number()):
+        if name == "add" or (name == "div" and template.args[1].is_number()):
             return shortened(made, self._known)
         return made
 
@@ -230,7 +265,9 @@ def _match_others(
             continue
         ratio = c / (scale * wanted)
         if pattern.op is SYMBOL:
-            found = iter([{**bindings, pattern: _scaled(ratio, part)}]) if pattern not in bindings else iter(())
+            found = (
+                iter([{**bindings, pattern: _scaled(ratio, part)}]) if pattern not in bindings else iter(())
+            )
         elif part is _ONE and pattern is not _ONE:
             found = match(pattern, number(ratio), bindings, _VIEW) if ratio > 0 else iter(())
         elif ratio == 1:
@@ -268,14 +305,33 @@ def _by_quotients(node: Node) -> Iterator[Node]:
     yield total
 
 
-def _factors(node: Node) -> list[Node]:
+def _unsigned(node: Node) -> Term:
+    """Return a node as a number times what is no negation or multiple by a number."""
+    c, part = Fraction(1), node
+    while True:
+        if part.op is neg:
+            c, part = -c, part.args[0]
+        elif part.op is mul and part.args[0].is_number():
+            c, part = c * Fraction(part.args[0].value), part.args[1]
+        else:
+            return (c * Fraction(part.value), _ONE) if part.is_number() else (c, part)
+
+
+def _product(factors: Sequence[Node]) -> Node:
+    total = factors[0]
+    for factor in factors[1:]:
+        total = mul(total, factor)
+    return total
+
+
+def _factors(node: Node, *, powers: bool = True) -> list[Node]:
     found: list[Node] = []
     pending = [node]
     while pending:
         part = pending.pop()
         if part.op is mul:
             pending += reversed(part.args)
-        elif part.op.name == "pow" and part.args[1].is_number() and part.args[1].value in (2, 3):
+        elif powers and part.op.name == "pow" and part.args[1].is_number() and part.args[1].value in (2, 3):
             found += [part.args[0]] * int(part.args[1].value)
         else:
             found.append(part)

@@ -1,8 +1,8 @@
-"""The phases in order. Today one: canonical."""
+"""The phases in order: canonical, stable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
@@ -19,7 +19,7 @@ from symgrad.rules.normal import NormalForms
 from symgrad.rules.order import Order
 from symgrad.rules.products import spell_signs
 
-__all__ = ["Canonical", "canonical"]
+__all__ = ["Canonical", "Stable", "canonical", "stable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,35 @@ class Canonical:
     @property
     def notes(self) -> list[str]:
         """Sentences on where the result is defined and the input was not, each once."""
-        from symgrad.ir.printer import expression_text
+        return _sentences(self.widened)
 
-        found: dict[str, None] = {}
-        for step, note in self.widened:
-            before, after = expression_text(step.before), expression_text(step.after)
-            found[f"{before} -> {after}: {note.text.replace('{}', expression_text(note.node))}"] = None
-        return list(found)
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """Nodes in forms that lose fewer digits, and how they came about.
+
+    Args:
+        nodes: in the order of the inputs; equal to them in exact arithmetic.
+        trace: every replacement that is in them.
+    """
+
+    nodes: list[Node]
+    trace: Trace
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on where the result is defined and the input was not, each once."""
+        return _sentences((s, note) for s in self.trace.widening for note in s.notes)
+
+
+def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
+    from symgrad.ir.printer import expression_text
+
+    found: dict[str, None] = {}
+    for step, note in widened:
+        before, after = expression_text(step.before), expression_text(step.after)
+        found[f"{before} -> {after}: {note.text.replace('{}', expression_text(note.node))}"] = None
+    return list(found)
 
 
 def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical:
@@ -83,6 +105,30 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
     )
     nodes = in_matrix_notation(nodes, lambda: NormalForms(Round(rules, known, 0), order))
     return Canonical(spell_signs(nodes), trace, asked)
+
+
+def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
+    """Replace what loses digits in floating point by what is equal in exact arithmetic and loses fewer.
+
+    Args:
+        outputs: nodes of any shapes; beyond 160 equations they stay as they are.
+        others: make further forms of all of them, equal in exact arithmetic; asked where those at hand lose digits.
+
+    Returns:
+        The nodes, the trace, and notes on domains that grew.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ops.elementary import exp, expm1
+        >>> x = symbol(Declaration("x"))
+        >>> stable([exp(x) - 1]).nodes[0] is expm1(x)
+        True
+    """
+    from symgrad.rules.stabilise import stabilise  # what is never asked for is not read
+
+    nodes, trace = stabilise(outputs, Conditions(), others)
+    return Stable(nodes, trace)
 
 
 def _asked(output: Node) -> Iterator[Note]:

@@ -1,7 +1,7 @@
 """Differences in which something cancels: expressions as polynomials in their parts, opened only to be shortened.
 
-    Polynomial ::= {Monomial: rational coefficient}
-    Monomial   ::= ((atom, exponent), ...)      -- atoms are whatever is no sum, product or whole power; in order of appearance
+Polynomial ::= {Monomial: rational coefficient}
+Monomial   ::= ((atom, exponent), ...)      -- atoms: what is no sum, product or whole power; in one order
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def shortened(node: Node, known: Conditions) -> Node:
 
 
 def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
-    """Return a sum as one quotient, if its numerator is then no longer than the sum: `1/(x + 1) - 1/x` is `-1/((x + 1)*x)`."""
+    """Return a sum as one quotient if its numerator is then no longer: `1/(x + 1) - 1/x` is `-1/((x + 1)*x)`."""
     parts = list(terms)
     quotients = [_quotient(t) for t in parts]
     below = dict.fromkeys(q for _, q in quotients if q is not None)
@@ -70,7 +70,9 @@ def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
         return None
     made = _written(opened[0])
     kept = set(topological([made, *below]))
-    if any(n not in kept and n.op.name not in _ALGEBRA and known.defined(n) != "yes" for n in topological(parts)):
+    if any(
+        n not in kept and n.op.name not in _ALGEBRA and known.defined(n) != "yes" for n in topological(parts)
+    ):
         return None
     denominator: Node | None = None
     for other in below:
@@ -181,10 +183,8 @@ def _written(polynomial: Polynomial) -> Node:
             power = atom if e == 1 else atom ** number(e)
             product = power if product is None else product * power
         term = number(abs(c)) if product is None else product if abs(c) == 1 else _scaled(product, abs(c))
-        if total is None:
-            total = -term if c < 0 else term
-        else:
-            total = total - term if c < 0 else total + term
+        signed = -term if c < 0 else term
+        total = signed if total is None else total + signed
     return as_node(0) if total is None else total
 
 

@@ -1,6 +1,6 @@
 """Sample points of a graph: exact values of its nodes there, and how many bits of a form of them are wrong in floats.
 
-Which of several forms that are all equal is computed is a choice that no sample can make wrong; so a sample may make it.
+Which of several equal forms is computed is a choice that no sample can make wrong; so a sample may make it.
 The points are the same in every run: a fixed sequence over the declared domains, with moderate and with extreme
 magnitudes, near ends of intervals, near the numbers that occur in the formula, and with values that nearly agree.
 """
@@ -28,20 +28,26 @@ MOST = 64.0  # bits: of a value that is not even a number
 # fmt: off
 _COMPUTED = frozenset([
     "add", "mul", "neg", "div", "pow", "sqrt", "cbrt", "abs", "sign", "exp", "exp2", "expm1", "log", "log1p", "log2",
-    "log10", "hypot", "sigmoid", "softplus", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
-    "asinh", "acosh", "atanh", "sec", "csc", "cot", "sech", "csch", "coth", "where", "maximum", "minimum", "relu", "clip",
+    "log10", "hypot", "sigmoid", "softplus", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "sec", "csc", "cot", "sech", "csch", "coth", "where", "maximum", "minimum",
+    "relu", "clip",
     "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "not_", "xor", "floor", "ceil", "round", "stop_gradient",
 ])
+# Ops that any argument is fine for.
+_PLAIN = frozenset([
+    "add", "mul", "neg", "div", "pow", "abs", "sign", "sqrt", "cbrt", "hypot", "atan", "log", "log1p", "log2", "log10",
+    "where", "maximum", "minimum", "relu", "clip",
+])
+_EXPONENTIAL = frozenset([
+    "exp", "exp2", "expm1", "sigmoid", "softplus", "sinh", "cosh", "tanh", "sech", "csch", "coth",
+])
 # fmt: on
-_PLAIN = frozenset(["add", "mul", "neg", "div", "abs", "sign", "sqrt", "where", "maximum", "minimum", "relu", "clip"])
 
 # How many points, of exponents up to what (of two).
-_WIDTHS = ((12, 3), (12, 26), (6, 60), (4, 300), (4, 530), (2, 1000))
+_WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
 _SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values are together
+_ALONE = 4  # inputs that are zero, and one, beside others that are not
 _NEAR = 8  # points near a number of the formula, and points where values nearly agree
-_EXPONENTIAL = frozenset(
-    ["exp", "exp2", "expm1", "sigmoid", "softplus", "sinh", "cosh", "tanh", "sech", "csch", "coth"]
-)
 # Exponents (of two) of arguments that functions are not asked about, and exponentials.
 _BEYOND, _FAR = 3000, 24
 _CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
@@ -74,11 +80,18 @@ class Sample:
                 made[width].prec = 192 + 4 * width if width <= 60 else 300 + 2 * width
             self._contexts.append(made[width])
         self._exact: dict[Node, list[Any]] = {}
+        self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
         for k, leaf in enumerate(self.leaves):
             self._exact[leaf] = [
                 bool(p[k]) if leaf.dtype == "bool" else mp.mpf(p[k])
                 for p, mp in zip(points, self._contexts, strict=True)
             ]
+
+    def takes(self, node: Node, leaf: Node) -> None:
+        """Give a leaf whose parts were replaced the values of the leaf that it was."""
+        if leaf in self._exact and node not in self._exact and leaf in self.leaves:
+            self.leaves.append(node)
+            self._exact[node], self._floats[node] = self._exact[leaf], self._floats[leaf]
 
     def floats(self, node: Node) -> Any:
         """Return the values of a node in float64, operation by operation."""
@@ -117,12 +130,9 @@ class Sample:
     def _close_at(self, i: int, node: Node, other: Node) -> bool:
         import mpmath
 
-        finer = mpmath.MPContext()
+        finer: Any = mpmath.MPContext()
         finer.prec = 4 * self._contexts[i].prec
-        values: dict[Node, Any] = {leaf: self._exact[leaf][i] for leaf in self.leaves}
-        for n in topological([node, other], until=values):
-            if n not in values:
-                values[n] = _exact_of(finer, n, [values[a] for a in n.args])
+        values = self._at(finer, [node, other], {leaf: self._exact[leaf][i] for leaf in self.leaves})
         a, b = values[node], values[other]
         if a is None or b is None or _close(a, b):
             return True
@@ -131,18 +141,55 @@ class Sample:
         largest = max(abs(v) for v in values.values() if v is not None and not isinstance(v, bool))
         return bool(abs(a - b) <= largest * finer.mpf(2) ** (-finer.prec // 2))
 
+    def _at(self, mp: Any, nodes: Sequence[Node], values: dict[Node, Any]) -> dict[Node, Any]:
+        for n in topological(nodes, until=values):
+            if n not in values:
+                values[n] = _exact_of(mp, n, [values[a] for a in n.args])
+        return values
+
+    def inherent(self, node: Node, points: Sequence[int]) -> Any:
+        """Return how many bits are wrong at points because inputs are floats: if each is off by half an ulp."""
+        _, ulp, _ = self._rounded(node)
+        found: list[float] = []
+        for i in points:
+            mp, exact = self._contexts[i], self._exact[node][i]
+            total = mp.mpf(0)
+            for leaf in self.leaves:
+                if leaf.dtype != "real" or exact is None:
+                    continue
+                values = {k: self._exact[k][i] for k in self.leaves}
+                values[leaf] *= 1 + mp.mpf(2) ** -53
+                moved = self._at(mp, [node], values)[node]
+                total += abs(moved - exact) if moved is not None else 0
+            found.append(
+                min(math.log2(1 + _to_float(total / float(ulp[i]))), MOST) if exact is not None else 0.0
+            )
+        return np.array(found)
+
+    def _rounded(self, node: Node) -> tuple[Any, Any, Any]:
+        """Return the exact values to the nearest float, an ulp there, and how many ulps are left."""
+        known = self._nearest.get(node)
+        if known is not None:
+            return known
+        exact = self.exact(node)
+        nearest: Any = np.array([math.nan if e is None else _to_float(e) for e in exact])
+        with np.errstate(all="ignore"):
+            ulp: Any = np.spacing(np.abs(nearest))
+        rounding = zip(exact, nearest, ulp, strict=True)
+        rest = np.array(
+            [
+                0.0 if e is None or not math.isfinite(r) else float((e - float(r)) / float(u))
+                for e, r, u in rounding
+            ]
+        )
+        self._nearest[node] = nearest, ulp, rest
+        return nearest, ulp, rest
+
     def errors(self, node: Node, target: Node) -> Any:
         """Return how many bits of a form of a target are wrong at each point: log2(1 + ulps), NaN where unknown."""
-        values, exact = self.floats(node), self.exact(target)
-        nearest = np.array([math.nan if e is None else _to_float(e) for e in exact])
+        values = self.floats(node)
+        nearest, ulp, rest = self._rounded(target)
         with np.errstate(all="ignore"):
-            ulp = np.spacing(np.abs(nearest))
-            rest = np.array(
-                [
-                    0.0 if e is None or not math.isfinite(r) else float((e - r) / u)
-                    for e, r, u in zip(exact, nearest.tolist(), ulp.tolist(), strict=True)
-                ]
-            )
             ulps = np.abs((values - nearest) / ulp - rest)
             ulps = np.where(np.isinf(nearest), np.where(values == nearest, 0.0, math.inf), ulps)
             bits = np.log2(1 + ulps)
@@ -166,6 +213,7 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
             pending.extend(reversed(n.args))
         elif n.op is not NUMBER and n.op is not CONSTANT:
             found[n] = None
+            pending.extend(reversed(n.args))  # what is inside may have forms of its own
     return list(found)
 
 
@@ -174,6 +222,8 @@ def _float_of(n: Node, args: list[Any]) -> Any:
         return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(_to_float(n.value))
     if n.op is CONSTANT:
         return np.float64(CONSTANT_VALUES[n.params[0]])
+    if n.op.name not in _COMPUTED:
+        return np.float64(math.nan)  # not among the leaves that the sample was made for
     return n.op.evaluate(*n.params, *args)
 
 
@@ -186,6 +236,8 @@ def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
     if n.op is CONSTANT:
         return +getattr(mp, _CONSTANTS[n.params[0]])
     name = n.op.name
+    if name not in _COMPUTED:
+        return None
     if name == "where":
         return None if args[0] is None else args[1] if args[0] else args[2]
     if any(a is None for a in args):
@@ -194,8 +246,8 @@ def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
         most = _FAR if name in _EXPONENTIAL else _BEYOND
         if any(not isinstance(a, bool) and mp.mag(a) > most for a in args if a):
             return None
-        if name == "pow" and args[1] and mp.mag(args[1]) > _FAR:
-            return None
+    if name == "pow" and args[1] and mp.mag(args[1]) > _FAR:
+        return None
     try:
         value = n.op.reference(mp, *n.params, *args)
     except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
@@ -232,14 +284,27 @@ def _points(
         widths.append(width)
 
     for count, width in _WIDTHS:
-        for _ in range(count):
-            keep([_spread(f, width, draw) for f in facts], width)
+        columns = [_column(f, count, width, draw) for f in facts]
+        for row in zip(*columns, strict=True):
+            keep(list(row), width)
     for scale in _SCALES:
-        keep([math.ldexp(_spread(f, 9, draw), scale) if _unbounded(f) else _spread(f, 99, draw) for f in facts], 1000)
+        keep(
+            [
+                math.ldexp(_spread(f, 9, draw), scale) if _unbounded(f) else _spread(f, 99, draw)
+                for f in facts
+            ],
+            1000,
+        )
+    for number in (0.0, 1.0):
+        keep([number for _ in facts], 26)
+        for k in range(min(len(leaves), _ALONE)):
+            keep([number if i == k else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
     for k in range(_NEAR):
         step = 1 + draw.choice((-1, 1)) * draw.random() * 2.0 ** -(4 * k)
         number = draw.choice((-1, 1, 1)) * near[k % len(near)]
-        keep([number * step if i == k % len(leaves) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+        keep(
+            [number * step if i == k % len(leaves) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26
+        )
         if len(leaves) > 1:
             base = _spread(facts[0], 10, draw)
             keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in leaves], 26)
@@ -250,11 +315,22 @@ def _unbounded(f: Facts) -> bool:
     return math.isinf(f.low) or math.isinf(f.high)
 
 
-def _spread(f: Facts, width: int, draw: random.Random) -> float:
+def _column(f: Facts, count: int, width: int, draw: random.Random) -> list[float]:
+    """Return numbers of all magnitudes up to a width in turn, each with both signs, in some order."""
+    step = 4 * width / count
+    exponents = [step * (k + draw.random()) - width for k in range(count // 2) for _ in range(2)]
+    found = [_spread(f, width, draw, e, 1.0 - 2 * (k % 2)) for k, e in enumerate(exponents)]
+    draw.shuffle(found)
+    return found
+
+
+def _spread(
+    f: Facts, width: int, draw: random.Random, exponent: float | None = None, sign: float | None = None
+) -> float:
     """Return a number of an interval: any for a small width, else one of a wide range of magnitudes."""
     low, high = float(f.low), float(f.high)
-    size = (0.5 + draw.random() / 2) * 2.0 ** draw.uniform(-width, width)
-    sign = draw.choice((-1.0, 1.0))
+    size = (0.5 + draw.random() / 2) * 2.0 ** (draw.uniform(-width, width) if exponent is None else exponent)
+    sign = draw.choice((-1.0, 1.0)) if sign is None else sign
     if math.isinf(low) and math.isinf(high):
         return sign * size
     if math.isinf(high):
@@ -276,8 +352,15 @@ def _inside(value: float, f: Facts, leaf: Node) -> float:
     if f.integer or leaf.dtype == "int":
         value = float(round(max(min(value, 1e15), -1e15)))
     if value <= low:
-        value = low if value == low and not f.low_open else low + (high - low) / 3 if high < math.inf else low + 1
+        value = (
+            low if value == low and not f.low_open else low + (high - low) / 3 if high < math.inf else low + 1
+        )
     if value >= high:
-        value = high if value == high and not f.high_open else high - (high - low) / 3 if low > -math.inf else high - 1
+        value = (
+            high
+            if value == high and not f.high_open
+            else high - (high - low) / 3
+            if low > -math.inf
+            else high - 1
+        )
     return value
-

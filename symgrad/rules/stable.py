@@ -23,7 +23,7 @@ from symgrad.ir.graph import Node, number
 from symgrad.ops.arith import add, div, mul, neg, pow
 from symgrad.ops.elementary import cbrt, exp, expm1, hypot, log, log1p, sigmoid, softplus, sqrt
 from symgrad.ops.hyperbolic import atanh, cosh, sech, sinh, tanh
-from symgrad.ops.logic import all_of, any_of, ge, gt, lt
+from symgrad.ops.logic import all_of, any_of, ge, gt, lt, ne, where
 from symgrad.ops.rounding import abs as abs_
 from symgrad.ops.rounding import maximum
 from symgrad.ops.trig import atan, atan2, cos, sin, tan
@@ -32,7 +32,7 @@ from symgrad.rules.variables import a, b, e, one, two, zero
 
 __all__ = ["STABLE"]
 
-_half, _third = number(Fraction(1, 2)), number(Fraction(1, 3))
+_third = number(Fraction(1, 3))
 
 
 def _square(x: Node) -> Node:
@@ -75,12 +75,20 @@ EXPONENTIALS = [
     _row("sech", _minus(one, _square(tanh(a))), _square(sech(a)), "tanh is near 1 for large a"),
     _row("sigmoid", div(one, add(one, exp(neg(a)))), sigmoid(a), "definition; the exponential overflows"),
     _row("sigmoid-of-minus", div(one, add(one, exp(a))), sigmoid(neg(a)), "definition"),
-    _row("sigmoid-with-exp", div(exp(a), add(one, exp(a))), sigmoid(a), "definition; a quotient of infinities"),
+    _row(
+        "sigmoid-with-exp", div(exp(a), add(one, exp(a))), sigmoid(a), "definition; a quotient of infinities"
+    ),
     _row(
         "sigmoid-slope",
         div(exp(a), _square(add(one, exp(a)))),
         mul(sigmoid(a), sigmoid(neg(a))),
         "definition; a quotient of infinities",
+    ),
+    _row(
+        "sigmoid-from-complement",
+        _minus(one, div(one, add(one, exp(a)))),
+        sigmoid(a),
+        "the quotient is near 1 for a far below 0",
     ),
     _row("sigmoid-complement", _minus(one, sigmoid(a)), sigmoid(neg(a)), "sigmoid is near 1 for large a"),
     _row(
@@ -89,10 +97,33 @@ EXPONENTIALS = [
         div(number(-1), expm1(neg(a))),
         "numerator and denominator overflow",
     ),
+    _row(
+        "exp-over-square",
+        div(exp(a), _square(_minus(exp(a), one))),
+        div(one, mul(number(4), _square(sinh(div(a, two))))),
+        "numerator and denominator overflow",
+    ),
+    _row(
+        "exp-over-square-of-expm1",
+        div(exp(a), _square(expm1(a))),
+        div(one, mul(number(4), _square(sinh(div(a, two))))),
+        "numerator and denominator overflow",
+    ),
+    Rule(
+        name="exp-of-twice",
+        pattern=div(_minus(exp(mul(two, a)), one), _minus(exp(a), one)),
+        replacement=add(exp(a), one),
+        soundness="widens",
+        note="also defined at {a} = 0",
+        witness={"a": 0},
+        why="a difference of squares",
+        phase="stable",
+    ),
     _row("exp-over-its-expm1", div(exp(a), expm1(a)), div(number(-1), expm1(neg(a))), "both overflow"),
 ]
 
 LOGARITHMS = [
+    _row("log-of-exp", log(exp(a)), a, "inverse functions; the exponential overflows"),
     _row("softplus", log(add(one, exp(a))), softplus(a), "exp(a) overflows, or vanishes beside 1"),
     _row("softplus-of-log1p", log1p(exp(a)), softplus(a), "exp(a) overflows"),
     _row(
@@ -140,32 +171,45 @@ TRIGONOMETRY = [
         why="half the argument",
         phase="stable",
     ),
-    _row("1-less-cos", _minus(one, cos(a)), mul(two, _square(sin(div(a, two)))), "cos(a) is near 1 for small a"),
+    _row(
+        "1-less-cos", _minus(one, cos(a)), mul(two, _square(sin(div(a, two)))), "cos(a) is near 1 for small a"
+    ),
     _row("sin-from-cos", _minus(one, _square(cos(a))), _square(sin(a)), "cos(a) is near 1 for small a"),
     _row("cos-from-sin", _minus(one, _square(sin(a))), _square(cos(a)), "sin(a) is near 1 for a near pi/2"),
     _row(
         "sine-of-a-step",
         _minus(sin(a), sin(b)),
-        _minus(mul(cos(b), sin(_minus(a, b))), mul(mul(two, sin(b)), _square(sin(mul(_half, _minus(a, b)))))),
+        _minus(mul(cos(b), sin(_minus(a, b))), mul(mul(two, sin(b)), _square(sin(div(_minus(a, b), two))))),
         "sin(b + d) by the addition theorem, with cos(d) - 1 by half the step",
     ),
     _row(
         "cosine-of-a-step",
         _minus(cos(a), cos(b)),
-        _minus(neg(mul(sin(b), sin(_minus(a, b)))), mul(mul(two, cos(b)), _square(sin(mul(_half, _minus(a, b)))))),
+        _minus(
+            neg(mul(sin(b), sin(_minus(a, b)))), mul(mul(two, cos(b)), _square(sin(div(_minus(a, b), two))))
+        ),
         "cos(b + d) by the addition theorem, with cos(d) - 1 by half the step",
     ),
     _row(
         "difference-of-sines",
         _minus(sin(a), sin(b)),
-        mul(two, mul(cos(mul(_half, add(a, b))), sin(mul(_half, _minus(a, b))))),
+        mul(two, mul(cos(div(add(a, b), two)), sin(div(_minus(a, b), two)))),
         "sums to products; the sines are near for near a and b",
     ),
     _row(
         "difference-of-cosines",
         _minus(cos(a), cos(b)),
-        mul(number(-2), mul(sin(mul(_half, add(a, b))), sin(mul(_half, _minus(a, b))))),
+        mul(number(-2), mul(sin(div(add(a, b), two)), sin(div(_minus(a, b), two)))),
         "sums to products; the cosines are near for near a and b",
+    ),
+    _row(
+        "tangent-of-a-step",
+        _minus(tan(a), tan(b)),
+        div(
+            sin(_minus(a, b)),
+            mul(cos(b), _minus(mul(cos(b), cos(_minus(a, b))), mul(sin(b), sin(_minus(a, b))))),
+        ),
+        "cos(b + d) by the addition theorem",
     ),
     _row(
         "difference-of-tangents",
@@ -195,6 +239,12 @@ ROOTS = [
         div(_minus(a, b), add(sqrt(a), sqrt(b))),
         "the roots are near for near a and b; times their sum",
         any_of(gt(a, zero), gt(b, zero)),
+    ),
+    _row(
+        "difference-of-any-roots",
+        _minus(sqrt(a), sqrt(b)),
+        where(ne(add(sqrt(a), sqrt(b)), zero), div(_minus(a, b), add(sqrt(a), sqrt(b))), zero),
+        "the same, where both may be zero",
     ),
     _row(
         "root-less-positive",

@@ -47,6 +47,10 @@ def test_derive_says_what_a_zero_is_and_where_the_domain_grew(call, program):
     assert "also defined at x = 0" in call("derive", program, "--of", "z_outer").stdout
 
 
+def test_derive_in_stable_form(call):
+    assert call("derive", "log(1 + exp(x))", "--wrt", "x", "--stable").stdout == "d/dx = sigmoid(x)\n"
+
+
 def test_derive_to_higher_order_and_by_an_intermediate(call, program):
     out = call("derive", "x**2*y", "--order", "2").stdout.splitlines()
     assert out == ["d/dx = 2*x*y", "d/dy = x**2", "d2/dx dx = 2*y", "d2/dx dy = 2*x", "d2/dy dy = 0"]
