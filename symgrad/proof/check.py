@@ -26,7 +26,7 @@ from symgrad.proof.parts import empty, parts
 from symgrad.proof.replay import Replay
 from symgrad.proof.shapes import check_shapes
 from symgrad.proof.steps import Program, number_from_json, program_from_json
-from symgrad.proof.witness import Witness, all_around, check_witness, known, pairs
+from symgrad.proof.witness import Witness, all_around, apart, check_witness, known, pairs
 
 __all__ = ["FORMAT", "MOST_KERNELS", "Checked", "check", "check_case", "covered", "point_from_json"]
 
@@ -264,8 +264,11 @@ def _at_sample(
     left, right, *rest = evaluate(
         program, point, precision=_BITS, sizes=sizes, strict=strict, wanted=wanted, deadline=_deadline()
     )
-    if not known(rest) or not pairs(left, right):
+    both = pairs(left, right)
+    if not known(rest) or not both:
         raise GiveUp("at the point that is given one of the two is not defined")
+    if data["status"] != "apart" and any(apart(x, y) for _, x, y in both):
+        raise GiveUp("at the point that is given the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
     if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes, _deadline()):
         raise GiveUp("the point that is given may be one of those that are left out")

@@ -71,8 +71,9 @@ def _kept(shapes: Sequence[Shape], axes: Any) -> Shape:
     return shapes[0]
 
 
-def _along(shapes: Sequence[Shape], axis: Any, *_more: Any) -> Shape:
+def _along(shapes: Sequence[Shape], axis: Any, *more: Any) -> Shape:
     _axes([axis], shapes[0])
+    _need(all(type(p) in (int, bool) for p in more))
     return shapes[0]
 
 

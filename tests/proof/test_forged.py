@@ -187,3 +187,11 @@ def test_there_is_no_derivative_by_an_integer():
         program = {"symbols": [["n", kind, None, None, []]], "steps": [[*symbol[:4], kind], *steps[1:]]}
         sample = {"point": {"n": "3"}, "sizes": {}}
         assert check({**data, "program": program, "cases": [case], "sample": sample}).status == status
+
+
+@pytest.mark.parametrize("reverse", ["0", None, [0]])
+def test_parameters_that_are_no_numbers(reverse):
+    """A text would be true in one place and a length of 0 in another."""
+    sums = [["cumsum", [0], [0, p], ["n"], "real"] for p in (reverse, 1)]
+    program = {"symbols": DOUBLED["symbols"], "steps": [X, *sums]}
+    assert check({**PROOF, "program": program, "a": 1, "b": 2}).status == "supported"
