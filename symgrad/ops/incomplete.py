@@ -34,10 +34,16 @@ def _whole(n: Node) -> Node:
 # ------------------------------------------------------------------------------------------------ exponential integrals
 
 
+def _digits(mp: Any, order: Any) -> Any:
+    """A context for references: next to whole orders large terms cancel."""
+    near = 0 < abs(order - mp.nint(order)) < 1e-5
+    return mp.workdps((2 if near else 1) * mp.dps + 20)
+
+
 def _expint_reference(mp: Any, n: Any, x: Any) -> Any:
     whole = n == mp.floor(n)
     if x > 0:
-        with mp.workdps(2 * mp.dps + 20):  # next to whole orders large terms cancel
+        with _digits(mp, n):
             value = mp.re(mp.expint(n, x))
         return +value
     if x == 0:
@@ -176,7 +182,7 @@ def _upper_reference(mp: Any, a: Any, x: Any) -> Any:
         return mp.nan
     whole = a == mp.floor(a)
     if x > 0:
-        with mp.workdps(2 * mp.dps + 20):
+        with _digits(mp, a):
             value = mp.re(mp.gammainc(a, x))
         return +value
     if x == 0:
@@ -194,7 +200,7 @@ def _lower_reference(mp: Any, a: Any, x: Any) -> Any:
         return mp.nan
     if x == 0:
         return mp.mpf(0)
-    with mp.workdps(2 * mp.dps + 20):
+    with _digits(mp, a):
         value = x**a / a * mp.hyp1f1(a, a + 1, -x)
     return +value
 

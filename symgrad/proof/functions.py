@@ -181,6 +181,16 @@ class Functions(Powers):
         return u if self.field.is_zero(u) else self.power(u, self.field.constant(Fraction(1, 2)))
 
     def cos_sin(self, u: Element) -> tuple[Element, Element]:
+        F = self.field
+        for name, args, value in self.functions:
+            sign = 1 if F.is_zero(F.sub(u, value)) else -1 if F.is_zero(F.add(u, value)) else 0
+            if sign and name in {"asin", "atan"}:
+                w, one = args[0], F.constant(1)
+                square = F.mul(w, w)
+                if name == "asin":
+                    return self.sqrt(F.sub(one, square)), F.scaled(w, Fraction(sign))
+                cosine = self.inverse(self.sqrt(F.add(one, square)))
+                return cosine, F.scaled(F.mul(w, cosine), Fraction(sign))
         return self.unit(u, twice=True)
 
     def tan(self, u: Element) -> Element:
@@ -266,6 +276,11 @@ class Functions(Powers):
         number = F.number(u)
         if number is not None and number.q == 1 and 0 < number <= 64:
             return F.constant(factorial(int(number.p) - 1))
+        if number is not None and number.q == 2 and abs(number) <= 64:
+            # gamma(1/2 + n) = (1/2)*(3/2)*...*(n - 1/2)*sqrt(pi), and gamma(1/2 - n) = pi*(-1)**n/gamma(1/2 + n)
+            n, root = int(number.p - 1) // 2, self.sqrt(self.pi())
+            part = math.prod(Fraction(2 * i + 1, 2) for i in range(abs(n)))
+            return F.scaled(root, part if n >= 0 else Fraction((-1) ** n) / part)
         value = self.shifted("gamma", u, lambda v: v, product=True)
         position = F.index(value.num) if self.generator(value.num)[0] == "function" else None
         if position is not None and not value.den and not u.den and self.sign_by_bounds(u.num) == 1:

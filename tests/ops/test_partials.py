@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from symgrad.backward.jvp import all_partials
@@ -81,7 +81,7 @@ numbers = st.one_of(
 
 
 @pytest.mark.parametrize("case", [c for c in smooth if c in numeric or c.op.name == "where"], ids=str)
-@settings(max_examples=15)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
 def test_drawn_points(case: Case, data: st.DataObject) -> None:
     point = tuple(data.draw(st.booleans() if t == "bool" else numbers) for t in case.op.takes)

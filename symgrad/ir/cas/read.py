@@ -147,7 +147,7 @@ def _either(condition: Node, a: Node, b: Node) -> Node:
     return OPS["or_"](OPS["and_"](condition, a), OPS["and_"](_not(condition), b))
 
 
-_WRITTEN = ("Li", "beta", "binomial", "elliptic_e", "factorial", "zeta")
+_WRITTEN = ("Li", "Mod", "beta", "binomial", "catalan", "elliptic_e", "erf2", "factorial", "ff", "rf", "zeta")
 
 _READ: dict[Any, Callable[[Any, list[Node]], Node]] = {
     sympy.Add: _chained("add"),
