@@ -1,6 +1,7 @@
 # From a bare Python to a result: `make demo`, `make test`. Everything installed goes into .venv.
 PYTHON ?= python3
 VENV := .venv
+PEERS := $(VENV)-peers
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # Two workers by default: what the smallest CI machine has.
 WORKERS ?= 2
@@ -9,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constr
 LOCKED := pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types layers pytest bench lock clean
+.PHONY: help demo test check format lint types layers pytest bench peers lock clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -44,8 +45,21 @@ pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and ever
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(WORKERS)
 
-bench: $(VENV)/core.stamp ## run the benchmarks and print their table
+bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard against the peers that are installed
 	@$(BIN)/python -m benchmarks.run
+	@$(BIN)/python -m benchmarks.scoreboard
+
+peers: $(PEERS)/peers.stamp ## install the peers of the scoreboard, into an environment of their own
+
+# One by one: what has no wheel for this machine is left out, and the scoreboard says so.
+$(PEERS)/peers.stamp: benchmarks/peers.txt
+	@$(PYTHON) -m venv --clear $(PEERS)
+	@sed -e '/^#/d' -e '/^$$/d' benchmarks/peers.txt | while IFS= read -r peer; do \
+	    echo "== $$peer"; \
+	    $(PEERS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check --prefer-binary \
+	        --constraint benchmarks/peers.txt "$$peer" || echo "left out: $$peer"; \
+	done
+	@touch $@
 
 lock: ## resolve requirements.lock anew within the bounds of pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)-lock
@@ -54,7 +68,7 @@ lock: ## resolve requirements.lock anew within the bounds of pyproject.toml
 	    --no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and installed
-	rm -rf $(VENV) $(VENV)-lock build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lock $(PEERS) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/venv.stamp: $(LOCKED)

@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.measure import ROOT, Options, Row, per_point
 
-__all__ = ["WORKLOADS", "Workload", "by_jax", "by_numpy", "run", "values"]
+__all__ = ["ONE_THREAD", "WORKLOADS", "Workload", "by_jax", "by_numpy", "run", "values"]
 
-_ONE_THREAD = {
+ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -255,7 +255,7 @@ def run(options: Options) -> Iterator[Row]:
     command = [sys.executable, "-m", "benchmarks.arrays", *(["--quick"] if options.quick else [])]
     options.step("array programs")
     child = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **_ONE_THREAD}, capture_output=True, text=True, check=True
+        command, cwd=ROOT, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=True
     )
     for line in child.stdout.splitlines():
         found = json.loads(line)

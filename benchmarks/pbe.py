@@ -9,7 +9,7 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import Options, Row, interleaved, once, per_point
-from benchmarks.published import pbe_correlation
+from benchmarks.published import pbe_correlation, random_points
 from benchmarks.reference import Balls, indices
 from examples.pbe_correlation import CORRELATION, INPUTS
 from symgrad.ir.evaluate import evaluate
@@ -107,18 +107,6 @@ def of_order(program: sg.Program, order: int, options: Options) -> Iterator[Row]
     points = random_points(1_000)
     taken = per_point({"": lambda: kernel(*points)}, points.shape[1], options.repeats(5), 3)[""]
     yield Row(f"evaluate all {count}, 1,000 points", taken, "ns/point")
-
-
-def random_points(count: int, seed: int = 0) -> np.ndarray:
-    """Return random inputs, shape (5, count).
-
-    Densities are log-uniform in 1e-4 to 10, sigma_uu and sigma_dd in 1e-6 to 10, and the angle between the
-    gradients is random: |sigma_ud| <= sqrt(sigma_uu*sigma_dd), as for any two vectors.
-    """
-    rng = np.random.default_rng(seed)
-    up, down = np.exp(rng.uniform(np.log(1e-4), np.log(10), (2, count)))
-    uu, dd = np.exp(rng.uniform(np.log(1e-6), np.log(10), (2, count)))
-    return np.array([up, down, uu, np.sqrt(uu * dd) * rng.uniform(-1, 1, count), dd])
 
 
 def errors(

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["pbe_correlation", "pbe_derivatives"]
+import numpy as np
+
+__all__ = ["pbe_correlation", "pbe_derivatives", "random_points"]
 
 # A, alpha_1, beta_1 .. beta_4 of G(rs): unpolarised, polarised, minus the spin stiffness.
 TABLE = (
@@ -104,3 +106,15 @@ def pbe_derivatives(mp: Any, point: tuple[Any, ...], order: int) -> dict[tuple[i
         )
 
     return series_of(energy, [mp.mpf(x) for x in point], order)
+
+
+def random_points(count: int, seed: int = 0) -> np.ndarray:
+    """Return random inputs, shape (5, count).
+
+    Densities are log-uniform in 1e-4 to 10, sigma_uu and sigma_dd in 1e-6 to 10, and the angle between the
+    gradients is random: |sigma_ud| <= sqrt(sigma_uu*sigma_dd), as for any two vectors.
+    """
+    rng = np.random.default_rng(seed)
+    up, down = np.exp(rng.uniform(np.log(1e-4), np.log(10), (2, count)))
+    uu, dd = np.exp(rng.uniform(np.log(1e-6), np.log(10), (2, count)))
+    return np.array([up, down, uu, np.sqrt(uu * dd) * rng.uniform(-1, 1, count), dd])

@@ -1,0 +1,131 @@
+"""Measure symgrad and its peers in turns: `python -m benchmarks.scoreboard [--quick] [--full] [--write]`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from benchmarks.measure import ROOT
+from benchmarks.run import machine
+from benchmarks.scoreboard.board import Board, Settings, measure
+from benchmarks.scoreboard.peers import PEERS, SYMGRAD
+from benchmarks.scoreboard.processes import pythons
+from benchmarks.scoreboard.report import page, rich_table, sheets
+from benchmarks.scoreboard.workloads import LONG, WORKLOADS
+
+__all__ = ["main"]
+
+PICTURE = "images/scoreboard.svg"
+
+
+@click.command()
+@click.option("--only", type=click.Choice(list(WORKLOADS)), multiple=True, help="this workload (repeatable)")
+@click.option(
+    "--peer", type=click.Choice(list(PEERS)), multiple=True, help="this peer beside symgrad (repeatable)"
+)
+@click.option(
+    "--quick", is_flag=True, help="few points and rounds, NumPy and SymPy alone: does everything run?"
+)
+@click.option("--full", is_flag=True, help="also what takes long to compile")
+@click.option("--limit", default=60.0, show_default=True, help="seconds that a peer may take to compile")
+@click.option("--rounds", default=21, show_default=True, help="samples of each peer")
+@click.option("--peers-python", help="the interpreter that has the peers; by default that of .venv-peers")
+@click.option(
+    "--save", type=click.Path(dir_okay=False, path_type=Path), help="keep what was measured, as JSON"
+)
+@click.option(
+    "--load",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="show what was kept instead of measuring (repeatable: one after the other)",
+)
+@click.option("--write", is_flag=True, help="write docs/scoreboard.md and its picture (Matplotlib) as well")
+def main(
+    only: tuple[str, ...],
+    peer: tuple[str, ...],
+    quick: bool,
+    full: bool,
+    limit: float,
+    rounds: int,
+    peers_python: str | None,
+    save: Path | None,
+    load: tuple[Path, ...],
+    write: bool,
+) -> None:
+    """Measure symgrad and every peer that is installed, in turns, and print a table for each workload."""
+    if load:
+        board = _loaded(load)
+    else:
+        names = only or tuple(n for n in WORKLOADS if full or n not in LONG)
+        everyone = (SYMGRAD, *(p for p in PEERS if p in peer or (not peer and p != SYMGRAD)))
+        peers = tuple(p for p in everyone if not quick or peer or p in (SYMGRAD, "numpy", "sympy"))
+        settings = Settings(peers, pythons(peers_python), rounds=rounds, limit=limit)
+        if quick:
+            settings = replace(settings, quick=True, rounds=2, limit=5.0)
+        board = _measured(names, settings, save)
+    console = Console()
+    for sheet in sheets(board):
+        console.print(rich_table(sheet), "")
+    if write:
+        from benchmarks.scoreboard.picture import draw
+
+        draw(board, ROOT / "docs" / PICTURE)
+        (ROOT / "docs" / "scoreboard.md").write_text(page(board, PICTURE), encoding="utf-8", newline="\n")
+
+
+def _measured(names: tuple[str, ...], settings: Settings, save: Path | None) -> Board:
+    board = Board(machine=machine(), command=_command())
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(names))
+        settings = replace(settings, step=lambda text: progress.update(task, description=text))
+        for name in names:
+            measure(board, name, settings)
+            if save:
+                save.write_text(json.dumps(board.to_json()), encoding="utf-8")
+            progress.advance(task)
+    return board
+
+
+def _command() -> str:
+    """Return what was typed, without the paths of this machine."""
+    arguments = list(sys.argv[1:])
+    for option in ("--save", "--peers-python"):
+        if option in arguments:
+            at = arguments.index(option)
+            del arguments[at : at + 2]
+    return " ".join(["python -m benchmarks.scoreboard", *(a for a in arguments if a != "--write")])
+
+
+def _loaded(paths: tuple[Path, ...]) -> Board:
+    boards = [Board.from_json(json.loads(p.read_text(encoding="utf-8"))) for p in paths]
+    board = boards[0]
+    for more in boards[1:]:
+        board.results += more.results
+        board.compiled |= more.compiled
+        board.phases |= more.phases
+        board.versions |= more.versions
+    return board
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What symgrad aims at on the scoreboard, and whether a board reaches it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from benchmarks.scoreboard.board import Board, Result
+from benchmarks.scoreboard.peers import PEERS, SYMGRAD
+
+__all__ = ["Finding", "findings"]
+
+Figure: TypeAlias = "Callable[[Board], tuple[float, str] | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An aim and what was found.
+
+    Attributes:
+        aim: in words.
+        limit: the largest figure that reaches it.
+        figure: what was measured.
+        against: the peer it is a ratio to, or the unit.
+    """
+
+    aim: str
+    limit: float
+    figure: float
+    against: str
+
+    @property
+    def holds(self) -> bool:
+        return self.figure <= self.limit
+
+
+def _result(board: Board, workload: str, points: int) -> Result | None:
+    return next((r for r in board.results if (r.workload, r.points) == (workload, points)), None)
+
+
+def ratio(workload: str, points: int, peers: Sequence[str], board: Board) -> tuple[float, str] | None:
+    """Return symgrad / peer, the largest: against the fastest of some peers, or of all."""
+    result = _result(board, workload, points)
+    if result is None or SYMGRAD not in result.seconds:
+        return None
+    among = [p for p in peers or PEERS if p in result.seconds and p != SYMGRAD and (peers or p != "copy")]
+    if not among:
+        return None
+    largest, peer = max((result.ratios(p)[1], p) for p in among)
+    return largest, PEERS[peer].title
+
+
+def compiling(workload: str, board: Board, phases: Sequence[str] = ()) -> tuple[float, str] | None:
+    """Return the median seconds symgrad takes to compile, or the parts of it."""
+    found = board.phases.get(workload, {})
+    if phases and all(p in found for p in phases):
+        return sum(statistics.median(found[p]) for p in phases), "s"
+    taken = board.compiled.get(workload, {}).get(SYMGRAD)
+    return (statistics.median(taken), "s") if taken else None
+
+
+def point(workload: str, points: int, board: Board) -> tuple[float, str] | None:
+    """Return microseconds a point."""
+    result = _result(board, workload, points)
+    if result is None or SYMGRAD not in result.seconds:
+        return None
+    return result.median(SYMGRAD) / points * 1e6, "us/point"
+
+
+def inaccuracy(board: Board) -> tuple[float, str] | None:
+    """Return the largest ratio of a worst error to that of the most accurate peer; below half an ulp all are one."""
+    found: list[tuple[float, str]] = []
+    for r in board.results:
+        peers = [e.worst for p, e in r.errors.items() if p != SYMGRAD and not e.missing]
+        if SYMGRAD in r.errors and peers:
+            best = max(min(peers), 0.5)
+            found.append((max(r.errors[SYMGRAD].worst, 0.5) / best, f"{r.workload}, {r.points:,} points"))
+    return max(found) if found else None
+
+
+DERIVE_AND_COMPILE = ("derive", "compile")
+AIMS: Sequence[tuple[str, float, Figure]] = (
+    ("W1 at 100,000 points: no slower than any peer", 1.0, partial(ratio, "W1", 100_000, ())),
+    (
+        "W1 at 10,000,000 points: 0.9 of the speed of copying",
+        1 / 0.9,
+        partial(ratio, "W1", 10_000_000, ("copy",)),
+    ),
+    ("W2 at 100,000 points", 0.35, partial(ratio, "W2", 100_000, ("numba-svml",))),
+    ("W5 at 1,000 points", 0.5, partial(ratio, "W5", 1_000, ("heyoka-fast",))),
+    ("W5 at 100,000 points", 0.5, partial(ratio, "W5", 100_000, ("heyoka-fast",))),
+    ("W4 at 1,000 points", 0.6, partial(ratio, "W4", 1_000, ("heyoka-fast",))),
+    ("PBE to order 3 at 1,000 points", 0.07, partial(ratio, "PBE-3", 1_000, ("libxc",))),
+    ("PBE to order 3 at 100,000 points", 0.15, partial(ratio, "PBE-3", 100_000, ("libxc",))),
+    ("GMM", 1 / 3, partial(ratio, "GMM", 1, ("jax",))),
+    ("MLP: no slower than NumPy and jax", 1.0, partial(ratio, "MLP", 1, ("numpy", "jax"))),
+    ("worst error: twice that of the most accurate peer", 2.0, inaccuracy),
+    ("W2: compiled", 0.015, partial(compiling, "W2", phases=("compile",))),
+    ("W5: compiled", 0.040, partial(compiling, "W5", phases=("compile",))),
+    ("W4: derived and compiled", 0.4, partial(compiling, "W4", phases=DERIVE_AND_COMPILE)),
+    ("PBE to order 3: derived and compiled", 1.0, partial(compiling, "PBE-3", phases=DERIVE_AND_COMPILE)),
+    ("PBE to order 4: derived and compiled", 4.0, partial(compiling, "PBE-4", phases=DERIVE_AND_COMPILE)),
+    ("graph of 10,000: derived and compiled", 3.0, partial(compiling, "W4-10k", phases=DERIVE_AND_COMPILE)),
+    ("graph of 10,000: a point", 28.0, partial(point, "W4-10k", 1_000)),
+    (
+        "graph of 100,000: derived and compiled",
+        40.0,
+        partial(compiling, "W4-100k", phases=DERIVE_AND_COMPILE),
+    ),
+)
+
+
+def findings(board: Board) -> Iterator[Finding]:
+    """Yield the aims that a board has figures for."""
+    for words, limit, figure in AIMS:
+        found = figure(board)
+        if found is not None:
+            yield Finding(words, limit, *found)

@@ -1,0 +1,196 @@
+"""The measurement itself: one sample of every peer in turn, round after round."""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from benchmarks.scoreboard.accuracy import Errors, checked, errors, reference
+from benchmarks.scoreboard.child import unpacked
+from benchmarks.scoreboard.peers import PEERS, SYMGRAD, UnableError
+from benchmarks.scoreboard.processes import Worker, python_for
+from benchmarks.scoreboard.workloads import WORKLOADS, sizes_of
+
+__all__ = ["Board", "Result", "Settings", "measure"]
+
+Pythons = Sequence[tuple[str, frozenset[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to measure.
+
+    Attributes:
+        peers: their names.
+        pythons: from `processes.pythons`.
+        quick: few points and rounds.
+        rounds: how often every peer takes a sample.
+        limit: seconds that a peer may take to compile.
+        again: in how many fresh processes symgrad compiles.
+        step: called with a few words before each piece of work.
+    """
+
+    peers: tuple[str, ...]
+    pythons: Pythons
+    quick: bool = False
+    rounds: int = 21
+    limit: float = 60.0
+    again: int = 5
+    step: Callable[[str], None] = field(default=lambda _: None)
+
+
+@dataclass(slots=True)
+class Result:
+    """A workload at a number of points.
+
+    Attributes:
+        workload: its name.
+        points: how many.
+        compared: at how many of them values were compared.
+        seconds: of each peer, by round; a slow one takes part in the first rounds only.
+        errors: of each peer.
+        absent: why a peer is not there.
+    """
+
+    workload: str
+    points: int
+    compared: int
+    seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    errors: dict[str, Errors] = field(default_factory=dict[str, Errors])
+    absent: dict[str, str] = field(default_factory=dict[str, str])
+
+    def ratios(self, peer: str) -> tuple[float, float, float]:
+        """Return quartiles of symgrad / peer over the rounds: lower, median, upper."""
+        ours, theirs = self.seconds[SYMGRAD], self.seconds[peer]
+        found = [a / b for a, b in zip(ours, theirs, strict=False)]
+        if len(found) == 1:
+            return found[0], found[0], found[0]
+        low, middle, high = statistics.quantiles(found, n=4, method="inclusive")
+        return low, middle, high
+
+    def median(self, peer: str) -> float:
+        """Return seconds a call."""
+        return statistics.median(self.seconds[peer])
+
+
+@dataclass(slots=True)
+class Board:
+    """Everything measured.
+
+    Attributes:
+        results: in the order of measurement.
+        compiled: workload -> peer -> seconds, one for each fresh process.
+        phases: workload -> part of symgrad's compiling, and compiling again -> seconds.
+        versions: of each peer.
+        machine: in words.
+        command: what was run.
+    """
+
+    results: list[Result] = field(default_factory=list[Result])
+    compiled: dict[str, dict[str, list[float]]] = field(default_factory=dict[str, dict[str, list[float]]])
+    phases: dict[str, dict[str, list[float]]] = field(default_factory=dict[str, dict[str, list[float]]])
+    versions: dict[str, str] = field(default_factory=dict[str, str])
+    machine: str = ""
+    command: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Board:
+        results = [
+            Result(**{**r, "errors": {p: Errors(**e) for p, e in r["errors"].items()}})
+            for r in stored["results"]
+        ]
+        return cls(**{**stored, "results": results})
+
+
+# A sampled call that takes long is not repeated as often.
+_ENOUGH_S = 15.0
+_ANSWER_S = 300.0
+
+
+def measure(board: Board, name: str, settings: Settings) -> None:
+    """Add a workload to the board."""
+    workload = WORKLOADS[name]
+    board.compiled[name] = {}
+    absent: dict[str, str] = {}
+    workers: dict[str, Worker] = {}
+    try:
+        for peer in settings.peers:
+            settings.step(f"{name}: compiling, {PEERS[peer].title}")
+            try:
+                workers[peer] = _compiled(board, name, peer, settings)
+            except UnableError as reason:
+                absent[peer] = str(reason)
+        for points in sizes_of(workload, settings.quick):
+            result = Result(name, points, checked(workload, points), absent=dict(absent))
+            board.results.append(result)
+            settings.step(f"{name}: reference values")
+            exact = reference(workload, points)
+            for peer, worker in list(workers.items()):
+                settings.step(f"{name}, {points:,} points: values, {PEERS[peer].title}")
+                try:
+                    worker.ask("points", points, limit=_ANSWER_S)
+                    values = worker.ask("values", result.compared, limit=_ANSWER_S)["values"]
+                    if values:
+                        result.errors[peer] = errors(workload, list(map(unpacked, values)), exact)
+                except UnableError as reason:
+                    absent[peer] = result.absent[peer] = str(reason)
+                    del workers[peer]
+            _rounds(result, workers, settings)
+    finally:
+        for worker in workers.values():
+            worker.close()
+
+
+def _compiled(board: Board, name: str, peer: str, settings: Settings) -> Worker:
+    """Return a process that has compiled the workload; symgrad's figure is of several of them."""
+    python = python_for(peer, settings.pythons)
+    taken = board.compiled[name].setdefault(peer, [])
+    limit = settings.limit if peer != SYMGRAD else _ANSWER_S
+    while True:
+        worker = Worker(peer, name, python)
+        board.versions[peer] = worker.ask("ready", limit=_ANSWER_S)["version"]
+        answer = worker.ask("compile", settings.quick, limit=limit)
+        taken.append(answer["seconds"])
+        if peer != SYMGRAD:
+            return worker
+        phases = board.phases.setdefault(name, {})
+        for phase, seconds in answer["phases"].items():
+            phases.setdefault(phase, []).append(seconds)
+        last = settings.quick or len(taken) >= settings.again or taken[-1] > _ENOUGH_S
+        if taken[-1] <= _ENOUGH_S:
+            phases.setdefault("again", []).append(worker.ask("again", limit=limit)["seconds"])
+        if last:
+            return worker
+        worker.close()
+
+
+def _rounds(result: Result, workers: dict[str, Worker], settings: Settings) -> None:
+    order = random.Random(0)
+    spent = dict.fromkeys(workers, 0.0)
+    for k in range(settings.rounds):
+        settings.step(f"{result.workload}, {result.points:,} points: round {k + 1} of {settings.rounds}")
+        turn = list(workers)
+        order.shuffle(turn)
+        before = os.times().elapsed
+        for peer in turn:
+            if peer != SYMGRAD and spent[peer] > _ENOUGH_S:
+                continue
+            try:
+                seconds = workers[peer].ask("sample", limit=_ANSWER_S)["seconds"]
+            except UnableError as reason:
+                result.absent[peer] = str(reason)
+                result.errors.pop(peer, None)
+                result.seconds.pop(peer, None)
+                del workers[peer]
+                continue
+            result.seconds.setdefault(peer, []).append(seconds)
+            now = os.times().elapsed
+            spent[peer] += now - before
+            before = now

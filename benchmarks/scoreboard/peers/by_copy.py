@@ -1,0 +1,28 @@
+"""As many bytes as a workload reads and writes, copied: the least time its memory takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scoreboard.peers import Bind, Run, UnableError
+from benchmarks.scoreboard.pointwise import POINTWISE, Pointwise
+from benchmarks.scoreboard.programs import Program
+
+
+def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
+    if workload is not POINTWISE["W1"]:
+        raise UnableError("only where memory may be the limit: as many arrays are read as are written")
+
+    def bind(inputs: Any) -> Run:
+        given = [x.copy() for x in inputs]
+        out = [np.empty_like(x) for x in given]
+
+        def call() -> None:
+            for x, o in zip(given, out, strict=True):
+                np.copyto(o, x)
+
+        return Run(call, lambda _: ())
+
+    return bind

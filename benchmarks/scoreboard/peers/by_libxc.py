@@ -1,0 +1,59 @@
+"""Libxc, the library that PySCF brings: `xc_gga_exc_vxc...` of GGA_C_PBE for two spins, without Python between."""
+
+from __future__ import annotations
+
+import ctypes
+from importlib import import_module
+from itertools import combinations_with_replacement as multisets
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scoreboard.peers import Bind, Run, UnableError
+from benchmarks.scoreboard.pointwise import Pointwise, pbe
+from benchmarks.scoreboard.programs import Program
+
+GGA_C_PBE = 130
+POLARIZED = 2
+DENSITIES, INVARIANTS = (0, 1), (2, 3, 4)
+# Its groups in its order: by densities, then by invariants.
+GROUPS = [
+    [(d, i) for d, i in product(multisets(DENSITIES, n), multisets(INVARIANTS, order - n))]
+    for order in range(4)
+    for n in range(order, -1, -1)
+]
+FUNCTION = {1: "xc_gga_exc_vxc", 2: "xc_gga_exc_vxc_fxc", 3: "xc_gga_exc_vxc_fxc_kxc"}
+
+
+def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
+    if isinstance(workload, Program) or workload.formula is not pbe:
+        raise UnableError("a library of density functionals")
+    if workload.order not in FUNCTION:
+        raise UnableError("this build of it ends at order 3")
+    found = sorted(Path(import_module("pyscf.lib").__file__ or "").parent.glob("**/libxc.*"))
+    if not found:
+        raise UnableError("PySCF's libxc is not where its wheel has it")
+    library: Any = ctypes.CDLL(str(found[0]))
+    library.xc_func_alloc.restype = ctypes.c_void_p
+    functional = ctypes.c_void_p(library.xc_func_alloc())
+    if library.xc_func_init(functional, GGA_C_PBE, POLARIZED):
+        raise UnableError("xc_func_init failed")
+    function = getattr(library, FUNCTION[workload.order])
+    groups = [g for g in GROUPS if len(g[0][0]) + len(g[0][1]) <= workload.order]
+    columns = {tuple(d + i): (g, c) for g, group in enumerate(groups) for c, (d, i) in enumerate(group)}
+
+    def bind(inputs: Any) -> Run:
+        points = inputs.shape[1]
+        rho, sigma = np.ascontiguousarray(inputs[:2].T), np.ascontiguousarray(inputs[2:].T)
+        out = [np.empty((points, len(group))) for group in groups]
+        arguments = [ctypes.c_void_p(a.ctypes.data) for a in (rho, sigma, *out)]
+
+        def outputs(_: Any) -> list[Any]:
+            values = [out[g][:, c] for g, c in (columns[index] for _, index in workload.outputs)]
+            return [values[0] * (inputs[0] + inputs[1]), *values[1:]]  # its energy is one per particle
+
+        return Run(lambda: function(functional, ctypes.c_size_t(points), *arguments), outputs)
+
+    return bind

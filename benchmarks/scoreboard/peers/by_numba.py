@@ -1,0 +1,70 @@
+"""Numba: one loop over the points, its body written by hand or by reverse accumulation."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scoreboard.peers import Bind, Run, UnableError
+from benchmarks.scoreboard.pointwise import Pointwise
+from benchmarks.scoreboard.programs import Program
+from benchmarks.scoreboard.tape import FUNCTIONS
+
+numba: Any = import_module("numba")
+LONGEST = 20_000
+
+
+def prepare(workload: Pointwise | Program, variant: str) -> Bind:
+    if "svml" in variant and not numba.config.USING_SVML:
+        raise UnableError(
+            "SVML is not in use (`numba -s` says why): it needs icc-rt and an llvmlite built for it"
+        )
+    compiled = numba.njit(error_model="numpy", fastmath="fast" in variant)
+    if isinstance(workload, Program):
+        return _program(workload, compiled)
+    loop = _loop(workload, compiled)
+
+    def bind(inputs: Any) -> Run:
+        out = [np.empty(inputs.shape[1]) for _ in workload.outputs]
+        given = [x.copy() for x in inputs]
+        return Run(lambda: loop(*given, *out), lambda _: out)
+
+    return bind
+
+
+def _loop(workload: Pointwise, compiled: Any) -> Any:
+    xs = [f"x{k}" for k in range(len(workload.inputs))]
+    outs = [f"o{k}" for k in range(len(workload.outputs))]
+    space: dict[str, Any] = {f: getattr(math, f) for f in FUNCTIONS}
+    if workload.by_hand and len(workload.inputs) == 2:
+        space["point"] = compiled(workload.by_hand)
+        body = [f"{', '.join(f'{o}[i]' for o in outs)} = point({', '.join(f'{x}[i]' for x in xs)})"]
+    else:
+        tape, outputs = workload.taped()
+        lines, names = tape.source(outputs)
+        if len(lines) > LONGEST:
+            raise UnableError(f"{len(lines):,} lines of Python")
+        body = [
+            *(f"{x} = a{x}[i]" for x in xs),
+            *lines,
+            *(f"{o}[i] = {n}" for o, n in zip(outs, names, strict=True)),
+        ]
+        xs = [f"a{x}" for x in xs]
+    head = [f"def loop({', '.join([*xs, *outs])}):", f"    for i in range(len({xs[0]})):"]
+    exec("\n".join([*head, *(f"        {line}" for line in body)]), space)
+    return compiled(space["loop"])
+
+
+def _program(workload: Program, compiled: Any) -> Bind:
+    function = compiled(workload.by_hand)
+    try:
+        function(*workload.arrays().values())
+    except numba.core.errors.NumbaError as error:
+        words = str(error).split("\n")
+        raise UnableError(
+            f"it does not compile the NumPy code: {words[1] if len(words) > 1 else words[0]}"
+        ) from None
+    return lambda arrays: Run(lambda: function(*arrays.values()), lambda found: found)

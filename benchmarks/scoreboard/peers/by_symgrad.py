@@ -1,0 +1,87 @@
+"""symgrad: parse or build, differentiate, compile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import symgrad as sg
+from benchmarks.scoreboard.peers import Bind, Run
+from benchmarks.scoreboard.pointwise import Pointwise, pbe
+from benchmarks.scoreboard.programs import Program
+
+# What symgrad imports when it is first needed is not a part of compiling: peers have imported themselves too.
+for _name in ("parse", "symbols", "sin", "grad", "derivatives", "compile"):
+    getattr(sg, _name)
+for _name in ("frontend.text", "rules.pipeline", "kernel.compile", "kernel.array_kernel", "llvm.jit"):
+    import_module(f"symgrad.{_name}")
+
+# Seconds of the last preparation: reading or building the formula, deriving, compiling.
+PHASES: dict[str, float] = {}
+
+
+def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
+    return _pointwise(workload) if isinstance(workload, Pointwise) else _program(workload)
+
+
+def _read(workload: Pointwise) -> tuple[Sequence[Any], Sequence[Any]]:
+    if workload.formula is pbe:
+        from examples.pbe_correlation import CORRELATION
+
+        program = sg.parse(CORRELATION)
+        return program.inputs, [program["energy"]]
+    if workload.text:
+        program = sg.parse(workload.text)
+        return program.inputs, [program["f"]]
+    xs = sg.symbols(" ".join(workload.inputs))
+    functions = SimpleNamespace(sin=sg.sin, cos=sg.cos, tanh=sg.tanh, number=Fraction)
+    return xs, workload.formula(functions, *xs)
+
+
+def _pointwise(workload: Pointwise) -> Bind:
+    clock = [time.process_time()]
+    xs, values = _read(workload)
+    clock.append(time.process_time())
+    wrt = [xs[k] for k in workload.wrt]
+    if workload.order == 1:
+        outputs = [e for f in values for e in (f, *sg.grad(f, wrt))]
+    else:
+        outputs = [e for f in values for e in sg.derivatives(f, wrt, order=workload.order).values()]
+    clock.append(time.process_time())
+    kernel = sg.compile(outputs, inputs=xs)
+    _note(clock)
+
+    def bind(inputs: Any) -> Run:
+        out = tuple(np.empty(inputs.shape[1]) for _ in outputs)
+        return Run(lambda: kernel(*inputs, out=out), lambda found: found)
+
+    return bind
+
+
+def _program(workload: Program) -> Bind:
+    clock = [time.process_time()]
+    program = sg.parse(workload.text)
+    loss = program["loss"]
+    clock.append(time.process_time())
+    outputs = [loss, *sg.grad(loss, [program[n] for n in workload.wrt])]
+    clock.append(time.process_time())
+    kernel = sg.compile(outputs, program.inputs)
+    _note(clock)
+
+    def bind(arrays: Any) -> Run:
+        given = tuple(arrays[str(i)] for i in program.inputs)
+        return Run(lambda: kernel(*given), lambda found: found)
+
+    return bind
+
+
+def _note(clock: list[float]) -> None:
+    clock.append(time.process_time())
+    for name, start, end in zip(("read", "derive", "compile"), clock, clock[1:], strict=False):
+        PHASES[name] = end - start

@@ -1,0 +1,128 @@
+"""The processes of the peers, as the one that measures sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from benchmarks.arrays import ONE_THREAD
+from benchmarks.measure import ROOT
+from benchmarks.scoreboard.peers import PEERS, SYMGRAD, Peer, UnableError
+
+__all__ = ["Worker", "python_for", "pythons"]
+
+_FIND = "import sys; from importlib.util import find_spec; print(*(n for n in sys.argv[1:] if find_spec(n)))"
+
+
+def pythons(given: str | None) -> list[tuple[str, frozenset[str]]]:
+    """Return the interpreters, our own first, each with those modules that it has of all that peers need."""
+    folder = ROOT / ".venv-peers" / ("Scripts" if os.name == "nt" else "bin")
+    candidates = [sys.executable, given or str(folder / "python")]
+    needed = sorted({n for p in PEERS.values() for n in p.needs})
+    found: list[tuple[str, frozenset[str]]] = []
+    for path in dict.fromkeys(candidates):
+        if path == given or Path(path).exists() or Path(f"{path}.exe").exists():
+            done = subprocess.run([path, "-c", _FIND, *needed], capture_output=True, text=True, check=True)
+            found.append((path, frozenset(done.stdout.split())))
+    return found
+
+
+def python_for(name: str, available: Sequence[tuple[str, frozenset[str]]]) -> str:
+    """Return the interpreter that a peer runs in.
+
+    Raises:
+        UnableError: if none has what the peer needs.
+    """
+    for path, modules in available[:1] if name == SYMGRAD else available:
+        if modules.issuperset(PEERS[name].needs):
+            return path
+    raise UnableError("not installed")
+
+
+def _environment(peer: Peer, python: str) -> dict[str, str]:
+    found = {
+        **os.environ,
+        **ONE_THREAD,
+        "NUMEXPR_NUM_THREADS": "1",
+        "NUMBA_NUM_THREADS": "1",
+        **peer.environment,
+    }
+    if "svml" in peer.variant:  # the wheel of icc-rt has it where no loader looks
+        libraries = str(Path(python).parent.parent / "lib")
+        found["LD_LIBRARY_PATH"] = os.pathsep.join(
+            filter(None, [libraries, os.environ.get("LD_LIBRARY_PATH")])
+        )
+    return found
+
+
+class Worker:
+    """A process with one peer and one workload; every request is answered, or the process is ended."""
+
+    def __init__(self, name: str, workload: str, python: str) -> None:
+        self.name = name
+        self._process = subprocess.Popen(
+            [python, "-m", "benchmarks.scoreboard.child", name, workload],
+            cwd=ROOT,
+            env=_environment(PEERS[name], python),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )
+        self._answers: queue.Queue[str] = queue.Queue()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._answers.put(line)
+        self._answers.put("")
+
+    def ask(self, what: str, *arguments: Any, limit: float) -> dict[str, Any]:
+        """Have one thing done.
+
+        Args:
+            what: the name of a method of `child.Child`.
+            arguments: its arguments.
+            limit: seconds to wait.
+
+        Raises:
+            UnableError: if the peer cannot do it, takes longer than the limit, or ends; the process is over then.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps([what, *arguments]) + "\n")
+            self._process.stdin.flush()
+            line = self._answers.get(timeout=limit)
+        except queue.Empty:
+            self.close()
+            raise UnableError(f"{what}: not done after {limit:.0f} s") from None
+        except OSError:
+            line = ""
+        if not line:
+            self.close()
+            raise UnableError(f"{what}: its process ended (status {self._process.returncode})")
+        answer: dict[str, Any] = json.loads(line)
+        if "unable" in answer:
+            self.close()
+            raise UnableError(answer["unable"])
+        return answer
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._listener.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # what was written last may have no reader
+                    pipe.close()

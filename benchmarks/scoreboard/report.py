@@ -1,0 +1,192 @@
+"""A board as tables, on the terminal and as a page of the documentation."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from benchmarks.scoreboard.accuracy import Errors
+from benchmarks.scoreboard.aims import findings
+from benchmarks.scoreboard.board import Board, Result
+from benchmarks.scoreboard.peers import PEERS, SYMGRAD
+from benchmarks.scoreboard.pointwise import Pointwise
+from benchmarks.scoreboard.programs import Program
+from benchmarks.scoreboard.workloads import WORKLOADS
+
+__all__ = ["Sheet", "page", "rich_table", "sheets"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table: its title, its head, its rows of text, and a line below."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    below: str = ""
+
+
+def sheets(board: Board) -> Iterator[Sheet]:
+    """Yield all tables of a board."""
+    made = list(findings(board))
+    if made:
+        yield Sheet(
+            "Aims",
+            ("aim", "found", "of", "limit", ""),
+            [
+                (f.aim, f"{f.figure:.2g}", f.against, f"{f.limit:.2g}", "" if f.holds else "not reached")
+                for f in made
+            ],
+        )
+    for result in board.results:
+        yield _of_result(result)
+    yield _compiling(board)
+    phases = _phases(board)
+    if phases.rows:
+        yield phases
+
+
+def duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def title_of(result: Result) -> str:
+    what = WORKLOADS[result.workload].what
+    at = "" if isinstance(WORKLOADS[result.workload], Program) else f", {result.points:,} points"
+    return f"{result.workload}: {what}{at}"
+
+
+def ulps(errors: Errors | None) -> tuple[str, str]:
+    """Return the worst error and the median one as text."""
+    if errors is None:
+        return "", ""
+    if errors.missing == 1:
+        return "no number", ""
+    gaps = f", no number at {errors.missing:.0%}" if errors.missing else ""
+    return f"{errors.worst:.2g}{gaps}", f"{errors.median:.2g}"
+
+
+def _of_result(result: Result) -> Sheet:
+    rows: list[tuple[str, ...]] = []
+    for peer in sorted(result.seconds, key=result.median):
+        spread = ""
+        if peer != SYMGRAD and SYMGRAD in result.seconds:
+            low, middle, high = result.ratios(peer)
+            spread = f"{middle:.2g} ({low:.2g} to {high:.2g})"
+        time = duration(result.median(peer) / result.points)
+        rows.append((PEERS[peer].title, time, spread, *ulps(result.errors.get(peer))))
+    whole = isinstance(WORKLOADS[result.workload], Program)
+    head = ("", "a call" if whole else "a point", "symgrad / it", "worst error", "median error")
+    return Sheet(title_of(result), head, rows, _below(result))
+
+
+def _below(result: Result) -> str:
+    reasons: dict[str, list[str]] = {}
+    for peer, reason in result.absent.items():
+        if peer != "copy":
+            reasons.setdefault(reason, []).append(PEERS[peer].title)
+    told = "; ".join(f"{', '.join(peers)}: {reason}" for reason, peers in reasons.items())
+    workload = WORKLOADS[result.workload]
+    if isinstance(workload, Pointwise):
+        relative = "each value" if workload.relative_to == "each" else "the largest result at the point"
+        note = f" {workload.note}." if workload.note else ""
+        compared = f"Errors at {result.compared} points, relative to {relative}.{note}"
+    else:
+        compared = "Errors of all entries, relative to the largest entry of the array."
+    return compared + (f" Not here: {told}." if told else "")
+
+
+def _compiling(board: Board) -> Sheet:
+    """Compile times, one row for each workload."""
+    peers = [p for p in PEERS if any(board.compiled[w].get(p) for w in board.compiled) and p != "copy"]
+    rows = [
+        (name, *(duration(statistics.median(taken[p])) if taken.get(p) else "" for p in peers))
+        for name, taken in board.compiled.items()
+    ]
+    return Sheet(
+        "Compiling, once in a fresh process",
+        ("", *(PEERS[p].title for p in peers)),
+        rows,
+        "From the formula to the end of the first call, imports apart: processor time, with the compilers that a peer "
+        "starts. For symgrad that is the median of several processes.",
+    )
+
+
+def _phases(board: Board) -> Sheet:
+    names = ("read", "derive", "compile")
+    rows = [
+        (
+            workload,
+            *(duration(statistics.median(found[n])) if found.get(n) else "" for n in (*names, "again")),
+        )
+        for workload, found in board.phases.items()
+    ]
+    return Sheet(
+        "Of that: symgrad's parts",
+        ("", "read or build", "derive", "compile", "all once more"),
+        rows,
+        "Reading the first text in a process builds the tables of the parser; the last column is everything again in "
+        "the same process.",
+    )
+
+
+def rich_table(sheet: Sheet) -> Table:
+    """Return a table for the terminal."""
+    made = Table(
+        *sheet.head, title=sheet.title, title_justify="left", caption=sheet.below, caption_justify="left"
+    )
+    for row in sheet.rows:
+        made.add_row(*row, style="bold" if row[0] == PEERS[SYMGRAD].title else None)
+    return made
+
+
+def page(board: Board, picture: str) -> str:
+    """Return docs/scoreboard.md."""
+    used = [p for p in PEERS if p in board.versions and p != "copy"]
+    lines = [
+        "# Scoreboard",
+        "",
+        "symgrad and every peer that is installed, on the same workloads. Each peer is a process of its own that holds",
+        "its compiled kernel; all take a sample in turn, round after round, so that a busy machine slows all alike. A",
+        "time is the median over the rounds, of processor time on one thread. `symgrad / it` is the median over the",
+        "rounds of symgrad's time divided by the peer's, with its quartiles: below 1, symgrad is faster. An error is a",
+        "multiple of 2**-52, about one unit in the last place, against values with at least forty digits (formulas in",
+        "mpmath, arrays in ball arithmetic).",
+        "",
+        f"- Machine: {board.machine}",
+        f"- Command: `{board.command}`; `make bench` runs it after `make peers`",
+        "",
+        f"![symgrad's time divided by each peer's]({picture})",
+        "",
+        *_markdown(
+            Sheet("Who is measured", ("", "version", "how"), [_peer(p, board.versions) for p in used])
+        ),
+    ]
+    for sheet in sheets(board):
+        lines += _markdown(sheet)
+    return "\n".join(lines)
+
+
+def _peer(name: str, versions: Mapping[str, str]) -> tuple[str, ...]:
+    peer = PEERS[name]
+    version = f"{peer.package} {versions[name]}" if peer.package not in peer.title.lower() else versions[name]
+    return peer.title, version, peer.note
+
+
+def _markdown(sheet: Sheet) -> list[str]:
+    escaped = [tuple(cell.replace("|", "\\|") for cell in row) for row in sheet.rows]
+    return [
+        f"## {sheet.title.replace('*', chr(92) + '*')}",
+        "",
+        "| " + " | ".join(sheet.head) + " |",
+        "|---" * len(sheet.head) + "|",
+        *("| " + " | ".join(row) + " |" for row in escaped),
+        "",
+        *([sheet.below, ""] if sheet.below else []),
+    ]

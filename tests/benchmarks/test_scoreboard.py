@@ -1,0 +1,165 @@
+"""The scoreboard measures what it says; how fast anyone is, no test decides."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import symgrad as sg
+from benchmarks.published import pbe_derivatives
+from benchmarks.scoreboard import report
+from benchmarks.scoreboard.__main__ import main
+from benchmarks.scoreboard.accuracy import Errors, errors, reference
+from benchmarks.scoreboard.aims import findings
+from benchmarks.scoreboard.board import Board, Result
+from benchmarks.scoreboard.peers import PEERS, UnableError
+from benchmarks.scoreboard.pointwise import POINTWISE, graph
+from benchmarks.scoreboard.processes import python_for
+from benchmarks.scoreboard.programs import PROGRAMS, below_diagonal, mixture_by_hand
+from benchmarks.scoreboard.tape import Tape, namespace, partials
+
+MP = mpmath.MPContext()
+MP.dps = 90
+
+
+def test_the_tape_has_the_derivatives_of_the_published_energy() -> None:
+    workload = POINTWISE["PBE-2"]
+    point = (0.3, 0.1, 0.2, 0.05, 0.1)
+    tape, outputs = workload.taped()
+    expected = pbe_derivatives(MP, point, 2)
+    found = tape.evaluate(outputs, point, MP)
+    assert len(found) == 21
+    for (_, index), value in zip(workload.outputs, found, strict=True):
+        assert abs(value / expected[index] - 1) < MP.mpf(10) ** -60, index
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "exp", "log", "log1p", "tanh", "sqrt"])
+def test_the_tape_differentiates_every_function_twice(name: str) -> None:
+    tape = Tape()
+    x = tape.add("input", 0)
+    ((_, _, second),) = partials(tape, [getattr(namespace(tape), name)(x * x + 2)], [x], 2)
+    (found,) = tape.evaluate([second], [0.7], MP)
+    expected = MP.diff(lambda t: getattr(MP, name)(t * t + 2), MP.mpf(0.7), 2)
+    assert abs(found / expected - 1) < 1e-25
+
+
+@pytest.mark.parametrize("name", ["W1", "W2", "W5"])
+def test_what_is_written_by_hand_is_the_reference(name: str) -> None:
+    workload = POINTWISE[name]
+    exact = reference(workload, 5)
+    assert workload.by_hand is not None
+    found = [np.broadcast_to(v, (5,)) for v in workload.by_hand(*workload.inputs_at(5))]
+    assert errors(workload, found, exact).worst < 100
+    spoiled = [v * (1 + 1e-9) for v in found]
+    assert errors(workload, spoiled, exact).worst > 1e5
+
+
+def test_a_random_graph_reads_all_inputs() -> None:
+    xs = sg.symbols(" ".join(f"x{k}" for k in range(10)))
+    (y,) = graph(sg, xs, 200)
+    assert len(y.inputs) == 10
+    assert len(y.equations) == 200
+
+
+def test_the_mixture_of_gaussians_is_the_one_of_its_publication() -> None:
+    # The example that comes with ADBench, and the values of its own tests.
+    alphas = np.array([-0.649014, 1.181166, -0.758453])
+    means = np.array([[0.092339, 0.186260], [0.345561, 0.396767], [0.538817, 0.419195]])
+    icf = np.array(
+        [[0.586443, -0.851887, 0.800321], [-1.509405, 0.875874, -0.242790], [0.166813, -1.965419, -1.270071]]
+    )
+    x = np.array([[1.175171, 2.029160]])
+    value, *gradients = mixture_by_hand(alphas, means, icf, x, below_diagonal(2))
+    assert value == pytest.approx(8.073804080049758, rel=1e-12)
+    assert gradients[0] == pytest.approx(
+        [0.10866285550865246, -0.7412700395238985, 0.6326071840152461], rel=1e-10
+    )
+    assert gradients[1][0] == pytest.approx([1.1169257653278701, 0.16333301355145527], rel=1e-10)
+    assert gradients[2][2] == pytest.approx(
+        [1.7189230977500494, 0.8600910907908669, -0.9946409304663228], rel=1e-10
+    )
+
+
+@pytest.mark.parametrize("name", ["Rosenbrock", "GMM"])
+def test_programs_by_hand_are_symgrads(name: str) -> None:
+    workload = PROGRAMS[name]
+    program = sg.parse(workload.text)
+    arrays = workload.arrays()
+    assert [str(i) for i in program.inputs] == list(arrays)
+    loss = program["loss"]
+    kernel = sg.compile([loss, *sg.grad(loss, [program[n] for n in workload.wrt])], program.inputs)
+    for ours, theirs in zip(kernel(*arrays.values()), workload.by_hand(*arrays.values()), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10 * np.abs(theirs).max())
+
+
+def test_errors_are_relative_and_gaps_are_counted() -> None:
+    workload = POINTWISE["W2"]
+    exact = [
+        np.array([mpmath.mpf(1), mpmath.mpf(2)], dtype=object),
+        np.array([mpmath.mpf(0)] * 2, dtype=object),
+    ]
+    found = errors(workload, [np.array([1.0, math.nan]), np.array([2.0**-50, 0.0])], exact)
+    assert found == Errors(worst=4.0, median=4.0, missing=0.5)
+
+
+def board() -> Board:
+    seconds = {"symgrad": [1e-3, 2e-3, 4e-3], "heyoka-fast": [2e-3, 8e-3, 4e-3], "libxc": [1.0]}
+    close = Errors(1.0, 0.5, 0.0)
+    result = Result("W5", 1_000, 200, seconds, {"symgrad": Errors(3.0, 1.0, 0.0), "heyoka-fast": close})
+    result.absent = {"symjit": "not installed", "numexpr": "a | b"}
+    phases = {"W5": {"compile": [0.03], "derive": [0.001]}}
+    return Board(
+        [result], {"W5": {"symgrad": [0.05]}}, phases, {"symgrad": "1", "libxc": "2"}, "a machine", "c"
+    )
+
+
+def test_ratios_are_taken_round_by_round() -> None:
+    result = board().results[0]
+    assert result.ratios("heyoka-fast") == (0.375, 0.5, 0.75)  # of 1/2, 1/4, 1
+    assert result.ratios("libxc")[1] == 1e-3  # it was slow: one round
+    assert Board.from_json(json.loads(json.dumps(board().to_json()))) == board()
+
+
+def test_aims_say_what_is_not_reached() -> None:
+    found = {f.aim: f for f in findings(board())}
+    assert found["W5 at 1,000 points"].holds
+    assert found["W5 at 1,000 points"].against == "heyoka, fast-math"
+    assert found["W5: compiled"].figure == 0.03
+    assert not found["worst error: twice that of the most accurate peer"].holds
+    assert "GMM" not in found
+
+
+def test_the_page_lists_who_is_absent_and_why() -> None:
+    text = report.page(board(), "images/scoreboard.svg")
+    assert "| heyoka, fast-math | 4 us | 0.5 (0.38 to 0.75) | 1 | 0.5 |" in text
+    assert "symjit: not installed; numexpr: a | b" in text
+    assert "not reached" in text
+
+
+def test_a_peer_that_is_not_installed_says_so() -> None:
+    nothing = [("python", frozenset({"llvmlite", "lark"})), ("other", frozenset({"numba"}))]
+    assert python_for("symgrad", nothing) == "python"
+    assert python_for("numba-svml", nothing) == "other"
+    with pytest.raises(UnableError, match="not installed"):
+        python_for("jax", nothing)
+    assert all(Path(f"benchmarks/scoreboard/peers/{p.module}.py").exists() for p in PEERS.values())
+
+
+@pytest.mark.slow
+def test_the_scoreboard_runs_from_the_command_line() -> None:
+    done = CliRunner().invoke(
+        main,
+        ["--quick", "--only", "W2", "--only", "Rosenbrock", "--peers-python", sys.executable],
+        env={"COLUMNS": "200"},
+        catch_exceptions=False,
+    )
+    assert done.exit_code == 0
+    for words in ("symgrad", "NumPy", "SymPy lambdify", "its expressions are of numbers", "W2: compiled"):
+        assert words in done.output
