@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_labels import components
+from symgrad.proof.indexed_places import disjoint, mirrored
 from symgrad.proof.indexed_terms import Atom, Component, Form, Monomial, Raw, Rule, Terms
 
 __all__ = [
@@ -95,8 +96,10 @@ def _map(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
         raise GiveUp("division by zeros of a map of positions")
     if e != 1:
         return [without(raw, atom, 1)]
-    if any(_disjoint(t, atom, other) for other in factors if other != atom):
+    if any(disjoint(t, atom, other) for other in factors if other != atom):
         return []
+    if head.params[0] == "le":
+        return mirrored(t, atom, raw)
     for sources, targets, total in ways:
         into = [positions[k] for k in targets]
         used = [p for a in factors for p in a[1]]
@@ -115,27 +118,6 @@ def _map(t: Terms, atom: Atom, raw: Raw) -> list[Raw] | None:
                         raws = [new for r in raws for new in t.times(r, equal)]
                     return raws
     return None
-
-
-def _disjoint(t: Terms, a: Atom, b: Atom) -> bool:
-    """Tell whether two maps are of parts of one axis that do not overlap: of arrays that are joined."""
-    parts: list[tuple[Form, Form]] = []
-    for head, positions in (t.heads[a[0]], a[1]), (t.heads[b[0]], b[1]):
-        if head.kind != "map" or head.params[0] != ("affine", 1) or not head.params[2]:
-            return False  # without ways the position is one in the part
-        if positions[-1] != a[1][-1]:
-            return False
-        lengths: tuple[str, ...] = head.params[1]
-        start = head.forms[0] if head.forms else {}
-        parts.append((start, t.add(start, t.size(lengths[0]) if len(lengths) == 2 else t.number(1))))
-    gaps = (t.subtract(p[0], q[1]) for p, q in (parts, parts[::-1]))
-    return any(all(c > 0 and _is_size(t, m) for m, c in gap.items()) for gap in gaps)
-
-
-def _is_size(t: Terms, monomial: Monomial) -> bool:
-    return all(
-        t.heads[h].kind == "size" and t.heads[h].positive for (_, own), _ in monomial for h, _, _ in own
-    )
 
 
 # ----------------------------------------------------------------------------------- a sum, and its reciprocal or root

@@ -84,6 +84,9 @@ UPDATES = [
     "inv(diag(w))@w + expm(diag(w))@w - sinm(A*eye(n))@w",
     "prod(1 + w)/(1 + w) + prod(1 + w**2)/w",
     "sum(concatenate((A@w, s*w, v))**3)",
+    "cumsum(w[::-1])[::-1]*A[0]",
+    "sum(cumsum((w*A[0])[::-1])[::-1]*cumsum(w))",
+    "cumsum(w[::-1])@A",
     "sum(concatenate((s*w, v))*concatenate((v, w*v[0])))",
     "sum(concatenate((X, Y, B), axis=0)*concatenate((B, Y*s, X), axis=0))",
 ]

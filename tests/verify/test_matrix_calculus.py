@@ -86,6 +86,7 @@ RIGHT = [
     ("b@inv(A + t*outer(a, b))@a", "t", "-((b@inv(A)@a)/(1 + t*(b@inv(A)@a)))**2"),
     ("logdet(lam*eye(n) + X@X.T)", "lam", "trace(inv(lam*eye(m) + X.T@X)) + (n - m)/lam"),
     ("a@expm(M)@a", "M", "expm_frechet(M.T, outer(a, a))"),
+    ("sum(cumsum(x)*a)", "x", "cumsum(a[::-1])[::-1]"),
     ("trace(sinm(M))", "M", "cosm(M).T"),
     ("trace(expm(S)@S)", "S", "expm(S) + S@expm(S)"),
     ("trace(A@expm(M))", "M", "expm_frechet(M.T, A.T)"),
@@ -147,6 +148,8 @@ WRONG = [
     ("trace(expm(t*A)@M)", "t", "trace(expm(t*A)@M)"),
     ("sqrt(sum(X**2))", "X", "X/sum(X**2)"),
     ("trace(kron(M,M))", "M", "trace(M)*eye(n)"),
+    ("sum(cumsum(x)*a)", "x", "cumsum(a)"),
+    ("sum(cumsum(x)*a)", "x", "cumsum(a[::-1])"),
     ("trace(expm(M))", "M", "expm(M)"),
     ("trace(A@expm(M))", "M", "(A@expm(M)).T"),
 ]
