@@ -25,6 +25,7 @@ from symgrad.ops.written import WRITTEN
 __all__ = ["call"]
 
 _LINEAR_ALGEBRA = "write its formula, or compute it in NumPy and pass it as an input"
+_BY_SCIPY = "compute it in SciPy and pass it as an input"
 _BY_HAND = "write it with subscripts, concatenate and where"
 _NOT_HERE = {
     **dict.fromkeys(
@@ -58,6 +59,10 @@ _NOT_HERE = {
         ],
         _BY_HAND,
     ),
+    **dict.fromkeys(
+        ["elliptic_pi", "hyp0f1", "hyp1f1", "hyp2f1", "hyper", "lerchphi", "legendre", "hermite"], _BY_SCIPY
+    ),
+    **dict.fromkeys(["hankel1", "hankel2"], "write its parts: besselj(n, x) and bessely(n, x)"),
     "all": "write min(where(c, 1, 0)) == 1",
     "any": "write max(where(c, 1, 0)) == 1",
     "median": "sort the data in NumPy and pass it as an input",

@@ -22,7 +22,7 @@ arb: Any = flint.arb
 acb: Any = flint.acb
 
 _REACH = arb(2) ** 64  # beyond it a value is unknown
-_LARGEST_ORDER = 1_000
+_LARGEST_ORDER = 200
 _LARGEST_SUM = 200  # terms
 _LARGEST_ANGLE = 2**20
 
