@@ -10,6 +10,7 @@ a denominator is not zero, what has a logarithm is positive. Sizes with a name a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -33,7 +34,9 @@ LAWS = {**RULES, **FUNCTION_RULES, **PRODUCT_RULES, REPEATED: repeated}
 """The laws of each kind of factor."""
 
 
-def prove_equal(program: Program, a: int, b: int, *, budget: int = BUDGET) -> tuple[str, ...]:
+def prove_equal(
+    program: Program, a: int, b: int, *, budget: int = BUDGET, deadline: float = math.inf
+) -> tuple[str, ...]:
     """Prove that two steps have equal entries for all values of the symbols and all sizes.
 
     Args:
@@ -41,6 +44,7 @@ def prove_equal(program: Program, a: int, b: int, *, budget: int = BUDGET) -> tu
         a: position of one of them.
         b: of the other, of the same shape.
         budget: work before giving up.
+        deadline: when to give up, on the clock of `time.monotonic`.
 
     Returns:
         What the proof takes for granted, as text.
@@ -56,7 +60,7 @@ def prove_equal(program: Program, a: int, b: int, *, budget: int = BUDGET) -> tu
         >>> prove_equal(Program(steps, (X,)), 0, 2)
         ()
     """
-    t = Terms(budget, LAWS)
+    t = Terms(budget, LAWS, deadline=deadline)
     if shape_of(program.steps[a]) != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")
     forms = forms_of(t, program, (a, b))
@@ -73,6 +77,7 @@ def prove_gradient(
     *,
     cotangent: int | None = None,
     budget: int = BUDGET,
+    deadline: float = math.inf,
 ) -> tuple[str, ...]:
     """Prove that a step is the derivative of another by a symbol.
 
@@ -86,6 +91,7 @@ def prove_gradient(
         claim: position of the derivative, with the axes of y and then those of the symbol: for a scalar the gradient.
         cotangent: position of an array of y's shape; the claim is then the gradient of ``sum(cotangent*y)``.
         budget: work before giving up.
+        deadline: when to give up, on the clock of `time.monotonic`.
 
     Returns:
         What the proof takes for granted, as text.
@@ -93,7 +99,7 @@ def prove_gradient(
     Raises:
         GiveUp: if it finds no proof; that says nothing about whether there is one.
     """
-    t = Terms(budget, LAWS, smooth=wrt)
+    t = Terms(budget, LAWS, smooth=wrt, deadline=deadline)
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None or symbol.kind != "real":
         raise GiveUp(f"{wrt} is no real symbol of the program")

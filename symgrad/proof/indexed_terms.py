@@ -7,6 +7,8 @@ Heads are interned: an entry of an input, a number such as a size, or an opaque 
 from __future__ import annotations
 
 import ast
+import math
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -96,6 +98,7 @@ class Terms:
         conditions: what the forms made so far take for granted, as text.
         assumed: how often something was taken for granted.
         smooth: name of an input; points where a sign jumps with it are left out.
+        deadline: when to give up, on the clock of `time.monotonic`.
     """
 
     budget: int
@@ -106,11 +109,14 @@ class Terms:
     conditions: dict[str, None] = field(default_factory=dict[str, None])
     assumed: int = 0
     smooth: str = ""
+    deadline: float = math.inf
 
     def spend(self, work: int = 1) -> None:
         self.budget -= work
         if self.budget < 0:
             raise GiveUp("too many terms")
+        if time.monotonic() > self.deadline:
+            raise GiveUp("the time limit")
 
     def name(self) -> str:
         """Return a name for an index that no other has."""

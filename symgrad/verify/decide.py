@@ -107,9 +107,9 @@ def _attempt(s: Statement, deadline: float) -> Attempt:
         return prove(s.program, s.a, s.b, deadline)
     try:
         if s.source["kind"] == "equal":
-            assumed = prove_equal(s.base, *s.sides)
+            assumed = prove_equal(s.base, *s.sides, deadline=deadline)
         else:
-            assumed = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1])
+            assumed = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
     except GiveUp as why:
         return Attempt((Case({}, f"gave up: {why}"),))
     return Attempt((Case({}, "proved", tuple(map(opposite, assumed))),))

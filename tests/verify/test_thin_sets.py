@@ -10,6 +10,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.proof.check import check
+from symgrad.proof.field import GiveUp
+from symgrad.proof.indexed import prove_equal
 from symgrad.verify.decide import decide, equal
 from symgrad.verify.prove import prove
 from tests.verify.statements import equality
@@ -208,3 +210,15 @@ def test_high_powers_of_numbers_in_arrays_end_soon(power):
     begun = time.monotonic()
     assert sg.equal(program["a"], program["b"], time_limit=1).status != "proved"
     assert time.monotonic() - begun < 4
+
+
+def test_proofs_of_arrays_end_in_time():
+    program = sg.parse(
+        "A : real[n, n]\nB : real[n, n]\nC = A@A.T + eye(n)\n"
+        "a = inv(eye(n) + (A + B)@C)\nb = eye(n) - (A + B)@inv(eye(n) + C@(A + B))@C"
+    )
+    s = equal(program["a"].node, program["b"].node)
+    begun = time.monotonic()
+    with pytest.raises(GiveUp, match="time limit"):
+        prove_equal(s.base, *s.sides, deadline=begun + 0.2)
+    assert time.monotonic() - begun < 2
