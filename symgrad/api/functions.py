@@ -10,7 +10,7 @@ from symgrad.api.expr import Expr, apply_op, built
 from symgrad.errors import UsageError
 from symgrad.ir.graph import constant
 from symgrad.ir.op import OPS
-from symgrad.ops.written import WRITTEN, Written
+from symgrad.ir.written import WRITTEN, Written
 
 __all__ = [
     "Chi",

@@ -20,7 +20,7 @@ from symgrad.frontend.terms import Argument, Items, Keyword, Nothing, Term, Text
 from symgrad.ir.graph import CONSTANTS, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS, Op
-from symgrad.ops.written import WRITTEN
+from symgrad.ir.written import WRITTEN
 
 __all__ = ["call"]
 

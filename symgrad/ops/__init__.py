@@ -20,6 +20,7 @@ from symgrad.ops import (
     rounding,
     special,
     trig,
+    written,
     zeta,
 )
 
@@ -43,5 +44,6 @@ __all__ = [
     "rounding",
     "special",
     "trig",
+    "written",
     "zeta",
 ]

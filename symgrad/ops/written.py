@@ -1,14 +1,13 @@
-"""Functions that have no op: they are written in others, by whatever reads formulas."""
+"""The functions that have no op: how each is written in others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
-from types import MappingProxyType
 
 from symgrad.ir.graph import Node, as_node, constant
 from symgrad.ir.op import Op
+from symgrad.ir.written import Written, register_written
 from symgrad.ops.bessel import iv, ive, jv, kv, yv
 from symgrad.ops.elementary import sqrt
 from symgrad.ops.elliptic import ellipe, ellipeinc
@@ -17,23 +16,6 @@ from symgrad.ops.integrals import erfcinv, li
 from symgrad.ops.rounding import floor
 from symgrad.ops.special import digamma, erf, erfc, gamma, lgamma, polygamma
 from symgrad.ops.zeta import polylog, zeta
-
-__all__ = ["WRITTEN", "Written"]
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How a function is written.
-
-    Args:
-        parameters: the names of its arguments.
-        build: the formula.
-        doc: what it is, in one line.
-    """
-
-    parameters: tuple[str, ...]
-    build: Callable[..., Node]
-    doc: str
 
 
 def _of_one(doc: str, build: Callable[[Node], Node], name: str = "x") -> Written:
@@ -58,7 +40,7 @@ _BESSEL = {
     for n in (0, 1)
 }
 _TWO, _HALF = as_node(2), as_node(Fraction(1, 2))
-WRITTEN: Mapping[str, tuple[Written, ...]] = MappingProxyType(
+register_written(
     {
         **_BESSEL,
         "Mod": (_of_two("x - y*floor(x/y)", "x y", lambda x, y: x - y * floor(x / y)),),
@@ -103,4 +85,3 @@ WRITTEN: Mapping[str, tuple[Written, ...]] = MappingProxyType(
         "zeta": (_of_one("zeta(s, 1)", lambda s: zeta(s, as_node(1)), "s"),),
     }
 )
-"""By name, the forms that a function has: one for each number of arguments."""

@@ -22,6 +22,7 @@ from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain, is_name
+from symgrad.ir.written import WRITTEN
 
 __all__ = ["from_sympy"]
 
@@ -125,8 +126,6 @@ def _read_written(name: str) -> Callable[[Any, list[Node]], Node]:
     """A function that is written in others, or has an op for another number of arguments."""
 
     def read(_e: Any, args: list[Node]) -> Node:
-        from symgrad.ops.written import WRITTEN
-
         for how in WRITTEN[name]:
             if len(how.parameters) == len(args):
                 return how.build(*args)
