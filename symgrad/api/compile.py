@@ -116,6 +116,7 @@ def arranged(exprs: Sequence[Expr]) -> list[Node]:
     derived = [e.node for e in exprs if e.derived]
     rewritten = dict(zip(derived, derived, strict=True))
     if derived and len(topological(derived)) <= _CANONICAL_UP_TO:
+        from symgrad.rules.cheap import cheap
         from symgrad.rules.pipeline import canonical, stable
 
         stand_ins, values = residuals([e.node for e in exprs if not e.derived], derived)
@@ -125,7 +126,7 @@ def arranged(exprs: Sequence[Expr]) -> list[Node]:
         if not stand_ins:
             others = (lambda: derived, lambda: canonical(_of_stable(exprs), drop_stops=True).nodes)
             nodes = stable(nodes, others).nodes
-        rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
+        rewritten = dict(zip(derived, cheap(substitute(nodes, values)), strict=True))
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
     return [_real(rewritten[e.node], arrays) if e.derived else e.node for e in exprs]
 
