@@ -284,25 +284,23 @@ def _match_term(pattern: Node, part: Node, bindings: Bindings) -> Iterator[Bindi
 
 def _by_quotients(node: Node) -> Iterator[Node]:
     """Yield a quotient with its factors interleaved: `x*y/(u*v)` as `x/u*(y/v)`, which neither product can overflow."""
-    above, below = _factors(node.args[0]), _factors(node.args[1])
-    if not 2 <= len(below) <= 4 or len(above) > 4:
+    c, above = _unsigned(node.args[0])
+    ups, downs = _factors(above), _factors(node.args[1])
+    if not 2 <= len(downs) <= 4 or len(ups) > 4:
         return
-    parts = [div(x, u) for x, u in zip(above, below, strict=False)]
-    total = parts[0]
-    for part in parts[1:]:
-        total = mul(total, part)
-    for x in above[len(below) :]:
+    ups[0] = _scaled(c, ups[0])
+    parts = [div(x, u) for x, u in zip(ups, downs, strict=False)]
+    total = _product(parts)
+    for x in ups[len(downs) :]:
         total = mul(total, x)
-    for u in below[len(above) :]:
+    for u in downs[len(ups) :]:
         total = div(total, u)
     yield total
     # Down the numbers of one side: all quotients first, then the products that are left.
-    total = above[0]
-    for u in below:
+    total = ups[0]
+    for u in downs:
         total = div(total, u)
-    for x in above[1:]:
-        total = mul(total, x)
-    yield total
+    yield _product([total, *ups[1:]])
 
 
 def _unsigned(node: Node) -> Term:

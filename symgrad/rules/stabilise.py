@@ -29,9 +29,7 @@ _ROUNDS = 4  # of replacements of one node
 _ALLOWED = 0.5
 _ONE_ULP = 1.0
 _ROUNDINGS = 1.5
-# Where digits cancel, what is left of them is chance.
-_CANCELS = 2.5
-_BY_CHANCE = 2.0
+_CANCELS = 2.5  # wrong bits from which on digits cancel, and what is left of them is chance
 # It has to have fewer: so many on average, or so many at one point.
 _ON_AVERAGE = 0.25
 _AT_ONE_POINT = 2.0
@@ -179,13 +177,13 @@ class _Search:
         """Tell whether a form of an output is no worse; the errors of its parts meet there, by chance."""
         if change is None or not change.mean >= 0:
             return False
-        return self._within(change, np.maximum(change.old, _CANCELS) + _BY_CHANCE)
+        return self._within(change, _by_chance(np.maximum(change.old, _CANCELS)))
 
     def no_worse(self, change: _Change) -> bool:
-        """Tell whether a form is nowhere worse than by chance: by half a bit, where digits cancel by two."""
+        """Tell whether a form is nowhere worse than by chance: by half a bit, or more where digits cancel."""
         noise = _ONE_ULP + min(max(change.mean, 0.0) / 2, _ROUNDINGS)
         chance = change.old > _CANCELS
-        allowed = change.old + _BY_CHANCE
+        allowed = _by_chance(change.old)
         allowed[~chance] = np.maximum(change.old[~chance], noise) + _ALLOWED
         return change.mean >= -_ALLOWED and self._within(change, allowed)
 
@@ -196,6 +194,11 @@ class _Search:
             return True
         inherent = self.sample.inherent(change.target, change.points[over].tolist())
         return bool((change.new[over] <= inherent + _ALLOWED).all())
+
+
+def _by_chance(bits: Any) -> Any:
+    """Return how many bits may be wrong where so many are: the more digits cancel, the less the rest of them says."""
+    return 1.2 * bits + 1.5
 
 
 @dataclass(frozen=True, slots=True)
