@@ -293,6 +293,34 @@ def test_unequal(a: str, b: str) -> None:
     assert equal(a, b) == "refuted"
 
 
+# Of the tables of frameworks, and where a product of the rule for zeta has only a limit.
+DERIVATIVES = [
+    ("gammainc(q, p)", "p", "exp((q - 1)*log(p) - p - lgamma(q))", "proved"),
+    ("log_ndtr(x)", "x", "sqrt(2/pi)/erfcx(-x/sqrt(2))", "proved"),
+    ("ndtri(t)", "t", "sqrt(2*pi)*exp(ndtri(t)**2/2)", "proved"),
+    ("i1e(x)", "x", "i0e(x) - i1e(x)*(sign(x) + 1/x)", "proved"),
+    ("i1e(x)", "x", "i0e(x) - i1e(x)/x", "refuted"),
+    ("elliptic_e(x, m)", "m", "(elliptic_e(x, m) - elliptic_f(x, m))/(2*m)", "proved"),
+    ("elliptic_f(x, m)", "m", "elliptic_e(x, m)/(2*m*(1 - m)) - elliptic_f(x, m)/(2*m)", "refuted"),
+    ("binomial(n, p)", "p", "binomial(n, p)*(digamma(n - p + 1) - digamma(p + 1))", "proved"),
+    ("LambertW(x)", "x", "1/(x + exp(LambertW(x)))", "proved"),
+    ("zeta(0, x)", "x", "-1", "proved"),
+    ("zeta(0, x)", "x", "0", "refuted"),
+    ("zeta(x - x, p)", "p", "0", "undecided"),
+]
+
+
+@pytest.mark.parametrize(("y", "wrt", "claim", "verdict"), DERIVATIVES)
+def test_derivatives(y: str, wrt: str, claim: str, verdict: str) -> None:
+    program = sg.parse(f"{DECLARED}left = {y}\nright = {claim}")
+    assert sg.verify(program["left"], program[wrt], program["right"]).status == verdict
+
+
+def test_own_derivative_of_zeta_of_order_zero() -> None:
+    program = sg.parse("x : real\ny = zeta(0, x)")
+    assert str(sg.grad(program["y"], program["x"])) == "-1"
+
+
 # Points where a function is real, or is not: what is wrong there is refuted, or nothing is said.
 DEFINED = [
     ("li(x)", "x : real(0, 1)"), ("li(x)", "x : real(1, oo)"), ("expi(x)", "x : real(-oo, 0)"),
