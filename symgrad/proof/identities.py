@@ -73,6 +73,8 @@ def _moved(k: Functions, a: Element, value: Element, x: Element, steps: int) -> 
         value = F.add(F.mul(order, value), F.mul(k.power(x, order), down))
     for i in range(0, steps, -1):
         order = k.plus(a, i - 1)
+        if not k.zeros_left_out(order):
+            raise GiveUp("an order that may be zero on an open set")
         value = k.div(F.sub(value, F.mul(k.power(x, order), down)), order)
     return value
 

@@ -36,7 +36,7 @@ def _bessel(name: str) -> Callable[[Functions, Element, Element], Element]:
             steps = _distance(k, v, its[0])
             if steps is None and name == "kv":
                 steps = _distance(k, F.neg(v), its[0])
-            if steps is not None:
+            if steps in (0, 1) or (steps is not None and k.zeros_left_out(x)):
                 return _stepped(k, name, its[0], x, steps)
         return k.opaque(name, v, x)
 

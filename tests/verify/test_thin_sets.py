@@ -93,6 +93,7 @@ def test_two_truth_values_are_no_crash():
         ("where(asin(sin(x)) == x, 1, 2)", "2"),
         ("where(atan2(y, x) == atan(y/x), 1, 2)", "2"),
         ("where(x > 0, sign(gamma(1/2) - sqrt(pi))**2, 1)", "1"),
+        ("jv(2, relu(x)) + jv(0, relu(x))", "2/relu(x)*jv(1, relu(x))"),
         ("abs(x**(floor(y)/1))", "x**(floor(y)/1)"),
     ],
 )
