@@ -254,6 +254,8 @@ def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
         return None
     if isinstance(value, bool):
         return value
+    if name == "add" and any(a and (not value or mp.mag(a) - mp.mag(value) > mp.prec // 2) for a in args):
+        return None  # more digits cancel than leave a value to know
     return mp.mpf(value) if not isinstance(value, mp.mpc) and mp.isfinite(value) else None
 
 

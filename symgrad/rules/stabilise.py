@@ -20,7 +20,7 @@ __all__ = ["stabilise"]
 
 _LARGEST = 160  # equations
 _DEPTH = 3  # of replacements inside replacements
-_TRIED = 80  # forms compared in one call
+_TRIED = 120  # forms compared in one call
 _FORMS = 10  # of one node
 _ROUNDS = 4  # of replacements of one node
 
@@ -92,12 +92,18 @@ class _Search:
         return node.op.pointwise and bool((self.sample.errors(node, node) > more_than).any())
 
     def forms_of(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return forms of outputs; errors of parts may have cancelled and do so no longer: the whole counts."""
+        """Return forms of outputs; errors of parts may have cancelled and do so no longer: the whole counts.
+
+        Where too few values of the whole are known, the choices among its parts stand.
+        """
         after = self.run(outputs, 0)
-        return [
-            b if a is b or self.on_the_whole(self.compare(a, b)) else a
-            for a, b in zip(outputs, after, strict=True)
-        ]
+        return [b if a is b or self._stands(a, b) else a for a, b in zip(outputs, after, strict=True)]
+
+    def _stands(self, before: Node, after: Node) -> bool:
+        usable = self.sample.agree(before, after)
+        if usable is None or usable.sum() < _FEWEST:
+            return usable is not None
+        return self.on_the_whole(self.compare(before, after))
 
     def run(self, outputs: Sequence[Node], depth: int) -> list[Node]:
         """Return nodes with every part in its best form, innermost first."""

@@ -289,7 +289,7 @@ def page() -> str:
         "| `.stable()` | 1.24 | 30 of 1,377 | 0 |",
         "| gradient as derived | 2.52 | 162 of 3,438 |  |",
         "| gradient, canonical | 2.28 | 156 of 3,438 | 2 |",
-        "| gradient, as compiled | 1.41 | 86 of 3,438 | 1 |",
+        "| gradient, as compiled | 1.40 | 84 of 3,438 | 0 |",
         "",
         "`.stable()` takes 2 ms at the median and at most 0.1 s; compiling a derivative takes 10 to 70 ms longer.",
         "",
