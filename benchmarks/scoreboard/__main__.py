@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +52,7 @@ PICTURE = "images/scoreboard.svg"
     "--load",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
-    help="show what was kept instead of measuring (repeatable: one after the other)",
+    help="show what was kept instead of measuring (repeatable: later measurements take the place of earlier ones)",
 )
 @click.option("--write", is_flag=True, help="write docs/scoreboard.md and its picture (Matplotlib) as well")
 def main(
@@ -87,7 +89,7 @@ def main(
 
 
 def _measured(names: tuple[str, ...], settings: Settings, save: Path | None) -> Board:
-    board = Board(machine=machine(), command=_command())
+    board = Board(machine=machine() + _load(), command=_command())
     columns = (
         SpinnerColumn(),
         BarColumn(),
@@ -106,6 +108,12 @@ def _measured(names: tuple[str, ...], settings: Settings, save: Path | None) -> 
     return board
 
 
+def _load() -> str:
+    if not hasattr(os, "getloadavg"):
+        return ""
+    return f"; {os.getloadavg()[1]:.1f} other processes wanted to run when it began"
+
+
 def _command() -> str:
     """Return what was typed, without the paths of this machine."""
     arguments = list(sys.argv[1:])
@@ -113,17 +121,25 @@ def _command() -> str:
         if option in arguments:
             at = arguments.index(option)
             del arguments[at : at + 2]
-    return " ".join(["python -m benchmarks.scoreboard", *(a for a in arguments if a != "--write")])
+    return " ".join(
+        ["python -m benchmarks.scoreboard", *(shlex.quote(a) for a in arguments if a != "--write")]
+    )
 
 
 def _loaded(paths: tuple[Path, ...]) -> Board:
     boards = [Board.from_json(json.loads(p.read_text(encoding="utf-8"))) for p in paths]
     board = boards[0]
     for more in boards[1:]:
-        board.results += more.results
+        again = {(r.workload, r.points) for r in more.results}
+        board.results = [r for r in board.results if (r.workload, r.points) not in again] + more.results
+        board.command = f"{board.command}; {more.command}"
         board.compiled |= more.compiled
         board.phases |= more.phases
         board.versions |= more.versions
+    names = list(WORKLOADS)
+    board.results.sort(key=lambda r: (names.index(r.workload), r.points))
+    board.compiled = {n: board.compiled[n] for n in names if n in board.compiled}
+    board.phases = {n: board.phases[n] for n in names if n in board.phases}
     return board
 
 

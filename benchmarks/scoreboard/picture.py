@@ -37,7 +37,7 @@ def draw(board: Board, path: Path) -> None:
             ratio = result.ratios(peer)[1]
             place = 0.5 + 0.5 * max(-1.0, min(1.0, math.log(ratio) / math.log(FARTHEST)))
             axes.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color=colours(place), lw=0))
-            strong = abs(place - 0.5) > 0.35
+            strong = abs(place - 0.5) > 0.25
             axes.text(
                 column,
                 row,
@@ -58,7 +58,7 @@ def draw(board: Board, path: Path) -> None:
     for side in axes.spines.values():
         side.set_visible(False)
     axes.set_xlabel(
-        "symgrad's time divided by the peer's: blue, below 1, symgrad is faster; – not able, see the tables"
+        "symgrad's time divided by the peer's: blue, below 1, symgrad is faster; – no figure, see the tables"
     )
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)

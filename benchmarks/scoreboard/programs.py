@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -88,7 +87,6 @@ def below_diagonal(d: int) -> Any:
     return found
 
 
-@cache
 def constant(n: int, d: int, k: int) -> float:
     """Return the terms of the objective that no parameter changes, with those of the Wishart prior."""
     freedom = d + M + 1

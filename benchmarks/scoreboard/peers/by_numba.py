@@ -63,8 +63,9 @@ def _program(workload: Program, compiled: Any) -> Bind:
     try:
         function(*workload.arrays().values())
     except numba.core.errors.NumbaError as error:
-        words = str(error).split("\n")
-        raise UnableError(
-            f"it does not compile the NumPy code: {words[1] if len(words) > 1 else words[0]}"
-        ) from None
+        lines = [line.strip() for line in str(error).split("\n")]
+        why = next(
+            (line for line in lines if line.startswith(("No implementation", "Unknown", "Untyped"))), lines[0]
+        )
+        raise UnableError(f"it does not compile the NumPy code: {why}") from None
     return lambda arrays: Run(lambda: function(*arrays.values()), lambda found: found)
