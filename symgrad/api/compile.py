@@ -36,7 +36,8 @@ def compile(
     r"""Compile expressions to native code: all outputs in one pass over the inputs.
 
     What you wrote is computed operation by operation as written, with the bits of NumPy for ``+ - * /`` and
-    sqrt; derivatives, whose arrangement is symgrad's own, are brought to canonical form first.
+    sqrt; derivatives, whose arrangement is symgrad's own, are brought to canonical form first, and to stable forms
+    where those lose fewer digits.
 
     Args:
         outputs: one expression or several.
@@ -112,7 +113,7 @@ def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
 
 
 def arranged(exprs: Sequence[Expr]) -> list[Node]:
-    """Return the nodes to compile: as written for the user's own, canonical for derivatives of moderate size."""
+    """Return the nodes to compile: as written for the user's own, canonical or stable for derivatives of moderate size."""
     derived = [e.node for e in exprs if e.derived]
     rewritten = dict(zip(derived, derived, strict=True))
     if derived and len(topological(derived)) <= _CANONICAL_UP_TO:
