@@ -113,7 +113,7 @@ def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
 
 
 def arranged(exprs: Sequence[Expr]) -> list[Node]:
-    """Return the nodes to compile: as written for the user's own, canonical or stable for derivatives of moderate size."""
+    """Return the nodes to compile: as written for the user's own, canonical or stable for short derivatives."""
     derived = [e.node for e in exprs if e.derived]
     rewritten = dict(zip(derived, derived, strict=True))
     if derived and len(topological(derived)) <= _CANONICAL_UP_TO:
