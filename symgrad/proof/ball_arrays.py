@@ -12,6 +12,8 @@ import numpy as np
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
 from symgrad.proof.ball_matrices import MATRICES
 from symgrad.proof.ball_ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
+from symgrad.proof.ball_products import contracted
+from symgrad.proof.clock import tick
 from symgrad.proof.field import flint
 
 __all__ = ["ARRAYS", "ARRAYS_LOCAL", "LARGEST_ARRAY", "boxed", "elementwise", "filled", "is_array", "unboxed"]
@@ -24,6 +26,10 @@ fmpq: Any = flint.fmpq
 
 LARGEST_ARRAY = 200_000
 """Entries of the largest array that is evaluated: beyond it a value is unknown."""
+
+_AT_ONCE = 256  # entries between looks at the clock
+_FEW = 4096  # products of a contraction that are formed one by one
+_MOST_PRODUCTS = 10**9
 
 
 def is_array(x: Any) -> bool:
@@ -53,13 +59,34 @@ def filled(shape: tuple[int, ...], value: Value) -> Array:
 
 
 def elementwise(function: Callable[..., Value], *args: Any) -> Array:
-    """Apply a function of values to the entries of arrays, with broadcasting; the result is an array."""
-    return boxed(np.frompyfunc(function, len(args), 1)(*map(boxed, args)))
+    """Apply a function of values to the entries of arrays, with broadcasting; the result is an array.
+
+    Raises:
+        TimeoutError: at the deadline of `symgrad.proof.clock`.
+    """
+    apply: Any = np.frompyfunc(function, len(args), 1)
+    arrays = np.broadcast_arrays(*map(boxed, args))
+    size: int = arrays[0].size
+    if size <= _AT_ONCE:
+        tick()
+        return boxed(apply(*arrays))
+    out = np.empty(size, dtype=object)
+    for start in range(0, size, _AT_ONCE):
+        tick()
+        part = slice(start, start + _AT_ONCE)
+        out[part] = apply(*(a.flat[part] for a in arrays))
+    return out.reshape(arrays[0].shape)
 
 
 def _total(values: Sequence[Value]) -> Value:
     zero: Value = fmpq(0)
     return reduce(add, values, zero)
+
+
+def _mapped(function: Callable[[Value], Value], values: list[Value]) -> list[Value]:
+    row = np.empty(len(values), dtype=object)
+    row[:] = values
+    return elementwise(function, row).tolist()
 
 
 def _product(values: Sequence[Value]) -> Value:
@@ -85,6 +112,7 @@ def _along(axes: Axes, x: Array, combine: Callable[[list[Value]], Value]) -> Arr
     rows = moved.reshape(count, moved.size // count if count else 0)
     out = np.empty(len(rows), dtype=object)
     for i, row in enumerate(rows):
+        tick()
         out[i] = combine(list(row))
     return out.reshape(kept)
 
@@ -92,8 +120,11 @@ def _along(axes: Axes, x: Array, combine: Callable[[list[Value]], Value]) -> Arr
 def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
     order = list(dict.fromkeys([*result, *(i for own in labels for i in own)]))
     sizes = {i: n for own, x in zip(labels, operands, strict=True) for i, n in zip(own, x.shape, strict=True)}
-    if int(np.prod([sizes[i] for i in order], dtype=object)) > LARGEST_ARRAY:
+    products = math.prod(sizes[i] for i in order)
+    if products > _MOST_PRODUCTS:
         return filled(tuple(sizes[i] for i in result), None)
+    if products > _FEW:
+        return _of_pairs(labels, result, operands, sizes)
     grid = dict(zip(order, np.ogrid[tuple(slice(sizes[i]) for i in order)], strict=True))
     product: Any = None
     for own, x in zip(labels, operands, strict=True):
@@ -105,12 +136,49 @@ def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
     return _along(tuple(range(len(result), len(order))), product, _total)
 
 
+def _of_pairs(
+    labels: tuple[Axes, ...], result: Axes, operands: Sequence[Array], sizes: dict[int, int]
+) -> Array:
+    """Contract one operand after the other, as products of matrices."""
+    unknown = filled(tuple(sizes[i] for i in result), None)
+    found: Array = boxed(fmpq(1))
+    axes: list[int] = []
+    for k, (own, x) in enumerate(zip(labels, operands, strict=True)):
+        later = {*result, *(i for its in labels[k + 1 :] for i in its)}
+        once = list(dict.fromkeys(own))
+        x = boxed(x[tuple(np.ogrid[tuple(slice(sizes[i]) for i in once)][once.index(i)] for i in own)])
+        x, once = _summed(x, once, {*later, *axes})
+        found, axes = _summed(found, axes, {*later, *once})
+        if math.prod(sizes[i] for i in {*axes, *once} & later) > LARGEST_ARRAY:
+            return unknown
+        if not later.issuperset(once):
+            found, axes = contracted(found, axes, x, once, later)
+        else:
+            both = [*axes, *(i for i in once if i not in axes)]
+            found, axes = elementwise(mul, _spread(found, axes, both), _spread(x, once, both)), both
+    if set(axes) != set(result):  # an axis of the result that no operand has is none that programs can write
+        return unknown
+    return found.transpose([axes.index(i) for i in result])
+
+
+def _summed(x: Array, own: list[int], wanted: set[int]) -> tuple[Array, list[int]]:
+    """Sum over the labels that are not wanted."""
+    gone = tuple(k for k, i in enumerate(own) if i not in wanted)
+    return (_along(gone, x, _total), [i for i in own if i in wanted]) if gone else (x, own)
+
+
+def _spread(x: Array, own: list[int], order: list[int]) -> Array:
+    """Return an array with its axes in the order of the labels, with an axis of length 1 for each other label."""
+    turned = x.transpose([own.index(i) for i in order if i in own])
+    return turned[tuple(slice(None) if i in own else None for i in order)]
+
+
 def _mean_of(values: list[Value]) -> Value:
     return div(_total(values), fmpq(len(values)))
 
 
 def _norm_of(values: list[Value]) -> Value:
-    total = _total([mul(v, v) for v in values])
+    total = _total(_mapped(lambda v: mul(v, v), values))
     if total is not None and type(total) is not fmpq and not total > 0:
         total = total.nonnegative_part()
     return sqrt(total)
@@ -179,12 +247,13 @@ def _prod_except(axis: int, x: Array) -> Array:
     moved = np.moveaxis(x, axis, -1)
     out = np.empty(moved.shape, dtype=object)
     for place in np.ndindex(moved.shape):
+        tick()
         out[place] = _product([v for k, v in enumerate(moved[place[:-1]]) if k != place[-1]])
     return np.moveaxis(out, -1, axis)
 
 
 def _log_of_sum(values: list[Value]) -> Value:
-    return log(_total([exp(v) for v in values])) if values else None
+    return log(_total(_mapped(exp, values))) if values else None
 
 
 _logsumexp = _over(_log_of_sum)

@@ -9,19 +9,19 @@ the value of the principal branch; but it is None where the derivative by a vari
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
+from symgrad.proof.clock import tick, until
 from symgrad.proof.complex_meaning import depends_on, needed
 from symgrad.proof.constants import CONSTANTS
 from symgrad.proof.field import flint
 from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.steps import Program, Step
 
-__all__ = ["Value", "apart", "ball", "evaluate", "inside", "text"]
+__all__ = ["Value", "apart", "ball", "evaluate", "inside", "texts"]
 
 Value: TypeAlias = Any
 Point: TypeAlias = "Mapping[str, Gaussian]"
@@ -37,7 +37,7 @@ _NEAR = arb(10_000)  # and of those that take a time that grows with the argumen
 _LARGEST_ORDER = 200
 _LARGEST_POWER = 10**9
 _DIGITS = 25
-_EVERY = 2048  # steps between looks at the clock
+_MOST_DIGITS = 110
 _ZERO, _ONE = Gaussian(Fraction(0)), Gaussian(Fraction(1))
 _HALF = Gaussian(Fraction(1, 2))
 
@@ -308,10 +308,9 @@ def evaluate(
     """
     moving = depends_on(program, wrt) if wrt is not None else None
     values: list[Value] = [None] * len(program.steps)
-    with context.workprec(precision):
-        for k, i in enumerate(needed(program, wanted)):
-            if deadline is not None and k % _EVERY == 0 and time.monotonic() > deadline:
-                raise TimeoutError
+    with context.workprec(precision), until(deadline):
+        for i in needed(program, wanted):
+            tick()
             step = program.steps[i]
             args = [values[a] for a in step.args]
             if any(x is None for x in args):
@@ -371,6 +370,18 @@ def apart(x: Value, y: Value) -> bool:
     return not ball(x).overlaps(ball(y))
 
 
-def text(value: Value) -> str:
-    """Return a value as text: a ball for either part, or as it is if it is exact and short."""
-    return str(value) if type(value) is Gaussian and value.bits <= 128 else str(ball(value).str(_DIGITS))
+def texts(x: Value, y: Value) -> tuple[str, str]:
+    """Return two different values as text, with so many digits that it shows if that takes no more than a hundred.
+
+    Each is a ball for either part, or as it is if it is exact and short.
+    """
+    with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
+        gap = abs(ball(x) - ball(y)).abs_lower()
+        ratio = abs(ball(x)).abs_upper() / gap if gap > 0 else arb(1)
+        same = float((ratio + 1).log() / arb(10).log())
+        digits = int(min(max(same + _DIGITS / 2, _DIGITS), _MOST_DIGITS))
+        return _text(x, digits), _text(y, digits)
+
+
+def _text(value: Value, digits: int) -> str:
+    return str(value) if type(value) is Gaussian and value.bits <= 128 else str(ball(value).str(digits))

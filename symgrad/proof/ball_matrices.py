@@ -9,6 +9,8 @@ import numpy as np
 
 from symgrad.proof.ball_ops import Value, ball, div, log, mul, neg, nonzero
 from symgrad.proof.ball_ops import add as plus
+from symgrad.proof.ball_products import common_bits
+from symgrad.proof.clock import tick
 from symgrad.proof.field import flint
 
 __all__ = ["MATRICES"]
@@ -16,6 +18,13 @@ __all__ = ["MATRICES"]
 Array: TypeAlias = Any
 
 fmpq: Any = flint.fmpq
+context: Any = flint.ctx
+
+_FEW = 12  # rows of a matrix that is eliminated entry by entry
+_STEP = 5e-8  # seconds of a product of short balls in flint's elimination, roughly
+_EXP = 6  # an exponential takes so many times that
+_LONGEST = 2048  # bits of a determinant that stays a rational number
+_EXACT_STEP = 2e-9  # of the same modulo a prime
 
 
 def _pivot(column: list[Value]) -> int | None:
@@ -37,6 +46,7 @@ def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
         return None, nothing
     determinant: Value = fmpq(1)
     for k in range(n):
+        tick()
         column = [row[k] for row in rows[k:]]
         found = None if any(v is None for v in column) else _pivot(column)
         if found is None:
@@ -58,13 +68,59 @@ def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
     return determinant, solution
 
 
+def _time(n: int) -> float:
+    """Return about how long an elimination takes, which nothing interrupts."""
+    return _STEP * n**3 * max(1.0, context.prec / 128)
+
+
+def _determinant(a: Array) -> Value:
+    """Return the determinant of a large matrix: exact for short rational numbers."""
+    rows = a.tolist()
+    bits = common_bits(a.ravel().tolist()) if all(v is not None for v in a.flat) else 0
+    if bits == 0:
+        return None
+    if bits is not None:
+        tick(_EXACT_STEP * len(a) ** 3 * (1 + len(a) * bits / 640))
+        value: Any = flint.fmpq_mat(rows).det()
+        return value if value.height_bits() <= _LONGEST else flint.arb(value)
+    tick(_time(len(a)))
+    value = _balls(a).det()
+    return value if value.is_finite() else None
+
+
+def _solution(a: Array, b: Array) -> Array:
+    """Return the solution of a large system in balls."""
+    unknown = np.full(b.shape, None, dtype=object)
+    if any(v is None for v in a.flat) or not b.size:
+        return unknown
+    tick(_time(len(a)) * (1 + b.shape[1] / len(a)))
+    good = [j for j in range(b.shape[1]) if all(v is not None for v in b[:, j])]
+    try:
+        found: list[list[Any]] = _balls(a).solve(_balls(b[:, good])).tolist() if good else []
+    except ZeroDivisionError:
+        return unknown
+    for i, row in enumerate(found):
+        for j, v in zip(good, row, strict=True):
+            unknown[i, j] = v if v.is_finite() else None
+    return unknown
+
+
+def _balls(a: Array) -> Any:
+    return flint.arb_mat([[ball(v) for v in row] for row in a.tolist()])
+
+
 def _each(a: Array, b: Array) -> tuple[Array, Array]:
     """Return the determinants and solutions of the matrices of two stacks, which broadcast."""
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in (a, b))
     determinants, solutions = np.empty(lead, dtype=object), np.empty(b.shape, dtype=object)
     for at in np.ndindex(*lead):
-        determinants[at], solutions[at] = _eliminate(a[at], b[at])
+        if a.shape[-1] <= _FEW:
+            determinants[at], solutions[at] = _eliminate(a[at], b[at])
+        elif b.shape[-1]:
+            solutions[at] = _solution(a[at], b[at])
+        else:
+            determinants[at] = _determinant(a[at])
     return determinants, solutions
 
 
@@ -97,6 +153,7 @@ def _solve(a: Array, b: Array) -> Array:
 
 
 def _exp(x: list[list[Value]]) -> list[list[Value]]:
+    tick(_EXP * _time(len(x)))
     found: Any = flint.arb_mat([[ball(v) for v in row] for row in x]).exp()
     return found.tolist()
 

@@ -7,7 +7,6 @@ real number (outside the domain, or too near its edge for the precision). None s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -29,6 +28,7 @@ from symgrad.proof.ball_arrays import (
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
 from symgrad.proof.ball_gamma import polygamma
 from symgrad.proof.ball_ops import Value, number
+from symgrad.proof.clock import tick, until
 from symgrad.proof.constants import CONSTANTS
 from symgrad.proof.field import flint
 from symgrad.proof.lengths import length, resolve
@@ -48,7 +48,6 @@ _PIECEWISE = _LOGIC | _COMPARISONS | {"floor", "ceil", "round", "sign", "argmax"
 # Of a whole exponent or order they are defined where else they are not.
 _WHOLE = frozenset({"pow", "jv", "iv"})
 EVERY = "*"
-_EVERY = 2048  # steps between looks at the clock
 
 
 def evaluate(
@@ -96,10 +95,9 @@ def evaluate(
     local = moving(program, strict)
     real = _depends(program, EVERY, real=True) if strict == EVERY else None
     values: list[Any] = [None] * len(program.steps)
-    with context.workprec(precision):
+    with context.workprec(precision), until(deadline):
         for i, step in enumerate(program.steps):
-            if deadline is not None and (i % _EVERY == 0 or step.shape) and time.monotonic() > deadline:
-                raise TimeoutError
+            tick()
             if needed is None or needed[i]:
                 values[i] = _value(program, step, values, point, known, local is not None and bool(local[i]))
                 if real is not None and step.op in _WHOLE and not _all_around(step, values, real):
