@@ -13,10 +13,11 @@ from symgrad.proof.ball_ops import Value, ball, number
 from symgrad.proof.balls import EVERY, context, evaluate, flint, inside
 from symgrad.proof.steps import Program
 
-__all__ = ["Witness", "all_around", "apart", "ball_text", "check_witness", "known", "pairs"]
+__all__ = ["Witness", "all_around", "apart", "ball_text", "check_witness", "known", "pairs", "texts_apart"]
 
 fmpq: Any = flint.fmpq
 _DIGITS = 25
+_MOST_DIGITS = 110
 _BITS = 256
 
 
@@ -57,11 +58,33 @@ def apart(x: Value, y: Value) -> bool:
     return bool(x < y or x > y)
 
 
-def ball_text(value: Value) -> str:
+def ball_text(value: Value, digits: int = _DIGITS) -> str:
     """Return a value as text: ``[3.1416 +/- 7.4e-6]``, or as it is if it is exact and short."""
     if type(value) is fmpq and value.height_bits() <= 128:
         return str(value)
-    return str(ball(value).str(_DIGITS))
+    return str(ball(value).str(digits))
+
+
+def texts_apart(x: Value, y: Value) -> tuple[str, str]:
+    """Return two different values as text, with so many digits that it shows; else the second by its distance.
+
+    Example:
+        >>> texts_apart(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
+        ('[0.3333333333333333333333333 +/- 3.34e-26]', 'the first - [1.000000000000000000000000e-300 +/- 3e-329]')
+    """
+    with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
+        for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
+            texts, read = zip(_shown(x, digits), _shown(y, digits), strict=True)
+            if apart(*read):
+                return texts
+        gap = y - x if type(x) is fmpq and type(y) is fmpq else ball(y) - ball(x)
+        return ball_text(x), f"the first {'-' if gap < 0 else '+'} {ball(abs(gap)).str(_DIGITS)}"
+
+
+def _shown(value: Value, digits: int) -> tuple[str, Value]:
+    """Return a value as text, and what the text says."""
+    text = ball_text(value, digits)
+    return text, value if "." not in text and "[" not in text and "e" not in text else flint.arb(text)
 
 
 def known(values: Sequence[Any]) -> bool:

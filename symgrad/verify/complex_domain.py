@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
-from symgrad.proof.ball_complex import Value, apart, ball, evaluate, text
-from symgrad.proof.balls import context, flint
+from symgrad.proof.ball_complex import Value, apart, ball, evaluate, texts
+from symgrad.proof.balls import context
 from symgrad.proof.branches import Branches
 from symgrad.proof.check import FORMAT
 from symgrad.proof.complex_check import MOST_KERNELS, real_statement
@@ -21,6 +21,7 @@ from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.kernels import Refine
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.witness import all_around
+from symgrad.verify.agreement import TOO_FEW, agreement
 from symgrad.verify.complex_points import complex_points
 from symgrad.verify.prove import prove
 from symgrad.verify.refute import refute
@@ -160,7 +161,7 @@ class _Points:
                     return False
                 self.on_a_cut = self.on_a_cut or found
                 return not self._is_late()
-            self.digits[number] = _digits(left, right)
+            self.digits[number] = _digits(left, right, precision)
         self.agreeing[number] = point
         self.unknown.pop(number, None)
         return not self._is_late()
@@ -170,17 +171,13 @@ class _Points:
         return self.late
 
 
-def _digits(x: Value, y: Value) -> int | None:
+def _digits(x: Value, y: Value, precision: int) -> int | None:
     """To how many decimal digits two overlapping values agree; None if they are exact and so equal."""
     if type(x) is Gaussian and type(y) is Gaussian:
         return None
     x, y = ball(x), ball(y)
     gap, size = abs(x - y).abs_upper(), abs(x).abs_lower()
-    if not gap > 0:
-        return None
-    ratio = gap / size if size > 0 else gap
-    digits = -ratio.log() / flint.arb(10).log()
-    return int(float(digits.mid())) if digits > 0 else 0
+    return agreement(gap, size, precision) if gap > 0 else None
 
 
 # -------------------------------------------------------------------------------------------------------------- proofs
@@ -264,7 +261,8 @@ def _for_real_numbers(
 
 def _fewest(points: _Points) -> int | None:
     found = [d for d in points.digits.values() if d is not None]
-    return min(found, default=int(_START * 0.30103)) if points.digits else None
+    precise = [d for d in found if d >= TOO_FEW]
+    return min(precise or found, default=int(_START * 0.30103)) if points.digits else None
 
 
 def _judged(points: _Points, why: str) -> Verdict:
@@ -273,7 +271,7 @@ def _judged(points: _Points, why: str) -> Verdict:
     if witness is not None:
         point, precision, left, right = witness
         with context.workprec(precision):
-            sides = text(left), text(right)
+            sides = texts(left, right)
         found = {
             "point": {name: z.to_json() for name, z in point.items()},
             "precision": precision,
@@ -287,14 +285,18 @@ def _judged(points: _Points, why: str) -> Verdict:
             values=sides,
             proof=Proof({"witness": found}),
         )
-    agreeing = len(points.agreeing)
-    if agreeing and not points.late:
-        digits = _fewest(points)
+    agreeing, digits = len(points.agreeing), _fewest(points)
+    if digits is not None and digits >= TOO_FEW and not points.late:
         return Verdict(
             "supported",
             f"equal to {digits} digits at {agreeing} complex points, no proof ({why})",
             points=agreeing,
             digits=digits,
         )
-    reason = "the time limit" if points.late else f"at none of {points.tried} points both sides are defined"
-    return Verdict("undecided", f"{reason} ({why})", points=agreeing, digits=_fewest(points))
+    if points.late:
+        reason = "the time limit"
+    elif agreeing:
+        reason = "the values could not be computed precisely enough"
+    else:
+        reason = f"at none of {points.tried} points both sides are defined"
+    return Verdict("undecided", f"{reason} ({why})", points=agreeing, digits=digits)

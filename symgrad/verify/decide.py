@@ -29,6 +29,7 @@ from symgrad.verify.statement import program_of
 from symgrad.verify.verdict import Proof, Region, Status, Verdict
 
 _FEW = 10  # points that are tried before a proof
+_SHOWN = 16  # choices of sizes that are listed
 
 __all__ = ["Statement", "decide", "derivative_is", "equal"]
 
@@ -144,21 +145,37 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
         )
     left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""
     why = attempt.why or f"the normal forms are the same{left}"
-    if points and not outcome.out_of_time:
+    if outcome.precise and not outcome.out_of_time:
         return Verdict(
             "supported",
-            f"equal to {outcome.digits} digits at {points} points, no proof ({why})",
+            f"equal to {outcome.digits} digits at {_counted(outcome)}, no proof ({why})",
             regions,
-            points=points,
+            points=outcome.precise,
             digits=outcome.digits,
             error_probability=error_probability(s.program, s.a, s.b),
         )
     reason = (
         "the time limit"
         if late or outcome.out_of_time
+        else "the values could not be computed precisely enough"
+        if points
         else f"none of {outcome.tried} points is in both domains"
     )
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
+
+
+def _counted(outcome: Outcome) -> str:
+    """How many points there are, and with which sizes."""
+    points = f"{outcome.precise} point{'s' * (outcome.precise != 1)}"
+    sizes = list(dict.fromkeys(tuple(sorted(p.sizes.items())) for p in outcome.points if p.sizes))
+    if not sizes:
+        return points
+    names = ", ".join(name for name, _ in sizes[0])
+    several = len(sizes[0]) > 1
+    values = sorted(tuple(n for _, n in row) for row in sizes)
+    shown = [f"({', '.join(map(str, v))})" if several else str(*v) for v in values]
+    more = f" and {len(shown) - _SHOWN} others" if len(shown) > _SHOWN else ""
+    return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:_SHOWN])}{more}"
 
 
 def _sample(s: Statement, outcome: Outcome, excluded: Sequence[str]) -> Point | None:

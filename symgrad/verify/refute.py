@@ -14,15 +14,16 @@ import numpy as np
 from symgrad.proof.ball_ops import Value, ball
 from symgrad.proof.balls import context, evaluate, flint
 from symgrad.proof.steps import Program
-from symgrad.proof.witness import Witness, apart, ball_text, known, pairs
+from symgrad.proof.witness import Witness, apart, known, pairs, texts_apart
+from symgrad.verify.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verify.points import Point, points_of
 
 __all__ = ["Outcome", "refute"]
 
 fmpq: Any = flint.fmpq
+arb: Any = flint.arb
 
 _MOST = 400  # points that are tried
-_MOST_DIGITS = 10_000
 _MOST_ENTRIES = 256  # that are looked at one by one
 _ENOUGH = 48  # points in the common domain after which no more are tried
 _FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
@@ -35,7 +36,9 @@ class Outcome:
     Args:
         witness: a point where the two values differ, or None.
         points: points at which both values are certain and agree as far as computed, exact.
-        digits: decimal digits to which they agree at each of them; None without points.
+        digits: decimal digits to which they agree at each of them, but for those at which the values are not known
+            precisely enough; None without points.
+        precise: at how many they are.
         tried: how many points were tried.
         exact: whether at all of them both values are rational numbers, and equal.
         out_of_time: whether the search ended at the deadline.
@@ -44,6 +47,7 @@ class Outcome:
     witness: Witness | None
     points: tuple[Point, ...]
     digits: int | None
+    precise: int
     tried: int
     exact: bool
     out_of_time: bool
@@ -66,6 +70,7 @@ class _Search:
         self.witness: Witness | None = None
         self.agreeing: dict[int, Point] = {}
         self.digits: dict[int, int | None] = {}  # None: exactly equal
+        self.gaps: dict[int, Any] = {}  # largest distances of values that are tiny or zero
         self.unknown: dict[int, Point] = {}
         self.tried = 0
 
@@ -90,7 +95,7 @@ class _Search:
         if not different:
             return 0
         index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
-        self.witness = Witness(point.values, point.sizes, precision, index, ball_text(x), ball_text(y))
+        self.witness = Witness(point.values, point.sizes, precision, index, *texts_apart(x, y))
         return max(_distance(x, y), 1e-300)
 
     def point_out(self, point: Point, precision: int) -> None:
@@ -115,11 +120,31 @@ class _Search:
             if both:
                 self.agreeing[number] = point
                 self.unknown.pop(number, None)
-                found = [d for _, x, y in both if (d := _digits(x, y)) is not None]
-                self.digits[number] = min(found, default=None)
+                self.digits[number] = self.agree(number, precision, both)
             elif number not in self.agreeing:
                 self.unknown[number] = point
         return False
+
+    def agree(
+        self, number: int, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
+    ) -> int | None:
+        """Return to how many decimal digits all entries agree; None if they are exact and so equal."""
+        found: list[int] = []
+        vague = arb(0)
+        for _, x, y in values:
+            if type(x) is fmpq and type(y) is fmpq:
+                continue
+            x, y = ball(x), ball(y)
+            gap, size = (x - y).abs_upper(), x.abs_lower()
+            if gap > 0:
+                found.append(digits := agreement(gap, size, precision))
+                vague = gap if not digits and gap > vague else vague
+        before = self.gaps.pop(number, None)
+        if vague > 0:
+            self.gaps[number] = vague
+            if before is not None and shrinks(before, vague, precision):
+                found = [d or TOO_FEW for d in found]
+        return min(found, default=None)
 
     def run(self, start: int, enough: int, *, finer: bool) -> None:
         """Try many points at the first precision, then some of them at higher ones."""
@@ -153,21 +178,6 @@ def _distance(x: Value, y: Value) -> float:
     x, y = ball(x), ball(y)
     scale = x.abs_upper() + y.abs_upper()
     return float(((x - y) / scale).abs_lower())
-
-
-def _digits(x: Value, y: Value) -> int | None:
-    """Return to how many decimal digits two overlapping values agree; None if they are exact and so equal."""
-    if type(x) is fmpq and type(y) is fmpq:
-        return None
-    x, y = ball(x), ball(y)
-    gap, scale = (x - y).abs_upper(), x.abs_lower()
-    if not gap > 0:
-        return None
-    ratio = gap / scale if scale > 0 else gap
-    digits = -ratio.log() / flint.arb(10).log()
-    if not digits < _MOST_DIGITS:
-        return _MOST_DIGITS if digits > 0 else 0
-    return int(float(digits.mid())) if digits > 0 else 0
 
 
 def refute(
@@ -217,12 +227,18 @@ def refute(
         search.run(start, enough, finer=finer)
     except TimeoutError:
         out_of_time = True
-    found = [d for d in search.digits.values() if d is not None]
-    exact = bool(search.digits) and not found
+    inexact = [d for d in search.digits.values() if d is not None]
+    exact = bool(search.digits) and not inexact
+    found = [d for d in inexact if d >= TOO_FEW]
+    # That exact values are equal at a few points, where others are not known, is no agreement: 0*u is 0.
+    precise = len(search.digits) - len(inexact) + len(found) if found or exact else 0
     return Outcome(
         witness=search.witness,
         points=tuple(search.agreeing.values()),
-        digits=min(found, default=int(start * 0.30103)) if search.digits else None,
+        digits=min(found or (inexact if not precise else []), default=int(start * 0.30103))
+        if search.digits
+        else None,
+        precise=precise,
         tried=search.tried,
         exact=exact,
         out_of_time=out_of_time or (deadline is not None and time.monotonic() > deadline),
