@@ -45,7 +45,9 @@ def compile(
             in the order of the program's declarations. Needed is what is read, and for every named size an array
             that has it: the gradient of sum(X) reads no entry of X, but X says how many ones it has.
         dtype: ``float64`` or ``float32``.
-        threads: 1.
+        threads: in how many threads a call with large arrays runs, at most as many as there are processors. Results
+            have the same bits with any number. Arrays are cut along their longest axis, those of array programs along
+            the batch; nothing is started for small ones.
         accuracy: ``high``.
         name: the name of the kernel and of the symbols in its object file.
 
@@ -68,10 +70,6 @@ def compile(
         >>> z, dz
         (array([2., 3.]), array([-1.,  1.]))
     """
-    if threads != 1:
-        raise UnsupportedError(
-            f"threads={threads}", expected="threads=1", cure="split the arrays among your threads"
-        )
     if accuracy != "high":
         raise UnsupportedError(f"accuracy={accuracy!r}", expected="accuracy='high'")
     given = list(cast("Sequence[Any]", outputs)) if isinstance(outputs, list | tuple) else [outputs]
@@ -83,7 +81,7 @@ def compile(
     else:
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
         _check_sizes(exprs, symbols)
-    return compile_nodes(arranged(exprs), symbols, dtype=dtype, name=name)
+    return compile_nodes(arranged(exprs), symbols, dtype=dtype, name=name, threads=threads)
 
 
 def _input(item: Any, exprs: Sequence[Expr]) -> Node:

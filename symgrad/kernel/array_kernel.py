@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Mapping, Sequence
 from operator import mul
 from typing import Any, Protocol, final
@@ -17,6 +18,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.signature import Signature, signature_of
+from symgrad.kernel.threads import fits, in_pieces, one_by_one, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
 from symgrad.llvm.array_loop import ArrayLoop
 from symgrad.llvm.types import FloatType
@@ -67,6 +69,7 @@ class ArrayKernel(Kernel):
         "_core",
         "_guards",
         "_indices",
+        "_large",
         "_loop",
         "_sources",
         "_symmetric",
@@ -82,11 +85,12 @@ class ArrayKernel(Kernel):
         real: FloatType,
         *,
         name: str,
+        threads: int,
         rebuild: Callable[..., Kernel],
         compile_indices: Compile,
     ) -> None:
         kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
-        super().__init__(outputs, inputs, kinds, real, name=name, rebuild=rebuild)
+        super().__init__(outputs, inputs, kinds, real, name=name, threads=threads, rebuild=rebuild)
         nin = len(inputs)
         found = signature_of(code.shapes[:nin], code.shapes[nin:])
         itemsizes = [kind.itemsize for kind in self.kinds]
@@ -104,6 +108,7 @@ class ArrayKernel(Kernel):
         self._call: Callable[..., Any] = self._call_plainly
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
             self._ufunc = self._call = self._as_ufunc(found, kinds)
+        self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
 
     def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc:
         core = Core(
@@ -173,6 +178,10 @@ class ArrayKernel(Kernel):
         if out is not None:
             arrays = _apart(arrays, as_tuple(out))
         try:
+            if self.threads > 1:
+                found = self._in_threads(arrays, out)
+                if found is not None:
+                    return found
             return self._call(*arrays) if out is None else self._call(*arrays, out=out)
         except (TypeError, ValueError) as error:
             raise self._explain(error, arrays, out) from error
@@ -287,7 +296,28 @@ class ArrayKernel(Kernel):
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
 
-    # Calls without a ufunc
+    # Calls in threads, and without a ufunc
+
+    def _in_threads(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Do what the ufunc would do, with a large batch in pieces; None if the ufunc itself should be called."""
+        batch = self._check_shapes(arrays)
+        sizes = self._sizes(arrays)
+        shapes = [batch + tuple(evaluate_size(s, sizes) for s in node.shape) for node in self.outputs]
+        amount = max([*map(np.size, arrays), *map(math.prod, shapes)])
+        if max(batch, default=1) == 1 or 0 in batch or amount < self._large:
+            return None
+        kinds = self.kinds[len(arrays) :]
+        outs = (None,) * len(kinds) if out is None else as_tuple(out)
+        fresh = len(outs) == len(kinds) and all(o is None for o in outs)
+        ready = fits(outs, shapes, kinds)
+        if not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
+            return None
+        if not fresh and (not ready or one_by_one((), outs)):
+            return None
+        made = tuple(np.empty(*s) for s in zip(shapes, kinds, strict=True)) if fresh else outs
+        ranks = [len(node.shape) for node in (*self.symbols, *self.outputs)]
+        in_pieces(self._call, arrays, made, batch, ranks, self.threads)
+        return made[0] if len(made) == 1 else made
 
     def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:
         """Do what the ufunc would do, with any number of arguments: the batch one by one, into new arrays."""

@@ -14,6 +14,7 @@ from symgrad.ir.types import broadcast_shapes
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
+from symgrad.kernel.threads import checked_threads
 from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.code import Code
 from symgrad.llvm.types import FloatType, float_type
@@ -28,6 +29,7 @@ def compile_nodes(
     *,
     dtype: object = "float64",
     name: str = "kernel",
+    threads: int = 1,
 ) -> Kernel:
     """Compile equations to a kernel that computes all outputs in one pass.
 
@@ -40,6 +42,7 @@ def compile_nodes(
             appearance.
         dtype: float64 or float32, for every number. Booleans stay booleans.
         name: the kernel's name.
+        threads: in how many threads a call with large arrays runs.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -47,7 +50,7 @@ def compile_nodes(
         NumberTooLargeError: if a constant is too large for the dtype.
         UnsupportedError: if an operation has no native code.
         UsageError: if there is no output, an input is not a symbol or is listed twice, or the dtype is
-            another one.
+            another one, or for a number of threads that cannot be.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -64,22 +67,26 @@ def compile_nodes(
     inputs = tuple(used if inputs is None else inputs)
     _check_inputs(inputs, used)
     real = float_type(dtype)
+    threads = checked_threads(threads)
     if _elementwise(outputs, inputs):
         code = Code(schedule(outputs, inputs), real)
-        return ElementwiseKernel(code, outputs, inputs, name=name, rebuild=compile_nodes)
+        return ElementwiseKernel(code, outputs, inputs, name=name, threads=threads, rebuild=compile_nodes)
     _check_sizes(outputs, inputs)
-    return _array_kernel(outputs, inputs, real, name)
+    return _array_kernel(outputs, inputs, real, name, threads)
 
 
-def _array_kernel(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str) -> ArrayKernel:
+def _array_kernel(
+    outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str, threads: int
+) -> ArrayKernel:
     return ArrayKernel(
         ArrayCode(outputs, inputs, real),
         outputs,
         inputs,
         real,
         name=name,
+        threads=threads,
         rebuild=compile_nodes,
-        compile_indices=lambda indices, symbols: _array_kernel(indices, symbols, real, f"{name}.indices"),
+        compile_indices=lambda indices, symbols: _array_kernel(indices, symbols, real, f"{name}.indices", 1),
     )
 
 

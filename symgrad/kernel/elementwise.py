@@ -13,6 +13,7 @@ from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.inputs import check_shapes, in_order, whole
 from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.threads import common_shape, fits, in_pieces, one_by_one, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.code import Code
 
@@ -26,7 +27,7 @@ _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 class ElementwiseKernel(Kernel):
     """The kernel of a program that computes every element by itself."""
 
-    __slots__ = ("_call", "_code", "_integers", "_shaped")
+    __slots__ = ("_call", "_code", "_integers", "_large", "_shaped")
 
     def __init__(
         self,
@@ -35,11 +36,12 @@ class ElementwiseKernel(Kernel):
         inputs: Sequence[Node],
         *,
         name: str,
+        threads: int,
         rebuild: Callable[..., Kernel],
     ) -> None:
         module = code.module
         kinds = ["bool" if b else module.real.numpy for b in module.bools]
-        super().__init__(outputs, inputs, kinds, module.real, name=name, rebuild=rebuild)
+        super().__init__(outputs, inputs, kinds, module.real, name=name, threads=threads, rebuild=rebuild)
         self._shaped = any(node.shape for node in inputs)
         integers = [node if node.dtype == "int" else None for node in inputs]
         self._integers = tuple(integers) if any(integers) else ()
@@ -52,6 +54,7 @@ class ElementwiseKernel(Kernel):
                 code.loop, code.plan, kinds, len(inputs), name=name, doc=doc, code=code
             )
             self._call = self._ufunc
+        self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
 
     @property
     def llvm_ir(self) -> str:
@@ -77,11 +80,13 @@ class ElementwiseKernel(Kernel):
             # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
             # would report say nothing about the result.
             with np.errstate(all="ignore"):
-                if out is None and where is True:
-                    return self._call(*arrays)
-                if out is None:
+                if out is None and where is not True:
                     out = self._fresh_outputs(arrays, where)
-                return self._call(*arrays, out=out, where=where)
+                if self.threads > 1:
+                    found = self._in_threads(arrays, out, where)
+                    if found is not None:
+                        return found
+                return self._call(*arrays) if out is None else self._call(*arrays, out=out, where=where)
         except (TypeError, ValueError) as error:
             raise self._explain(error, arrays, out) from error
 
@@ -102,7 +107,26 @@ class ElementwiseKernel(Kernel):
             f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
         )
 
-    # Calls without a ufunc, and outputs for `where`
+    # Calls in threads, without a ufunc, and outputs for `where`
+
+    def _in_threads(self, arrays: tuple[Any, ...], out: Any, where: Any) -> Any:
+        """Do what the ufunc would do, with large arrays in pieces; None if the ufunc itself should be called."""
+        shape = common_shape((*arrays, where))
+        if math.prod(shape) < self._large:
+            return None
+        kinds = self.kinds[len(arrays) :]
+        outs = (None,) * len(kinds) if out is None else as_tuple(out)
+        fresh = where is True and len(outs) == len(kinds) and all(o is None for o in outs)
+        ready = fits(outs, [shape] * len(kinds), kinds)
+        known = all(type(a) is np.ndarray or np.isscalar(a) for a in (*arrays, where))
+        if not known or not (fresh or (ready and not one_by_one((*arrays, where), outs))):
+            return None
+        if fresh:
+            large = [a for a in arrays if np.ndim(a) > 1]
+            order = "F" if large and all(a.flags.fnc for a in large) else "C"
+            outs = tuple(np.empty(shape, kind, order) for kind in kinds)
+        in_pieces(self._call, arrays, outs, shape, [0] * len(self.kinds), self.threads, where)
+        return outs[0] if len(outs) == 1 else outs
 
     def _fresh_outputs(self, arrays: tuple[Any, ...], where: Any) -> tuple[np.ndarray, ...]:
         shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))

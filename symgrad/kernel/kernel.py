@@ -12,6 +12,7 @@ from symgrad.errors import ArrayTypeError, KernelError
 from symgrad.ir.graph import Node
 from symgrad.ir.inputs import counted, not_complex
 from symgrad.ir.traverse import flatten, rebuild
+from symgrad.kernel.threads import cores
 from symgrad.kernel.ufunc import MAX_ARGS
 from symgrad.llvm.jit import emit_assembly
 from symgrad.llvm.types import FloatType
@@ -34,6 +35,7 @@ class Kernel(ABC):
         kinds: NumPy dtype of every argument, inputs then outputs.
         dtype: NumPy dtype of all numbers.
         name: the kernel's name.
+        threads: in how many threads a call with large arrays runs.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -59,6 +61,7 @@ class Kernel(ABC):
         "name",
         "outputs",
         "symbols",
+        "threads",
     )
 
     def __init__(
@@ -69,9 +72,11 @@ class Kernel(ABC):
         real: FloatType,
         *,
         name: str,
+        threads: int,
         rebuild: Callable[..., Kernel],
     ) -> None:
         self.name = name
+        self.threads = threads
         self.inputs = tuple(node.name for node in inputs)
         self.outputs = tuple(outputs)
         self.symbols = tuple(inputs)
@@ -193,7 +198,7 @@ class Kernel(ABC):
 
     def __reduce__(self) -> tuple[object, ...]:
         graph = flatten([*self.outputs, *self.symbols])
-        return (_load, (self._rebuild, graph, len(self.outputs), self.dtype.name, self.name))
+        return (_load, (self._rebuild, graph, len(self.outputs), self.dtype.name, self.name, self.threads))
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
@@ -206,7 +211,13 @@ def as_tuple(out: Any) -> tuple[Any, ...]:
 
 
 def _load(
-    compile_again: Callable[..., Kernel], graph: list[tuple[Any, ...]], count: int, dtype: str, name: str
+    compile_again: Callable[..., Kernel],
+    graph: list[tuple[Any, ...]],
+    count: int,
+    dtype: str,
+    name: str,
+    threads: int,
 ) -> Kernel:
     nodes = rebuild(graph)
-    return compile_again(nodes[:count], nodes[count:], dtype=dtype, name=name)
+    # Where it is loaded there may be fewer processors.
+    return compile_again(nodes[:count], nodes[count:], dtype=dtype, name=name, threads=min(threads, cores()))

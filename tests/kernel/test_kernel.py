@@ -293,6 +293,7 @@ def test_large_graphs_in_chunks_give_the_same_bits():
             outputs,
             [x, u],
             name="cut",
+            threads=1,
             rebuild=compile_nodes,
         )
         for e, f in zip(expected, cut(a, b), strict=True):

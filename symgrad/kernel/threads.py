@@ -1,0 +1,146 @@
+"""Calls of a kernel in pieces, side by side in threads: NumPy releases the interpreter's lock in each.
+
+Every element depends on its own inputs alone, and has the same bits at every place, so cutting changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.errors import UsageError
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+
+__all__ = ["checked_threads", "common_shape", "cores", "fits", "in_pieces", "one_by_one", "worthwhile"]
+
+_WORTHWHILE = 300_000.0
+"""Nanoseconds of work from which a call is cut: ten times what it takes to start a piece and wait for it."""
+
+_EQUATION, _ARGUMENT = 0.1, 0.3
+"""Nanoseconds for one element: a low estimate, so that nothing is cut that does not gain."""
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def checked_threads(threads: object) -> int:
+    """Return a number of threads, or say what is wrong with it.
+
+    Raises:
+        UsageError: if it is no integer between 1 and the number of processors.
+    """
+    most = cores()
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most:
+        raise UsageError(
+            f"threads={threads!r}",
+            expected=f"an integer between 1 and {most}, the number of processors that this process may use",
+            cure="pass threads=1" if most == 1 else f"pass threads={most} to use them all",
+        )
+    return threads
+
+
+def worthwhile(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
+    """Return from how many elements on a call is cut."""
+    return _WORTHWHILE / (_EQUATION * len(topological(outputs)) + _ARGUMENT * (len(outputs) + len(inputs)))
+
+
+def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape to which arrays broadcast: quickly if it is that of each, or a number's."""
+    shapes = {np.shape(a) for a in arrays}
+    shapes.discard(())
+    if len(shapes) > 1:
+        return np.broadcast_shapes(*shapes)
+    return shapes.pop() if shapes else ()
+
+
+def in_pieces(
+    call: Callable[..., Any],
+    arrays: Sequence[Any],
+    outs: Sequence[Any],
+    shape: Sequence[int],
+    cores_of: Sequence[int],
+    threads: int,
+    where: Any = True,
+) -> None:
+    """Call a ufunc on pieces of its arguments, one for each thread.
+
+    Args:
+        call: a ufunc or gufunc.
+        arrays: its inputs.
+        outs: its outputs, arrays of the full shape.
+        shape: to which the inputs broadcast, without core dimensions; not of size 0.
+        cores_of: the number of core dimensions of every argument, inputs then outputs.
+        threads: how many pieces.
+        where: passed on, cut like an input without core dimensions, if it is not True.
+    """
+    axis = max(range(len(shape)), key=lambda k: shape[k])
+    from_end = axis - len(shape)
+    pieces = min(threads, shape[axis])
+    ends = [shape[axis] * k // pieces for k in range(pieces + 1)]
+
+    def run(first: int, last: int) -> None:
+        def cut(value: Any, core: int) -> Any:
+            place = from_end - core
+            if np.ndim(value) < -place or np.shape(value)[place] == 1:
+                return value
+            return value[(..., slice(first, last), *[slice(None)] * (-1 - place))]
+
+        parts = [cut(a, c) for a, c in zip([*arrays, *outs], cores_of, strict=True)]
+        more = {} if where is True else {"where": cut(where, 0)}
+        # The state of floating-point errors belongs to the thread.
+        with np.errstate(all="ignore"):
+            call(*parts[: len(arrays)], out=tuple(parts[len(arrays) :]), **more)
+
+    waiting: list[Future[None]] = []
+    try:
+        for first, last in pairwise(ends[1:]):
+            waiting.append(_pool().submit(run, first, last))
+        run(ends[0], ends[1])
+    finally:
+        failures = [f.exception() for f in waiting]  # waits: nobody writes to an array after the call
+    for failure in failures:
+        if failure is not None:
+            raise failure
+
+
+def fits(outs: Sequence[Any], shapes: Sequence[tuple[int, ...]], kinds: Sequence[Any]) -> bool:
+    """Tell whether all outputs are given, as arrays that pieces can be written to."""
+    return len(outs) == len(kinds) and all(
+        type(o) is np.ndarray and o.shape == shape and o.dtype == kind and o.flags.writeable
+        for o, shape, kind in zip(outs, shapes, kinds, strict=True)
+    )
+
+
+def one_by_one(arrays: Sequence[Any], outs: Sequence[Any]) -> bool:
+    """Whether an output shares memory with an input or another output otherwise than element by element."""
+    given = [cast("np.ndarray", a) for a in arrays if isinstance(a, np.ndarray)]
+    for k, out in enumerate(outs):
+        for other in (*given, *outs[:k]):
+            if np.may_share_memory(out, other) and not _same_place(out, other):
+                return True
+    return False
+
+
+def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and a.strides == b.strides and a.ctypes.data == b.ctypes.data
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """The threads of this process, started when there is work for them."""
+    return ThreadPoolExecutor(cores(), thread_name_prefix="symgrad")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -1,0 +1,205 @@
+"""Kernels in several threads: the same bits, whatever the layout, and nothing started for little work."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import ShapeError, UsageError
+from symgrad.kernel import threads as module
+
+PROGRAM = "x : real\ny : real\nz = exp(-x**2/2)*sin(3*y) + log1p(x**2 + y**2)*tanh(x*y)"
+BATCHED = "X : real[n, 3]\nw : real[3]\nloss = sum(tanh(X@w)**2)"
+
+
+@pytest.fixture(autouse=True)
+def three_processors(monkeypatch):
+    """Tests do not depend on how many there are."""
+    monkeypatch.setattr(module, "cores", lambda: 3)
+    monkeypatch.setattr("symgrad.kernel.kernel.cores", lambda: 3)
+    module._pool.cache_clear()
+    yield
+    module._pool().shutdown()
+    module._pool.cache_clear()
+
+
+def kernels(text=PROGRAM, of="z", wrt=("x", "y"), **more):
+    p = sg.parse(text)
+    outputs = [p[of], *sg.grad(p[of], list(wrt))]
+    return sg.compile(outputs, inputs=p.inputs, **more), sg.compile(
+        outputs, inputs=p.inputs, threads=3, **more
+    )
+
+
+def values(*shape):
+    return np.random.default_rng(1).normal(size=shape)
+
+
+def same(first, second):
+    for a, b in zip(first, second, strict=True):
+        assert a.shape == b.shape
+        assert a.dtype == b.dtype
+        assert a.tobytes() == b.tobytes()
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """What is cut, as the numbers of pieces."""
+    cut = []
+    original = module.in_pieces
+
+    def noted(*args, **kwargs):
+        cut.append(args[3])
+        return original(*args, **kwargs)
+
+    for user in ("elementwise", "array_kernel"):
+        monkeypatch.setattr(f"symgrad.kernel.{user}.in_pieces", noted)
+    return cut
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        (values(100_001), values(100_001)),
+        (values(200_002)[::2], values(100_001)[::-1]),
+        (values(300, 400), values(400)),
+        (values(300, 1), values(1, 400)),
+        (np.asfortranarray(values(300, 400)), np.asfortranarray(values(300, 400))),
+        (values(100_000), 0.5),
+        (values(2, 50_000), values(2, 1)),
+    ],
+)
+def test_the_bits_are_the_same(pieces, arrays, dtype):
+    one, three = kernels(dtype=dtype)
+    arrays = [np.asarray(a, dtype) if isinstance(a, np.ndarray) else a for a in arrays]
+    first, second = one(*arrays), three(*arrays)
+    assert pieces
+    same(first, second)
+    assert [a.flags.f_contiguous for a in first] == [b.flags.f_contiguous for b in second]
+
+
+def test_outputs_that_are_given(pieces):
+    one, three = kernels()
+    x, y = values(90_000), values(90_000)
+    out = tuple(np.empty(90_000) for _ in range(3))
+    found = three(x, y, out=out)
+    assert all(a is b for a, b in zip(found, out, strict=True))
+    assert pieces == [(90_000,)]
+    same(one(x, y), out)
+
+
+def test_an_output_in_the_place_of_an_input(pieces):
+    one, three = kernels()
+    x, y = values(90_000), values(90_000)
+    expected = one(x, y)
+    found = three(x, y, out=(x, None, None))
+    same(expected, found)
+    x = values(90_000)
+    found = three(x, y, out=(x, y, np.empty(90_000)))
+    assert pieces
+    same(expected, found)
+
+
+def test_an_output_that_overlaps_an_input_elsewhere():
+    one, three = kernels()
+    memory = values(90_001)
+    expected = one(memory[1:].copy(), 0.5)
+    found = three(memory[1:], 0.5, out=(memory[:-1], np.empty(90_000), np.empty(90_000)))
+    same(expected, found)
+
+
+def test_where(pieces):
+    one, three = kernels()
+    x, y = values(90_000), values(90_000)
+    same(one(x, y, where=x > 0), three(x, y, where=x > 0))
+    assert pieces
+
+
+def test_the_batch_of_an_array_program_is_cut(pieces):
+    one, three = kernels(BATCHED, "loss", ("X", "w"))
+    X, w = values(70, 1, 500, 3), values(5, 3)
+    same(one(X, w), three(X, w))
+    same(one(X[0, 0], w[0]), three(X[0, 0], w[0]))
+    assert pieces == [(70, 5)]
+    out = (np.empty((70, 5)), np.empty((70, 5, 500, 3)), np.empty((70, 5, 3)))
+    three(X, w, out=out)
+    same(one(X, w), out)
+
+
+def test_errors_are_as_with_one_thread():
+    _, three = kernels()
+    with pytest.raises(ShapeError, match="do not broadcast"):
+        three(values(90_000), values(90_001))
+    _, three = kernels(BATCHED, "loss", ("X", "w"))
+    with pytest.raises(ShapeError, match="do not broadcast"):
+        three(values(70, 500, 3), values(71, 3))
+
+
+def test_nothing_is_started_for_little_work():
+    code = (
+        "import threading, numpy as np, symgrad as sg\n"
+        "from symgrad.kernel import threads\n"
+        "threads.cores = lambda: 2\n"
+        "k = sg.compile(sg.parse('x : real\\nx**2 + 1').result, threads=2)\n"
+        "k(np.ones(1000)); few = threading.active_count()\n"
+        "k(np.ones(10**6)); print(few, threading.active_count())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "2"]
+
+
+@pytest.mark.parametrize("threads", [0, -1, 4, 1.5, True, "2", None])
+def test_a_number_of_threads_that_cannot_be(threads):
+    with pytest.raises(UsageError, match="between 1 and 3"):
+        sg.compile(sg.parse("x : real\nx + 1").result, threads=threads)
+
+
+def test_many_callers():
+    one, three = kernels()
+    x, y = values(90_000), values(90_000)
+    expected = one(x, y)
+    found = []
+    callers = [threading.Thread(target=lambda: found.append(three(x, y))) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert len(found) == 8
+    for each in found:
+        same(expected, each)
+
+
+def test_pickles_keep_the_number_as_far_as_there_are_processors(monkeypatch):
+    _, three = kernels()
+    assert three.threads == 3
+    stored = pickle.dumps(three)
+    assert pickle.loads(stored).threads == 3
+    monkeypatch.setattr("symgrad.kernel.kernel.cores", lambda: 2)
+    assert pickle.loads(stored).threads == 2
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork here")
+def test_after_a_fork():
+    code = (
+        "import os, warnings, numpy as np, symgrad as sg\n"
+        "warnings.simplefilter('ignore')\n"
+        "from symgrad.kernel import threads\n"
+        "threads.cores = lambda: 2\n"
+        "k = sg.compile(sg.parse('x : real\\nx**2 + 1').result, threads=2)\n"
+        "x = np.ones(10**6); k(x)\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os._exit(0 if (k(x) == 2).all() else 1)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "0"
