@@ -14,6 +14,7 @@ from symgrad.ir.types import broadcast_shapes
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
+from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.threads import checked_threads
 from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.code import Code
@@ -69,7 +70,9 @@ def compile_nodes(
     real = float_type(dtype)
     threads = checked_threads(threads)
     if _elementwise(outputs, inputs):
-        code = Code(schedule(outputs, inputs), real)
+        count = len(topological(outputs))
+        with bar(f"compiling {count:,} equations", count * EQUATION_S):
+            code = Code(schedule(outputs, inputs), real)
         return ElementwiseKernel(code, outputs, inputs, name=name, threads=threads, rebuild=compile_nodes)
     _check_sizes(outputs, inputs)
     return _array_kernel(outputs, inputs, real, name, threads)

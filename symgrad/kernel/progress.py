@@ -1,0 +1,53 @@
+"""A bar while LLVM compiles a large graph, which it does in one step: an estimate against the clock."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+__all__ = ["EQUATION_S", "bar"]
+
+EQUATION_S = 0.2e-3
+"""Seconds that one equation of a large graph takes to compile (`python -m benchmarks.run --only chain` measures it)."""
+
+_PATIENCE_S = 1.0
+
+
+@contextmanager
+def bar(what: str, seconds: float) -> Generator[None]:
+    """Show a bar on a terminal while the body runs, if it is expected to take more than a second.
+
+    Args:
+        what: what is done, in a few words.
+        seconds: how long it is expected to take; the bar waits at its end if it takes longer.
+    """
+    if seconds < _PATIENCE_S or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[of]}"),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
+        task = progress.add_task(what, total=seconds, of=f"of about {seconds:.0f} s")
+        begun, done = time.monotonic(), threading.Event()
+
+        def advance() -> None:
+            while not done.wait(0.1):
+                progress.update(task, completed=min(time.monotonic() - begun, seconds))
+
+        ticking = threading.Thread(target=advance, name="symgrad progress", daemon=True)
+        ticking.start()
+        try:
+            yield
+        finally:
+            done.set()
+            ticking.join()

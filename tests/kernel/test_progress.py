@@ -1,0 +1,52 @@
+"""The bar that is shown while a large graph is compiled."""
+
+from __future__ import annotations
+
+import io
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from symgrad.kernel.progress import bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    made = Terminal()
+    monkeypatch.setattr("symgrad.kernel.progress.sys", SimpleNamespace(stderr=made))
+    monkeypatch.setenv("TERM", "xterm")
+    return made
+
+
+def test_it_moves_while_the_body_runs(terminal):
+    with bar("compiling 9,000 equations", 2.0):
+        time.sleep(0.5)
+    text = terminal.getvalue()
+    assert "compiling 9,000 equations" in text
+    assert "of about 2 s" in text
+    assert text.count("compiling") > 1
+
+
+def test_nothing_is_shown_for_little_work(terminal):
+    with bar("compiling 90 equations", 0.02):
+        pass
+    assert terminal.getvalue() == ""
+
+
+def test_nothing_is_shown_where_nobody_looks(monkeypatch):
+    file = io.StringIO()
+    monkeypatch.setattr("symgrad.kernel.progress.sys", SimpleNamespace(stderr=file))
+    with bar("compiling 9,000 equations", 2.0):
+        pass
+    assert file.getvalue() == ""
+
+
+def test_errors_pass_through(terminal):
+    with pytest.raises(ValueError, match="inside"), bar("compiling", 2.0):
+        raise ValueError("inside")
