@@ -44,9 +44,11 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "hypot": ((-10, 10), (-10, 10)),
     "erf": ((-4, 4),),
     "erfc": ((-4, 20),),
+    "lgamma": ((0, 20),),
 }
 SPELLED = {"a" + name: "arc" + name for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")} | {
-    "pow": "power"
+    "pow": "power",
+    "lgamma": "gammaln",
 }
 
 
@@ -56,7 +58,7 @@ def peer(name: str) -> tuple[str, Callable[..., Any]]:
         return "NumPy", function
     from scipy import special
 
-    return "SciPy", getattr(special, name)
+    return "SciPy", getattr(special, SPELLED.get(name, name))
 
 
 def kernel(name: str, dtype: str) -> Callable[..., Any]:

@@ -227,6 +227,35 @@ FITS += [
     ),
 ]
 
+FITS += [
+    Fit(
+        "LGAMMA",
+        "lgamma(2 + t)/t, -3/4 <= t <= 1/2",
+        lambda t: mp.loggamma(2 + t) / t,
+        -0.75,
+        0.5,
+        24,
+        lambda t: t / mp.loggamma(2 + t),
+    ),
+    Fit(
+        "STIRLING",
+        "(lgamma(x) - (x - 1/2)*log(x) + x - log(2*pi)/2)*x in 1/x**2, x >= 8",
+        lambda z: (
+            (
+                mp.loggamma(1 / mp.sqrt(z))
+                - (1 / mp.sqrt(z) - 0.5) * mp.log(1 / mp.sqrt(z))
+                + 1 / mp.sqrt(z)
+                - mp.log(2 * mp.pi) / 2
+            )
+            / mp.sqrt(z)
+        ),
+        mp.mpf(2) ** -30,
+        mp.mpf(1) / 64,
+        6,
+        lambda z: mp.sqrt(z) / mp.loggamma(1 / mp.sqrt(z)),
+    ),
+]
+
 
 def parts(name: str, value: Any, *bits: int) -> str:
     """A constant as a sum of doubles: each but the last has at most so many bits, so that small multiples are exact."""
@@ -254,6 +283,7 @@ CONSTANTS = [
     ("2/3 as a sum", parts("LOG_THIRD", mp.mpf(2) / 3, 53)),
     ("K of ERFC", f"ERFC_CENTRE = {float(CENTRE)}"),
     ("log10(2), multiples as of LN2", parts("LOG10_2", mp.log10(2), 42)),
+    ("log(2*pi)/2 - 1/2", f'STIRLING_CONSTANT = float.fromhex("{float(mp.log(2 * mp.pi) / 2 - 0.5).hex()}")'),
 ]
 
 HEAD = '''"""Coefficients and constants: written by tools/minimax.py, constant coefficient first."""

@@ -118,6 +118,12 @@ CASES: dict[str, Case] = {
         (-1074, 1022),
         2,
     ),
+    "lgamma": Case(
+        ((0, 3), (0.9, 1.1), (1.9, 2.1), (2, 9), (7, 100)),
+        near(1.0, 2.0, 0.5, 1.5, 2.5, 3.5, 7.5, 8.0),
+        (-1074, 1013),
+        limit=4,
+    ),
     "pow": Case(((0, 2), (0.5, 4), (0, 40)), POWERS, (-8, 6), 2),
 }
 
@@ -150,6 +156,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "exp2": lambda x: mp.power(2, x),
     "log2": lambda x: mp.log(x) / mp.ln2,
     "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+    "lgamma": lambda x: mp.loggamma(x).real,
     "pow": lambda x, y: mp.inf if x == 0 and y < 0 else mp.power(x, y),
 }
 

@@ -29,7 +29,7 @@ DEFAULT = Tolerance(3)
 KERNEL: dict[str, Tolerance] = {
     "cbrt": Tolerance(4),  # glibc: 4
     "gamma": Tolerance(10),  # glibc: 10 for tgamma
-    "lgamma": Tolerance(10, floor=1),  # libm promises nothing near the zeros
+    "lgamma": Tolerance(10, floor=1),  # C's, which promises nothing near the zeros at negative numbers
     "digamma": Tolerance(6, floor=1),
     # What SciPy was seen to give, doubled; the floors are for what oscillates.
     "jv": Tolerance(330, floor=0.1),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from symgrad.llvm.maths import area, error, exponential, inverse, logarithm, power, trigonometric
+from symgrad.llvm.maths import area, error, exponential, gamma, inverse, logarithm, power, trigonometric
 from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.types import FloatType
 
@@ -51,6 +51,7 @@ FUNCTIONS: dict[str, Function] = {
     "hypot": Function(power.hypot, arity=2),
     "erf": Function(error.erf),
     "erfc": Function(error.erfc),
+    "lgamma": Function(gamma.lgamma),
 }
 
 

@@ -171,6 +171,33 @@ ERFC = Series(
         "-0x1.40cfd9ad1d38fp-7 0x1.c29294d3cf1f5p-10 0x1.7f65a59cd36a3p-12 -0x1.00a9f8c6975dfp-12 "
     ),
 )
+# lgamma(2 + t)/t, -3/4 <= t <= 1/2: 2**-55.1
+LGAMMA = Series(
+    _read(
+        "0x1.b0ee6072093cep-2 0x1.4a34cc4a60fa6p-2 -0x1.13e001a557607p-4 0x1.51322ac7d848fp-6 "
+        "-0x1.e404fc218f500p-8 0x1.7add6eadb5069p-9 -0x1.38ac5c2c07ba6p-10 0x1.0b36af8725dc3p-11 "
+        "-0x1.d3fd4c67ac2f7p-13 0x1.a127b06c961d0p-14 -0x1.78de605b10544p-15 0x1.580de39724bc6p-16 "
+        "-0x1.3cbbc148a0a43p-17 0x1.259602f66616fp-18 -0x1.11cbc0c3612fep-19 0x1.00699303821e2p-20 "
+        "-0x1.dec10ce3e0d4dp-22 0x1.cb6db750ecaebp-23 -0x1.d701abcea8ef2p-24 0x1.404870e173d08p-25 "
+        "-0x1.6f87fd5f7b448p-27 0x1.285b0176aa513p-25 -0x1.634eac7fde97cp-28 -0x1.32d9e8bd30ca1p-26 "
+        "-0x1.c0eb1847debacp-27 "
+    ),
+    _read(
+        "0x1.b0ee6070c34ccp-2 0x1.4a34cc4d0273cp-2 -0x1.13dffe0c585dbp-4 0x1.51322c09abed0p-6 "
+        "-0x1.e40b8f5b3731ap-8 0x1.7ad3eb6ceb9f7p-9 -0x1.379dfb17dd383p-10 0x1.0d9af068a6efep-11 "
+        "-0x1.f6e7ed435b94fp-13 0x1.3881dafdf7e12p-14 -0x1.8a105dd83c486p-16 0x1.15c93dfef571fp-14 "
+    ),
+)
+# (lgamma(x) - (x - 1/2)*log(x) + x - log(2*pi)/2)*x in 1/x**2, x >= 8: 2**-67.0
+STIRLING = Series(
+    _read(
+        "0x1.5555555555554p-4 -0x1.6c16c16c07515p-9 0x1.a01a01246672ep-11 -0x1.381308a0b273ep-11 "
+        "0x1.b911aa71ac104p-11 -0x1.ed0a9a4b47b83p-10 0x1.4025b5a2914c8p-8 "
+    ),
+    _read(
+        "0x1.55553c3bc4f59p-4 -0x1.69be5d946c0d8p-9 "
+    ),
+)
 # log(2); multiples up to 2048 of the first part are exact
 LN2 = _read("0x1.62e42fefa3800p-1 0x1.ef35793c76730p-45")
 # log(2) as a sum
@@ -189,3 +216,5 @@ LOG_THIRD = _read("0x1.5555555555555p-1 0x1.5555555555555p-55")
 ERFC_CENTRE = 3.75
 # log10(2), multiples as of LN2
 LOG10_2 = _read("0x1.34413509f7800p-2 0x1.fef311f12b358p-46")
+# log(2*pi)/2 - 1/2
+STIRLING_CONSTANT = float.fromhex("0x1.acfe390c97d69p-2")
