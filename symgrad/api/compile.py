@@ -15,12 +15,13 @@ from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
+from symgrad.lower.coefficients import gathered
 from symgrad.ops.arith import div
 
 __all__ = ["compile"]
 
-# Up to this many equations a derivative is brought to canonical form before it is compiled; beyond, the
-# shared raw graph is as fast and rewriting would dominate the time to compile.
+# Up to this many equations a derivative is brought to canonical form before it is compiled; beyond, rewriting would
+# dominate the time to compile.
 _CANONICAL_UP_TO = 400
 
 
@@ -81,7 +82,8 @@ def compile(
     else:
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
         _check_sizes(exprs, symbols)
-    return compile_nodes(arranged(exprs), symbols, dtype=dtype, name=name, threads=threads)
+    nodes, fusable = arranged(exprs)
+    return compile_nodes(nodes, symbols, dtype=dtype, name=name, threads=threads, fusable=fusable)
 
 
 def _input(item: Any, exprs: Sequence[Expr]) -> Node:
@@ -110,11 +112,22 @@ def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
         )
 
 
-def arranged(exprs: Sequence[Expr]) -> list[Node]:
-    """Return the nodes to compile: as written for the user's own, canonical or stable for short derivatives."""
+def arranged(exprs: Sequence[Expr]) -> tuple[list[Node], frozenset[Node]]:
+    """Return the nodes to compile, and those whose products and sums may be fused.
+
+    The user's own expressions are as written, and derivatives of moderate size in canonical form. In larger ones
+    numbers are taken out of products and sums, and what the user did not write may be fused.
+    """
     derived = [e.node for e in exprs if e.derived]
     rewritten = dict(zip(derived, derived, strict=True))
-    if derived and len(topological(derived)) <= _CANONICAL_UP_TO:
+    fusable: frozenset[Node] = frozenset()
+    if derived and len(topological(derived)) > _CANONICAL_UP_TO:
+        primal = topological(
+            [*(e.node for e in exprs if not e.derived), *(o for e in exprs for o in e.origins)]
+        )
+        rewritten = dict(zip(derived, gathered(derived, primal), strict=True))
+        fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
+    elif derived:
         from symgrad.rules.cheap import cheap
         from symgrad.rules.pipeline import canonical, stable
 
@@ -127,7 +140,7 @@ def arranged(exprs: Sequence[Expr]) -> list[Node]:
             nodes = stable(nodes, others).nodes
         rewritten = dict(zip(derived, cheap(substitute(nodes, values)), strict=True))
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
-    return [_real(rewritten[e.node], arrays) if e.derived else e.node for e in exprs]
+    return [_real(rewritten[e.node], arrays) if e.derived else e.node for e in exprs], fusable
 
 
 def _of_stable(exprs: Sequence[Expr]) -> list[Node]:

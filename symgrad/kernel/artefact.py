@@ -179,7 +179,7 @@ def _module(kernel: Kernel, name: str, target: Target) -> str:
     if isinstance(kernel, ArrayKernel):
         code = ArrayCode(kernel.outputs, kernel.symbols, real, target)
         return with_entry(code.module, name, len(kernel.inputs), len(kernel.sizes), len(kernel.outputs))
-    return emit(schedule(kernel.outputs, kernel.symbols), real, target, entry=name).ir
+    return emit(schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable), real, target, entry=name).ir
 
 
 def _header(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, cast
 
 from symgrad.errors import MissingInputError, ShapeError, UsageError
@@ -31,6 +31,7 @@ def compile_nodes(
     dtype: object = "float64",
     name: str = "kernel",
     threads: int = 1,
+    fusable: Collection[Node] = (),
 ) -> Kernel:
     """Compile equations to a kernel that computes all outputs in one pass.
 
@@ -44,6 +45,8 @@ def compile_nodes(
         dtype: float64 or float32, for every number. Booleans stay booleans.
         name: the kernel's name.
         threads: in how many threads a call with large arrays runs.
+        fusable: nodes of an elementwise program whose products and sums may be rounded once together; what the user
+            wrote is not among them.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -72,8 +75,10 @@ def compile_nodes(
     if _elementwise(outputs, inputs):
         count = len(topological(outputs))
         with bar(f"compiling {count:,} equations", count * EQUATION_S):
-            code = Code(schedule(outputs, inputs), real)
-        return ElementwiseKernel(code, outputs, inputs, name=name, threads=threads, rebuild=compile_nodes)
+            code = Code(schedule(outputs, inputs, fusable=fusable), real)
+        return ElementwiseKernel(
+            code, outputs, inputs, name=name, threads=threads, fusable=fusable, rebuild=compile_nodes
+        )
     _check_sizes(outputs, inputs)
     return _array_kernel(outputs, inputs, real, name, threads)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -37,11 +37,21 @@ class ElementwiseKernel(Kernel):
         *,
         name: str,
         threads: int,
+        fusable: Collection[Node] = (),
         rebuild: Callable[..., Kernel],
     ) -> None:
         module = code.module
         kinds = ["bool" if b else module.real.numpy for b in module.bools]
-        super().__init__(outputs, inputs, kinds, module.real, name=name, threads=threads, rebuild=rebuild)
+        super().__init__(
+            outputs,
+            inputs,
+            kinds,
+            module.real,
+            name=name,
+            threads=threads,
+            fusable=fusable,
+            rebuild=rebuild,
+        )
         self._shaped = any(node.shape for node in inputs)
         integers = [node if node.dtype == "int" else None for node in inputs]
         self._integers = tuple(integers) if any(integers) else ()

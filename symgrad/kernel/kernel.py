@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -36,6 +36,7 @@ class Kernel(ABC):
         dtype: NumPy dtype of all numbers.
         name: the kernel's name.
         threads: in how many threads a call with large arrays runs.
+        fusable: nodes whose products and sums may be rounded once together.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -56,6 +57,7 @@ class Kernel(ABC):
         "_scalar",
         "_ufunc",
         "dtype",
+        "fusable",
         "inputs",
         "kinds",
         "name",
@@ -73,10 +75,12 @@ class Kernel(ABC):
         *,
         name: str,
         threads: int,
+        fusable: Collection[Node] = (),
         rebuild: Callable[..., Kernel],
     ) -> None:
         self.name = name
         self.threads = threads
+        self.fusable = frozenset(fusable)
         self.inputs = tuple(node.name for node in inputs)
         self.outputs = tuple(outputs)
         self.symbols = tuple(inputs)
@@ -197,8 +201,9 @@ class Kernel(ABC):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        graph = flatten([*self.outputs, *self.symbols])
-        return (_load, (self._rebuild, graph, len(self.outputs), self.dtype.name, self.name, self.threads))
+        graph = flatten([*self.outputs, *self.symbols, *self.fusable])
+        counts = len(self.outputs), len(self.symbols)
+        return (_load, (self._rebuild, graph, counts, self.dtype.name, self.name, self.threads))
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
@@ -213,11 +218,15 @@ def as_tuple(out: Any) -> tuple[Any, ...]:
 def _load(
     compile_again: Callable[..., Kernel],
     graph: list[tuple[Any, ...]],
-    count: int,
+    counts: tuple[int, int],
     dtype: str,
     name: str,
     threads: int,
 ) -> Kernel:
     nodes = rebuild(graph)
+    first, last = counts[0], sum(counts)
+    more: dict[str, Any] = {"fusable": nodes[last:]} if nodes[last:] else {}
     # Where it is loaded there may be fewer processors.
-    return compile_again(nodes[:count], nodes[count:], dtype=dtype, name=name, threads=min(threads, cores()))
+    return compile_again(
+        nodes[:first], nodes[first:last], dtype=dtype, name=name, threads=min(threads, cores()), **more
+    )

@@ -82,6 +82,8 @@ class VectorBuilder:
         self.width = width
         self.declarations = declarations
         self.lines: list[str] = []
+        self.fuses = False
+        """Whether a product and a sum may be rounded once together, where the target has such an instruction."""
         self.vector = f"<{width} x {real.llvm}>"
         self.bits = f"<{width} x i1>"
         self.bytes = f"<{width} x i8>"
@@ -115,7 +117,7 @@ class VectorBuilder:
     def _arith(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self._literal(fold(a.literal, b.literal))
-        return self.emit(f"{code} {self.vector} {a.text}, {b.text}")
+        return self.emit(f"{code}{' contract' if self.fuses else ''} {self.vector} {a.text}, {b.text}")
 
     def _unary(self, name: str, fold: Callable[[Any], Any], a: Value) -> Value:
         if a.literal is not None:

@@ -130,7 +130,7 @@ def _body(
     chunks = plan.chunks or (Chunk((), {}, {}),)
     writers: list[_ChunkWriter] = []
     for index, chunk in enumerate(chunks):
-        writer = _ChunkWriter(VectorBuilder(real, width, declarations), constants, position)
+        writer = _ChunkWriter(VectorBuilder(real, width, declarations), constants, position, plan.fusable)
         writer.run(chunk, asked)
         if index == len(chunks) - 1:
             for node in plan.outputs:
@@ -161,9 +161,14 @@ class _ChunkWriter:
     """Writes the code of one chunk: what it loads, computes and stores."""
 
     def __init__(
-        self, builder: VectorBuilder, constants: dict[Node, Value], position: dict[Node, int]
+        self,
+        builder: VectorBuilder,
+        constants: dict[Node, Value],
+        position: dict[Node, int],
+        fusable: frozenset[Node],
     ) -> None:
         self.builder = builder
+        self.fusable = fusable
         self.constants = constants
         self.values: dict[Node, Value] = {}
         self.position = position
@@ -174,6 +179,7 @@ class _ChunkWriter:
             if node.op is SYMBOL:
                 self.values[node] = self._read(self.position[node], node.dtype == "bool")
             else:
+                self.builder.fuses = node in self.fusable
                 self.values[node] = _lower(node, self.builder, [self._value(a, chunk) for a in node.args])
             # Stored at once: values that wait for the end of the chunk would fill the registers.
             if node in chunk.writes:

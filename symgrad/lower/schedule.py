@@ -10,7 +10,7 @@ is stored to an output before every input has been read, so an output array may 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
@@ -18,7 +18,7 @@ from symgrad.ir.traverse import topological
 
 __all__ = ["CHUNK", "WHOLE", "Chunk", "Schedule", "schedule"]
 
-WHOLE = 3000
+WHOLE = 6000
 """Up to so many equations are one function."""
 
 CHUNK = 128
@@ -52,6 +52,7 @@ class Schedule:
         constants: nodes that depend on no symbol, arguments first.
         chunks: everything else.
         slots: size of the spill area, in values.
+        fusable: nodes whose products and sums may be rounded once together.
     """
 
     inputs: tuple[Node, ...]
@@ -59,15 +60,23 @@ class Schedule:
     constants: tuple[Node, ...]
     chunks: tuple[Chunk, ...]
     slots: int
+    fusable: frozenset[Node] = frozenset()
 
 
-def schedule(outputs: Sequence[Node], inputs: Sequence[Node], *, chunk: int | None = None) -> Schedule:
+def schedule(
+    outputs: Sequence[Node],
+    inputs: Sequence[Node],
+    *,
+    chunk: int | None = None,
+    fusable: Collection[Node] = (),
+) -> Schedule:
     """Order the graph of the outputs, and cut it into chunks if it is large.
 
     Args:
         outputs: what to compute.
         inputs: the symbols in the order of the arguments.
         chunk: cut into chunks of so many equations, whatever the size.
+        fusable: nodes whose products and sums may be rounded once together.
     """
     order = topological(outputs)
     constant: set[Node] = set()
@@ -125,4 +134,5 @@ def schedule(outputs: Sequence[Node], inputs: Sequence[Node], *, chunk: int | No
         constants=tuple(node for node in order if node in constant),
         chunks=tuple(chunks),
         slots=slots,
+        fusable=frozenset(fusable),
     )
