@@ -9,7 +9,7 @@ from symgrad.api.expr import Expr, as_expr, node_of
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
 from symgrad.api.residuals import residuals
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import MissingInputError, NotInProgramError, UnsupportedError, UsageError
+from symgrad.errors import MissingInputError, NotInProgramError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import substitute, topological
@@ -49,7 +49,9 @@ def compile(
         threads: in how many threads a call with large arrays runs, at most as many as there are processors. Results
             have the same bits with any number. Arrays are cut along their longest axis, those of array programs along
             the batch; nothing is started for small ones.
-        accuracy: ``high``.
+        accuracy: ``high``, or ``fast``: what you wrote may be rearranged too, as derivatives are, and products and sums
+            may be rounded once together. It is still equal in exact arithmetic, but no longer NumPy's bits; a difference
+            such as ``g - stop_gradient(g)`` that is exactly zero as written may become a rounding error.
         name: the name of the kernel and of the symbols in its object file.
 
     Returns:
@@ -71,8 +73,8 @@ def compile(
         >>> z, dz
         (array([2., 3.]), array([-1.,  1.]))
     """
-    if accuracy != "high":
-        raise UnsupportedError(f"accuracy={accuracy!r}", expected="accuracy='high'")
+    if accuracy not in {"high", "fast"}:
+        raise UsageError(f"accuracy={accuracy!r}", expected="accuracy='high' or accuracy='fast'")
     given = list(cast("Sequence[Any]", outputs)) if isinstance(outputs, list | tuple) else [outputs]
     exprs = [as_expr(e) for e in given]
     if not exprs:
@@ -82,7 +84,7 @@ def compile(
     else:
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
         _check_sizes(exprs, symbols)
-    nodes, fusable = arranged(exprs)
+    nodes, fusable = arranged(exprs, fast=accuracy == "fast")
     return compile_nodes(nodes, symbols, dtype=dtype, name=name, threads=threads, fusable=fusable)
 
 
@@ -112,35 +114,40 @@ def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
         )
 
 
-def arranged(exprs: Sequence[Expr]) -> tuple[list[Node], frozenset[Node]]:
+def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], frozenset[Node]]:
     """Return the nodes to compile, and those whose products and sums may be fused.
 
     The user's own expressions are as written, and derivatives of moderate size in canonical form. In larger ones
-    numbers are taken out of products and sums, and what the user did not write may be fused.
+    numbers are taken out of products and sums, and what the user did not write may be fused. With ``fast`` nothing
+    counts as the user's own.
     """
-    derived = [e.node for e in exprs if e.derived]
+    own = [] if fast else [e for e in exprs if not e.derived]
+    ours = [e for e in exprs if fast or e.derived]
+    derived = [e.node for e in ours]
     rewritten = dict(zip(derived, derived, strict=True))
     fusable: frozenset[Node] = frozenset()
     if derived and len(topological(derived)) > _CANONICAL_UP_TO:
-        primal = topological(
-            [*(e.node for e in exprs if not e.derived), *(o for e in exprs for o in e.origins)]
-        )
+        primal = [] if fast else topological([*(e.node for e in own), *(o for e in exprs for o in e.origins)])
         rewritten = dict(zip(derived, gathered(derived, primal), strict=True))
         fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     elif derived:
         from symgrad.rules.cheap import cheap
         from symgrad.rules.pipeline import canonical, stable
 
-        stand_ins, values = residuals([e.node for e in exprs if not e.derived], derived)
+        stand_ins, values = residuals([e.node for e in own], derived)
         # A kernel computes values, and the value of stop_gradient(e) is e.
         nodes = canonical(substitute(derived, stand_ins), drop_stops=True).nodes
         # Collecting equal factors can lose digits, or overflow, where the derivative as derived does not.
         if not stand_ins:
-            others = (lambda: derived, lambda: canonical(_of_stable(exprs), drop_stops=True).nodes)
+            others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
             nodes = stable(nodes, others).nodes
         rewritten = dict(zip(derived, cheap(substitute(nodes, values)), strict=True))
+        fusable = frozenset(topological(list(rewritten.values()))) if fast else fusable
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
-    return [_real(rewritten[e.node], arrays) if e.derived else e.node for e in exprs], fusable
+    return [
+        _real(rewritten[e.node], arrays) if e.derived else rewritten[e.node] if fast else e.node
+        for e in exprs
+    ], fusable
 
 
 def _of_stable(exprs: Sequence[Expr]) -> list[Node]:
@@ -153,8 +160,6 @@ def _of_stable(exprs: Sequence[Expr]) -> list[Node]:
     found: list[Node] = []
     forms: dict[Node, Node] = {}
     for e in exprs:
-        if not e.derived:
-            continue
         found.append(e.node)
         for trace in e.traces:
             if len(trace.outputs) != 1 or e.node not in trace.gradients:

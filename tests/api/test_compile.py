@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,40 @@ def test_an_input_that_is_an_intermediate_value_is_named_as_it_is_written() -> N
     h = X @ sg.tensor("w", (3,))
     with pytest.raises(UsageError, match="the input 'X@w' is not a symbol"):
         sg.compile(sg.sum(h**2), inputs=[h])
+
+
+FAST = "x : real\ny : real\nz = (x*y + x)*(1 + y) - x/3 + sin(x*y)"
+
+
+def test_fast_kernels_compute_the_same_function():
+    p = sg.parse(FAST)
+    outputs = [p["z"], *sg.grad(p["z"], [p["x"], p["y"]])]
+    x, y = np.random.default_rng(0).uniform(-2, 2, (2, 500))
+    high = sg.compile(outputs, inputs=p.inputs)
+    fast = sg.compile(outputs, inputs=p.inputs, accuracy="fast")
+    for a, b in zip(high(x, y), fast(x, y), strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-13)
+
+
+def test_only_fast_kernels_fuse_what_was_written():
+    p = sg.parse("x : real\ny : real\nz = x*y + 1")
+    high, fast = (sg.compile(p["z"], inputs=p.inputs, accuracy=a) for a in ("high", "fast"))
+    assert "contract" not in high.llvm_ir
+    assert "contract" in fast.llvm_ir
+    x = 1 + 2.0**-30
+    assert high(x, x) == x * x + 1
+    assert fast(x, x) in {x * x + 1, float(Fraction(x) ** 2 + 1)}
+
+
+def test_a_fast_kernel_of_an_array_program():
+    p = sg.parse("X : real[n, 3]\nw : real[3]\nloss = sum((X@w)**2)")
+    outputs = [p["loss"], sg.grad(p["loss"], p["w"])]
+    X, w = np.random.default_rng(0).normal(size=(5, 3)), np.ones(3)
+    high = sg.compile(outputs, inputs=p.inputs)(X, w)
+    for a, b in zip(high, sg.compile(outputs, inputs=p.inputs, accuracy="fast")(X, w), strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-13)
+
+
+def test_an_accuracy_that_there_is_not():
+    with pytest.raises(UsageError, match="accuracy='exact'"):
+        sg.compile(sg.parse("x : real\nx").result, accuracy="exact")
