@@ -50,7 +50,7 @@ def compile(
             have the same bits with any number. Arrays are cut along their longest axis, those of array programs along
             the batch; nothing is started for small ones.
         accuracy: ``high``, or ``fast``: what you wrote may be rearranged too, as derivatives are, and products and sums
-            may be rounded once together. It is still equal in exact arithmetic, but no longer NumPy's bits; a difference
+            may be rounded once together. It is equal in exact arithmetic, but no longer NumPy's bits; a difference
             such as ``g - stop_gradient(g)`` that is exactly zero as written may become a rounding error.
         name: the name of the kernel and of the symbols in its object file.
 
