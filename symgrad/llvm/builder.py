@@ -89,6 +89,7 @@ class VectorBuilder:
         self.bytes = f"<{width} x i8>"
         self._suffix = f"v{width}f{real.bits}"
         self._seen: dict[str, Value] = {}
+        self._negated: dict[str, Value] = {}
         self._count = 0
 
     # instructions
@@ -168,9 +169,11 @@ class VectorBuilder:
         return self._arith("fdiv", np.true_divide, a, b)
 
     def neg(self, a: Value) -> Value:
-        return (
-            self._literal(-a.literal) if a.literal is not None else self.emit(f"fneg {self.vector} {a.text}")
-        )
+        if a.literal is not None:
+            return self._literal(-a.literal)
+        value = self.emit(f"fneg {self.vector} {a.text}")
+        self._negated[value.text] = a
+        return value
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         if None not in (a.literal, b.literal, c.literal):
@@ -194,7 +197,8 @@ class VectorBuilder:
         return self._unary("sqrt", np.sqrt, a)
 
     def abs(self, a: Value) -> Value:
-        return self._unary("fabs", np.abs, a)
+        # sigmoid(x) and sigmoid(-x), which its derivative needs, are computed from the same exponential.
+        return self._unary("fabs", np.abs, self._negated.get(a.text, a))
 
     def floor(self, a: Value) -> Value:
         return self._unary("floor", np.floor, a)
