@@ -58,6 +58,7 @@ class Known:
         self._rows: list[_Row] = [_Row(())]
         self._fixed = _Row(())  # what is the same for all rows
         self._whole: dict[str, str] = {}  # numbers that were loaded as i64
+        self._streams: dict[tuple[int, Index], Storage] = {}  # what the first pass reads one after the other
 
     def begin(self, number: int, region: Region) -> None:
         """Start a pass, whose row part is written to the region."""

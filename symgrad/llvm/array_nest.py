@@ -235,8 +235,14 @@ class NestWriter:
             for m in this.reduced
         ]
 
+        # The first pass waits for memory, a later one computes: its row is read in the meantime.
+        later = range(1, len(self.passes.passes))
+        busy = next((n for n in later if self._cost(n) >= _CHEAP and self.nest.inner > 0 and rows == 1), None)
+
         def body(lanes: Lanes, old: list[Value]) -> list[Value]:
             values.lanes()
+            if number == busy:
+                values.prefetch(lanes)
             new: list[Value] = []
             for (values.copy, member, reducer), value in zip(work, old, strict=True):
                 new.append(reducer.fold(lanes, values.factors(member, lanes), value))

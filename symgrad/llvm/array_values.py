@@ -186,11 +186,26 @@ class Values(Known):
         elif step == 1:
             at = region.scalar(f"getelementptr {storage.element}, ptr {pointer}, i64 {lanes.counter}")
             value, raw = load_lanes(lanes, storage, at)
+            if self._number == 0:
+                self._streams[k, index] = storage
         else:
             value, raw = place_lanes(lanes, storage, pointer, self.steps(lanes, step))
         if storage.kind == "int":
             self._whole[value.text] = raw
         return value
+
+    def prefetch(self, lanes: Lanes) -> None:
+        """Have the memory fetch what the first pass will read in the next row, while there is much to compute."""
+        for (k, index), storage in self._streams.items():
+            stride = index.coefficient(self.nest.inner - 1)
+            if stride == 0:
+                continue
+            r = lanes.region
+            row = self.row_pointer(k, index.without(self.nest.inner), storage)
+            ahead = r.add(lanes.counter, self.fn.size(stride))
+            at = r.scalar(f"getelementptr {storage.element}, ptr {row}, i64 {ahead}")
+            self.fn.declarations.intrinsics["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+            r.do(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
 
     def _load_kept(self, pair: Pair, lanes: Lanes | None) -> Value:
         if lanes is None:

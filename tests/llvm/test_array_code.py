@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import symgrad as sg
 from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, as_node
@@ -260,3 +261,12 @@ def test_positions_of_extremes_are_the_first_and_nan_is_extreme() -> None:
         wanted = [f(values, axis=axis) for f in (np.argmax, np.argmin) for axis in (0, 1, None)]
         for a, b in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_the_next_row_is_fetched_while_there_is_much_to_compute() -> None:
+    p = sg.parse("z : real[n, k]\nloss = sum(logsumexp(z, axis=1))")
+    z = p["z"].node
+    busy = ArrayCode([p["loss"].node, sg.grad(p["loss"], p["z"]).node], [z], FLOAT64)
+    assert "call void @llvm.prefetch.p0" in busy.llvm_ir
+    plain = ArrayCode([sum_over(OPS["exp"](z), (1,))], [z], FLOAT64)
+    assert "prefetch" not in plain.llvm_ir, "one pass: the processor sees for itself what comes next"
