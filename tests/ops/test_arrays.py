@@ -174,7 +174,8 @@ class TestRefusals:
     def test_a_size_has_one_value(self) -> None:
         with pytest.raises(ShapeError, match="size n is 2 in 'X' and 4 in 'w'"):
             evaluate(
-                [products.matmul(symbol_of("w", "n"), X)], {X: np.ones((2, 3)), symbol_of("w", "n"): np.ones(4)}
+                [products.matmul(symbol_of("w", "n"), X)],
+                {X: np.ones((2, 3)), symbol_of("w", "n"): np.ones(4)},
             )
 
     def test_arrays_of_another_rank_are_refused(self) -> None:
