@@ -33,7 +33,7 @@ CONSTANTS: Mapping[str, Callable[[], Any]] = {
 
 def constant_sign(k: Generators, h: Poly) -> int:
     """Return the sign of a polynomial that no variable is in; 0 if there is one, or the sign is not certain."""
-    positions = k.within(p for p, d in enumerate(h.degrees()) if d)
+    positions = k.within(p for p, d in enumerate(h.degrees()) if d > 0)
     if len(h) > _MOST_TERMS or any(k.meaning[p][0] == "symbol" for p in positions):
         return 0
     with flint.ctx.workprec(_BITS):

@@ -106,7 +106,7 @@ class Generators:
     def _pieces(self, h: Poly) -> list[Poly]:
         """What a polynomial is for every choice of its signs: zero on an open set only if one of these is zero."""
         nothing = [self.field.ring.constant(0)]
-        own = {p for p, d in enumerate(h.degrees()) if d}
+        own = {p for p, d in enumerate(h.degrees()) if d > 0}
         every = self.within(own)
         if not self._has_symbol(every):
             return [h] if h.is_constant() or constant_sign(self, h) else nothing
@@ -142,7 +142,7 @@ class Generators:
                 found.add(p)
                 for a in self.made_of(p):
                     polys = [a.num, *(self.field.factors[i] for i, _ in a.den)]
-                    todo += [q for poly in polys for q, d in enumerate(poly.degrees()) if d]
+                    todo += [q for poly in polys for q, d in enumerate(poly.degrees()) if d > 0]
         return found
 
     def made_of(self, position: int) -> list[Element]:

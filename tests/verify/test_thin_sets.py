@@ -223,3 +223,7 @@ def test_proofs_of_arrays_end_in_time():
     with pytest.raises(GiveUp, match="time limit"):
         prove_equal(s.base, *s.sides, deadline=begun + 0.2)
     assert time.monotonic() - begun < 2
+
+
+def test_a_function_at_zero_is_made_of_nothing():
+    assert attempt("x/gamma(p - p)*gamma(p - p) + abs(gamma(p - p) - 2)", "x").why.startswith("no proof")
