@@ -65,8 +65,9 @@ class Child:
         """Compile up to the end of the first call, which is where many peers do it."""
         inputs = inputs_of(self.workload, min(sizes_of(self.workload, quick)))
         start = seconds()
-        self.bind = self.module.prepare(self.workload, self.peer.variant)
-        run = self.bind(inputs)
+        bind: Bind = self.module.prepare(self.workload, self.peer.variant)
+        self.bind = bind
+        run = bind(inputs)
         run.call()  # the run has what the call reads
         return {"seconds": seconds() - start, "phases": dict(getattr(self.module, "PHASES", {}))}
 
