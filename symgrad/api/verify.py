@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from symgrad.api.domains import within
 from symgrad.api.expr import Expr, as_expr
+from symgrad.api.fitting import Built, Misfit, fitted, shape_text
 from symgrad.api.program import parse
+from symgrad.api.sides import names_in, pair
 from symgrad.api.targets import differentiable, targets_of
 from symgrad.errors import ShapeError, UsageError
-from symgrad.frontend.text import parse_expression, parse_program
-from symgrad.ir.graph import SYMBOL, Node, symbol
-from symgrad.ir.sizes import Shape
+from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
+from symgrad.ir.resize import resized
+from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
 
@@ -20,8 +25,6 @@ if TYPE_CHECKING:
     from symgrad.verify.verdict import Verdict
 
 __all__ = ["equal", "verify"]
-
-_COMPLEX = "complex"
 
 
 def equal(
@@ -42,7 +45,8 @@ def equal(
         A `Verdict`: read its ``status``.
 
     Raises:
-        UsageError, ShapeError: if these are no two formulas of one shape; the errors of `parse` for text.
+        UsageError, ShapeError: if these are no two formulas of one shape.
+        RedefinitionError: if both declare a name, and not the same; other errors of `parse` for text.
 
     Example:
         >>> import symgrad as sg
@@ -60,19 +64,31 @@ def equal(
     from symgrad.verify.decide import equal as statement
 
     seconds = _seconds(time_limit)
-    first, second = _pair(a, b)
-    if first.shape != second.shape:
+    sides = pair(a, b)
+    found = fitted(partial(_of_one_shape, sides), sides)
+    if not isinstance(found, tuple):
+        if found.status == "undecided":
+            return found
+        first, second = sides
         raise ShapeError(
-            f"the two sides have the shapes {_shape(first)} and {_shape(second)}",
+            f"the two sides have the shapes {shape_text(first.shape)} and {shape_text(second.shape)}",
             expected="one shape",
             cure="compare parts of them",
         )
-    (first, second), complexes = _within([first, second], domain)
+    nodes, sizes = found
+    (first, second), complexes = within(nodes, domain, sizes)
     if complexes is not None:
         from symgrad.verify.complex_domain import decide_complex
 
         return decide_complex(first, second, complexes, seconds)
-    return decide(statement(first, second), seconds)
+    return decide(statement(first, second, sizes), seconds)
+
+
+def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
+    first, second = resized(sides, sizes) if sizes else sides
+    if first.shape != second.shape:
+        raise Misfit("the two sides have different shapes", (first.shape, second.shape))
+    return first, second
 
 
 def verify(
@@ -96,7 +112,8 @@ def verify(
         time_limit: seconds.
 
     Returns:
-        A `Verdict`: read its ``status``. A claim whose shapes cannot be right is refuted without a witness.
+        A `Verdict`: read its ``status``. A claim whose shapes disagree, for some sizes at least, is refuted without a
+            witness.
 
     Raises:
         UsageError, NotInProgramError, NotDifferentiableError: if there is nothing to decide; the errors
@@ -121,19 +138,12 @@ def verify(
     seconds = _seconds(time_limit)
     value = differentiable(_as_expr(y))
     (target,) = targets_of(value, [wrt])
-    try:
-        claimed = _claim(claim, value, target)
-    except ShapeError as error:
-        return _cannot_be_evaluated(str(error))
-    of, by, to = _by_symbol(value.node, target.node, claimed)
-    wanted = (*of.shape, *by.shape)
-    if to.shape != wanted:
-        hint = "; if the derivative of sum(y) or sum(v*y) is meant, verify that" if of.shape else ""
-        return _cannot_be_evaluated(
-            f"the claim has the shape {_shape(to)}, the derivative of a value of shape {_shape(of)} by '{target}' of "
-            f"shape {_shape(by)} has {_shape_text(wanted)}{hint}"
-        )
-    (of, by, to), complexes = _within([of, by, to], domain)
+    parts = [value.node, target.node, *([] if isinstance(claim, str) else [as_expr(claim).node])]
+    found = fitted(partial(_question, value, target, claim), parts)
+    if not isinstance(found, tuple):
+        return found
+    nodes, sizes = found
+    (of, by, to), complexes = within(nodes, domain, sizes)
     if by.dtype != "real":
         raise UsageError(
             f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
@@ -142,22 +152,34 @@ def verify(
         from symgrad.verify.complex_domain import decide_complex
 
         return decide_complex(of, to, complexes, seconds, wrt=by)
-    return decide(derivative_is(of, by, to), seconds)
+    return decide(derivative_is(of, by, to, sizes), seconds)
 
 
-def _cannot_be_evaluated(why: str) -> Verdict:
-    """The verdict on a claim whose shapes alone are wrong: there is no point at which it could hold."""
-    from symgrad.verify.verdict import Verdict
-
-    return Verdict("refuted", f"the shapes disagree, at every point: {why}")
-
-
-def _shape(node: Node) -> str:
-    return _shape_text(node.shape)
-
-
-def _shape_text(shape: Shape) -> str:
-    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+def _question(value: Expr, target: Expr, claim: Expr | str, sizes: Mapping[str, Size]) -> Built:
+    """What is differentiated, by what, and the claim, with other sizes in the place of names."""
+    known = {**names_in(target), **names_in(value)}
+    y, wrt, *given = value.node, target.node, *known.values()
+    if sizes:
+        y, wrt, *given = resized([y, wrt, *given], sizes)
+    known = {n: size_leaf(s) for n, s in sizes.items()} | dict(zip(known, given, strict=True))
+    try:
+        if isinstance(claim, str):
+            to = parse_expression(claim, known, "the claim")
+        else:
+            to = as_expr(claim).node
+            (to,) = resized([to], sizes) if sizes else (to,)
+    except ShapeError as error:
+        raise Misfit(str(error)) from None
+    of, by, to = _by_symbol(y, wrt, to)
+    wanted = (*of.shape, *by.shape)
+    if to.shape != wanted:
+        hint = "; if the derivative of sum(y) or sum(v*y) is meant, verify that" if of.shape else ""
+        raise Misfit(
+            f"the claim has the shape {shape_text(to.shape)}, the derivative of a value of shape "
+            f"{shape_text(of.shape)} by '{target}' of shape {shape_text(by.shape)} has {shape_text(wanted)}{hint}",
+            (to.shape, wanted),
+        )
+    return of, by, to
 
 
 def _seconds(limit: float) -> float:
@@ -171,39 +193,6 @@ def _as_expr(value: Any) -> Any:
     return parse(value).last if isinstance(value, str) else value
 
 
-def _names(expr: Expr) -> dict[str, Node]:
-    """The names of its programs and inputs, with their nodes."""
-    found = {s.name: s for s in symbols_of([expr.node])}
-    for listing in expr.listings:
-        found.update({name: listing[name] for name in listing.names})
-    return found
-
-
-def _pair(a: Expr | str, b: Expr | str) -> tuple[Node, Node]:
-    if isinstance(a, str) and isinstance(b, str):
-        first = parse(a).last
-        known = _names(first)
-        other = parse(b, "the second side").last
-        shared = {s.name: known[s.name] for s in symbols_of([other.node]) if s.name in known}
-        second = substitute(
-            [other.node], {s: shared[s.name] for s in symbols_of([other.node]) if s.name in shared}
-        )[0]
-        return first.node, second
-    if isinstance(a, str):
-        b = as_expr(b)
-        return parse_expression(a, _names(b), "the first side"), b.node
-    a = as_expr(a)
-    return a.node, parse_expression(b, _names(a), "the second side") if isinstance(b, str) else as_expr(
-        b
-    ).node
-
-
-def _claim(claim: Expr | str, y: Expr, wrt: Expr) -> Node:
-    if not isinstance(claim, str):
-        return as_expr(claim).node
-    return parse_expression(claim, {**_names(wrt), **_names(y)}, "the claim")
-
-
 def _by_symbol(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node, Node]:
     """Put a symbol in the place of an intermediate value, to differentiate by."""
     if wrt.op is SYMBOL:
@@ -213,30 +202,3 @@ def _by_symbol(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node, Node]:
     stand_in = symbol(Declaration(name, REAL, shape=wrt.shape))
     of, to = substitute([y, claim], {wrt: stand_in})
     return of, stand_in, to
-
-
-def _within(nodes: list[Node], domain: Mapping[str, str] | str | None) -> tuple[list[Node], list[str] | None]:
-    """Declare names anew; return also which are complex, None if the numbers are real."""
-    if not domain:
-        return nodes, None
-    symbols = {s.name: s for s in symbols_of(nodes)}
-    if isinstance(domain, str):
-        if domain.strip() != _COMPLEX:
-            parse_program(f"x : {domain}", "the domain")
-        plain = [n for n, s in symbols.items() if s.dtype == "real" and s.declaration.distribution is None]
-        texts, is_complex = dict.fromkeys(plain, domain.strip()), domain.strip() == _COMPLEX
-    else:
-        texts = {name: text.strip() for name, text in domain.items()}
-        is_complex = _COMPLEX in texts.values()
-    unknown = next((name for name in texts if name not in symbols), None)
-    if unknown is not None:
-        raise UsageError(
-            f"the domain is of '{unknown}', which neither side reads", expected="one of " + ", ".join(symbols)
-        )
-    declared = {
-        symbols[name]: parse_program(f"{name} : {text}", "the domain")[name]
-        for name, text in texts.items()
-        if text != _COMPLEX
-    }
-    complexes = [name for name, text in texts.items() if text == _COMPLEX]
-    return (substitute(nodes, declared) if declared else nodes), complexes if is_complex else None

@@ -94,6 +94,7 @@ class Scope:
             self.source,
             self.spans,
             self.name_spans,
+            tuple(name for name in self.free if name in self.symbols),
         )
 
     def size_of(self, node: Node) -> Size | None:

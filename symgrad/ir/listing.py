@@ -33,6 +33,7 @@ class Listing:
         source: the text, or None for programs built in Python.
         spans: for each node, where the text first writes it.
         name_spans: for each declared or assigned name, where it is defined.
+        undeclared: names that a text of one bare expression reads without declaring them.
     """
 
     symbols: Mapping[str, Node]
@@ -41,6 +42,7 @@ class Listing:
     source: Source | None = None
     spans: Mapping[Node, Span] = field(default_factory=dict[Node, Span])
     name_spans: Mapping[str, Span] = field(default_factory=dict[str, Span])
+    undeclared: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         # One flat list for all nodes: shared equations are written once, deep ones without recursion.
@@ -57,6 +59,7 @@ class Listing:
                 bool(result),
                 self.source,
                 dict(self.name_spans),
+                self.undeclared,
             ),
         )
 
@@ -107,10 +110,11 @@ def _unpickle(
     has_result: bool,
     source: Source | None,
     name_spans: Mapping[str, Span],
+    undeclared: tuple[str, ...] = (),
 ) -> Listing:
     nodes = iter(rebuild(flat) if names[0] or names[1] or spans or has_result else [])
     symbols = {name: next(nodes) for name in names[0]}
     assignments = {name: next(nodes) for name in names[1]}
     placed = {next(nodes): span for span in spans}
     result = next(nodes) if has_result else None
-    return Listing(symbols, assignments, result, source, placed, name_spans)
+    return Listing(symbols, assignments, result, source, placed, name_spans, undeclared)

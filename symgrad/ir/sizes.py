@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -26,6 +27,7 @@ __all__ = [
     "check_lengths",
     "evaluate_size",
     "names_of",
+    "nonnegative",
     "resolve",
     "size_ceildiv",
     "size_max",
@@ -104,6 +106,9 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
     kept = {m: c for m, c in terms.items() if c}
     if not kept:
         return 0
+    joined = _joined(kept) if len(kept) > 1 else None
+    if joined is not None:
+        return joined
     if len(kept) == 1:
         ((monomial, c),) = kept.items()
         if not monomial:
@@ -112,6 +117,29 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
             return monomial[0]
     # The constant comes last, as one writes it.
     return Extent(tuple(sorted(kept.items(), key=lambda t: (not t[0], tuple(map(str, t[0]))))))
+
+
+def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
+    """Add up a smaller and a larger of two sizes, whose sum is that of the two: min(2, n) + max(n - 2, 0) is n."""
+    smaller, larger = (
+        [(m, a) for m in terms for a in m if isinstance(a, Atom) and a.op == op] for op in ("min", "max")
+    )
+    for (m, low), (w, high) in product(smaller, larger):
+        by = min(abs(terms[m]), abs(terms[w])) * (1 if terms[m] > 0 else -1)
+        rest = _without(m, low)
+        if rest != _without(w, high) or (terms[m] > 0) != (terms[w] > 0):
+            continue
+        gap, other = (size_sum([x.a, size_product([-1, x.b])]) for x in (low, high))
+        end = high.b if gap == other else high.a if size_sum([gap, other]) == 0 else None
+        if end is not None:
+            left = {**terms, m: terms[m] - by, w: terms[w] - by}
+            return size_sum([_size(left), size_product([by, _size({rest: 1}), size_sum([low.a, end])])])
+    return None
+
+
+def _without(monomial: _Monomial, atom: Atom) -> _Monomial:
+    at = monomial.index(atom)
+    return (*monomial[:at], *monomial[at + 1 :])
 
 
 def size_sum(sizes: Iterable[Size]) -> Size:
@@ -133,12 +161,12 @@ def size_product(sizes: Iterable[Size]) -> Size:
     result: dict[_Monomial, int] = {(): 1}
     for size in sizes:
         terms = _terms(size)
-        product: dict[_Monomial, int] = {}
+        found: dict[_Monomial, int] = {}
         for a, c in result.items():
             for b, d in terms.items():
                 monomial = tuple(sorted((*a, *b), key=str))
-                product[monomial] = product.get(monomial, 0) + c * d
-        result = product
+                found[monomial] = found.get(monomial, 0) + c * d
+        result = found
     return _size(result)
 
 
@@ -166,7 +194,7 @@ def size_quotient(total: Size, part: Size) -> Size | None:
     return _size(quotient)
 
 
-def _nonnegative(size: Size) -> bool:
+def nonnegative(size: Size) -> bool:
     """Tell whether a size is at least zero whatever the names are; False for "not known"."""
     return all(c >= 0 and all(map(_at_least_zero, monomial)) for monomial, c in _terms(size).items())
 
@@ -174,7 +202,7 @@ def _nonnegative(size: Size) -> bool:
 def _at_least_zero(atom: str | Atom) -> bool:
     if isinstance(atom, str):
         return True
-    known = (_nonnegative(atom.a), _nonnegative(atom.b))
+    known = (nonnegative(atom.a), nonnegative(atom.b))
     return any(known) if atom.op == "max" else all(known)
 
 
@@ -202,9 +230,9 @@ def size_max(a: Size, b: Size) -> Size:
         if inner is not None:  # max(max(p, 0) - 1, 0) is max(p - 1, 0)
             return size_max(size_sum([inner, constant]), 0)
     difference = size_sum([a, size_product([-1, b])])
-    if _nonnegative(difference):
+    if nonnegative(difference):
         return a
-    return b if _nonnegative(size_product([-1, difference])) else _atom("max", a, b)
+    return b if nonnegative(size_product([-1, difference])) else _atom("max", a, b)
 
 
 def size_min(a: Size, b: Size) -> Size:
@@ -212,14 +240,14 @@ def size_min(a: Size, b: Size) -> Size:
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
     difference = size_sum([a, size_product([-1, b])])
-    if _nonnegative(difference):
+    if nonnegative(difference):
         return b
-    if _nonnegative(size_product([-1, difference])):
+    if nonnegative(size_product([-1, difference])):
         return a
     p, q = _clamped(a), _clamped(b)
-    if p is not None and (q is not None or _nonnegative(b)):  # min(max(p, 0), q) is max(min(p, q), 0)
+    if p is not None and (q is not None or nonnegative(b)):  # min(max(p, 0), q) is max(min(p, q), 0)
         return size_max(size_min(p, b if q is None else q), 0)
-    if q is not None and _nonnegative(a):
+    if q is not None and nonnegative(a):
         return size_max(size_min(a, q), 0)
     return _atom("min", a, b)
 
@@ -308,7 +336,7 @@ def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
         [n - 5]
     """
     lengths = dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Extent))
-    return [size for size in lengths if not _nonnegative(size)]
+    return [size for size in lengths if not nonnegative(size)]
 
 
 def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:

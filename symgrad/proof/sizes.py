@@ -4,7 +4,7 @@
     monomial ::= (atom, ...)                   sorted
     atom ::= name | ("max" | "min", Size, Size) | ("ceil", Size, divisor)
 
-Names are at least zero. Two lengths with the same form are equal for all values of the names; others may be equal too.
+Names are at least one. Two lengths with the same form are equal for all values of the names; others may be equal too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import compress, product
 from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
@@ -24,6 +25,7 @@ Size: TypeAlias = "tuple[tuple[tuple[Any, ...], int], ...]"
 ZERO: Size = ()
 ONE: Size = (((), 1),)
 _MOST_TERMS = 200
+_MOST_FACTORS = 8  # of a product in which names are written by what they exceed one by
 
 
 def _made(terms: Mapping[tuple[Any, ...], int]) -> Size:
@@ -53,7 +55,24 @@ def sum_of(sizes: Iterable[Size]) -> Size:
     for a in sizes:
         for monomial, c in a:
             total[monomial] = total.get(monomial, 0) + c
-    return _made(total)
+    return _joined(_made(total))
+
+
+def _joined(a: Size) -> Size:
+    """Add up a smaller and a larger of two lengths, whose sum is that of the two: min(2, n) + max(n - 2, 0) is n."""
+    atoms = [(m, c, k, x) for m, c in a for k, x in enumerate(m) if not isinstance(x, str)]
+    smaller, larger = ([t for t in atoms if t[3][0] == op] for op in ("min", "max"))
+    for (m, c, i, low), (w, d, j, high) in product(smaller, larger):
+        rest = (*m[:i], *m[i + 1 :])
+        if rest != (*w[:j], *w[j + 1 :]) or (c > 0) != (d > 0):
+            continue
+        gap, other = _minus(low[1], low[2]), _minus(high[1], high[2])
+        end = high[2] if gap == other else high[1] if sum_of([gap, other]) == ZERO else None
+        if end is not None:
+            by = min(abs(c), abs(d)) * (1 if c > 0 else -1)
+            left = _made({**dict(a), m: c - by, w: d - by})
+            return sum_of([left, product_of([((rest, by),), sum_of([low[1], end])])])
+    return a
 
 
 def product_of(sizes: Iterable[Size]) -> Size:
@@ -78,7 +97,19 @@ def _minus(a: Size, b: Size) -> Size:
 
 
 def _nonnegative(a: Size) -> bool:
-    return all(c >= 0 and all(map(_atom_is_nonnegative, m)) for m, c in a)
+    """Whether a length is at least zero: its coefficients are, by what names exceed one by; False for "not known"."""
+    above: dict[tuple[Any, ...], int] = {}
+    for m, c in a:
+        if not all(map(_atom_is_nonnegative, m)):
+            return False
+        names = [x for x in m if isinstance(x, str)]
+        if len(names) > _MOST_FACTORS:
+            return False
+        others = tuple(x for x in m if not isinstance(x, str))
+        for chosen in product((False, True), repeat=len(names)):
+            kept = tuple(compress(names, chosen))
+            above[kept, others] = above.get((kept, others), 0) + c
+    return all(c >= 0 for c in above.values())
 
 
 def _atom_is_nonnegative(atom: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Size
 from symgrad.proof.balls import evaluate
 from symgrad.proof.check import FORMAT
 from symgrad.proof.derivative import derivative_claim
@@ -65,16 +66,16 @@ class Statement:
         return not any(s.shape or s.op == "size" for s in self.base.steps)
 
 
-def equal(a: Node, b: Node) -> Statement:
-    """The statement a = b."""
-    program, (i, j) = program_of([a, b])
+def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+    """The statement a = b; with other sizes written instead of names of sizes."""
+    program, (i, j) = program_of([a, b], sizes=sizes)
     source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
     return Statement(program, i, j, False, (), source, None, program, (i, j))
 
 
-def derivative_is(y: Node, wrt: Node, claim: Node) -> Statement:
-    """The statement that the derivative of y is the claim."""
-    program, (i, j) = program_of([y, claim], [wrt])
+def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+    """The statement that the derivative of y is the claim; with other sizes written instead of names of sizes."""
+    program, (i, j) = program_of([y, claim], [wrt], sizes)
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
     return Statement(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j))
