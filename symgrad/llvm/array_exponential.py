@@ -1,9 +1,9 @@
 """The exponential of one matrix, by scaling and squaring its Taylor polynomial of degree 16.
 
-The matrix is halved until its largest row sum is at most 3/4: there the polynomial has a backward error below the unit
-roundoff of double precision (A. H. Al-Mohy & N. J. Higham, SIAM J. Sci. Comput. 33, 2011, table 3.1). It is evaluated by
-Paterson and Stockmeyer's scheme with six products. The first n rows of the memory hold the result, those after them the
-powers.
+The matrix is halved until its largest row sum is at most 3/4: there the polynomial has a backward error below the
+unit roundoff of double precision (A. H. Al-Mohy & N. J. Higham, SIAM J. Sci. Comput. 33, 2011, table 3.1). It is
+evaluated by Paterson and Stockmeyer's scheme with six products. The first n rows of the memory hold the result, those
+after them the powers.
 """
 
 from __future__ import annotations

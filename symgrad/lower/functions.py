@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.op import OPS
-from symgrad.ir.sizes import Size, size_product, size_sum
+from symgrad.ir.sizes import Size, size_sum
 from symgrad.lower.contractions import op
-from symgrad.lower.factors import EXPONENTIAL, WORKSPACE
+from symgrad.lower.factors import EXPONENTIAL
 
 __all__ = ["matrix_function"]
 
@@ -61,7 +61,7 @@ def _scale(e: Node) -> Node:
 
 def _spread(x: Node, rank: int) -> Node:
     shape = (*x.shape, 1, 1)
-    return apply(OPS["reshape"], (x,), (shape,)) if rank > 2 or x.shape == () and rank == 2 else x
+    return apply(OPS["reshape"], (x,), (shape,)) if rank > 2 or (x.shape == () and rank == 2) else x
 
 
 def _zeros(x: Node) -> Node:
