@@ -30,6 +30,7 @@ from symgrad.verify.statement import program_of
 from symgrad.verify.verdict import Proof, Region, Status, Verdict
 
 _FEW = 10  # points that are tried before a proof
+_BESIDE_PROOFS = 120  # those that are tried after one that leaves out thin sets
 _SHOWN = 16  # choices of sizes that are listed
 
 __all__ = ["Statement", "decide", "derivative_is", "equal"]
@@ -99,7 +100,8 @@ def decide(statement: Statement, time_limit: float) -> Verdict:
     # Of what is refuted a proof may still tell where it holds, if that is soon done.
     attempt = _attempt(s, begun + time_limit * (0.1 if found else 0.7))
     if not found and (attempt.thin or not attempt.proved):
-        outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved)
+        most = _BESIDE_PROOFS if attempt.proved else None
+        outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
     late = time.monotonic() > begun + 0.95 * time_limit
     return replace(_judged(s, outcome, attempt, late), seconds=time.monotonic() - begun)
 
@@ -140,7 +142,7 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
         return Verdict(
             "refuted",
             "the difference of the two sides has a normal form that is a number",
-            witness=dict(outcome.points[0].values),
+            witness=_readable(s, outcome.points[0].values, outcome.points[0].sizes),
             values=(str(*apart), "0"),
             proof=_proof(s, "apart", outcome.points[0], attempt),
         )
@@ -210,11 +212,18 @@ def _refuted(s: Statement, witness: Witness, regions: tuple[Region, ...]) -> Ver
         "refuted",
         "the two sides differ",
         regions,
-        witness={name: v for name, v in witness.point.items() if name != s.direction},
+        witness=_readable(s, witness.point, witness.sizes),
         values=(witness.left, witness.right),
         index=witness.index if s.direction is None else _entry(witness.point[s.direction]),
         proof=Proof({**_head(s, "refuted"), "witness": found}),
     )
+
+
+def _readable(s: Statement, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The values of variables, and those sizes that are not the length of one."""
+    seen = {n for symbol in s.program.symbols for n in symbol.shape}
+    values = {name: v for name, v in point.items() if name != s.direction}
+    return values | {name: n for name, n in sizes.items() if name not in seen}
 
 
 def _entry(direction: Any) -> tuple[int, ...]:

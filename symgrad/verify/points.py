@@ -11,19 +11,21 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
-from symgrad.proof.lengths import length, names_in
+from symgrad.proof.lengths import length
 from symgrad.proof.steps import Program, Symbol
+from symgrad.verify.axes import sizes_of
+from symgrad.verify.thresholds import between, literals
 
-__all__ = ["Point", "lengths_of", "points_of"]
+__all__ = ["Point", "points_of"]
 
-_Draw: TypeAlias = "Callable[[Symbol], Fraction]"
+_Planned: TypeAlias = "tuple[Callable[[Symbol], Any], dict[str, int]]"
+"""How to choose a value, and the lengths of axes."""
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
-_FEW_CONSTANTS = 12
-_LARGEST_CONSTANT = 10**30
+_COMMON = 5  # of the special values: those that entries of arrays have most often
 _BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
 _AGAIN = 200  # draws of points that were there before, after which there are no others
-_LOOKED_AT = 4000  # steps that are read for constants and for the seed
+_LOOKED_AT = 4000  # steps that are read for the seed
 _LARGEST_INDEX = 6
 _THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
 
@@ -39,7 +41,7 @@ class Point:
 def points_of(program: Program) -> Iterator[Point]:
     """Yield points, generic small ones first, then special ones, then of several magnitudes; without end if there are.
 
-    A program without variables has one point, one whose domains are empty none.
+    A program without variables has one point for each choice of sizes, one whose domains are empty none.
 
     Args:
         program: its symbols say what values they take; its numbers are tried as thresholds.
@@ -61,57 +63,64 @@ def points_of(program: Program) -> Iterator[Point]:
             again = 0
         elif (again := again + 1) > _AGAIN:
             return
-        if not program.symbols:
-            return
 
 
-def _plan(
-    program: Program, scalars: list[Symbol]
-) -> Iterator[tuple[Callable[[Symbol], Any], dict[str, int]]]:
+def _plan(program: Program, scalars: list[Symbol]) -> Iterator[_Planned]:
     rng = random.Random(zlib.crc32(repr((program.steps[:_LOOKED_AT], program.symbols)).encode()))
-    many_sizes = _sizes(program)
+    first, others = sizes_of(program)
+    every = [*first, *others]
     bounds = _index_bounds(program)
+    arrays = len(scalars) < len(program.symbols)
+    values, more = _special_values(program)
 
-    def drawn(style: str, k: int) -> tuple[Callable[[Symbol], Any], dict[str, int]]:
-        sizes = many_sizes[k % len(many_sizes)]
+    def drawn(style: str, sizes: dict[str, int]) -> _Planned:
         return lambda s: _random(s, style, rng, bounds, sizes), sizes
 
+    def special(value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> _Planned:
+        return lambda s: _nearest(s, value(s), rng, bounds, sizes), sizes
+
+    def mixed(value: Fraction, sizes: dict[str, int]) -> _Planned:
+        """Entries of arrays among a few common values, so that there are zeros, and some are equal."""
+        few = [value, *_SPECIAL[:_COMMON]]
+        return special(lambda s: rng.choice(few) if s.shape else value, sizes)
+
     for k, style in enumerate(["positive", "positive", "signed", "positive", "signed"]):
-        yield drawn(style, 0 if k < 3 else k)
-    values = _special_values(program)
-    for value in values:
-        yield lambda s, v=value: _nearest(s, v, rng, bounds, many_sizes[0]), many_sizes[0]
+        yield drawn(style, first[0 if k < 3 else k % len(first)])
+    if arrays:
+        for value in values[:_COMMON]:
+            yield mixed(value, first[0])
+    for sizes in others:
+        yield drawn("positive", sizes)
+        yield drawn("signed", sizes)
+    for k, value in enumerate(values):
+        yield special(lambda _s, v=value: v, first[0])
+        if arrays:
+            yield mixed(value, every[k % len(every)])
     if len(scalars) > 1:
         place = {s.name: i for i, s in enumerate(program.symbols)}
         for turn, step in product(range(len(values)), (1, 2)):
-            yield (
-                lambda s, t=turn, d=step: _nearest(
-                    s, values[(t + d * place[s.name]) % len(values)], rng, bounds, many_sizes[0]
-                ),
-                many_sizes[0],
-            )
+            yield special(lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], first[0])
+    for k, value in enumerate(more):
+        yield special(lambda _s, v=value: v, first[0])
+        if arrays:
+            yield mixed(value, every[k % len(every)])
+        if len(scalars) > 1:
+            one = scalars[k % len(scalars)]
+            near = _random(one, "signed", rng, {}, {})
+            yield special(lambda s, v=value, w=near, o=one: v if s is o else w, first[0])
     k = 0
     while True:
         for style in ("signed", "positive", "unit", "above one", "wide", "positive", "near", "large"):
-            yield drawn(style, k)
+            yield drawn(style, every[k % len(every)])
             k += 1
 
 
-def _special_values(program: Program) -> list[Fraction]:
+def _special_values(program: Program) -> tuple[list[Fraction], list[Fraction]]:
+    """Small numbers, those of the formulas and some beside them; and further ones where formulas may change."""
     found = dict.fromkeys(_SPECIAL)
-    constants: dict[Fraction, None] = {}
-    for step in program.steps[:_LOOKED_AT]:
-        if (
-            step.op == "number"
-            and not isinstance(step.params[0], bool)
-            and abs(step.params[0]) < _LARGEST_CONSTANT
-        ):
-            constants.setdefault(Fraction(step.params[0]))
-        if len(constants) >= _FEW_CONSTANTS:
-            break
-    for c in constants:
+    for c in literals(program):
         found.update(dict.fromkeys((c, -c, c + _BESIDE, c - _BESIDE)))
-    return list(found)
+    return list(found), [c for c in between(program) if c not in found]
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
@@ -154,7 +163,7 @@ def _nearest(
     bounds: Mapping[str, list[int | str]],
     sizes: Mapping[str, int],
 ) -> Any:
-    if symbol.kind == "bool" or symbol.name in bounds or symbol.shape:
+    if symbol.kind == "bool" or symbol.name in bounds:
         return _random(symbol, "signed", rng, bounds, sizes)
     return _within(symbol, value)
 
@@ -205,46 +214,6 @@ def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, i
         rows: list[list[Any]] = [[choose(symbol) for _ in range(i + 1)] for i in range(lengths[0])]
         return [[rows[max(i, j)][min(i, j)] for j in range(lengths[0])] for i in range(lengths[0])]
     return nested(0)
-
-
-def lengths_of(program: Program) -> list[int | str]:
-    """Return every length that a program mentions, each once."""
-    found: dict[int | str, None] = {}
-    for symbol in program.symbols:
-        found.update(dict.fromkeys(symbol.shape))
-    for step in program.steps:
-        if step.shape:
-            found.update(dict.fromkeys(step.shape))
-        if step.op == "size":
-            found.setdefault(step.params[0])
-    return list(found)
-
-
-def _sizes(program: Program) -> list[dict[str, int]]:
-    """Return lengths for the names: distinct ones first, so that a wrong axis shows."""
-    lengths = lengths_of(program)
-    names = names_in(lengths)
-    if not names:
-        return [{}]
-    rows = [
-        [2 + i % 4 for i in range(len(names))],
-        [3 - i % 3 for i in range(len(names))],
-        [3 + i % 3 for i in range(len(names))],
-        [5 + i for i in range(len(names))],
-    ]
-    found = [dict(zip(names, row, strict=True)) for row in rows]
-    return (
-        [s for s in found[:3] if _possible(lengths, s)]
-        or [s for s in found[3:] if _possible(lengths, s)]
-        or [found[0]]
-    )
-
-
-def _possible(lengths: list[int | str], sizes: Mapping[str, int]) -> bool:
-    try:
-        return all(length(n, sizes) > 0 for n in lengths if isinstance(n, str))
-    except UsageError:
-        return False
 
 
 def _index_bounds(program: Program) -> dict[str, list[int | str]]:

@@ -23,9 +23,10 @@ __all__ = ["Outcome", "refute"]
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_MOST = 400  # points that are tried
+_MOST = 600  # points that are tried
+_FURTHER = 240  # points in the common domain after which no more are tried
 _MOST_ENTRIES = 256  # that are looked at one by one
-_ENOUGH = 48  # points in the common domain after which no more are tried
+_ENOUGH = 48  # points in the common domain after which some are tried at higher precisions
 _FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
 
 
@@ -73,6 +74,7 @@ class _Search:
         self.gaps: dict[int, Any] = {}  # largest distances of values that are tiny or zero
         self.unknown: dict[int, Point] = {}
         self.tried = 0
+        self.settled = False  # whether what is left to try are further points
 
     def both(self, point: Point, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
         """Return the entries of both values at a point, as far as they are certain."""
@@ -146,23 +148,35 @@ class _Search:
                 found = [d or TOO_FEW for d in found]
         return min(found, default=None)
 
-    def run(self, start: int, enough: int, *, finer: bool) -> None:
-        """Try many points at the first precision, then some of them at higher ones."""
-        for number, point in enumerate(points_of(self.program)):
-            if self.look(number, point, start):
-                return
+    def run(self, start: int, enough: int, most: int, *, finer: bool) -> None:
+        """Try many points at the first precision, some of them at higher ones, and then further points."""
+        points = enumerate(points_of(self.program))
+        if not self.several(points, start, enough) and not (finer and self.finer(start)):
+            self.settled = most > enough
+            self.several(points, start, most)
+
+    def several(self, points: Iterator[tuple[int, Point]], precision: int, enough: int) -> bool:
+        """Evaluate at points until so many agree; tell whether one is a witness."""
+        while self.tried < _MOST and len(self.agreeing) < enough:
+            number, point = next(points, (0, None))
+            if point is None:
+                return False
+            if self.look(number, point, precision):
+                return True
             self.tried += 1
-            if self.tried >= _MOST or len(self.agreeing) >= enough:
-                break
-        precision = start
-        for several in _FINER if finer else ():
+        return False
+
+    def finer(self, precision: int) -> bool:
+        """Evaluate at some points again, at higher precisions; tell whether one is a witness."""
+        for several in _FINER:
             precision *= 2
             loose = [k for k, d in self.digits.items() if d is not None]
             loose.sort(key=lambda k: self.digits[k] or 0)
             close = [(k, self.agreeing[k]) for k in loose[:several]]
             for number, point in [*close, *list(self.unknown.items())[:several]]:
                 if self.look(number, point, precision):
-                    return
+                    return True
+        return False
 
 
 def _units(shape: tuple[int, ...]) -> Iterator[Any]:
@@ -191,6 +205,7 @@ def refute(
     defined: Sequence[int] = (),
     direction: str | None = None,
     enough: int = _ENOUGH,
+    most: int | None = None,
     finer: bool = True,
 ) -> Outcome:
     """Look for a point inside the declared domains at which two values certainly differ.
@@ -206,7 +221,8 @@ def refute(
             claim", that of y.
         direction: the name of the variable that is a direction, if there is one: in a witness it is that of a single
             entry.
-        enough: points of the common domain after which no more are tried.
+        enough: points of the common domain that are tried first.
+        most: points of it after which no more are tried; by default some more if ``finer``.
         finer: whether points at which the values agree are tried again with more bits.
 
     Returns:
@@ -224,9 +240,9 @@ def refute(
     search = _Search(program, [a, b, *defined], strict, deadline, direction)
     out_of_time = False
     try:
-        search.run(start, enough, finer=finer)
+        search.run(start, enough, most or (_FURTHER if finer else enough), finer=finer)
     except TimeoutError:
-        out_of_time = True
+        out_of_time = not search.settled
     inexact = [d for d in search.digits.values() if d is not None]
     exact = bool(search.digits) and not inexact
     found = [d for d in inexact if d >= TOO_FEW]
@@ -241,5 +257,6 @@ def refute(
         precise=precise,
         tried=search.tried,
         exact=exact,
-        out_of_time=out_of_time or (deadline is not None and time.monotonic() > deadline),
+        out_of_time=out_of_time
+        or (not search.settled and deadline is not None and time.monotonic() > deadline),
     )
