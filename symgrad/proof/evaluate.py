@@ -9,6 +9,7 @@ from symgrad.proof.field import Element, GiveUp, TooLarge
 from symgrad.proof.functions import ROWS, Functions
 from symgrad.proof.identities import IDENTITIES
 from symgrad.proof.kernels import Contradiction
+from symgrad.proof.merging import merged
 from symgrad.proof.recurrences import SPECIAL
 from symgrad.proof.steps import Program, Step
 
@@ -84,12 +85,16 @@ def values(
     known: dict[int, Element] = {}
     whole: set[int] = set()  # steps that are integers at every point
     integers = {s.name for s in program.symbols if s.kind == "int"}
-    for i in reached(program, outputs, outcome):
+    order = reached(program, outputs, outcome)
+    first = merged(program, order, outputs)
+    for i in order:
         step = program.steps[i]
         if step.shape:
             raise GiveUp("arrays")
         if step.op in COMPARISONS or step.op in _LOGIC or step.op in {"eq", "ne"}:
             _assume(k, step, i, known, outcome)
+        elif first[i] in known:
+            known[i] = known[first[i]]
         elif step.op == "where":
             truth = _truth(program, step.args[0], outcome)
             if truth is None:

@@ -19,12 +19,13 @@ from symgrad.proof.evaluate import COMPARISONS
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed import prove_equal, prove_gradient
 from symgrad.proof.indexed_text import opposite
+from symgrad.proof.merging import same
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.text import step_text
 from symgrad.proof.witness import Witness, all_around
 from symgrad.verify.chance import error_probability
 from symgrad.verify.points import Point
-from symgrad.verify.prove import Attempt, Case, prove
+from symgrad.verify.prove import SAME, Attempt, Case, prove
 from symgrad.verify.refute import Outcome, refute
 from symgrad.verify.statement import program_of
 from symgrad.verify.verdict import Proof, Region, Status, Verdict
@@ -109,6 +110,8 @@ def decide(statement: Statement, time_limit: float) -> Verdict:
 def _attempt(s: Statement, deadline: float) -> Attempt:
     if s.scalar:
         return prove(s.program, s.a, s.b, deadline)
+    if same(s.program, s.a, s.b):
+        return SAME
     try:
         if s.source["kind"] == "equal":
             assumed = prove_equal(s.base, *s.sides, deadline=deadline)

@@ -10,15 +10,16 @@ from typing import Any
 
 from symgrad.proof.check import MOST_KERNELS, covered
 from symgrad.proof.evaluate import branches, values
-from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Poly
+from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Nowhere, Poly
 from symgrad.proof.functions import Functions
 from symgrad.proof.kernels import Contradiction, Kernels, Refine
+from symgrad.proof.merging import same
 from symgrad.proof.parts import empty, parts
 from symgrad.proof.steps import Program
 from symgrad.verify.farkas import weights
 from symgrad.verify.search import Search
 
-__all__ = ["Attempt", "Case", "Part", "prove"]
+__all__ = ["SAME", "Attempt", "Case", "Part", "prove"]
 
 _CASES = 64
 _RESTARTS = 60
@@ -80,6 +81,7 @@ class Case:
         parts: where the difference depends on signs that nothing decides, the conditions of a part of the case, as
             text and as signs of polynomials, and whether it is proved there.
         number: what the difference is everywhere, if that is a number other than zero.
+        nowhere: whether the search ended because a side has no value in it.
     """
 
     outcome: Mapping[int, bool]
@@ -89,6 +91,7 @@ class Case:
     thin: bool = False
     parts: tuple[Part, ...] = ()
     number: Fraction | None = None
+    nowhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Attempt:
     @property
     def empty(self) -> bool:
         """Whether the two are nowhere defined together."""
-        return {c.result for c in self.cases} == {"empty"}
+        return all(c.result == "empty" or c.nowhere for c in self.cases)
 
     @property
     def why(self) -> str:
@@ -121,10 +124,14 @@ class Attempt:
         return tuple(dict.fromkeys(e for c in self.cases for e in c.excluded))
 
 
+SAME = Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": [], "answers": []}),))
+"""The proof that two steps are equal that are the same by laws that change no domain."""
+
+
 def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
     """Try to prove that two steps are equal wherever both are defined, but for thin sets that are listed."""
-    if a == b:
-        return Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": [], "answers": []}),))
+    if same(program, a, b):
+        return SAME
     cases: list[Case] = []
     pending: list[dict[int, bool]] = [{}]
     while pending:
@@ -186,7 +193,7 @@ def _run(
         except Contradiction:
             return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
         except GiveUp as why:
-            return Case(outcome, f"gave up: {why}"), None
+            return Case(outcome, f"gave up: {why}", nowhere=isinstance(why, Nowhere)), None
         except KeyError:  # comparisons have no value in kernels
             return Case(outcome, "gave up: a truth value that is more than a condition"), None
     return Case(outcome, "gave up: the kernels grow ever finer"), None
