@@ -40,6 +40,10 @@ class GiveUp(Exception):  # noqa: N818
     """The search for a proof ends here, and why."""
 
 
+class Nowhere(GiveUp):
+    """A side has no value at any point, or none of this case."""
+
+
 class TooLarge(GiveUp):
     """A power is not computed."""
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from symgrad.proof.constants import constant_sign
-from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, TooLarge
+from symgrad.proof.field import Element, Field, GiveUp, Nowhere, Poly, Rational, TooLarge
 from symgrad.proof.generators import MANY, Atom, Generators, primes
 
 __all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
@@ -108,7 +108,7 @@ class Kernels(Generators):
     def inverse(self, a: Element) -> Element:
         F = self.field
         if F.is_zero(a):
-            raise GiveUp("a division by something that is zero everywhere")
+            raise Nowhere("a division by something that is zero everywhere")
         unit, factors = self.split(a.num)
         cleared = F.cleared(a)
         return F.over(F.poly(cleared), [(f, e) for f, e in factors], unit)

@@ -126,7 +126,7 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
     points, regions = len(outcome.points), _regions(s, attempt, outcome.witness)
     if outcome.witness is not None:
         return _refuted(s, outcome.witness, regions)
-    if attempt.empty:
+    if attempt.empty and not points:
         return Verdict("undecided", "the two sides are nowhere defined together")
     sample = _sample(s, outcome, attempt.excluded)
     if attempt.proved and sample is not None:
@@ -165,9 +165,14 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
         if late or outcome.out_of_time
         else "the values could not be computed precisely enough"
         if points
-        else f"none of {outcome.tried} points is in both domains"
+        else _not_computed(outcome.tried)
     )
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
+
+
+def _not_computed(tried: int) -> str:
+    where = f"at none of {tried} points" if tried > 1 else "not even at the only point"
+    return f"{where} could both sides be computed: they may be undefined there, too large, or too close to a jump"
 
 
 def _counted(outcome: Outcome) -> str:
@@ -259,13 +264,14 @@ def _regions(s: Statement, attempt: Attempt, witness: Witness | None) -> tuple[R
                     else "refuted"
                     if here and witness is not None and all(x.holds(witness.point) for x in p.signs)
                     else "undecided",
-                    " and ".join([*conditions, str(p)]),
+                    " and ".join([*conditions, *map(str, p.signs)]),
                 )
                 for p in case.parts
             ]
         elif conditions:
             status: Status = "proved" if case.result == "proved" else "refuted" if here else "undecided"
             found.append(Region(status, " and ".join(conditions)))
+    found = [r for r in found if r.where]
     return tuple(found) if any(r.status == "proved" for r in found) else ()
 
 

@@ -80,7 +80,30 @@ def test_nowhere_defined_together():
 def test_division_by_zero_everywhere():
     v = sg.equal("1/(x - x)", "1")
     assert v.status == "undecided"
-    assert "domain" in v.why
+    assert v.why == "the two sides are nowhere defined together"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "where"),
+    [
+        ("9**9**9**9", "1", "not even at the only point"),
+        ("floor(sqrt(2)**2)", "2", "not even at the only point"),
+        ("exp(" * 9 + "x" + ")" * 9, "exp(" * 9 + "x" + ")" * 9 + " + 1", "points"),
+    ],
+)
+def test_values_that_cannot_be_computed_are_not_said_to_be_undefined(a, b, where):
+    domain = {"x": "real(10, 20)"} if "x" in b else None
+    v = sg.equal(a, b, domain=domain)
+    assert v.status == "undecided"
+    assert where in v.why
+    assert "could both sides be computed" in v.why
+
+
+def test_regions_are_conditions_alone():
+    v = sg.verify("maximum(x, a*x)", "x", "where(x > 0, 1, a)")
+    assert v.status == "refuted"
+    assert {r.status for r in v.regions} >= {"proved", "refuted"}
+    assert all(r.where and not r.where.endswith((" ", "and")) for r in v.regions)
 
 
 def test_a_program_of_a_hundred_thousand_steps_is_refuted():
