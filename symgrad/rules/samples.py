@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ _ALONE = 4  # inputs that are zero, and one, beside others that are not
 _NEAR = 8  # points near a number of the formula, and points where values nearly agree
 # Exponents (of two) of arguments that functions are not asked about, and exponentials.
 _BEYOND, _FAR = 3000, 24
+_AS_MUCH = 3  # roundings on the way are as bad as those of inputs
 _CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
 
 
@@ -62,30 +64,81 @@ class Sample:
     """
 
     def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
-        import mpmath
-
         self.leaves = _leaves(outputs)
         numbers = {abs(float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"}
         near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
-        points, widths = _points(self.leaves, [known.facts(n) for n in self.leaves], near)
+        self._points, self._widths = _points(self.leaves, [known.facts(n) for n in self.leaves], near)
         self._floats: dict[Node, Any] = {
-            leaf: np.array([p[k] for p in points], dtype=np.bool_ if leaf.dtype == "bool" else np.float64)
+            leaf: np.array(
+                [p[k] for p in self._points], dtype=np.bool_ if leaf.dtype == "bool" else np.float64
+            )
             for k, leaf in enumerate(self.leaves)
         }
-        self._contexts: list[Any] = []
+        self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
+
+    @cached_property
+    def _contexts(self) -> list[Any]:
+        """For every point mpmath with as many digits as it takes."""
+        import mpmath
+
         made: dict[int, Any] = {}
-        for width in widths:
+        for width in self._widths:
             if width not in made:
                 made[width] = mpmath.MPContext()
                 made[width].prec = 192 + 4 * width if width <= 60 else 300 + 2 * width
-            self._contexts.append(made[width])
-        self._exact: dict[Node, list[Any]] = {}
-        self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
-        for k, leaf in enumerate(self.leaves):
-            self._exact[leaf] = [
+        return [made[width] for width in self._widths]
+
+    @cached_property
+    def _exact(self) -> dict[Node, list[Any]]:
+        return {
+            leaf: [
                 bool(p[k]) if leaf.dtype == "bool" else mp.mpf(p[k])
-                for p, mp in zip(points, self._contexts, strict=True)
+                for p, mp in zip(self._points, self._contexts, strict=True)
             ]
+            for k, leaf in enumerate(self.leaves)
+        }
+
+    def seems_fine(self, outputs: Sequence[Node], bits: float, others: Sequence[Sequence[Node]] = ()) -> bool:
+        """Tell whether extended precision, where the machine has it, sees no more than so many wrong bits anywhere.
+
+        It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others.
+        Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
+        in the others too.
+        """
+        places = [k for k, n in enumerate(outputs) if n.op.pointwise and n.dtype == "real"]
+        nodes = [outputs[k] for k in places]
+        if not nodes or np.finfo(np.longdouble).nmant < 63:
+            return False
+        with np.errstate(all="ignore"):
+            wide = self._wide(nodes, None)
+            inherent = np.zeros_like(wide)
+            for leaf in self.leaves if others else ():
+                if leaf.dtype == "real":
+                    inherent = inherent + np.abs(self._wide(nodes, leaf) - wide)
+            found = self._stacked(nodes)
+            lost = ~np.isfinite(found)
+            for form in others:
+                lost &= ~np.isfinite(self._stacked([form[k] for k in places]))
+            nearest = wide.astype(np.float64)
+            allowed = (2.0**bits - 1) * np.spacing(np.abs(nearest)) + _AS_MUCH * inherent
+            same = (found == nearest) | (np.isnan(found) & np.isnan(nearest)) | (lost if others else False)
+            return bool((same | (np.abs(found - wide) <= allowed)).all())
+
+    def _stacked(self, nodes: Sequence[Node]) -> Any:
+        return np.stack([np.broadcast_to(self.floats(n), (len(self._points),)) for n in nodes])
+
+    def _wide(self, nodes: Sequence[Node], moved: Node | None) -> Any:
+        """Return values in extended precision, with one leaf half a unit of its last place away."""
+        known: dict[Node, Any] = {
+            n: self._floats[n] if n.dtype == "bool" else self._floats[n].astype(np.longdouble)
+            for n in self.leaves
+        }
+        if moved is not None:
+            known[moved] = known[moved] * (1 + np.longdouble(2) ** -53)
+        for n in topological(nodes, until=known):
+            if n not in known:
+                known[n] = _wide_of(n, [known[a] for a in n.args])
+        return np.stack([np.broadcast_to(known[n], (len(self._points),)) for n in nodes])
 
     def takes(self, node: Node, leaf: Node) -> None:
         """Give a leaf whose parts were replaced the values of the leaf that it was."""
@@ -217,6 +270,15 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
+def _wide_of(n: Node, args: list[Any]) -> Any:
+    if n.op is NUMBER and not isinstance(n.value, bool):
+        return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
+    if n.op is CONSTANT:
+        high = CONSTANT_VALUES[n.params[0]]
+        return np.longdouble(high) + np.longdouble(_REST.get(n.params[0], math.nan))
+    return _float_of(n, args)
+
+
 def _float_of(n: Node, args: list[Any]) -> Any:
     if n.op is NUMBER:
         return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(_to_float(n.value))
@@ -226,6 +288,9 @@ def _float_of(n: Node, args: list[Any]) -> Any:
         return np.float64(math.nan)  # not among the leaves that the sample was made for
     return n.op.evaluate(*n.params, *args)
 
+
+_REST = {"pi": 1.2246467991473532e-16, "E": 1.4456468917292502e-16}
+"""What constants have beyond their floats."""
 
 _CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
 

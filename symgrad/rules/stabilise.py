@@ -48,7 +48,7 @@ def stabilise(
     Args:
         outputs: the nodes.
         known: facts about them.
-        others: make further forms of all outputs; asked where those at hand lose digits.
+        others: make further forms of all outputs, the simplest first; asked where those at hand lose digits.
     """
     trace = Trace()
     nodes = list(outputs)
@@ -56,6 +56,8 @@ def stabilise(
         trace.stopped = "budget"
         return nodes, trace
     search = _Search(nodes, known)
+    if search.sample.seems_fine(nodes, _FINE, [make() for make in others[:1]]):
+        return nodes, trace
     chosen = search.forms_of(nodes)
     for make in others:
         if not any(search.loses(n, _BAD) for n in chosen):
