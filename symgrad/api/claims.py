@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from symgrad.api.domains import checked_domain
 from symgrad.api.program import parse
 from symgrad.api.verify import equal, verify
 from symgrad.errors import SymgradError, UsageError
+from symgrad.ir.listing import suggest
 
 if TYPE_CHECKING:
     from symgrad.verify.verdict import Verdict
 
 __all__ = ["decide_claim"]
+
+_DERIVATIVE = ("program", "of", "wrt", "claim")
+_SIDES = ("a", "b")
+_MORE = ("id", "domain", "expect")
+_ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect"
 
 
 def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = False) -> dict[str, Any]:
@@ -22,7 +29,7 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
 
     Args:
         row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or
-            ``a``, ``b`` as in `equal`; either with ``domain``, if need be. Other keys are not read.
+            ``a``, ``b`` as in `equal`; either with ``domain``, if need be. ``id`` and ``expect`` are not read.
         time_limit: seconds.
         replay: whether the proof is checked as `symgrad check` does.
 
@@ -54,18 +61,40 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
 
 
 def _verdict(row: Mapping[str, Any], time_limit: float) -> Verdict:
-    domain = _domain(row.get("domain"))
-    if "claim" in row and "program" in row:
+    derivative = _keys_of(row)
+    domain = checked_domain(row.get("domain"))
+    if derivative:
         program = parse(_text(row, "program"))
         y = program.last if row.get("of") is None else program[_text(row, "of")]
         return verify(y, program[_text(row, "wrt")], _text(row, "claim"), domain, time_limit)
-    if "a" in row and "b" in row:
-        return equal(_text(row, "a"), _text(row, "b"), domain, time_limit)
-    raise UsageError(
-        "the row is no claim",
-        expected="program, of, wrt, claim; or a, b; and perhaps domain",
-        cure="add the keys",
-    )
+    return equal(_text(row, "a"), _text(row, "b"), domain, time_limit)
+
+
+def _keys_of(row: Mapping[str, Any]) -> bool:
+    """Tell whether a row is about a derivative, else about two sides.
+
+    Raises:
+        UsageError: if it is about neither, or about both, or has keys that mean nothing.
+    """
+    known = (*_DERIVATIVE, *_SIDES, *_MORE)
+    strange = next((key for key in row if key not in known), None)
+    if strange is not None:
+        raise UsageError(
+            f"the key {strange!r} of the row means nothing",
+            expected=_ROW,
+            cure=suggest(strange, known) or "leave it out",
+        )
+    both = [[key for key in keys if key in row] for keys in (_DERIVATIVE, _SIDES)]
+    if all(both):
+        raise UsageError(
+            f"the row is two claims: it has {', '.join(both[0])} and {', '.join(both[1])}",
+            expected=_ROW,
+            cure="make two rows of it",
+        )
+    missing = {"program", "wrt", "claim"}.difference(row), set(_SIDES).difference(row)
+    if all(missing):
+        raise UsageError("the row is no claim", expected=_ROW, cure="add the keys")
+    return not missing[0]
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:
@@ -73,14 +102,3 @@ def _text(row: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str):
         raise UsageError(f"'{key}' is {value!r}", expected="text")
     return value
-
-
-def _domain(domain: Any) -> Mapping[str, str] | str | None:
-    if domain is None or isinstance(domain, str):
-        return domain
-    found = cast("Mapping[Any, Any]", domain if isinstance(domain, Mapping) else {None: domain})
-    if not all(isinstance(k, str) and isinstance(v, str) for k, v in found.items()):
-        raise UsageError(
-            f"'domain' is {domain!r}", expected='an object such as {"x": "positive"}, or "complex"'
-        )
-    return found

@@ -102,8 +102,8 @@ def verify(
 
     The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
 
-    A batch has rows with id, program, of, wrt, claim, or with id, a, b, and perhaps domain. Rows whose id is in the
-    output file are skipped: the same command goes on where it was stopped.
+    A batch has rows with id, program, of, wrt, claim, or with id, a, b; and perhaps domain, expect. Rows whose id is in
+    the output file are skipped: the same command goes on where it was stopped.
     """
     if batch is not None:
         if source is not None or claim is not None or proof is not None or domain:
@@ -151,7 +151,7 @@ def check(file: Path) -> None:
     """Check a proof or a refutation that verify or equal wrote with --proof.
 
     This uses the checker alone, not what found the proof, and prints what the file claims. The exit code is what
-    holds: 0 proved, 5 refuted, 6 neither.
+    holds: 0 proved, 5 refuted, 6 neither; 2 if it is no proof file at all.
     """
     from symgrad.proof.check import check as replayed
 
@@ -172,7 +172,12 @@ def check(file: Path) -> None:
 
 def _domain(options: tuple[str, ...]) -> dict[str, str] | str | None:
     """A domain for every name, or one for all."""
-    return options[0] if len(options) == 1 and "=" not in options[0] else dict(map(_declared, options))
+    if len(options) == 1 and "=" not in options[0]:
+        return options[0]
+    domains = dict(map(_declared, options))
+    if len(domains) < len(options):
+        raise UsageError("a name has two domains", cure="give --domain once for each name")
+    return domains
 
 
 def _declared(pair: str) -> tuple[str, str]:

@@ -143,6 +143,9 @@ def test_a_long_claim_is_shown_in_lines(call) -> None:
         (["equal", "x", "x", "--domain", "x"], 1, "unknown domain 'x'"),
         (["equal", "x", "x", "--domain", "complex", "--domain", "x=real"], 2, "'complex' declares nothing"),
         (["equal", "abs(x) > 0", "x == 0", "--domain", "complex"], 2, "complex numbers have no order"),
+        (["check", "empty.json"], 2, "this is not a proof file"),
+        (["equal", "x", "x", "--domain", ""], 2, "the domain is ''"),
+        (["equal", "x", "x", "--domain", "x=real", "--domain", "x=positive"], 2, "a name has two domains"),
         (["equal", "x", "x", "--domain", "q=positive"], 2, "the domain is of 'q'"),
         (["equal", "x", "x", "--time-limit", "0"], 2, "time_limit is 0"),
         (["verify", "--batch", "c.jsonl"], 2, "a batch needs a file for its results"),
@@ -157,6 +160,7 @@ def test_what_is_wrong_is_said(call, args: list[str], code: int, message: str) -
     Path("text.json").write_text("no")
     Path("bytes.json").write_bytes(b"\xff\xfe\x00")
     Path("list.json").write_text("[1]")
+    Path("empty.json").write_text("{}")
     Path("c.jsonl").write_text('{"id": 1, "a": "x", "b": "x"}\n')
     done = call(*args)
     assert message in done.stderr

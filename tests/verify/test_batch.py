@@ -171,6 +171,24 @@ def test_what_a_row_says_is_decided_or_is_an_error(row: dict[str, Any], status: 
     assert found.get("checked", status) == status
 
 
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"domian": {"x": "positive"}}, "the key 'domian' of the row means nothing"),
+        ({"domian": {"x": "positive"}}, "did you mean 'domain'?"),
+        ({"program": PROGRAM, "wrt": "x", "claim": "1"}, "the row is two claims"),
+        ({"claim": "1"}, "it has claim and a, b"),
+        ({"domain": ""}, "the domain is ''"),
+    ],
+)
+def test_what_would_not_be_read_is_an_error(more: dict[str, Any], words: str) -> None:
+    row = {"id": 1, "a": "sqrt(x**2)", "b": "x", "expect": "false"}
+    assert decide_claim(row, 10)["status"] == "refuted"
+    found = decide_claim({**row, **more}, 10)
+    assert (found["status"], found["error"]) == ("error", "UsageError")
+    assert words in found["why"]
+
+
 def test_a_fault_of_ours_is_the_result_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oops")
