@@ -93,7 +93,7 @@ def covered(first: Functions, second: tuple[Functions, Element | None]) -> tuple
         raise GiveUp("a second proof that turns no angle")
     quarter = kernels.field.scaled(kernels.pi(), Fraction(1, 4))
     back = kernels.field.fraction_text(kernels.field.add(kernels.angles[0][0], quarter))
-    if len(first.angles) != 1 or back != first.field.fraction_text(first.angles[0][0]):
+    if len(first.angles) != 1 or "..." in back or back != first.field.fraction_text(first.angles[0][0]):
         raise GiveUp("a second proof that turns another angle")
     if difference is None or not kernels.field.is_zero(difference):
         raise GiveUp("a second proof that is none")

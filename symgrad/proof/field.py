@@ -33,6 +33,7 @@ Poly: TypeAlias = Any
 Rational: TypeAlias = Any
 
 _ROOM = 64
+_LONGEST = 2_000  # characters of a text; names are made of texts of what they are functions of
 _FEW = 12  # denominators with more terms are not tried as factors of large numerators
 
 
@@ -125,7 +126,7 @@ class Field:
 
     def reduced(self, num: Poly) -> Poly:
         """Replace powers by the relations, the newest generators first."""
-        again = True
+        again = bool(self.relations)
         while again:
             again = False
             degrees = num.degrees()
@@ -257,21 +258,55 @@ class Field:
         """The numerator of 1/a before it is reduced: the product of the denominator's factors."""
         return self._expanded(a.den)
 
+    def equal(self, a: Element, b: Element) -> bool:
+        """Whether two fractions are the same by the relations."""
+        if a.den == b.den:
+            if a.num == b.num:
+                return True
+            if not self.relations:
+                return False
+        return not self._other_degrees(a, b) and self.is_zero(self.sub(a, b))
+
+    def _other_degrees(self, a: Element, b: Element) -> bool:
+        """Whether two fractions have different degrees in a generator that no relation has, so that they differ."""
+        if not a.num or not b.num:
+            return False
+        bound = {p for _, _, zero in self.relations for p, e in enumerate(zero.degrees()) if e}
+        degrees = [list(x.num.degrees()) for x in (a, b)]
+        for x, own in zip((a, b), degrees, strict=True):
+            for i, e in x.den:
+                for p, d in enumerate(self.factors[i].degrees()):
+                    own[p] -= e * d
+        return any(p != q for i, (p, q) in enumerate(zip(*degrees, strict=True)) if i not in bound)
+
     def fraction_text(self, a: Element) -> str:
-        """A fraction with the generators' names."""
+        """A fraction with the generators' names; of one that is very long the beginning, and dots."""
         upper = self.text(a.num)
         if not a.den:
             return upper
         lower = "*".join(f"({self.text(self.factors[i])})" + (f"**{e}" if e > 1 else "") for i, e in a.den)
-        return f"({upper})/({lower})" if len(a.den) > 1 else f"({upper})/{lower}"
+        return _cut(f"({upper})/({lower})" if len(a.den) > 1 else f"({upper})/{lower}")
 
     def text(self, num: Poly) -> str:
-        """A polynomial with the generators' names."""
-        names = [self.names[self.capacity - 1 - i] if i >= self.capacity - len(self.names) else "?"
-                 for i in range(self.capacity)]  # fmt: skip
+        """A polynomial with the generators' names; of one that is very long the beginning, and dots."""
         terms: list[str] = []
+        length = 0
         for exponents, c in num.terms():
-            powers = [f"{n}**{e}" if e > 1 else n for n, e in zip(names, exponents, strict=True) if e]
+            if length > _LONGEST:
+                terms.append("...")
+                break
+            powers = [
+                f"{self._name(i)}**{e}" if e > 1 else self._name(i) for i, e in enumerate(exponents) if e
+            ]
             coefficient = [str(c)] if not powers or c != 1 else []
             terms.append("*".join(coefficient + powers).replace("-1*", "-"))
-        return " + ".join(terms).replace("+ -", "- ") or "0"
+            length += len(terms[-1])
+        return _cut(" + ".join(terms).replace("+ -", "- ") or "0")
+
+    def _name(self, position: int) -> str:
+        place = self.capacity - 1 - position
+        return self.names[place] if place < len(self.names) else "?"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

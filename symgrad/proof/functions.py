@@ -38,9 +38,9 @@ class Functions(Powers):
         for known, its, value in self.functions:
             if known != name or len(its) != len(args):
                 continue
-            if all(F.is_zero(F.sub(a, b)) for a, b in zip(args, its, strict=True)):
+            if all(F.equal(a, b) for a, b in zip(args, its, strict=True)):
                 return value
-            if name in _ODD and F.is_zero(F.add(args[0], its[0])):
+            if name in _ODD and F.equal(args[0], F.neg(its[0])):
                 return F.neg(value)
         text = ", ".join(F.fraction_text(a) for a in args)
         value = self.new(f"{name}({text})", "function", len(self.functions))
@@ -183,8 +183,10 @@ class Functions(Powers):
     def cos_sin(self, u: Element) -> tuple[Element, Element]:
         F = self.field
         for name, args, value in self.functions:
-            sign = 1 if F.is_zero(F.sub(u, value)) else -1 if F.is_zero(F.add(u, value)) else 0
-            if sign and name in {"asin", "atan"}:
+            if name not in {"asin", "atan"}:
+                continue
+            sign = 1 if F.equal(u, value) else -1 if F.equal(u, F.neg(value)) else 0
+            if sign:
                 w, one = args[0], F.constant(1)
                 square = F.mul(w, w)
                 if name == "asin":

@@ -170,6 +170,8 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
 
 
+    if not tried:
+        return "no point was tried: a domain has none, or an array has too many entries"
 def _not_computed(tried: int) -> str:
     where = f"at none of {tried} points" if tried > 1 else "not even at the only point"
     return f"{where} could both sides be computed: they may be undefined there, too large, or too close to a jump"

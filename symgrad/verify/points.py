@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +12,8 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
+from symgrad.proof.ball_arrays import LARGEST_ARRAY
+from symgrad.proof.clock import tick
 from symgrad.proof.lengths import length
 from symgrad.proof.steps import Program, Symbol
 from symgrad.verify.axes import sizes_of
@@ -45,6 +48,9 @@ def points_of(program: Program) -> Iterator[Point]:
 
     Args:
         program: its symbols say what values they take; its numbers are tried as thresholds.
+
+    Raises:
+        TimeoutError: at the deadline of `symgrad.proof.clock`.
     """
     scalars = [s for s in program.symbols if not s.shape]
     if any(s.low is not None and s.high is not None and not _interval(s) for s in program.symbols):
@@ -53,6 +59,10 @@ def points_of(program: Program) -> Iterator[Point]:
     again = 0
     for choose, sizes in _plan(program, scalars):
         try:
+            if any(_entries(s, sizes) > LARGEST_ARRAY for s in program.symbols):
+                if (again := again + 1) > _AGAIN:
+                    return
+                continue
             values = {s.name: _fill(s, choose, sizes) for s in program.symbols}
         except UsageError:
             continue
@@ -204,10 +214,15 @@ def _random(
 # ------------------------------------------------------------------------------------------------------------- arrays
 
 
+def _entries(symbol: Symbol, sizes: Mapping[str, int]) -> int:
+    return math.prod(length(n, sizes) for n in symbol.shape)
+
+
 def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, int]) -> Any:
     lengths = [length(n, sizes) for n in symbol.shape]
 
     def nested(axis: int) -> Any:
+        tick()
         return choose(symbol) if axis == len(lengths) else [nested(axis + 1) for _ in range(lengths[axis])]
 
     if symbol.symmetric:

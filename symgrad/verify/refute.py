@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.proof.ball_ops import Value, ball
 from symgrad.proof.balls import context, evaluate, flint
+from symgrad.proof.clock import tick, until
 from symgrad.proof.steps import Program
 from symgrad.proof.witness import Witness, apart, known, pairs, texts_apart
 from symgrad.verify.agreement import TOO_FEW, agreement, shrinks
@@ -134,6 +135,7 @@ class _Search:
         found: list[int] = []
         vague = arb(0)
         for _, x, y in values:
+            tick()
             if type(x) is fmpq and type(y) is fmpq:
                 continue
             x, y = ball(x), ball(y)
@@ -240,7 +242,8 @@ def refute(
     search = _Search(program, [a, b, *defined], strict, deadline, direction)
     out_of_time = False
     try:
-        search.run(start, enough, most or (_FURTHER if finer else enough), finer=finer)
+        with until(deadline):
+            search.run(start, enough, most or (_FURTHER if finer else enough), finer=finer)
     except TimeoutError:
         out_of_time = not search.settled
     inexact = [d for d in search.digits.values() if d is not None]

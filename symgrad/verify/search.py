@@ -14,6 +14,8 @@ __all__ = ["Search"]
 _SHORT = 12  # terms of what may be restated
 _LONG = 300  # terms of a polynomial that is only divided by what is known
 _HIGH = 300  # its degree
+_CHEAP = 500  # terms over a common denominator, up to which combinations of all of a basis are looked for
+_DEAR = 1_000_000
 
 
 class Search:
@@ -86,29 +88,71 @@ def _restated(
 def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
     if not basis:
         return None
+    which = list(range(len(basis)))
+    if _cost(ring, [target, *basis]) > _CHEAP:
+        which = _tied(ring, target, basis)
+        if not which or _cost(ring, [target, *(basis[i] for i in which)]) > _DEAR:
+            return None
     den: dict[int, int] = {}
-    for e in (target, *basis):
+    some = [basis[i] for i in which]
+    for e in (target, *some):
         for i, n in e.den:
             den[i] = max(den.get(i, 0), n)
     columns: list[dict[Any, Any]] = []
-    for e in (*basis, target):
+    for e in (*some, target):
         own = dict(e.den)
         num = e.num
         for i, n in den.items():
             for _ in range(n - own.get(i, 0)):
+                ring.budget.spend(len(num) * len(ring.factors[i]))
                 num = num * ring.factors[i]
         columns.append(ring.reduced(num).to_dict())
     rows = sorted({m for c in columns for m in c})
+    if len(rows) * len(columns) ** 2 > _DEAR:
+        return None
     matrix = flint.fmpq_mat(len(rows), len(columns), [c.get(m, 0) for m in rows for c in columns])
     echelon, rank = matrix.rref()
     solution = [Fraction(0)] * len(basis)
     for r in range(rank):
         pivot = next(c for c in range(len(columns)) if echelon[r, c] != 0)
-        if pivot == len(basis):
+        if pivot == len(some):
             return None
-        value = echelon[r, len(basis)]
-        solution[pivot] = Fraction(int(value.p), int(value.q))
+        value = echelon[r, len(some)]
+        solution[which[pivot]] = Fraction(int(value.p), int(value.q))
     return solution
+
+
+def _cost(ring: Field, fractions: Sequence[Element]) -> int:
+    """A bound on the terms that fractions have over their common denominator."""
+    den: dict[int, int] = {}
+    for a in fractions:
+        for i, n in a.den:
+            den[i] = max(den.get(i, 0), n)
+    cost = sum(len(a.num) for a in fractions)
+    for i, n in den.items():
+        cost *= len(ring.factors[i]) ** min(n, 64)
+        if cost > _DEAR:
+            break
+    return cost
+
+
+def _tied(ring: Field, target: Element, basis: Sequence[Element]) -> list[int]:
+    """Where in the basis those are that share a generator with the target, or with another of these."""
+    reached = _generators(ring, target)
+    left = {i: _generators(ring, b) for i, b in enumerate(basis)}
+    found: list[int] = []
+    while True:
+        more = [i for i, own in left.items() if own & reached]
+        if not more:
+            return sorted(found)
+        for i in more:
+            reached |= left.pop(i)
+        found += more
+
+
+def _generators(ring: Field, a: Element) -> set[int]:
+    polys = [a.num, *(ring.factors[i] for i, _ in a.den)]
+    return {p for h in polys for p, e in enumerate(h.degrees()) if e}
 
 
 def _square_root(ring: Field, square: Poly) -> Poly | None:
