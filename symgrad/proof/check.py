@@ -19,8 +19,7 @@ from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, GiveUp
 from symgrad.proof.functions import Functions
-from symgrad.proof.indexed import prove_equal, prove_gradient
-from symgrad.proof.indexed_text import opposite
+from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient
 from symgrad.proof.kernels import Contradiction, Refine
 from symgrad.proof.merging import same
 from symgrad.proof.parts import empty, parts
@@ -222,11 +221,11 @@ def _cases(
         equal = data["kind"] == "equal"
         end = _deadline()
         if equal:
-            assumed = prove_equal(base, i, j, deadline=end)
+            left_out = prove_equal(base, i, j, deadline=end)
         else:
-            assumed = prove_gradient(base, i, data["wrt"], j, deadline=end)
-        left_out = map(opposite, assumed)
-        return _at_sample(program, a, b, strict, defined, data, "proved anew for all sizes", left_out)
+            left_out = prove_gradient(base, i, data["wrt"], j, deadline=end)
+        why = "proved anew" + (" for all sizes" if has_sizes(base) else "")
+        return _at_sample(program, a, b, strict, defined, data, why, left_out)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in c["outcome"])): c for c in data["cases"]}
     found: list[str] = []
     excluded: list[str] = []

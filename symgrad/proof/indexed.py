@@ -4,8 +4,8 @@ Each step of a program gets a normal form entry by entry: a sum of products of i
 canonical names (`indexed_terms`), taken apart by a few laws (`indexed_rules`). Two programs are equal if the difference
 of their forms has no terms. Derivatives are taken of the normal form, by rules of this checker alone.
 
-The meaning is pointwise and over the reals, where both sides are defined. What the laws take for granted is returned:
-a denominator is not zero, what has a logarithm is positive. Sizes with a name are at least 1.
+The meaning is pointwise and over the reals, where both sides are defined. Where the laws do not hold is returned: where
+a denominator is zero, where what has a logarithm is not positive. Sizes with a name are at least 1.
 """
 
 from __future__ import annotations
@@ -19,19 +19,26 @@ from symgrad.proof.indexed_arrays import ARRAYS
 from symgrad.proof.indexed_chains import of_product
 from symgrad.proof.indexed_derivative import Derivative, Exchange, repeated
 from symgrad.proof.indexed_functions import FUNCTION_RULES
-from symgrad.proof.indexed_laws import constant, is_positive
+from symgrad.proof.indexed_laws import constant
 from symgrad.proof.indexed_ops import Call, axes, elementwise, polygamma, shape_of
 from symgrad.proof.indexed_products import PRODUCT_RULES
 from symgrad.proof.indexed_rules import RULES
 from symgrad.proof.indexed_terms import REPEATED, Form, Head, Terms
+from symgrad.proof.indexed_text import merged
+from symgrad.proof.sizes import empty
 from symgrad.proof.steps import Program, Symbol
 
-__all__ = ["LAWS", "forms_of", "prove_equal", "prove_gradient"]
+__all__ = ["LAWS", "forms_of", "has_sizes", "prove_equal", "prove_gradient"]
 
 BUDGET = 100_000
 
 LAWS = {**RULES, **FUNCTION_RULES, **PRODUCT_RULES, REPEATED: repeated}
 """The laws of each kind of factor."""
+
+
+def has_sizes(program: Program) -> bool:
+    """Tell whether the length of an axis, or a number, is a size with a name."""
+    return any(s.op == "size" or any(isinstance(n, str) for n in s.shape) for s in program.steps)
 
 
 def prove_equal(
@@ -47,7 +54,7 @@ def prove_equal(
         deadline: when to give up, on the clock of `time.monotonic`.
 
     Returns:
-        What the proof takes for granted, as text.
+        Where it says nothing, as text.
 
     Raises:
         GiveUp: if it finds no proof; that says nothing about whether there is one.
@@ -66,7 +73,7 @@ def prove_equal(
     forms = forms_of(t, program, (a, b))
     thaw = Exchange(t, lambda head: _tensor(t, head, False, head.symmetries))
     _vanish(t, t.subtract(*(thaw.of(forms[k]) if _stops(program) else forms[k] for k in (a, b))))
-    return tuple(t.conditions)
+    return merged(t.conditions)
 
 
 def prove_gradient(
@@ -94,7 +101,7 @@ def prove_gradient(
         deadline: when to give up, on the clock of `time.monotonic`.
 
     Returns:
-        What the proof takes for granted, as text.
+        Where it says nothing, as text.
 
     Raises:
         GiveUp: if it finds no proof; that says nothing about whether there is one.
@@ -123,7 +130,7 @@ def prove_gradient(
         final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
         found, claimed = final.of(found), final.of(claimed)
     _vanish(t, t.subtract(found, claimed))
-    return tuple(t.conditions)
+    return merged(t.conditions)
 
 
 def _stops(program: Program) -> bool:
@@ -185,8 +192,9 @@ def _has_entries(t: Terms, length: str) -> None:
     """An empty sum of what is nowhere defined is defined: so every axis has an entry."""
     if length == "0":
         raise GiveUp("an axis without entries")
-    if not is_positive(t, t.size(length)):
-        t.conditions.setdefault(f"{length} >= 1")
+    without = empty(length)
+    if without:
+        t.conditions.setdefault(without)
 
 
 def _form(call: Call) -> Form:

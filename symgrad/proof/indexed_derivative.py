@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
@@ -10,9 +10,10 @@ from typing import TypeAlias
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_functions import FUNCTIONS, derivative, rebuilt
 from symgrad.proof.indexed_laws import (
-    assume,
     constant,
     exp,
+    leave_out,
+    leave_out_zeros,
     log,
     opaque,
     power,
@@ -22,6 +23,7 @@ from symgrad.proof.indexed_matrices import determinant, inverse
 from symgrad.proof.indexed_products import product_of_all, product_without
 from symgrad.proof.indexed_rules import delta, filled, matrix_filled, without
 from symgrad.proof.indexed_terms import Atom, Factors, Form, Head, Raw, Terms
+from symgrad.proof.indexed_text import fails, ties, vanishes
 
 __all__ = ["Derivative", "Exchange", "repeated"]
 
@@ -65,6 +67,11 @@ SLOPES: Mapping[str, Slope] = {
 
 # Pieces with slope 0; the points where they jump are left out.
 _FLAT = {"sign", "floor", "ceil", "round", "argmax", "argmin"}
+_JUMPS = {
+    "floor": "is a whole number",
+    "ceil": "is a whole number",
+    "round": "is halfway between whole numbers",
+}
 
 
 @dataclass(slots=True)
@@ -97,7 +104,7 @@ class Derivative:
                 if e != 1:
                     rest[atom] = e - 1
                     if e < 1 and e.denominator != 1 and not t.heads[atom[0]].positive:
-                        assume(t, "> 0", t.form([(Fraction(1), {atom: Fraction(1)}, {})]))
+                        leave_out_zeros(t, t.form([(Fraction(1), {atom: Fraction(1)}, {})]), "<= 0")
                 raw: Raw = (c * e, rest, bound)
                 total.append(t.form(t.times(raw, inner)))
         return t.add(*total)
@@ -134,7 +141,7 @@ class Derivative:
         if head.kind in ("max", "min", "prod"):
             return self._of_reduction(head, form, inner)
         if head.kind in _FLAT:
-            assume(t, f"is no jump of {head.kind}", form)
+            leave_out(t, _jumps(t, head.kind, form))
             return {}
         if head.kind in SLOPES:
             return t.multiply(SLOPES[head.kind](t, form), inner)
@@ -149,7 +156,7 @@ class Derivative:
             slope = product_without(t, form, lengths, at)
         else:
             # Entries that are the extreme one in a whole region are equal there, and so are their derivatives.
-            assume(t, f"has one entry that is its {head.kind}, or equal ones", form)
+            leave_out(t, [ties(t, form, head.kind)])
             distance = sign(t, t.subtract(t.rename(form, names), t.atom(head, _slots(head))))
             slope = t.subtract(t.number(1), t.multiply(distance, distance))
             count = t.sum_over(slope, dict(zip(at, lengths, strict=True)))
@@ -172,6 +179,13 @@ class Derivative:
             return t.scale(t.sum_over(t.multiply(left, inner, right), both), -1)
         turned = inverse(t, matrix_filled(t, form, (j, i, *rest)), j, i, length)
         return t.sum_over(t.multiply(t.atom(head, rest), turned, inner), both)
+
+
+def _jumps(t: Terms, kind: str, form: Form) -> Iterable[str]:
+    """Return where a function that is constant in pieces jumps."""
+    if kind == "sign":
+        return vanishes(t, form, "= 0")
+    return [fails(t, form, _JUMPS[kind]) if kind in _JUMPS else ties(t, form, kind)]
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ Each returns a form that is equal wherever its argument is defined, and notes wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import floor, gcd, lcm
 
@@ -13,13 +13,14 @@ from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_powers import perfect_power
 from symgrad.proof.indexed_rules import filled
 from symgrad.proof.indexed_terms import Component, Form, Monomial, Terms, heads_of
-from symgrad.proof.indexed_text import text
+from symgrad.proof.indexed_text import vanishes
 
 __all__ = [
-    "assume",
     "constant",
     "exp",
     "is_positive",
+    "leave_out",
+    "leave_out_zeros",
     "log",
     "magnitude",
     "opaque",
@@ -68,10 +69,16 @@ def is_positive(t: Terms, form: Form) -> bool:
     )
 
 
-def assume(t: Terms, what: str, form: Form) -> None:
-    """Note that what is proved holds where a form is as said."""
+def leave_out(t: Terms, conditions: Iterable[str]) -> None:
+    """Note where nothing is proved."""
     t.assumed += 1
-    t.conditions.setdefault(f"{text(t, form)} {what}")
+    t.conditions.update(dict.fromkeys(conditions))
+
+
+def leave_out_zeros(t: Terms, form: Form, relation: str = "= 0") -> None:
+    """Note that nothing is proved where a form is zero, ``"< 0"``, or either, ``"<= 0"``."""
+    square = relation == "<= 0" and _nonnegative(t, form)
+    leave_out(t, vanishes(t, form, "= 0" if square else relation))
 
 
 # ------------------------------------------------------------------------------------------------------------- powers
@@ -93,9 +100,9 @@ def power(t: Terms, form: Form, p: Fraction | int) -> Form:
             raise GiveUp("a high power")
         return t.multiply(*[form] * int(p))
     if p.denominator != 1 and not _nonnegative(t, form):
-        assume(t, "> 0" if p < 0 else ">= 0", form)
+        leave_out_zeros(t, form, "<= 0" if p < 0 else "< 0")
     elif p < 0 and not is_positive(t, form):
-        assume(t, "!= 0", form)
+        leave_out_zeros(t, form)
     if len(form) == 1:
         ((monomial, c),) = form.items()
         return _power_of_product(t, c, monomial, p)
@@ -238,7 +245,7 @@ def log(t: Terms, form: Form) -> Form:
     if not form:
         raise GiveUp("the logarithm of zero")
     if not is_positive(t, form):
-        assume(t, "> 0", form)
+        leave_out_zeros(t, form, "<= 0")
     if len(form) > 1:
         c, unit, base = _content(t, form)
         d, root, k = perfect_power(base)
@@ -331,7 +338,7 @@ def sign(t: Terms, form: Form) -> Form:
         return t.number(-1)
     kink = bool(t.smooth) and _is_rarely_zero(t, form)
     if kink:
-        assume(t, "!= 0", form)
+        leave_out_zeros(t, form)
     if len(form) == 1:
         # positive factors do not matter, and a sign of a sign is that sign
         ((monomial, c),) = form.items()

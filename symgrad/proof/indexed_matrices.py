@@ -9,10 +9,11 @@ from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed_functions import diagonal, function, is_identity, oriented, scalars
 from symgrad.proof.indexed_functions import only as factor_of
 from symgrad.proof.indexed_labels import components
-from symgrad.proof.indexed_laws import assume, exp, is_positive, log, power
+from symgrad.proof.indexed_laws import exp, is_positive, leave_out, log, power
 from symgrad.proof.indexed_products import product_of_all
 from symgrad.proof.indexed_rules import delta, matrix_filled
 from symgrad.proof.indexed_terms import Factors, Form, Head, Raw, Terms
+from symgrad.proof.indexed_text import singular
 
 __all__ = ["determinant", "inverse"]
 
@@ -37,7 +38,7 @@ def inverse(t: Terms, form: Form, row: str, column: str, length: str) -> Form:
     update = _update(t, form, row, column, length)
     if update is not None:
         return _inverse_of_update(t, update, row, column, length)
-    assume(t, "is not singular", form)
+    leave_out(t, [singular(t, form, row, column)])
     m = oriented(t, form, row, column)
     ends = (column, row) if m.turned else (row, column)
     full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [(1, 0, *(2 + k for k in o)) for o in m.across]

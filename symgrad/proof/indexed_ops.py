@@ -12,10 +12,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed_laws import assume, constant, exp, log, magnitude, opaque, power, sign
+from symgrad.proof.indexed_laws import constant, exp, leave_out, log, magnitude, opaque, power, sign
 from symgrad.proof.indexed_maps import iota_pair, up_to
 from symgrad.proof.indexed_rules import delta
 from symgrad.proof.indexed_terms import Form, Terms
+from symgrad.proof.indexed_text import fails
 from symgrad.proof.steps import Step
 
 __all__ = ["Call", "axes", "elementwise", "polygamma", "shape_of", "spread"]
@@ -136,7 +137,7 @@ def _within(kind: str, where: str) -> Unary:
     """Return a function that is defined in a part of the line only."""
 
     def function(t: Terms, u: Form) -> Form:
-        assume(t, f"is in the domain of {where}", u)
+        leave_out(t, [fails(t, u, f"is not in the domain of {where}")])
         return opaque(t, kind, u)
 
     return function
@@ -144,7 +145,7 @@ def _within(kind: str, where: str) -> Unary:
 
 def polygamma(t: Terms, u: Form, order: int) -> Form:
     """Return a derivative of log(gamma(u)); of order 0 the first."""
-    assume(t, "is in the domain of polygamma", u)
+    leave_out(t, [fails(t, u, "is not in the domain of polygamma")])
     return opaque(t, "polygamma", u, (order,))
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from symgrad.errors import UsageError
 from symgrad.proof.lengths import postfix
 
-__all__ = ["ONE", "Size", "product_of", "size", "slice_length", "sum_of"]
+__all__ = ["ONE", "Size", "empty", "product_of", "size", "slice_length", "sum_of"]
 
 Size: TypeAlias = "tuple[tuple[tuple[Any, ...], int], ...]"
 
@@ -228,6 +228,40 @@ def _combined(operator: str, left: Size | _Quotient, right: Size | _Quotient) ->
             if below is None or below < 1:
                 raise UsageError("a length divided by what is not a positive number")
             return _Quotient(left, below)
+
+
+def empty(length: int | str) -> str:
+    """Return for which values of the names an axis has no entries, as text; of none it is empty.
+
+    Example:
+        >>> empty("n"), empty("max(n - 1, 0)"), empty("max(2*n - 7, 0)"), empty("max(n - m, 0)")
+        ('', 'n = 1', 'n < 4', 'max(n - m, 0) < 1')
+    """
+    form = size(length)
+    if _is_positive(form):
+        return ""
+    inner = _clamped(form) or form
+    names = [m[0] for m, _ in inner if len(m) == 1 and isinstance(m[0], str)]
+    factor = dict(inner).get((names[0],), 0) if len(names) == 1 else 0
+    if factor > 0 and {m for m, _ in inner} <= {(), (names[0],)}:
+        least = -((dict(inner).get((), 0) - 1) // factor)  # the smallest with an entry
+        return f"{names[0]} = 1" if least == 2 else f"{names[0]} < {least}"
+    return f"{length} < 1"
+
+
+def _is_positive(a: Size) -> bool:
+    if _nonnegative(_minus(a, ONE)):
+        return True
+    if len(a) != 1 or a[0][1] < 1:
+        return False
+    return all(isinstance(x, str) or _atom_is_positive(x) for x in a[0][0])
+
+
+def _atom_is_positive(atom: Any) -> bool:
+    if atom[0] == "ceil":
+        return _is_positive(atom[1])
+    known = (_is_positive(atom[1]), _is_positive(atom[2]))
+    return any(known) if atom[0] == "max" else all(known)
 
 
 def slice_length(whole: Size, start: int | str | None, stop: int | str | None, step: int) -> Size:

@@ -17,8 +17,7 @@ from symgrad.proof.check import FORMAT
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import COMPARISONS
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed import prove_equal, prove_gradient
-from symgrad.proof.indexed_text import opposite
+from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient
 from symgrad.proof.merging import same
 from symgrad.proof.steps import Program, program_to_json
 from symgrad.proof.text import step_text
@@ -114,12 +113,12 @@ def _attempt(s: Statement, deadline: float) -> Attempt:
         return SAME
     try:
         if s.source["kind"] == "equal":
-            assumed = prove_equal(s.base, *s.sides, deadline=deadline)
+            left_out = prove_equal(s.base, *s.sides, deadline=deadline)
         else:
-            assumed = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
+            left_out = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
     except GiveUp as why:
         return Attempt((Case({}, f"gave up: {why}"),))
-    return Attempt((Case({}, "proved", tuple(map(opposite, assumed))),))
+    return Attempt((Case({}, "proved", left_out),))
 
 
 def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Verdict:
@@ -133,7 +132,7 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
         return Verdict(
             "proved",
             "both sides have the same normal form wherever they are defined"
-            + ("" if s.scalar else ", for all sizes"),
+            + (", for all sizes" if has_sizes(s.base) else ""),
             excluded=attempt.excluded,
             points=points,
             digits=outcome.digits,
@@ -170,9 +169,9 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
 
 
+def _not_computed(tried: int) -> str:
     if not tried:
         return "no point was tried: a domain has none, or an array has too many entries"
-def _not_computed(tried: int) -> str:
     where = f"at none of {tried} points" if tried > 1 else "not even at the only point"
     return f"{where} could both sides be computed: they may be undefined there, too large, or too close to a jump"
 

@@ -130,10 +130,10 @@ def test_mistakes(name: str, edit: str) -> None:
         gradient(f"n0 : positive\n{text}", wrt, edit.format(claim), symmetric)
 
 
-def test_what_is_taken_for_granted() -> None:
+def test_where_nothing_is_proved() -> None:
     assert gradient(*RIGHT["least squares"]) == ()
-    assert set(gradient(*RIGHT["norm"])) == {"sum(x[%0]**2) > 0", "(sum(x[%0]**2))**(1/2) != 0"}
-    assert any("singular" in c for c in gradient(*RIGHT["inverse vjp"]))
+    assert set(gradient(*RIGHT["norm"])) == {"sum(x**2) = 0"}
+    assert any(c.endswith("is singular") for c in gradient(*RIGHT["inverse vjp"]))
 
 
 WRONG = {
