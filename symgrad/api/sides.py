@@ -10,9 +10,9 @@ from symgrad.errors import ProgramSyntaxError, RedefinitionError, SymgradError, 
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["names_in", "pair"]
+__all__ = ["mistaken_constant", "names_in", "pair"]
 
 _FIRST, _SECOND = "the first side", "the second side"
 
@@ -40,6 +40,22 @@ def pair(a: Expr | str, b: Expr | str) -> tuple[Node, Node]:
     if isinstance(b, str):
         return a.node, parse_expression(b, names_in(a), _SECOND)
     return a.node, as_expr(b).node
+
+
+def mistaken_constant(a: Expr | str, b: Expr | str) -> str | None:
+    """A hint if texts raise ``e`` or ``E`` to a power without declaring it: that is a variable like any other."""
+    if not (isinstance(a, str) and isinstance(b, str)):
+        return None
+    read = [s for s in (_read(a, _FIRST), _read(b, _SECOND)) if isinstance(s, Listing)]
+    free = {name for side in read for name in side.undeclared if name in ("e", "E")}
+    declared = {name for side in read for name in side.names if name not in side.undeclared}
+    bases = {
+        node.args[0].name
+        for node in topological([_last(side) for side in read])
+        if node.op.name == "pow" and node.args[0].op is SYMBOL
+    }
+    name = next(iter(sorted((free - declared) & bases)), None)
+    return name and f"'{name}' is a variable here; powers of Euler's number are exp(...), the number is E()"
 
 
 def _texts(a: str, b: str) -> tuple[Node, Node]:

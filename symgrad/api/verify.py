@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from symgrad.api.domains import within
 from symgrad.api.expr import Expr, as_expr
 from symgrad.api.fitting import Built, Misfit, fitted, shape_text
 from symgrad.api.program import parse
-from symgrad.api.sides import names_in, pair
+from symgrad.api.sides import mistaken_constant, names_in, pair
 from symgrad.api.targets import differentiable, targets_of
 from symgrad.errors import ShapeError, UsageError
 from symgrad.frontend.text import parse_expression
@@ -81,7 +82,9 @@ def equal(
         from symgrad.verify.complex_domain import decide_complex
 
         return decide_complex(first, second, complexes, seconds)
-    return decide(statement(first, second, sizes), seconds)
+    verdict = decide(statement(first, second, sizes), seconds)
+    hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
+    return replace(verdict, diagnosis=hint) if hint else verdict
 
 
 def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:

@@ -113,6 +113,8 @@ class Verdict:
             lines.append(
                 f"  at {where or 'the only point'}{entry}: {self.values[0]} against {self.values[1]}"
             )
+        if self.diagnosis is not None:
+            lines.append(f"  {self.diagnosis}")
         lines += [f"  {region}" for region in self.regions]
         if self.excluded:
             lines.append("  not claimed where " + "; ".join(self.excluded))

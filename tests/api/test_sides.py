@@ -94,3 +94,21 @@ def test_what_is_no_domain(domain, error, words):
     assert caught.value.expected
     with pytest.raises(error, match=words):
         sg.verify("x**2", "x", "2*x", domain=domain)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "hint"),
+    [
+        ("e**x", "exp(x)", "'e' is a variable here"),
+        ("exp(x)", "2*E**x", "'E' is a variable here"),
+        ("x : real\nexp(x)", "e**x", "'e' is a variable here"),
+        ("x, e : real\ne**x", "exp(x)", None),
+        ("e*x", "exp(x)", None),
+        ("a**x", "exp(x)", None),
+    ],
+)
+def test_a_name_that_looks_like_the_number_of_euler(a, b, hint):
+    v = sg.equal(a, b)
+    assert v.status == "refuted"
+    assert (v.diagnosis is None) == (hint is None)
+    assert hint is None or (hint in v.diagnosis and hint in str(v))
