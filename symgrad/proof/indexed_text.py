@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import count
@@ -83,15 +84,13 @@ def vanishes(t: Terms, form: Form, relation: str, names: _Names | None = None) -
 def singular(t: Terms, form: Form, row: str, column: str, names: _Names | None = None) -> str:
     """Return that a matrix has no inverse."""
     names = names or {}
-    found: list[str] = []
-    for ends in ((row, column), (column, row)):
-        here = {**names, ends[0]: "%row", ends[1]: "%column"}
-        text, _ = _Writer(t).signed(form, here)
-        alone = re.fullmatch("(\\w+)\\[\0%\\w+\1, \0%\\w+\1\\]", text)
-        if alone:
-            return f"{alone[1]} is singular"
-        found.append(_lettered(t, f"the matrix with entries {text}", "is singular"))
-    return min(found)
+    ways = ((row, column), (column, row))
+    plain = [_Writer(t).matrix(form, *ends, names) for ends in ways]
+    known = [text for text in plain if text is not None]
+    if known:
+        return _lettered(t, min(known, key=lambda text: (text.count(".T"), text)), "is singular")
+    texts = [_Writer(t).signed(form, {**names, i: "%row", j: "%column"})[0] for i, j in ways]
+    return min(_lettered(t, f"the matrix with entries {text}", "is singular") for text in texts)
 
 
 def ties(t: Terms, form: Form, kind: str) -> str:
@@ -176,6 +175,17 @@ def _letters(taken: set[str]) -> Iterator[str]:
 # --------------------------------------------------------------------------------------------------------------- forms
 
 
+def _sum(terms: list[tuple[str, Fraction]]) -> str:
+    """Return a sum, its number last."""
+    found = ""
+    for text, c in sorted(terms, key=lambda term: (not term[0], _INDEX.sub("", term[0]), term[0])):
+        size = abs(c)
+        shown = text if size == 1 and text else f"{size}*{text}" if text else str(size)
+        sign = "-" if c < 0 else "+"
+        found += f" {sign} {shown}" if found else shown if c > 0 else f"-{shown}"
+    return found or "0"
+
+
 def _marked(indices: list[str]) -> str:
     marks = [f"\0{i}\1" for i in indices]
     return f"[{', '.join(marks)}]" if marks else ""
@@ -198,15 +208,41 @@ class _Writer:
     def form(self, form: Form, names: _Names | None = None, level: int = 0) -> str:
         if level > _DEEPEST:
             return "..."
-        terms = [(self._monomial([*m], names, level), c) for m, c in form.items()]
-        terms.sort(key=lambda term: (not term[0], _INDEX.sub("", term[0]), term[0]))
-        found = ""
-        for text, c in terms:
-            size = abs(c)
-            shown = text if size == 1 and text else f"{size}*{text}" if text else str(size)
-            sign = "-" if c < 0 else "+"
-            found += f" {sign} {shown}" if found else shown if c > 0 else f"-{shown}"
-        return found or "0"
+        return _sum([(self._monomial([*m], names, level), c) for m, c in form.items()])
+
+    def matrix(self, form: Form, row: str, column: str, names: _Names | None, level: int = 0) -> str | None:
+        """Return a matrix as a sum of products of arrays, without indices, if it is one."""
+        terms: list[tuple[str, Fraction]] = []
+        for monomial, c in form.items():
+            chains = [p for p, e in monomial if e == 1 and any({row, column} & {*f[1]} for f in p[1])]
+            found = self._chain(chains[0], row, column) if len(chains) == 1 else None
+            rest = [(p, e) for p, e in monomial if p not in chains]
+            if found is None or any({row, column} & {*f[1]} for p, _ in rest for f in p[1]):
+                return None
+            terms.append((f"{self._monomial(rest, names, level)}*{found}" if rest else found, c))
+        if len(terms) == 1:
+            terms = [(terms[0][0], Fraction(1))]
+        return _sum(terms)
+
+    def _chain(self, part: Component, row: str, column: str) -> str | None:
+        """Return a product of matrices, from the row to the column."""
+        left = list(part[1])
+        used = Counter(i for _, positions, _ in left for i in positions)
+        if any(n != (1 if i in (row, column) else 2) for i, n in used.items()):
+            return None
+        links: list[str] = []
+        at = row
+        while left:
+            found = next((f for f in left if len(f[1]) == 2 and at in f[1] and f[2] == 1), None)
+            head = None if found is None else self.t.heads[found[0]]
+            if found is None or head is None or head.kind not in ("tensor", "delta"):
+                return None
+            left.remove(found)
+            turned = found[1][0] != at and (1, 0) not in head.symmetries
+            name = str(head.params[0])
+            links.append(f"eye({name})" if head.kind == "delta" else f"{name}.T" if turned else name)
+            at = found[1][0] if found[1][0] != at else found[1][1]
+        return "@".join(links) if at == column else None
 
     def component(self, part: Component, names: _Names | None = None, level: int = 0) -> str:
         """Return a factor, or a sum of products."""
@@ -242,8 +278,8 @@ class _Writer:
         ends, rest = indices[: len(indices) - filled], indices[len(indices) - filled :]
         own = ("$r", "$c", *(f"$m{k}" for k in range(_DEEPEST)))
         inner = {i: f"%{i} {number}" for i in own} | {f"${k}": index for k, index in enumerate(rest)}
-        texts = [self.form(f, inner, level + 1) for f in head.forms]
-        if "$r" in str(head.forms):
-            texts = [_alone(text) or text for text in texts]
+        texts = [
+            self.matrix(f, "$r", "$c", inner, level + 1) or self.form(f, inner, level + 1) for f in head.forms
+        ]
         at = _marked(ends)
         return f"({texts[0]})" if head.kind == "sum" else f"{head.kind}({', '.join(texts)}){at}"

@@ -193,7 +193,9 @@ LEFT_OUT = [
     ("outer(x, y)/outer(x, y)", "ones((n, n))", "an entry of x = 0; an entry of y = 0"),
     ("A@inv(A)", "eye(n)", "A is singular"),
     ("inv(A.T)@A.T", "eye(n)", "A is singular"),
-    ("inv(A + B)@(A + B)", "eye(n)", "the matrix with entries A[i, j] + B[i, j] is singular"),
+    ("inv(A + B)@(A + B)", "eye(n)", "A + B is singular"),
+    ("inv(A.T@B)@A.T@B", "eye(n)", "A is singular; B is singular"),
+    ("inv(B*A)@(A*B)", "eye(n)", "the matrix with entries A[i, j]*B[i, j] is singular"),
     ("det(A)/det(A)", "1", "A is singular"),
     ("sum(2*x[1:])", "2*sum(x[1:])", "n = 1"),
     ("sum(2*x[:-3])", "2*sum(x[:-3])", "n < 4"),
@@ -218,11 +220,13 @@ def test_of_arrays_it_is_listed_where_nothing_is_claimed(a, b, left_out):
         ("sum(floor(x)*y)", "x", "zeros(n)", "an entry of x is a whole number"),
         ("sqrt(sum(x**2))", "x", "x/sqrt(sum(x**2))", "sum(x**2) = 0"),
         ("logdet(A)", "A", "inv(A).T", "A is singular"),
+        ("logdet(A@A.T + eye(n))", "A", "2*inv(A@A.T + eye(n))@A", "A@A.T + eye(n) is singular"),
+        ("logdet(X.T@X)", "X", "2*X@inv(X.T@X)", "X.T@X is singular"),
         ("norm(x - y)", "x", "(x - y)/norm(x - y)", "sum(x**2) - 2*sum(x*y) + sum(y**2) <= 0"),
     ],
 )
 def test_kinks_of_arrays_are_listed(y, wrt, claim, left_out):
-    program = sg.parse(f"{ARRAYS}A : real[n, n]\ny_ = {y}")
+    program = sg.parse(f"{ARRAYS}A : real[n, n]\nX : real[n, m]\ny_ = {y}")
     v = sg.verify(program["y_"], wrt, claim)
     assert v.status == "proved"
     assert "; ".join(v.excluded) == left_out
