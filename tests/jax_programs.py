@@ -59,12 +59,18 @@ def _rule(name: str) -> Callable[..., Any]:
 
 
 def _spelled(jax: Any, name: str) -> Callable[..., Any]:
+    if name.endswith("_frechet"):
+        function = _spelled(jax, name.removesuffix("_frechet"))
+        return lambda x, direction: jax.jvp(function, (x,), (direction,))[1]
     special = {
         "softmax": lambda axes, x: jax.nn.softmax(x, axis=axes),
         "log_softmax": lambda axes, x: jax.nn.log_softmax(x, axis=axes),
         "logsumexp": lambda axes, x: jax.nn.logsumexp(x, axis=axes),
         "one_hot": lambda depth, i: jax.nn.one_hot(i, depth, dtype=int),
         "stop_gradient": jax.lax.stop_gradient,
+        "expm": jax.scipy.linalg.expm,
+        "sinm": lambda x: jax.scipy.linalg.expm(1j * x).imag,
+        "cosm": lambda x: jax.scipy.linalg.expm(1j * x).real,
         "sigmoid": jax.nn.sigmoid,
         "softplus": jax.nn.softplus,
     }
