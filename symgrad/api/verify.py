@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -65,12 +65,11 @@ def equal(
     from symgrad.verify.decide import equal as statement
 
     seconds = _seconds(time_limit)
-    sides = pair(a, b)
-    found = fitted(partial(_of_one_shape, sides), sides)
+    found = fitted(*_equation(a, b))
     if not isinstance(found, tuple):
         if found.status == "undecided":
             return found
-        first, second = sides
+        first, second = pair(a, b)
         raise ShapeError(
             f"the two sides have the shapes {shape_text(first.shape)} and {shape_text(second.shape)}",
             expected="one shape",
@@ -87,8 +86,38 @@ def equal(
     return replace(verdict, diagnosis=hint) if hint else verdict
 
 
+def _equation(a: Expr | str, b: Expr | str) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
+    """How the sides are built with other sizes, and nodes that have all names of sizes."""
+    if isinstance(a, str) and not isinstance(b, str):
+        b = as_expr(b)
+        return lambda sizes: _of_one_shape(_with_text(b, a, "the first side", sizes)[::-1], {}), [b.node]
+    if isinstance(b, str) and not isinstance(a, str):
+        a = as_expr(a)
+        return lambda sizes: _of_one_shape(_with_text(a, b, "the second side", sizes), {}), [a.node]
+    sides = pair(a, b)
+    return partial(_of_one_shape, sides), sides
+
+
+def _with_text(side: Expr, text: str, name: str, sizes: Mapping[str, Size]) -> Built:
+    known = names_in(side)
+    node, *given = resized([side.node, *known.values()], sizes)
+    return node, _read(text, dict(zip(known, given, strict=True)), sizes, name)
+
+
+def _read(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], name: str) -> Node:
+    """Read a text in names of a program in which sizes are others.
+
+    Raises:
+        Misfit: if its shapes disagree.
+    """
+    try:
+        return parse_expression(text, {n: size_leaf(s) for n, s in sizes.items()} | {**known}, name)
+    except ShapeError as error:
+        raise Misfit(str(error)) from None
+
+
 def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
-    first, second = resized(sides, sizes) if sizes else sides
+    first, second = resized(sides, sizes)
     if first.shape != second.shape:
         raise Misfit("the two sides have different shapes", (first.shape, second.shape))
     return first, second
@@ -161,18 +190,14 @@ def verify(
 def _question(value: Expr, target: Expr, claim: Expr | str, sizes: Mapping[str, Size]) -> Built:
     """What is differentiated, by what, and the claim, with other sizes in the place of names."""
     known = {**names_in(target), **names_in(value)}
-    y, wrt, *given = value.node, target.node, *known.values()
-    if sizes:
-        y, wrt, *given = resized([y, wrt, *given], sizes)
-    known = {n: size_leaf(s) for n, s in sizes.items()} | dict(zip(known, given, strict=True))
-    try:
-        if isinstance(claim, str):
-            to = parse_expression(claim, known, "the claim")
-        else:
-            to = as_expr(claim).node
-            (to,) = resized([to], sizes) if sizes else (to,)
-    except ShapeError as error:
-        raise Misfit(str(error)) from None
+    y, wrt, *given = resized([value.node, target.node, *known.values()], sizes)
+    if isinstance(claim, str):
+        to = _read(claim, dict(zip(known, given, strict=True)), sizes, "the claim")
+    else:
+        try:
+            (to,) = resized([as_expr(claim).node], sizes)
+        except ShapeError as error:
+            raise Misfit(str(error)) from None
     of, by, to = _by_symbol(y, wrt, to)
     wanted = (*of.shape, *by.shape)
     if to.shape != wanted:

@@ -72,6 +72,8 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
         x : real[3]
     """
     outputs = list(outputs)
+    if not sizes:
+        return outputs
     done: dict[Node, Node] = {}
     for node in topological(outputs):
         if node.op is SYMBOL:

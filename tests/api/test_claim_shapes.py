@@ -34,6 +34,17 @@ def test_lengths_that_are_equal_from_one_on(y, claim):
     assert check(json.loads(v.proof.to_json())).status == "refuted"
 
 
+def test_a_side_that_is_text_may_have_such_lengths_in_the_middle():
+    p = sg.parse("x : real[n]\ny = 2*concatenate((zeros(1), x[1:]))")
+    side = "concatenate((zeros(1), x[1:])) + concatenate((zeros(1), x[1:])) + 0*x"
+    for v in (sg.equal(p["y"], side), sg.equal(side, p["y"])):
+        assert v.status == "proved"
+        assert check(json.loads(v.proof.to_json())).status == "proved"
+    assert sg.equal(p["y"], f"x + {side}").status == "refuted"
+    with pytest.raises(ShapeError, match="do not broadcast"):
+        sg.equal(p["y"], "x + x[2:]")
+
+
 def test_an_expression_is_a_claim_of_such_a_length_too():
     p = sg.parse(f"x : real[n]\ny = sum(x[1:]*x[:-1])\nclaim = {NEIGHBOURS}")
     assert sg.verify(p["y"], "x", p["claim"]).status == "proved"
