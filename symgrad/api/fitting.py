@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import never_equal, size_names
-from symgrad.ir.sizes import Shape, Size, size_sum
+from symgrad.ir.sizes import Shape, Size, names_of, size_sum
 
 if TYPE_CHECKING:
     from symgrad.verify.verdict import Verdict
@@ -62,7 +62,12 @@ def fitted(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Si
     try:
         nodes = build({name: size_sum([k, 1]) for name, k in below.items()})
     except (SymgradError, Misfit):
-        return _verdict(misfit, build, names)
+        own = (
+            None
+            if misfit.shapes is None
+            else {n for shape in misfit.shapes for s in shape for n in names_of(s)}
+        )
+        return _verdict(misfit, build, names if own is None else sorted(own))
     return nodes, {k: size_sum([name, -1]) for name, k in below.items()}
 
 

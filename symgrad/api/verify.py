@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["equal", "verify"]
 
+_FIRST, _SECOND = "the first side", "the second side"
+
 
 def equal(
     a: Expr | str, b: Expr | str, domain: Mapping[str, str] | str | None = None, time_limit: float = 10
@@ -89,11 +91,11 @@ def equal(
 def _equation(a: Expr | str, b: Expr | str) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
     """How the sides are built with other sizes, and nodes that have all names of sizes."""
     if isinstance(a, str) and not isinstance(b, str):
-        b = as_expr(b)
-        return lambda sizes: _of_one_shape(_with_text(b, a, "the first side", sizes)[::-1], {}), [b.node]
+        right = as_expr(b)
+        return partial(_with_text, right, a, _FIRST), [right.node, *names_in(right).values()]
     if isinstance(b, str) and not isinstance(a, str):
-        a = as_expr(a)
-        return lambda sizes: _of_one_shape(_with_text(a, b, "the second side", sizes), {}), [a.node]
+        left = as_expr(a)
+        return partial(_with_text, left, b, _SECOND), [left.node, *names_in(left).values()]
     sides = pair(a, b)
     return partial(_of_one_shape, sides), sides
 
@@ -101,7 +103,8 @@ def _equation(a: Expr | str, b: Expr | str) -> tuple[Callable[[Mapping[str, Size
 def _with_text(side: Expr, text: str, name: str, sizes: Mapping[str, Size]) -> Built:
     known = names_in(side)
     node, *given = resized([side.node, *known.values()], sizes)
-    return node, _read(text, dict(zip(known, given, strict=True)), sizes, name)
+    other = _read(text, dict(zip(known, given, strict=True)), sizes, name)
+    return _of_one_shape((other, node) if name == _FIRST else (node, other), {})
 
 
 def _read(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], name: str) -> Node:
@@ -170,7 +173,8 @@ def verify(
     seconds = _seconds(time_limit)
     value = differentiable(_as_expr(y))
     (target,) = targets_of(value, [wrt])
-    parts = [value.node, target.node, *([] if isinstance(claim, str) else [as_expr(claim).node])]
+    parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
+    parts += [] if isinstance(claim, str) else [as_expr(claim).node]
     found = fitted(partial(_question, value, target, claim), parts)
     if not isinstance(found, tuple):
         return found
