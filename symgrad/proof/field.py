@@ -34,6 +34,8 @@ Rational: TypeAlias = Any
 
 _ROOM = 64
 _LONGEST = 2_000  # characters of a text; names are made of texts of what they are functions of
+_PER_TERM = 2e-7  # seconds of a product of two terms, roughly
+_LONG_NUMBER = 512  # bits of a coefficient, beyond which products take longer
 _FEW = 12  # denominators with more terms are not tried as factors of large numerators
 
 
@@ -66,10 +68,19 @@ class Budget:
     terms: int = 4_000_000
 
     def spend(self, terms: int) -> None:
+        """Give up rather than multiply so many terms."""
         if terms > self.terms:
             raise GiveUp("the polynomials grow too large")
-        if time.monotonic() > self.deadline:
+        self.wait(terms * _PER_TERM)
+
+    def wait(self, seconds: float) -> None:
+        """Give up rather than begin what nothing interrupts and what may take so long."""
+        if not self.allows(seconds):
             raise GiveUp("the time limit")
+
+    def allows(self, seconds: float) -> bool:
+        """Whether there is so much time."""
+        return time.monotonic() + seconds <= self.deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +143,7 @@ class Field:
             degrees = num.degrees()
             for position, degree, zero in self.relations:
                 if degrees[position] >= degree:
+                    self.budget.wait(len(num) * len(zero) * self._width() * _PER_TERM)
                     num = num % zero
                     degrees = num.degrees()
                     again = True
@@ -155,9 +167,24 @@ class Field:
         return a.num.leading_coefficient() if a.num else flint.fmpq(0)
 
     def _times(self, a: Poly, b: Poly) -> Poly:
-        # A term takes the more room the more generators there may be.
-        self.budget.spend(len(a) * len(b) * max(1, self.capacity // _ROOM))
+        terms = len(a) * len(b) * self._width()
+        if terms > _LONG_NUMBER:
+            bits = sum(p.leading_coefficient().height_bits() for p in (a, b) if p)
+            terms *= 1 + bits // _LONG_NUMBER
+        self.budget.spend(terms)
         return a * b
+
+    def _width(self) -> int:
+        """How much room a term takes: the more the more generators there may be."""
+        return max(1, self.capacity // _ROOM)
+
+    def quotient(self, num: Poly, divisor: Poly) -> Poly | None:
+        """The quotient of two polynomials if it is one; where it is none that mostly shows at once."""
+        self.budget.spend(0)
+        try:
+            return num / divisor
+        except flint.utils.flint_exceptions.DomainError:
+            return None
 
     def product(self, powers: Iterable[tuple[Poly, int]]) -> Poly:
         """A product of natural powers of polynomials, not reduced."""
@@ -182,8 +209,8 @@ class Field:
             if len(divisor) > _FEW and len(num) > 50 * _FEW:
                 continue
             while left.get(i, 0):
-                quotient, rest = divmod(num, divisor)
-                if rest:
+                quotient = self.quotient(num, divisor)
+                if quotient is None:
                     break
                 num = quotient
                 left[i] -= 1

@@ -233,11 +233,10 @@ class Kernels(Generators):
             if number != 1:
                 raise Contradiction
             return
-        newest = next(
-            p for p in range(F.capacity) if sign.num.degrees()[p]
-        )  # the first position is the newest generator
+        degrees = sign.num.degrees()
+        newest = next(p for p, d in enumerate(degrees) if d)  # the first position is the newest generator
         s = F.ring.gen(newest)
-        several = [(t, h) for t, h in self.signs if sign.num.degrees()[F.index(t)]]
+        several = [(t, h) for t, h in self.signs if degrees[F.index(t)]]
         if len(several) > 1:
             # Where one is zero the others need not agree.
             for _, h in several:

@@ -15,6 +15,7 @@ from symgrad.proof.ranges import root
 __all__ = ["Powers"]
 
 _HIGHEST_ROOT = 1_000
+_HIGHEST_DIVIDED = 24
 
 
 @dataclass(slots=True)
@@ -117,8 +118,10 @@ class Powers(Kernels):
         """A fraction as a sum: the terms of its polynomial part, and those of the rest over the denominator."""
         F = self.field
         parts = [(e.num, e.den)]
-        if e.den:
-            whole, rest = divmod(e.num, F.cleared(e))
+        lower = F.cleared(e)
+        # Division in several generators may have a quotient with very many terms.
+        if e.den and (len(lower) <= 2 or e.num.total_degree() <= _HIGHEST_DIVIDED):
+            whole, rest = divmod(e.num, lower)
             parts = [(whole, ()), (rest, e.den)]
         return [
             F.mul(Element(F.ring.from_dict({tuple(exponents): c})), Element(F.ring.constant(1), den))

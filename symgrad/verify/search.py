@@ -14,8 +14,11 @@ __all__ = ["Search"]
 _SHORT = 12  # terms of what may be restated
 _LONG = 300  # terms of a polynomial that is only divided by what is known
 _HIGH = 300  # its degree
+_MANY, _FEW, _LOW = 10, 40, 4  # generators, terms, and the degree in one of them
+_SLOW, _SLOWER = 1e-5, 5e-5  # seconds of a factorisation by terms and degree; in more than four generators
 _CHEAP = 500  # terms over a common denominator, up to which combinations of all of a basis are looked for
 _DEAR = 1_000_000
+_PER_ENTRY = 1e-6  # seconds of an elimination, by rows and the square of columns
 
 
 class Search:
@@ -110,6 +113,7 @@ def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list
     rows = sorted({m for c in columns for m in c})
     if len(rows) * len(columns) ** 2 > _DEAR:
         return None
+    ring.budget.wait(_PER_ENTRY * len(rows) * len(columns) ** 2)
     matrix = flint.fmpq_mat(len(rows), len(columns), [c.get(m, 0) for m in rows for c in columns])
     echelon, rank = matrix.rref()
     solution = [Fraction(0)] * len(basis)
@@ -158,6 +162,8 @@ def _generators(ring: Field, a: Element) -> set[int]:
 def _square_root(ring: Field, square: Poly) -> Poly | None:
     if not square:
         return None
+    if not _is_soon_factored(ring, square):
+        return None
     unit, factors = square.factor()
     upper, lower = flint.fmpz(unit.p), flint.fmpz(unit.q)
     if unit < 0 or any(e % 2 for _, e in factors) or not (_is_square(upper) and _is_square(lower)):
@@ -173,15 +179,15 @@ def _is_square(n: Any) -> bool:
 
 
 def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
-    if len(num) <= _LONG and (len(num) == 1 or num.total_degree() <= _HIGH):
+    if len(num) == 1 or _is_soon_factored(ring, num):
         return [(f, int(e)) for f, e in num.factor()[1]]
     found: list[tuple[Poly, int]] = []
     generators = [g for g, d in zip(ring.ring.gens(), num.degrees(), strict=True) if d]
     for divisor in [*generators, *ring.factors]:
         count = 0
-        while True:
-            quotient, rest = divmod(num, divisor)
-            if rest or divisor.is_constant():
+        while not divisor.is_constant():
+            quotient = ring.quotient(num, divisor)
+            if quotient is None:
                 break
             num, count = quotient, count + 1
         if count:
@@ -189,3 +195,15 @@ def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
     if not num.is_constant():
         found.append((num, 1))
     return found
+
+
+def _is_soon_factored(ring: Field, num: Poly) -> bool:
+    """Whether the factors of a polynomial may be computed, which nothing interrupts."""
+    terms, degree = len(num), int(num.total_degree())
+    if terms > _LONG or degree > _HIGH:
+        return False
+    degrees = [int(d) for d in num.degrees() if d]
+    # A polynomial with many factors in many generators of higher degree may take hours.
+    if len(degrees) > _MANY and terms > _FEW and max(degrees) > _LOW:
+        return False
+    return ring.budget.allows(terms * degree * (_SLOWER if len(degrees) > 4 else _SLOW))

@@ -77,7 +77,7 @@ def test_an_elimination_that_takes_longer_than_there_is_time_is_not_begun(
 
 def _dense(labels: Any, result: Any, *operands: Any) -> Any:
     """The contraction in Fractions, by NumPy."""
-    plain = [np.frompyfunc(lambda v: Fraction(int(v.p), int(v.q)), 1, 1)(x) for x in operands]
+    plain: list[Any] = [np.frompyfunc(lambda v: Fraction(int(v.p), int(v.q)), 1, 1)(x) for x in operands]
     letters = ["".join("abcdef"[i] for i in own) for own in (*labels, result)]
     return np.einsum(f"{','.join(letters[:-1])}->{letters[-1]}", *plain)
 

@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.proof.check import check
-from symgrad.proof.field import Budget, Element, Field
+from symgrad.proof.field import Budget, Element, Field, GiveUp
 from symgrad.proof.functions import Functions
 from symgrad.verify.points import points_of
 from symgrad.verify.search import Search
@@ -116,3 +116,39 @@ def test_long_texts_are_cut() -> None:
     assert text.endswith("...")
     assert len(text) < 3_000
     assert F.text(x.num * 2 - y.num**2) == "-y**2 + 2*x"
+
+
+def test_a_quotient_that_is_none_is_not_computed() -> None:
+    F, (x, y, z, w) = _field()
+    divisor = x.num - y.num - z.num - w.num - 1
+    assert F.quotient(divisor * (x.num + y.num), divisor) == x.num + y.num
+    assert F.quotient(x.num**4000, divisor) is None  # by division with a remainder it has billions of terms
+    assert F.quotient(F.ring.constant(0), divisor) == 0
+
+
+def test_what_takes_longer_than_there_is_time_is_not_begun() -> None:
+    budget = Budget(time.monotonic() + 50)
+    assert budget.allows(10)
+    assert not budget.allows(100)
+    budget.wait(10)
+    with pytest.raises(GiveUp, match="the time limit"):
+        budget.wait(100)
+    with pytest.raises(GiveUp, match="too large"):
+        budget.spend(10_000_000)
+
+
+def test_polynomials_that_are_slow_to_factor_are_only_divided_by_what_is_known() -> None:
+    kernels = Functions(Field(16, Budget(time.monotonic() + 100)), Search({}))
+    F, x = kernels.field, [kernels.symbol(f"x{k}", None, None).num for k in range(12)]
+    known = x[0] + x[1] + 1
+    F.over(F.constant(1), [(known, 1)], F.ring.constant(1).leading_coefficient())
+    one, other = F.ring.constant(1), F.ring.constant(1)
+    for k in range(8):
+        one = one + x[k] ** (k + 1) * x[(3 * k + 1) % 12] ** 4
+        other = other + x[(k + 4) % 12] ** 5 * x[(5 * k + 2) % 12] ** (k + 2)
+    hard = one * other
+    assert len(hard) > 40
+    found = Search({}).factors(F, hard * known * x[3] ** 2)
+    assert {F.text(f): e for f, e in found} == {"x3": 2, F.text(known): 1, F.text(hard): 1}
+    easy = (x[0] * x[1] - x[2]) * (x[0] + x[3]) ** 2
+    assert sorted(e for _, e in Search({}).factors(F, easy)) == [1, 2]
