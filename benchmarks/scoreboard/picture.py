@@ -24,6 +24,7 @@ def draw(board: Board, path: Path) -> None:
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "symgrad"  # the same board gives the same file
     import matplotlib.pyplot as plt
+    from matplotlib.patches import Rectangle
 
     results = [r for r in board.results if SYMGRAD in r.seconds]
     peers = [p for p in PEERS if p not in (SYMGRAD, "copy") and any(p in r.seconds for r in results)]
@@ -36,7 +37,7 @@ def draw(board: Board, path: Path) -> None:
                 continue
             ratio = result.ratios(peer)[1]
             place = 0.5 + 0.5 * max(-1.0, min(1.0, math.log(ratio) / math.log(FARTHEST)))
-            axes.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color=colours(place), lw=0))
+            axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, color=colours(place), lw=0))
             strong = abs(place - 0.5) > 0.25
             axes.text(
                 column,

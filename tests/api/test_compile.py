@@ -126,4 +126,4 @@ def test_a_fast_kernel_of_an_array_program():
 
 def test_an_accuracy_that_there_is_not():
     with pytest.raises(UsageError, match="accuracy='exact'"):
-        sg.compile(sg.parse("x : real\nx").result, accuracy="exact")
+        sg.compile(sg.symbols("x"), accuracy="exact")

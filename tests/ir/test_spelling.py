@@ -149,7 +149,7 @@ def test_subscripts(key: Any, items: Any) -> None:
     x = array("x", 3, 4, 1)
     found = subscript(index(x, key))
     assert found == (x, items)
-    written: Any = tuple(slice(*i) if isinstance(i, tuple) else i for i in items)  # pyright: ignore[reportUnknownArgumentType]
+    written: Any = tuple(slice(*i) if isinstance(i, tuple) else i for i in items)
     assert index(x, written) is index(x, key)
 
 

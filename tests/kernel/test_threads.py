@@ -158,7 +158,7 @@ def test_nothing_is_started_for_little_work():
 @pytest.mark.parametrize("threads", [0, -1, 4, 1.5, True, "2", None])
 def test_a_number_of_threads_that_cannot_be(threads):
     with pytest.raises(UsageError, match="between 1 and 3"):
-        sg.compile(sg.parse("x : real\nx + 1").result, threads=threads)
+        sg.compile(sg.symbols("x") + 1, threads=threads)
 
 
 def test_many_callers():

@@ -384,7 +384,7 @@ def _declared() -> tuple[dict[str, Any], dict[Node, Any], Any]:
             rng.integers(0, 3, shape) if name == "i" else rng.integers(1 if name == "p" else -20, 20, shape)
         )
         scale = 1 if name == "i" else 8
-        fractions = np.frompyfunc(lambda v, s=scale: Fraction(int(v), s), 1, 1)(whole)
+        fractions: Any = np.frompyfunc(lambda v, s=scale: Fraction(int(v), s), 1, 1)(whole)
         point[name] = fractions.tolist()
         exact[node] = np.frompyfunc(lambda f: MP.mpf(f.numerator) / f.denominator, 1, 1)(fractions)
     return point, exact, listing
@@ -406,7 +406,7 @@ def test_arrays_contain_the_reference(expression: str, strict: bool) -> None:
 
 
 def test_arrays_that_are_not_certain() -> None:
-    ties = {"v": [Fraction(1), Fraction(1), Fraction(0)]}
+    ties: dict[str, Any] = {"v": [Fraction(1), Fraction(1), Fraction(0)]}
     assert value("max(v)", "v : real[n]", **ties) == 1
     assert value("max(v)", "v : real[n]", strict=True, **ties) is None
     assert value("argmax(v)", "v : real[n]", strict=True, **ties) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -79,7 +79,7 @@ def _dense(labels: Any, result: Any, *operands: Any) -> Any:
     """The contraction in Fractions, by NumPy."""
     plain: list[Any] = [np.frompyfunc(lambda v: Fraction(int(v.p), int(v.q)), 1, 1)(x) for x in operands]
     letters = ["".join("abcdef"[i] for i in own) for own in (*labels, result)]
-    return np.einsum(f"{','.join(letters[:-1])}->{letters[-1]}", *plain)
+    return cast("Any", np.einsum)(f"{','.join(letters[:-1])}->{letters[-1]}", *plain)
 
 
 @pytest.mark.parametrize(

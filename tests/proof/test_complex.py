@@ -7,6 +7,7 @@ import copy
 import json
 import random
 from fractions import Fraction
+from typing import Any, cast
 
 import mpmath
 import pytest
@@ -177,8 +178,8 @@ def test_derivatives_are_unknown_on_cuts_and_elsewhere_are_those_of_mpmath():
                 expected = mpmath.diff(FUNCTIONS[name], mpmath.mpmathify(z))
             assert close(value(f"{name}(z)", wrt="z", z=z), expected), (name, z)
     for text, z in [("log(z)", -2), ("sqrt(z)", 0), ("asin(z)", 3), ("atan(z)", 2j), ("z**w", -1)]:
-        assert value(text, z=z, **({"w": 0.5} if "w" in text else {})) is not None or z == 0
-        assert value(text, wrt="z", z=z, **({"w": 0.5} if "w" in text else {})) is None
+        assert value(text, z=z, **cast("Any", {"w": 0.5} if "w" in text else {})) is not None or z == 0
+        assert value(text, wrt="z", z=z, **cast("Any", {"w": 0.5} if "w" in text else {})) is None
     assert value("z**w", wrt="z", z=-2, w=2) == number(-4)  # a product has no cut
 
 

@@ -105,7 +105,8 @@ def nodes(*texts: str) -> list[sg.Expr]:
 
 
 def equality(a: str, b: str) -> Statement:
-    return equal(*(e.node for e in nodes(a, b)))
+    left, right = (e.node for e in nodes(a, b))
+    return equal(left, right)
 
 
 def derivative(y: str, wrt: str, claim: str) -> Statement:
