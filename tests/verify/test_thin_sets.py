@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from functools import reduce
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,12 @@ from symgrad.proof.indexed import prove_equal
 from symgrad.verify.decide import decide, equal
 from symgrad.verify.prove import prove
 from tests.verify.statements import equality
+
+
+def written(v: sg.Verdict) -> dict[str, Any]:
+    """The file of a proof."""
+    assert v.proof is not None
+    return json.loads(v.proof.to_json())
 
 
 def attempt(a: str, b: str, seconds: float = 5):
@@ -136,7 +143,7 @@ def test_a_proof_has_a_point_that_it_says_something_of(a, b):
 
 def test_a_sample_is_no_point_that_is_left_out():
     v = decide(equality("x/x + sqrt(x - 1)", "1 + sqrt(x - 1)"), 5)
-    data = json.loads(v.proof.to_json())
+    data = written(v)
     assert check(data).status == "proved"
     for x, status in (("1", "supported"), ("2", "proved"), ("1/2", "supported")):
         assert check({**data, "sample": {"point": {"x": x}, "sizes": {}}}).status == status
@@ -209,7 +216,7 @@ def test_of_arrays_it_is_listed_where_nothing_is_claimed(a, b, left_out):
     v = sg.equal(program["a_"], program["b_"])
     assert v.status == "proved"
     assert "; ".join(sorted(v.excluded)) == (left_out or "")
-    assert set(check(json.loads(v.proof.to_json())).excluded) == set(v.excluded)
+    assert set(check(written(v)).excluded) == set(v.excluded)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +250,7 @@ def test_a_proof_is_for_all_sizes_if_there_are_any():
         v = sg.equal(program["a"], program["b"])
         assert v.status == "proved"
         assert ("for all sizes" in v.why) is said
-        assert ("for all sizes" in check(json.loads(v.proof.to_json())).why) is said
+        assert ("for all sizes" in check(written(v)).why) is said
 
 
 @pytest.mark.parametrize("power", ["2**(-10**9)*x", "(2*x)**(10**9/3)", "(2*x)**(-10**9/3)"])
