@@ -125,9 +125,16 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
         >>> stable([exp(x) - 1]).nodes[0] is expm1(x)
         True
     """
+    from symgrad.rules.samples import LARGEST, Sample
+
+    known = Conditions()
+    if len(topological(outputs)) <= LARGEST:
+        rivals = [make() for make in others[:1]]
+        if Sample(outputs, known).seems_fine(outputs, rivals):
+            return Stable(list(outputs), Trace())
     from symgrad.rules.stabilise import stabilise  # what is never asked for is not read
 
-    nodes, trace = stabilise(outputs, Conditions(), others)
+    nodes, trace = stabilise(outputs, known, others)
     return Stable(nodes, trace)
 
 

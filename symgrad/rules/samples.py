@@ -21,7 +21,10 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.intervals import Facts
 
-__all__ = ["MOST", "Sample"]
+__all__ = ["FINE", "LARGEST", "MOST", "Sample"]
+
+LARGEST = 160  # equations of a graph for which forms are compared
+FINE = 2.0  # wrong bits that are not worth a search
 
 MOST = 64.0  # bits: of a value that is not even a number
 
@@ -98,8 +101,8 @@ class Sample:
             for k, leaf in enumerate(self.leaves)
         }
 
-    def seems_fine(self, outputs: Sequence[Node], bits: float, others: Sequence[Sequence[Node]] = ()) -> bool:
-        """Tell whether extended precision, where the machine has it, sees no more than so many wrong bits anywhere.
+    def seems_fine(self, outputs: Sequence[Node], others: Sequence[Sequence[Node]] = ()) -> bool:
+        """Tell whether extended precision, where the machine has it, sees no wrong bits that are worth a search.
 
         It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others.
         Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
@@ -120,7 +123,7 @@ class Sample:
             for form in others:
                 lost &= ~np.isfinite(self._stacked([form[k] for k in places]))
             nearest = wide.astype(np.float64)
-            allowed = (2.0**bits - 1) * np.spacing(np.abs(nearest)) + _AS_MUCH * inherent
+            allowed = (2.0**FINE - 1) * np.spacing(np.abs(nearest)) + _AS_MUCH * inherent
             same = (found == nearest) | (np.isnan(found) & np.isnan(nearest)) | (lost if others else False)
             return bool((same | (np.abs(found - wide) <= allowed)).all())
 

@@ -13,12 +13,11 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import Step, Trace
 from symgrad.rules.alternatives import Alternatives
-from symgrad.rules.samples import Sample
+from symgrad.rules.samples import FINE, LARGEST, Sample
 from symgrad.rules.stable import STABLE
 
 __all__ = ["stabilise"]
 
-_LARGEST = 160  # equations
 _DEPTH = 3  # of replacements inside replacements
 _TRIED = 120  # forms compared in one call
 _FORMS = 10  # of one node
@@ -33,8 +32,7 @@ _CANCELS = 2.5  # wrong bits from which on digits cancel, and what is left of th
 # It has to have fewer: so many on average, or so many at one point.
 _ON_AVERAGE = 0.25
 _AT_ONE_POINT = 2.0
-_FINE = 2.0  # wrong bits that are not worth a search,
-_BAD = 4.0  # and not worth another form of the whole
+_BAD = 4.0  # wrong bits that are not worth another form of the whole
 _FEWEST = 8  # points at which forms are compared, at least
 
 
@@ -52,18 +50,16 @@ def stabilise(
     """
     trace = Trace()
     nodes = list(outputs)
-    if len(topological(nodes)) > _LARGEST:
+    if len(topological(nodes)) > LARGEST:
         trace.stopped = "budget"
         return nodes, trace
     search = _Search(nodes, known)
-    if search.sample.seems_fine(nodes, _FINE, [make() for make in others[:1]]):
-        return nodes, trace
     chosen = search.forms_of(nodes)
     for make in others:
         if not any(search.loses(n, _BAD) for n in chosen):
             break
         more = list(make())
-        if len(topological(more)) <= _LARGEST:
+        if len(topological(more)) <= LARGEST:
             chosen = [b if search.replaces(a, b) else a for a, b in zip(chosen, more, strict=True)]
     alive = set(topological(chosen))
     trace.steps = [s for s in search.steps if s.after in alive or search.done.get(s.after) in alive]
@@ -144,7 +140,7 @@ class _Search:
                     return found
                 if step.after in seen:
                     continue
-                if not self.loses(best, _FINE):
+                if not self.loses(best, FINE):
                     return None
                 seen.add(step.after)
                 self.tried += 1
