@@ -26,7 +26,7 @@ from rich.table import Table
 
 from benchmarks.measure import ROOT, Options, Row
 
-__all__ = ["BENCHMARKS", "main"]
+__all__ = ["BENCHMARKS", "machine", "main", "progress_bar"]
 
 # name -> module, function, heading
 BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
@@ -129,6 +129,18 @@ def page(results: Mapping[str, Sequence[Row]], command: str) -> str:
     return "\n".join(lines)
 
 
+def progress_bar() -> Progress:
+    """Return the bar of a command, with what is being done beside it."""
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
 @click.command()
 @click.option("--only", type=click.Choice(list(BENCHMARKS)), multiple=True, help="run this one (repeatable)")
 @click.option("--quick", is_flag=True, help="small sizes and few repeats: does everything run?")
@@ -139,14 +151,7 @@ def main(only: tuple[str, ...], quick: bool, full: bool, write: bool) -> None:
     console = Console()
     names = only or tuple(BENCHMARKS)
     results: dict[str, list[Row]] = {}
-    columns = (
-        SpinnerColumn(),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("", total=len(names))
         options = Options(quick, full, lambda text: progress.update(task, description=text))
         for name in names:

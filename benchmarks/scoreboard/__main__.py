@@ -11,17 +11,9 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from benchmarks.measure import ROOT
-from benchmarks.run import machine
+from benchmarks.run import machine, progress_bar
 from benchmarks.scoreboard.board import Board, Settings, measure
 from benchmarks.scoreboard.peers import PEERS, SYMGRAD
 from benchmarks.scoreboard.processes import pythons
@@ -90,14 +82,7 @@ def main(
 
 def _measured(names: tuple[str, ...], settings: Settings, save: Path | None) -> Board:
     board = Board(machine=machine() + _load(), command=_command())
-    columns = (
-        SpinnerColumn(),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("", total=len(names))
         settings = replace(settings, step=lambda text: progress.update(task, description=text))
         for name in names:

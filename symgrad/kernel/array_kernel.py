@@ -18,7 +18,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.signature import Signature, signature_of
-from symgrad.kernel.threads import fits, in_pieces, one_by_one, worthwhile
+from symgrad.kernel.threads import in_pieces, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
 from symgrad.llvm.array_loop import ArrayLoop
 from symgrad.llvm.types import FloatType
@@ -308,13 +308,9 @@ class ArrayKernel(Kernel):
             return None
         kinds = self.kinds[len(arrays) :]
         outs = (None,) * len(kinds) if out is None else as_tuple(out)
-        fresh = len(outs) == len(kinds) and all(o is None for o in outs)
-        ready = fits(outs, shapes, kinds)
-        if not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
+        made = targets(arrays, outs, shapes, kinds)
+        if made is None:
             return None
-        if not fresh and (not ready or one_by_one((), outs)):
-            return None
-        made = tuple(np.empty(*s) for s in zip(shapes, kinds, strict=True)) if fresh else outs
         ranks = [len(node.shape) for node in (*self.symbols, *self.outputs)]
         in_pieces(self._call, arrays, made, batch, ranks, self.threads)
         return made[0] if len(made) == 1 else made

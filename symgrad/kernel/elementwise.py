@@ -13,7 +13,7 @@ from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.inputs import check_shapes, in_order, whole
 from symgrad.kernel.kernel import Kernel, as_tuple
-from symgrad.kernel.threads import common_shape, fits, in_pieces, one_by_one, worthwhile
+from symgrad.kernel.threads import common_shape, in_pieces, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.code import Code
 
@@ -126,17 +126,14 @@ class ElementwiseKernel(Kernel):
             return None
         kinds = self.kinds[len(arrays) :]
         outs = (None,) * len(kinds) if out is None else as_tuple(out)
-        fresh = where is True and len(outs) == len(kinds) and all(o is None for o in outs)
-        ready = fits(outs, [shape] * len(kinds), kinds)
-        known = all(type(a) is np.ndarray or np.isscalar(a) for a in (*arrays, where))
-        if not known or not (fresh or (ready and not one_by_one((*arrays, where), outs))):
+        large = [a for a in arrays if np.ndim(a) > 1]
+        order = "F" if large and all(np.asarray(a).flags.fnc for a in large) else "C"
+        shapes = [shape] * len(kinds)
+        made = targets((*arrays, where), outs, shapes, kinds, order=order, new=where is True)
+        if made is None:
             return None
-        if fresh:
-            large = [a for a in arrays if np.ndim(a) > 1]
-            order = "F" if large and all(a.flags.fnc for a in large) else "C"
-            outs = tuple(np.empty(shape, kind, order) for kind in kinds)
-        in_pieces(self._call, arrays, outs, shape, [0] * len(self.kinds), self.threads, where)
-        return outs[0] if len(outs) == 1 else outs
+        in_pieces(self._call, arrays, made, shape, [0] * len(self.kinds), self.threads, where)
+        return made[0] if len(made) == 1 else made
 
     def _fresh_outputs(self, arrays: tuple[Any, ...], where: Any) -> tuple[np.ndarray, ...]:
         shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))

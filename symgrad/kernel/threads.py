@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["checked_threads", "common_shape", "cores", "fits", "in_pieces", "one_by_one", "worthwhile"]
+__all__ = ["checked_threads", "common_shape", "cores", "in_pieces", "targets", "worthwhile"]
 
 _WORTHWHILE = 300_000.0
 """Nanoseconds of work from which a call is cut: ten times what it takes to start a piece and wait for it."""
@@ -114,15 +114,41 @@ def in_pieces(
             raise failure
 
 
-def fits(outs: Sequence[Any], shapes: Sequence[tuple[int, ...]], kinds: Sequence[Any]) -> bool:
-    """Tell whether all outputs are given, as arrays that pieces can be written to."""
-    return len(outs) == len(kinds) and all(
+def targets(
+    arrays: Sequence[Any],
+    outs: Sequence[Any],
+    shapes: Sequence[tuple[int, ...]],
+    kinds: Sequence[Any],
+    *,
+    order: Literal["C", "F"] = "C",
+    new: bool = True,
+) -> tuple[Any, ...] | None:
+    """Return arrays that pieces of a call can be written to: those that are given, or new ones.
+
+    Args:
+        arrays: what the call reads.
+        outs: what was given, None for what was not.
+        shapes: of the outputs.
+        kinds: their dtypes.
+        order: of new arrays.
+        new: whether there may be new ones.
+
+    Returns:
+        None if NumPy has to deal with the call itself: other array types, some outputs given and some not, casts, or
+        memory that is read and written otherwise than element by element.
+    """
+    if len(outs) != len(kinds) or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
+        return None
+    if new and all(o is None for o in outs):
+        return tuple(np.empty(shape, kind, order) for shape, kind in zip(shapes, kinds, strict=True))
+    fits = all(
         type(o) is np.ndarray and o.shape == shape and o.dtype == kind and o.flags.writeable
         for o, shape, kind in zip(outs, shapes, kinds, strict=True)
     )
+    return tuple(outs) if fits and not _share(arrays, outs) else None
 
 
-def one_by_one(arrays: Sequence[Any], outs: Sequence[Any]) -> bool:
+def _share(arrays: Sequence[Any], outs: Sequence[Any]) -> bool:
     """Whether an output shares memory with an input or another output otherwise than element by element."""
     given = [cast("np.ndarray", a) for a in arrays if isinstance(a, np.ndarray)]
     for k, out in enumerate(outs):

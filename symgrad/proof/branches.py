@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -142,7 +141,7 @@ class Branches:
             + [log for _, log in logs]
             + ([half_turn] if half_turn is not None else [])
         )
-        parts = self._combined(u, basis)
+        parts = self.ring.combined(u, basis) if basis else None
         if parts is None:
             return self._new_exp(u)
         result = F.constant(1) if half_turn is None else self.unity(parts[-1] / 2)
@@ -164,19 +163,6 @@ class Branches:
         if number is not None:
             self.positive[F.index(made.num)] = -1, fraction(number)
         return self.ring.integer_power(made, scale)
-
-    def _combined(self, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
-        """Rational coefficients with which the basis gives the target, as the oracle says and as is verified."""
-        F = self.field
-        found = self.oracle.combination(F, target, basis) if basis else None
-        if found is None:
-            return None
-        total = target
-        for c, b in zip(found, basis, strict=True):
-            total = F.sub(total, F.scaled(b, c))
-        if not F.is_zero(total):
-            raise GiveUp("a combination that is something else")
-        return found
 
     def _root_power(self, at: int, r: Fraction) -> Element:
         """exp(r*log(h)), also where h is 0 and r positive."""

@@ -247,6 +247,21 @@ class Kernels(Generators):
             raise GiveUp("a sign that is no product")
         F.relate(s, 1, s - rest)
 
+    # combinations
+
+    def combined(self, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
+        """Rational coefficients with which the basis gives the target, as the oracle says and as is verified."""
+        F = self.field
+        found = self.oracle.combination(F, target, basis)
+        if found is None:
+            return None
+        total = target
+        for c, b in zip(found, basis, strict=True):
+            total = F.sub(total, F.scaled(b, c))
+        if not F.is_zero(total):
+            raise GiveUp("a combination that is something else")
+        return found
+
     # products
 
     def product(self, u: Element) -> Product:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -216,16 +215,3 @@ class Powers(Kernels):
                 raise Refine(("exp", i), n.denominator)
             result = F.mul(result, self.integer_power(value, n.numerator))
         return result
-
-    def combined(self, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
-        """Rational coefficients with which the basis gives the target, as the oracle says and as is verified."""
-        F = self.field
-        found = self.oracle.combination(F, target, basis)
-        if found is None:
-            return None
-        total = target
-        for c, b in zip(found, basis, strict=True):
-            total = F.sub(total, F.scaled(b, c))
-        if not F.is_zero(total):
-            raise GiveUp("a combination that is something else")
-        return found

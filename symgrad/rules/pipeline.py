@@ -127,14 +127,16 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
     """
     from symgrad.rules.samples import LARGEST, Sample
 
+    nodes, trace = list(outputs), Trace()
+    if len(topological(nodes)) > LARGEST:
+        trace.stopped = "budget"
+        return Stable(nodes, trace)
     known = Conditions()
-    if len(topological(outputs)) <= LARGEST:
-        rivals = [make() for make in others[:1]]
-        if Sample(outputs, known).seems_fine(outputs, rivals):
-            return Stable(list(outputs), Trace())
-    from symgrad.rules.stabilise import stabilise  # what is never asked for is not read
+    sample = Sample(nodes, known)
+    if not sample.seems_fine(nodes, [make() for make in others[:1]]):
+        from symgrad.rules.stabilise import stabilise  # what is never asked for is not read
 
-    nodes, trace = stabilise(outputs, known, others)
+        nodes, trace = stabilise(nodes, known, sample, others)
     return Stable(nodes, trace)
 
 

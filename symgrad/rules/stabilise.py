@@ -39,6 +39,7 @@ _FEWEST = 8  # points at which forms are compared, at least
 def stabilise(
     outputs: Sequence[Node],
     known: Conditions,
+    sample: Sample,
     others: Sequence[Callable[[], Sequence[Node]]] = (),
 ) -> tuple[list[Node], Trace]:
     """Return nodes in forms that lose fewer digits, and the steps that led there.
@@ -46,15 +47,12 @@ def stabilise(
     Args:
         outputs: the nodes.
         known: facts about them.
+        sample: points at which forms are compared.
         others: make further forms of all outputs, the simplest first; asked where those at hand lose digits.
     """
     trace = Trace()
-    nodes = list(outputs)
-    if len(topological(nodes)) > LARGEST:
-        trace.stopped = "budget"
-        return nodes, trace
-    search = _Search(nodes, known)
-    chosen = search.forms_of(nodes)
+    search = _Search(known, sample)
+    chosen = search.forms_of(outputs)
     for make in others:
         if not any(search.loses(n, _BAD) for n in chosen):
             break
@@ -70,20 +68,12 @@ def stabilise(
 
 
 class _Search:
-    def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
-        self._outputs = outputs
+    def __init__(self, known: Conditions, sample: Sample) -> None:
         self._alternatives = Alternatives(STABLE, known)
-        self._sample: Sample | None = None
-        self._known = known
+        self.sample = sample
         self.done: dict[Node, Node] = {}
         self.steps: list[Step] = []
         self.tried = 0
-
-    @property
-    def sample(self) -> Sample:
-        if self._sample is None:
-            self._sample = Sample(self._outputs, self._known)
-        return self._sample
 
     def loses(self, node: Node, more_than: float) -> bool:
         """Tell whether a form has more wrong bits than these somewhere."""
