@@ -18,6 +18,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.signature import Signature, signature_of
+from symgrad.kernel.spares import Spares
 from symgrad.kernel.threads import in_pieces, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
 from symgrad.llvm.array_loop import ArrayLoop
@@ -27,6 +28,9 @@ __all__ = ["ArrayKernel", "ProgramCode"]
 
 _FLOAT64 = np.dtype(np.float64)
 _SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_MANY = 2**13
+"""Elements of an input from which on it pays to look whether the outputs are large."""
+
 _MAX_AXES = 32
 """So many axes of all outputs together leave room for a batch: NumPy's iterator has 64 for both."""
 
@@ -72,6 +76,7 @@ class ArrayKernel(Kernel):
         "_large",
         "_loop",
         "_sources",
+        "_spares",
         "_symmetric",
         "signature",
         "sizes",
@@ -109,6 +114,7 @@ class ArrayKernel(Kernel):
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
             self._ufunc = self._call = self._as_ufunc(found, kinds)
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
+        self._spares = Spares(self.kinds[nin:])
 
     def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc:
         core = Core(
@@ -182,7 +188,10 @@ class ArrayKernel(Kernel):
                 found = self._in_threads(arrays, out)
                 if found is not None:
                     return found
-            return self._call(*arrays) if out is None else self._call(*arrays, out=out)
+            if out is None:
+                made = self._spare_outputs(arrays)
+                return self._call(*arrays) if made is None else _scalars(self._call(*arrays, out=made))
+            return self._call(*arrays, out=out)
         except (TypeError, ValueError) as error:
             raise self._explain(error, arrays, out) from error
 
@@ -267,6 +276,9 @@ class ArrayKernel(Kernel):
                 expected="axes before the declared ones that broadcast as in NumPy",
             ) from None
 
+    def _output_shapes(self, batch: tuple[int, ...], sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
+        return [batch + tuple(evaluate_size(s, sizes) for s in node.shape) for node in self.outputs]
+
     def _check_extents(self, shapes: Sequence[tuple[int, ...]], sizes: Mapping[str, int]) -> None:
         for symbol, shape in zip(self.symbols, shapes, strict=True):
             wanted = tuple(evaluate_size(size, sizes) for size in symbol.shape)
@@ -296,13 +308,24 @@ class ArrayKernel(Kernel):
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
 
+    def _spare_outputs(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
+        """Return arrays for the outputs if an input is large, and the outputs are."""
+        for array in arrays:
+            if type(array) is np.ndarray and array.size >= _MANY:
+                break
+        else:
+            return None
+        if self._ufunc is None or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
+            return None
+        return self._spares.arrays(self._output_shapes(self._check_shapes(arrays), self._sizes(arrays)))
+
     # Calls in threads, and without a ufunc
 
     def _in_threads(self, arrays: Sequence[Any], out: Any) -> Any:
         """Do what the ufunc would do, with a large batch in pieces; None if the ufunc itself should be called."""
         batch = self._check_shapes(arrays)
         sizes = self._sizes(arrays)
-        shapes = [batch + tuple(evaluate_size(s, sizes) for s in node.shape) for node in self.outputs]
+        shapes = self._output_shapes(batch, sizes)
         amount = max([*map(np.size, arrays), *map(math.prod, shapes)])
         if max(batch, default=1) == 1 or 0 in batch or amount < self._large:
             return None
@@ -359,6 +382,13 @@ def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
         shared = any(t is not None and np.may_share_memory(value, t) for t in outs)
         apart.append(np.array(value) if shared else value)
     return tuple(apart)
+
+
+def _scalars(found: np.ndarray | tuple[np.ndarray, ...]) -> Any:
+    """Return results as a ufunc gives them: without axes they are scalars."""
+    if isinstance(found, tuple):
+        return tuple([a if a.ndim else a[()] for a in found])
+    return found if found.ndim else found[()]
 
 
 def symbols_for(outputs: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:

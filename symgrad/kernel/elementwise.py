@@ -12,7 +12,9 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.inputs import check_shapes, in_order, whole
+from symgrad.kernel.direct import direct_call
 from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.spares import Spares
 from symgrad.kernel.threads import common_shape, in_pieces, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.code import Code
@@ -27,7 +29,7 @@ _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 class ElementwiseKernel(Kernel):
     """The kernel of a program that computes every element by itself."""
 
-    __slots__ = ("_call", "_code", "_integers", "_large", "_shaped")
+    __slots__ = ("_call", "_called", "_code", "_direct", "_held", "_integers", "_large", "_shaped", "_spares")
 
     def __init__(
         self,
@@ -65,6 +67,11 @@ class ElementwiseKernel(Kernel):
             )
             self._call = self._ufunc
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
+        plain = bool(inputs) and threads == 1 and not self._shaped and not self._integers
+        self._direct: Callable[..., Any] | None = self._first if plain else None
+        self._called = False
+        self._held: object = None
+        self._spares = Spares(self.kinds[len(inputs) :])
 
     @property
     def llvm_ir(self) -> str:
@@ -73,6 +80,10 @@ class ElementwiseKernel(Kernel):
     def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name or len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
+        if self._direct is not None and where is True:
+            found = self._directly(arrays, out)
+            if found is not None:
+                return found
         for array, kind in zip(arrays, self.kinds, strict=False):
             if type(array) is np.ndarray or type(array) is self._scalar:
                 found = array.dtype
@@ -117,7 +128,29 @@ class ElementwiseKernel(Kernel):
             f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
         )
 
-    # Calls in threads, without a ufunc, and outputs for `where`
+    # Calls without NumPy's machinery, in threads, without a ufunc, and outputs for `where`
+
+    def _directly(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        """Do what the ufunc would do, with whole arrays of one shape; None if the arguments are not of this kind."""
+        call = self._direct
+        assert call is not None
+        if out is not None:
+            return out if call(*arrays, *as_tuple(out)) is None else None
+        for array in arrays:
+            if type(array) is np.ndarray and array.ndim:
+                made = self._spares.alike(array.shape, array.size)
+                if call(*arrays, *made) is not None:
+                    return None
+                return made[0] if len(self.outputs) == 1 else made
+        return None
+
+    def _first(self, *arguments: Any) -> Any:
+        """Stand in for the direct call until the second call: what is called once need not wait for its code."""
+        if not self._called:
+            self._called = True
+            return NotImplemented
+        self._direct, self._held = direct_call(self._code.loop, self._code.plan, self.kinds)
+        return NotImplemented if self._direct is None else self._direct(*arguments)
 
     def _in_threads(self, arrays: tuple[Any, ...], out: Any, where: Any) -> Any:
         """Do what the ufunc would do, with large arrays in pieces; None if the ufunc itself should be called."""

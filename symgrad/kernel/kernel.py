@@ -212,7 +212,7 @@ class Kernel(ABC):
 
 def as_tuple(out: Any) -> tuple[Any, ...]:
     """Return what was passed as ``out=`` with one entry an output."""
-    return cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
+    return out if isinstance(out, tuple) else (out,)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _load(

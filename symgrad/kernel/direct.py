@@ -1,0 +1,134 @@
+"""Calls of a kernel around NumPy's ufunc machinery, for the plain case: whole arrays of one shape, and bare numbers.
+
+The fields of arrays are read as any extension module compiled against NumPy reads them; before the first call all of
+them are compared with what Python says, and where anything is otherwise there are no direct calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.llvm.direct_code import CALL, Layout, text
+from symgrad.llvm.jit import Engine
+
+__all__ = ["direct_call"]
+
+_LONG = 500
+"""From so many elements on, other threads of Python may run meanwhile: what NumPy takes, too."""
+
+_FASTCALL = 0x80  # METH_FASTCALL
+_C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 1, 256, 1024
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
+
+
+class _Fields(ctypes.Structure):
+    """PyArrayObject_fields (numpy/ndarraytypes.h), behind the head of every object."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("nd", ctypes.c_int),
+        ("dimensions", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("base", ctypes.c_void_p),
+        ("descr", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+    ]
+
+
+class _Machinery:
+    """The one native function, and the method definition that Python's function objects point to."""
+
+    def __init__(self) -> None:
+        head = object.__basicsize__
+        layout = Layout(type=head - 8, value=head, bytes=bytes.__basicsize__ - 1, data=head)
+        # Its own time is a few nanoseconds an argument however it is compiled, so it is compiled quickly.
+        self.engine = Engine(text(layout))
+        self.method = _Method(b"kernel", self.engine.address(CALL), _FASTCALL, None)
+        self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+            ("PyCFunction_NewEx", ctypes.pythonapi)
+        )
+
+    def function(self, info: bytes) -> Callable[..., Any]:
+        return self.make(ctypes.addressof(self.method), info, None)
+
+
+@cache
+def _machinery() -> _Machinery | None:
+    """Return what direct calls need, or None where objects are not laid out as the code reads them."""
+    return _Machinery() if sys.implementation.name == "cpython" and _as_known() else None
+
+
+def _as_known() -> bool:
+    """Compare the fields of some objects with what Python says of them."""
+    head = object.__basicsize__
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or bytes.__basicsize__ - 1 < head:
+        return False
+    number, scalar, content = 1234.5678, np.float64(8765.4321), bytes(range(17))
+    for value in (number, scalar):
+        if ctypes.c_double.from_address(id(value) + head).value != value:
+            return False
+    if ctypes.string_at(id(content) + bytes.__basicsize__ - 1, len(content)) != content:
+        return False
+    square = np.zeros((3, 5))
+    frozen = np.zeros(7, np.float32)
+    frozen.flags.writeable = False
+    arrays = [square, square[:, 1:4], square.T, frozen, np.zeros((2, 3, 4), bool)]
+    if any(ctypes.c_void_p.from_address(id(x) + head - 8).value != id(type(x)) for x in (number, *arrays)):
+        return False
+    for array in arrays:
+        found = _Fields.from_address(id(array) + head)
+        flags = array.flags
+        said = flags.c_contiguous * _C_CONTIGUOUS + flags.aligned * _ALIGNED + flags.writeable * _WRITEABLE
+        same = (
+            found.data == array.ctypes.data
+            and found.nd == array.ndim
+            and tuple(found.dimensions[: array.ndim]) == array.shape
+            and tuple(found.strides[: array.ndim]) == array.strides
+            and found.descr == id(array.dtype)
+            and found.flags & (_C_CONTIGUOUS | _ALIGNED | _WRITEABLE) == said
+        )
+        if not same:
+            return False
+    return True
+
+
+def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> tuple[Callable[..., Any] | None, object]:
+    """Return a function of all inputs and then all outputs that computes the outputs, and what it keeps alive.
+
+    It returns None when it has done so, and NotImplemented, with nothing touched, if the arguments are not plain:
+    arrays of NumPy's own type, of the kernel's dtypes and of one shape, contiguous; numbers among the inputs; and no
+    overlap but that of an output with an input that is the same array.
+
+    Args:
+        loop: address of the inner loop.
+        plan: address of what it is passed as its last argument.
+        kinds: dtype of every argument, inputs then outputs.
+    """
+    machinery = _machinery()
+    if machinery is None:
+        return None, None
+    # Arrays share the one object of a dtype that is NumPy's own; others (a byte order, metadata) are not plain.
+    descrs = (ctypes.c_void_p * len(kinds))(*(id(np.dtype(k)) for k in kinds))
+    api = ctypes.pythonapi
+    functions = (api.Py_IncRef, api.PyEval_SaveThread, api.PyEval_RestoreThread)
+    addresses = [cast(int, ctypes.cast(f, ctypes.c_void_p).value) for f in functions]
+    objects = [id(x) for x in (np.ndarray, float, np.float64, np.dtype(np.float64), None, NotImplemented)]
+    numbers = [loop, plan, ctypes.addressof(descrs), *objects, *addresses, _LONG]
+    return machinery.function(struct.pack(f"={len(numbers)}q", *numbers)), descrs

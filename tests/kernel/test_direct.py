@@ -1,0 +1,258 @@
+"""Calls around NumPy's machinery: the same values, the same errors, and results that nobody else writes to."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import symgrad as sg
+from symgrad.errors import SymgradError
+from symgrad.kernel.direct import direct_call
+from symgrad.kernel.spares import Spares
+
+X, U = sg.symbols("x u")
+Z = sg.sqrt(X**2 * U) + sg.sin(U)
+
+
+def compiled(**options: Any) -> Any:
+    kernel = sg.compile([Z, *sg.grad(Z, [X, U])], inputs=[X, U], **options)
+    kernel(*np.ones((2, 3), kernel.dtype))  # direct calls begin with the second call
+    return kernel
+
+
+def same(found: Any, expected: Any) -> None:
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b, strict=True)
+
+
+def draw(shape: Any, dtype: str = "float64") -> Any:
+    return np.asarray(np.random.default_rng(0).uniform(0.5, 2, shape), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shape", [1, 3, 8, 1000, (3, 5), (2, 3, 4), (1, 1)])
+def test_it_computes_what_the_ufunc_computes(dtype: str, shape: Any) -> None:
+    kernel = compiled(dtype=dtype)
+    x, u = draw(shape, dtype), draw(shape, dtype) + 1
+    same(kernel(x, u), kernel.ufunc(x, u))
+    outs = tuple(np.empty_like(x) for _ in range(3))
+    assert kernel(x, u, out=outs) is outs
+    same(outs, kernel.ufunc(x, u))
+
+
+def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
+    kernel = compiled()
+    x, u, outs = draw(6), draw(6), tuple(np.empty(6) for _ in range(3))
+    kernel(x, u)
+    call = kernel._direct
+    for arguments in [(x, u), (x, 2.0), (np.float64(2), u), (1.0, 2.0)]:
+        assert call(*arguments, *outs) is None
+        same(outs, kernel.ufunc(*arguments, out=tuple(np.empty(6) for _ in range(3))))
+    declined = [
+        (x, u, *outs[:2]),
+        (x, u, *outs, outs[0]),
+        (x[:5], u, *outs),
+        (x[::-1], u, *outs),
+        (x.astype(np.float32), u, *outs),
+        (x.astype(">f8"), u, *outs),
+        (x.reshape(2, 3), u.reshape(3, 2), *(o.reshape(2, 3) for o in outs)),
+        (np.asfortranarray(x.reshape(2, 3)), *(a.reshape(2, 3) for a in (u, *outs))),
+        (np.array(1.0), u, *outs),
+        (x, 2, *outs),
+        (x, True, *outs),
+        (x, None, *outs),
+        (x, [1.0] * 6, *outs),
+        (x, np.float32(2), *outs),
+        (np.ma.masked_array(x), u, *outs),
+        (x, u, outs[0], outs[1], outs[1]),
+        (x, u, outs[0], outs[1], 1.0),
+    ]
+    for arguments in declined:
+        before = [np.array(o) for o in outs]
+        assert call(*arguments) is NotImplemented
+        same(outs, before)
+
+
+def test_a_frozen_output_is_refused_as_ever() -> None:
+    kernel = compiled()
+    outs = tuple(np.zeros(4) for _ in range(3))
+    outs[1].flags.writeable = False
+    with pytest.raises((SymgradError, ValueError)):
+        kernel(draw(4), draw(4), out=outs)
+    assert not outs[1].any()
+
+
+def test_an_output_may_be_an_input_and_may_overlap_it() -> None:
+    kernel = compiled()
+    memory = draw(40)
+    for start in (0, 1, 7, 8, 9, 20):
+        x, u = memory[:20].copy(), draw(20)
+        expected = kernel.ufunc(x, u)
+        shared = memory.copy()
+        outs = (shared[start : start + 20], np.empty(20), np.empty(20))
+        kernel(shared[:20], u, out=outs)
+        same(outs, expected)
+
+
+def test_empty_arrays_and_missing_arguments_behave_as_ever() -> None:
+    kernel = compiled()
+    assert [a.shape for a in kernel(np.empty(0), np.empty(0))] == [(0,)] * 3
+    with pytest.raises(SymgradError):
+        kernel(draw(3))
+    with pytest.raises(SymgradError):
+        kernel(draw(3), draw(4))
+    with pytest.raises(SymgradError):
+        kernel(draw(3), draw(3), out=(np.empty(3),))
+    assert [a.shape for a in kernel(u=draw(3), x=draw(3))] == [(3,)] * 3
+
+
+def test_floating_point_flags_of_a_kernel_do_not_reach_numpy() -> None:
+    kernel = compiled()
+    big = np.array([0.0, np.inf, -np.inf, 1e300, np.nan])
+    with np.errstate(all="raise"):
+        for _ in range(3):
+            kernel(big, big)
+            np.add(1.0, 2.0)
+            np.sum(np.arange(5.0))
+            np.asarray(np.arange(3.0), np.float32)
+            np.dot(np.arange(3.0), np.arange(3.0))
+
+
+def test_the_shared_objects_keep_their_reference_counts() -> None:
+    import sys
+
+    kernel = compiled()
+    x, u, outs = draw(5), draw(5), tuple(np.empty(5) for _ in range(3))
+    kernel(x, u, out=outs)
+    before = [sys.getrefcount(o) for o in (x, u, *outs)]
+    for _ in range(100):
+        kernel(x, u, out=outs)
+        kernel._direct(x, u)
+    assert [sys.getrefcount(o) for o in (x, u, *outs)] == before
+
+
+def test_functions_of_dropped_kernels_do_not_dangle() -> None:
+    for _ in range(20):
+        kernel = compiled()
+        same(kernel(draw(9), draw(9)), kernel.ufunc(draw(9), draw(9)))
+        del kernel
+        gc.collect()
+
+
+def test_without_a_known_layout_there_are_no_direct_calls(monkeypatch: Any) -> None:
+    monkeypatch.setattr("symgrad.kernel.direct._machinery", lambda: None)
+    assert direct_call(0, 0, []) == (None, None)
+    kernel = compiled()
+    same(kernel(draw(9), draw(9)), kernel.ufunc(draw(9), draw(9)))
+    assert kernel._direct is None
+
+
+# Results that are used again
+
+
+@given(
+    st.lists(st.sampled_from(["drop", "keep", "view", "memoryview", "one", "reshape", "freeze"]), max_size=12)
+)
+@settings(max_examples=60, deadline=None)
+def test_a_result_that_someone_holds_is_never_written_to(actions: list[str]) -> None:
+    kernel = compiled()
+    held: list[tuple[Any, Any]] = []
+    size = 20_000
+    for k, action in enumerate(actions):
+        x = np.full(size, float(k + 1))
+        results = kernel(x, x)
+        assert all(r.base is None and r.flags.carray and r.shape == (size,) for r in results)
+        same(results, kernel.ufunc(x, x))
+        keep: Any = None
+        if action == "keep":
+            keep = results
+        elif action == "view":
+            keep = [results[1][3:50:7]]
+        elif action == "memoryview":
+            keep = [memoryview(results[0])]
+        elif action == "one":
+            keep = [results[2]]
+        elif action == "reshape":
+            results[0].shape = (100, size // 100)
+        elif action == "freeze":
+            results[1].flags.writeable = False
+        if keep is not None:
+            held.append((keep, [np.array(r) for r in keep]))
+        del results, keep
+        for kept, copies in held:
+            same([np.asarray(r) for r in kept], copies)
+
+
+def test_memory_of_dropped_results_is_used_again_and_goes_with_the_kernel() -> None:
+    kernel = compiled()
+    x = draw(30_000)
+    places = {tuple(r.ctypes.data for r in kernel(x, x)) for _ in range(10)}
+    assert len(places) <= 2
+    last = kernel(x, x)
+    copies = [np.array(r) for r in last]
+    del kernel
+    gc.collect()
+    same(last, copies)
+
+
+def test_little_and_much_is_not_kept() -> None:
+    spares = Spares([np.dtype("float64")])
+    for size in (100, 2**24):
+        (array,) = spares.alike((size,), size)
+        assert array.shape == (size,)
+        released = weakref.ref(array)
+        del array
+        assert released() is None
+    (array,) = spares.alike((2**20,), 2**20)
+    released = weakref.ref(array)
+    del array
+    assert released() is not None
+
+
+def test_threads_do_not_share_results() -> None:
+    kernel = compiled()
+    failures: list[int] = []
+
+    def work(seed: int) -> None:
+        for k in range(60):
+            x = np.full(20_000, 1.0 + seed + 10 * k)
+            first = kernel(x, x)
+            second = kernel(x + 1, x)
+            if first[0][0] == second[0][0] or not (first[0] == first[0][0]).all():
+                failures.append(k)
+
+    threads = [threading.Thread(target=work, args=(s,)) for s in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures
+
+
+def test_array_kernels_use_dropped_results_again() -> None:
+    p = sg.parse("X : real[n, 30]; w : real[30]; loss = sum((X@w)**2)")
+    kernel = sg.compile([p["loss"], *sg.grad(p["loss"], [p["X"], p["w"]])], inputs=["X", "w"])
+    X, w = draw((1000, 30)), draw(30)
+    expected = kernel.ufunc(X, w)
+    places = set[int]()
+    for _ in range(6):
+        loss, by_X, by_w = kernel(X, w)
+        assert type(loss) is np.float64
+        same([loss, by_X, by_w], expected)
+        places.add(by_X.ctypes.data)
+    assert len(places) <= 2
+    kept = kernel(X, w)[1]
+    copy = kept.copy()
+    for k in range(4):
+        kernel(X + k, w)
+    same([kept], [copy])
+    with pytest.raises(SymgradError):
+        kernel(X, draw(31))
