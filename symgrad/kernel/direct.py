@@ -10,13 +10,12 @@ import ctypes
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
 from symgrad.llvm.direct_code import CALL, Layout, text
-from symgrad.llvm.jit import Engine
+from symgrad.llvm.jit import Engine, made_once
 
 __all__ = ["direct_call"]
 
@@ -69,7 +68,7 @@ class _Machinery:
         return self.make(ctypes.addressof(self.method), info, None)
 
 
-@cache
+@made_once
 def _machinery() -> _Machinery | None:
     """Return what direct calls need, or None where objects are not laid out as the code reads them."""
     return _Machinery() if sys.implementation.name == "cpython" and _as_known() else None
@@ -109,8 +108,8 @@ def _as_known() -> bool:
     return True
 
 
-def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> tuple[Callable[..., Any] | None, object]:
-    """Return a function of all inputs and then all outputs that computes the outputs, and what it keeps alive.
+def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> Callable[..., Any] | None:
+    """Return a function of all inputs and then all outputs that computes the outputs; None if there can be none.
 
     It returns None when it has done so, and NotImplemented, with nothing touched, if the arguments are not plain:
     arrays of NumPy's own type, of the kernel's dtypes and of one shape, contiguous; numbers among the inputs; and no
@@ -123,12 +122,12 @@ def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> tuple[Callable[..
     """
     machinery = _machinery()
     if machinery is None:
-        return None, None
-    # Arrays share the one object of a dtype that is NumPy's own; others (a byte order, metadata) are not plain.
-    descrs = (ctypes.c_void_p * len(kinds))(*(id(np.dtype(k)) for k in kinds))
+        return None
     api = ctypes.pythonapi
     functions = (api.Py_IncRef, api.PyEval_SaveThread, api.PyEval_RestoreThread)
     addresses = [cast(int, ctypes.cast(f, ctypes.c_void_p).value) for f in functions]
     objects = [id(x) for x in (np.ndarray, float, np.float64, np.dtype(np.float64), None, NotImplemented)]
-    numbers = [loop, plan, ctypes.addressof(descrs), *objects, *addresses, _LONG]
-    return machinery.function(struct.pack(f"={len(numbers)}q", *numbers)), descrs
+    # Arrays share the one object of a dtype that is NumPy's own; others (a byte order, metadata) are not plain.
+    descrs = [id(np.dtype(k)) for k in kinds]
+    numbers = [loop, plan, *objects, *addresses, _LONG, *descrs]
+    return machinery.function(struct.pack(f"={len(numbers)}q", *numbers))

@@ -29,7 +29,7 @@ _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 class ElementwiseKernel(Kernel):
     """The kernel of a program that computes every element by itself."""
 
-    __slots__ = ("_call", "_called", "_code", "_direct", "_held", "_integers", "_large", "_shaped", "_spares")
+    __slots__ = ("_call", "_called", "_code", "_direct", "_integers", "_large", "_shaped", "_spares")
 
     def __init__(
         self,
@@ -70,7 +70,6 @@ class ElementwiseKernel(Kernel):
         plain = bool(inputs) and threads == 1 and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = self._first if plain else None
         self._called = False
-        self._held: object = None
         self._spares = Spares(self.kinds[len(inputs) :])
 
     @property
@@ -132,8 +131,7 @@ class ElementwiseKernel(Kernel):
 
     def _directly(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """Do what the ufunc would do, with whole arrays of one shape; None if the arguments are not of this kind."""
-        call = self._direct
-        assert call is not None
+        call = self._direct or self._first
         if out is not None:
             return out if call(*arrays, *as_tuple(out)) is None else None
         for array in arrays:
@@ -149,8 +147,8 @@ class ElementwiseKernel(Kernel):
         if not self._called:
             self._called = True
             return NotImplemented
-        self._direct, self._held = direct_call(self._code.loop, self._code.plan, self.kinds)
-        return NotImplemented if self._direct is None else self._direct(*arguments)
+        made = self._direct = direct_call(self._code.loop, self._code.plan, self.kinds)
+        return NotImplemented if made is None else made(*arguments)
 
     def _in_threads(self, arrays: tuple[Any, ...], out: Any, where: Any) -> Any:
         """Do what the ufunc would do, with large arrays in pieces; None if the ufunc itself should be called."""

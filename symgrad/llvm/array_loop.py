@@ -5,19 +5,18 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import accumulate
 from typing import Protocol
 
 from symgrad.ir.sizes import Size
 from symgrad.llvm.array_driver import FIELDS, driver
 from symgrad.llvm.core_sizes import process_core_sizes
-from symgrad.llvm.jit import Engine
+from symgrad.llvm.jit import Engine, made_once
 
 __all__ = ["ArrayLoop", "Runnable"]
 
 
-@cache
+@made_once
 def _driver() -> Engine:
     """The loop that all kernels share; it lives as long as the process."""
     return Engine(driver())

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
 
 from symgrad.llvm import loop
 from symgrad.llvm.emit import Module, emit
-from symgrad.llvm.jit import Engine, Target, host
+from symgrad.llvm.jit import Engine, Target, host, made_once
 from symgrad.llvm.types import FloatType
 from symgrad.lower.schedule import Schedule
 
 __all__ = ["Code"]
 
 
-@cache
+@made_once
 def _driver() -> Engine:
     """The inner loop that all kernels share; it lives as long as the process."""
     return Engine(loop.driver())

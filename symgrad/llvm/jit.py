@@ -13,8 +13,8 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, cast
+from functools import cache, wraps
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import llvmlite.binding as _llvm
 
@@ -30,6 +30,7 @@ __all__ = [
     "emit_object",
     "host",
     "live_engines",
+    "made_once",
     "resolve",
     "target_lines",
 ]
@@ -42,6 +43,26 @@ _ours: dict[str, int] = {}  # functions that are in no library by the names that
 _live: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 Cpu = Literal["host", "baseline"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def made_once(make: Callable[P, T]) -> Callable[P, T]:
+    """Cache what a function makes, for the life of the process and over all threads.
+
+    `functools.cache` alone may call it in two threads at once and let go of one result: of an engine, that is code
+    which someone else has the address of.
+    """
+    cached = cache(make)
+
+    @wraps(make)
+    def get(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _lock:
+            return cached(*args, **kwargs)
+
+    return get
+
 
 # Code generation may call these by itself where the target has no instruction for them (rounding before
 # SSE4.1, fma before FMA3, large copies), so they must be known although no module declares them.

@@ -6,10 +6,9 @@ block of rows of x times a few vectors of columns of y stays in registers, and t
 
 from __future__ import annotations
 
-from functools import cache
 
 from symgrad.llvm import loop
-from symgrad.llvm.jit import Engine, Target, define, host
+from symgrad.llvm.jit import Engine, Target, define, host, made_once
 from symgrad.llvm.types import FloatType
 
 __all__ = ["know_product", "largest", "product_name", "product_text"]
@@ -28,13 +27,13 @@ def largest(target: Target) -> int:
     return 1 << 29 if target.vector_bytes == 64 else 1 << 18
 
 
-@cache
+@made_once
 def _engine(real: FloatType) -> Engine:
     text, declared = product_text(real, host().target)
     return Engine("\n".join([text, *declared, loop.ATTRIBUTES]))
 
 
-@cache
+@made_once
 def know_product(real: FloatType) -> None:
     """Compile the kernel for this machine, once, and make it known to LLVM."""
     name = product_name(real)

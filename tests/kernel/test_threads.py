@@ -203,3 +203,39 @@ def test_after_a_fork():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "0"
+
+
+_FIRST_COMPILES = """
+import sys, threading
+import numpy as np, symgrad as sg
+sys.setswitchinterval(1e-5)
+x, u = sg.symbols("x u")
+z = sg.sqrt(x**2*u) + sg.sin(u)
+p = sg.parse("X : real[n, 30]; w : real[30]; loss = sum((X@w)**2)")
+start = threading.Barrier(6)
+wrong = []
+
+def work(seed):
+    start.wait()
+    for _ in range(3):
+        k = sg.compile([z, *sg.grad(z, [x, u])], inputs=[x, u])
+        q = sg.compile([p["loss"], *sg.grad(p["loss"], [p["X"], p["w"]])], inputs=["X", "w"])
+        for _ in range(4):
+            found = k(np.full(1000, 1.0 + seed), np.full(1000, 2.0))[1]
+            if not np.allclose(found, 2**0.5) or q(np.ones((100, 30)), np.full(30, seed))[0] != 100*(30*seed)**2:
+                wrong.append(seed)
+
+threads = [threading.Thread(target=work, args=(s,)) for s in range(6)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+print(len(wrong), "wrong")
+"""
+
+
+def test_the_first_kernels_of_a_process_may_be_compiled_in_many_threads_at_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_COMPILES], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stderr[-2000:]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 
 from symgrad.llvm import loop
-from symgrad.llvm.jit import Engine
+from symgrad.llvm.jit import Engine, made_once
 from symgrad.llvm.maths import FUNCTIONS, define
 from symgrad.llvm.types import FLOAT64, FloatType
 
@@ -15,7 +14,7 @@ __all__ = ["fold"]
 _WIDTH = 2
 
 
-@cache
+@made_once
 def _engine(name: str, real: FloatType, fused: bool) -> Engine:
     made = define(name, real, _WIDTH, fused=fused)
     vector = f"<{_WIDTH} x {real.llvm}>"
