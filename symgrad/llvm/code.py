@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from symgrad.llvm import loop
 from symgrad.llvm.emit import Module, emit
 from symgrad.llvm.jit import Engine, Target, host, made_once

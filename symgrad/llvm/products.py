@@ -6,7 +6,6 @@ block of rows of x times a few vectors of columns of y stays in registers, and t
 
 from __future__ import annotations
 
-
 from symgrad.llvm import loop
 from symgrad.llvm.jit import Engine, Target, define, host, made_once
 from symgrad.llvm.types import FloatType
