@@ -140,6 +140,9 @@ class Lanes:
         self._count = 0
         self._block = "entry"
 
+    SIGN = -(2**63)
+    """The integer with the sign bit of a double alone."""
+
     # instructions
 
     def type(self, kind: Kind) -> str:
@@ -189,10 +192,6 @@ class Lanes:
             return a
         of = self.type(kind)
         return self.emit(f"select {self.type('i1')} {mask.text}, {of} {a.text}, {of} {b.text}", kind)
-
-    def negated_where(self, x: Lane, n: Lane) -> Lane:
-        """-x where the second bit of the integer n is set."""
-        return self.real(self.bits(x) ^ ((n & 2) << 62))
 
     def not_(self, mask: Lane) -> Lane:
         return self.emit(f"xor {self.type('i1')} {mask.text}, splat (i1 true)", "i1")
