@@ -120,6 +120,15 @@ FITS = [
         6,
         lambda z: z / 2,
     ),
+    Fit(
+        "LOG_WIDE",
+        "the same, |s| <= 0.2",
+        lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
+        0,
+        mp.mpf("0.2") ** 2,
+        7,
+        lambda z: z / 2,
+    ),
 ]
 
 

@@ -63,6 +63,16 @@ LOG = Series(
         "0x1.55557a2becf62p-1 0x1.995eb2f528557p-2 0x1.31e3c4a89cf21p-2 "
     ),
 )
+# the same, |s| <= 0.2: 2**-61.4
+LOG_WIDE = Series(
+    _read(
+        "0x1.555555555554fp-1 0x1.999999999c0f4p-2 0x1.24924921ec3c2p-2 0x1.c71c7488b1e89p-3 "
+        "0x1.745c4c838d8b8p-3 0x1.3b358aa301cfcp-3 0x1.0dcf246af0412p-3 0x1.1b69810f17862p-3 "
+    ),
+    _read(
+        "0x1.55555422b842cp-1 0x1.999bdb1c98d36p-2 0x1.23e9c12ef9dd8p-2 0x1.ed88e00f25086p-3 "
+    ),
+)
 # (exp(r) - 1 - r - r**2/2)/r**3: 2**-61.0
 EXP_CUBIC = Series(
     _read(
