@@ -120,6 +120,15 @@ FITS = [
         6,
         lambda z: z / 2,
     ),
+    Fit(
+        "LOG_WIDE",
+        "the same, |s| <= 0.2",
+        lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
+        0,
+        mp.mpf("0.2") ** 2,
+        7,
+        lambda z: z / 2,
+    ),
 ]
 
 
@@ -147,7 +156,7 @@ FITS += [
         lambda z: series(mp.sin, 1, z),
         0,
         mp.mpf("0.786") ** 2,
-        6,
+        5,
         lambda z: z,
     ),
     Fit(
@@ -158,6 +167,15 @@ FITS += [
         mp.mpf("0.786") ** 2,
         5,
         lambda z: z**2,
+    ),
+    Fit(
+        "TAN",
+        "(2*tan(r/2) - r)/r**3 in r**2",
+        lambda z: series(lambda r: 2 * mp.tan(r / 2), 1, z),
+        0,
+        mp.mpf("0.786") ** 2,
+        8,
+        lambda z: z,
     ),
     Fit(
         "ATAN",
@@ -273,9 +291,10 @@ def parts(name: str, value: Any, *bits: int) -> str:
 CONSTANTS = [
     ("log(2); multiples up to 2048 of the first part are exact", parts("LN2", mp.log(2), 42)),
     ("log(2) as a sum", parts("LN2_FULL", mp.log(2), 53)),
+    ("pi/2; multiples up to 2**20 of the second part are exact", parts("HALF_PI", mp.pi / 2, 53, 33)),
     (
         "pi/2; multiples up to 2**20 of all parts but the last are exact",
-        parts("HALF_PI", mp.pi / 2, 33, 33, 33),
+        parts("HALF_PI_IN_FOUR", mp.pi / 2, 33, 33, 33),
     ),
     ("pi/2 as a sum", parts("HALF_PI_FULL", mp.pi / 2, 53)),
     ("1/log(2)", parts("LOG2_E", 1 / mp.log(2), 53)),

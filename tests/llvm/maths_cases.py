@@ -51,6 +51,7 @@ ROOTS = near(*(math.sqrt(0.5) * 2.0**n for n in (-2, -1, 0, 1, 2, 3)), 1.0, 0.5,
 TURNS = (
     *near(*(n * math.pi / 4 for n in (1, 2, 3, 4, 7, 100, 1000, 355 * 4, 12345, 654_321, 1_335_088))),
     *near(2.0**20, -(2.0**20)),
+    *(n * math.pi / 2 for n in range(3, 667_544, 3557)),
     *(float.fromhex("0x1.6c6cbc45dc8dep+5") * 2.0**k for k in range(15)),  # the closest ones below 2**20
     1e22,
 )

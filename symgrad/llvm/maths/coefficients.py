@@ -63,6 +63,16 @@ LOG = Series(
         "0x1.55557a2becf62p-1 0x1.995eb2f528557p-2 0x1.31e3c4a89cf21p-2 "
     ),
 )
+# the same, |s| <= 0.2: 2**-61.4
+LOG_WIDE = Series(
+    _read(
+        "0x1.555555555554fp-1 0x1.999999999c0f4p-2 0x1.24924921ec3c2p-2 0x1.c71c7488b1e89p-3 "
+        "0x1.745c4c838d8b8p-3 0x1.3b358aa301cfcp-3 0x1.0dcf246af0412p-3 0x1.1b69810f17862p-3 "
+    ),
+    _read(
+        "0x1.55555422b842cp-1 0x1.999bdb1c98d36p-2 0x1.23e9c12ef9dd8p-2 0x1.ed88e00f25086p-3 "
+    ),
+)
 # (exp(r) - 1 - r - r**2/2)/r**3: 2**-61.0
 EXP_CUBIC = Series(
     _read(
@@ -75,11 +85,11 @@ EXP_CUBIC = Series(
         "0x1.a18ab2a67eaa0p-13 "
     ),
 )
-# (sin(r) - r)/r**3 in r**2, |r| <= pi/4: 2**-57.3
+# (sin(r) - r)/r**3 in r**2, |r| <= pi/4: 2**-56.9
 SIN = Series(
     _read(
-        "-0x1.5555555555555p-3 0x1.111111111110bp-7 -0x1.a01a01a018ac0p-13 0x1.71de3a5336847p-19 "
-        "-0x1.ae64529460e5ap-26 0x1.6120902cbb365p-33 -0x1.aaa3feb598687p-41 "
+        "-0x1.5555555555549p-3 0x1.111111110f852p-7 -0x1.a01a019c0c476p-13 0x1.71de3572e64c2p-19 "
+        "-0x1.ae5e6250ad23cp-26 0x1.5d91d482d9a17p-33 "
     ),
     _read(
         "-0x1.5555554cadc5ep-3 0x1.1111088d601fcp-7 -0x1.a00f966250772p-13 0x1.6cd697fc6b917p-19 "
@@ -93,6 +103,18 @@ COS = Series(
     ),
     _read(
         "0x1.55554aa86df5ap-5 -0x1.6c0c844318bbfp-10 0x1.9a001eeb5b9a1p-16 "
+    ),
+)
+# (2*tan(r/2) - r)/r**3 in r**2: 2**-58.1
+TAN = Series(
+    _read(
+        "0x1.5555555555575p-4 0x1.111111110d105p-7 0x1.ba1ba1bfa975dp-11 0x1.664f469fb67eep-14 "
+        "0x1.226e9204f3e26p-17 0x1.d6be6bc1480d1p-21 0x1.7f26b059ad363p-24 0x1.250975f89a495p-27 "
+        "0x1.5902025a94bd3p-30 "
+    ),
+    _read(
+        "0x1.555555fa9695bp-4 0x1.11109be9af75dp-7 0x1.ba51687cc8f9fp-11 0x1.60f659b566868p-14 "
+        "0x1.5f0aac7254b91p-17 "
     ),
 )
 # (atan(t) - t)/t**3 in t**2, |t| <= 1/2: 2**-57.6
@@ -202,8 +224,10 @@ STIRLING = Series(
 LN2 = _read("0x1.62e42fefa3800p-1 0x1.ef35793c76730p-45")
 # log(2) as a sum
 LN2_FULL = _read("0x1.62e42fefa39efp-1 0x1.abc9e3b39803fp-56")
+# pi/2; multiples up to 2**20 of the second part are exact
+HALF_PI = _read("0x1.921fb54442d18p+0 0x1.1a62633100000p-54 0x1.1701b839a2520p-88")
 # pi/2; multiples up to 2**20 of all parts but the last are exact
-HALF_PI = _read("0x1.921fb54400000p+0 0x1.0b4611a600000p-34 0x1.3198a2e000000p-69 0x1.b839a252049c1p-104")
+HALF_PI_IN_FOUR = _read("0x1.921fb54400000p+0 0x1.0b4611a600000p-34 0x1.3198a2e000000p-69 0x1.b839a252049c1p-104")
 # pi/2 as a sum
 HALF_PI_FULL = _read("0x1.921fb54442d18p+0 0x1.1a62633145c07p-54")
 # 1/log(2)

@@ -119,6 +119,10 @@ class Series(NamedTuple):
     single: tuple[float, ...]
 
 
+_MANY = 8
+"""Coefficients of a polynomial from which on it is computed in two chains."""
+
+
 class Lanes:
     """Writes the instructions of one function.
 
@@ -139,6 +143,9 @@ class Lanes:
         self._seen: dict[str, Lane] = {}
         self._count = 0
         self._block = "entry"
+
+    SIGN = -(2**63)
+    """The integer with the sign bit of a double alone."""
 
     # instructions
 
@@ -190,12 +197,12 @@ class Lanes:
         of = self.type(kind)
         return self.emit(f"select {self.type('i1')} {mask.text}, {of} {a.text}, {of} {b.text}", kind)
 
-    def negated_where(self, x: Lane, n: Lane) -> Lane:
-        """-x where the second bit of the integer n is set."""
-        return self.real(self.bits(x) ^ ((n & 2) << 62))
-
     def not_(self, mask: Lane) -> Lane:
         return self.emit(f"xor {self.type('i1')} {mask.text}, splat (i1 true)", "i1")
+
+    def outside(self, x: Lane, least: float, most: float) -> Lane:
+        """Whether x is less than the one, more than the other, or NaN."""
+        return x._with("fcmp ult", least, "i1") | x._with("fcmp ugt", most, "i1")
 
     def at_most(self, x: Lane, limit: float) -> Lane:
         """min(x, limit), NaN for NaN: in this order one instruction on x86."""
@@ -237,8 +244,19 @@ class Lanes:
         return self._intrinsic("fma", a, b, c) if self.fused else a * b + c
 
     def polynomial(self, x: Lane, series: Series) -> Lane:
-        """Horner's scheme, whose waits the processor fills with the next points."""
+        """Horner's scheme, of the even and the odd powers of x by themselves where there are many.
+
+        The processor fills the waits of short chains with the next points, but does not look so far ahead for others.
+        """
         coefficients = series.single if self.single else series.double
+        if len(coefficients) < _MANY:
+            return self._horner(x, coefficients)
+        square = x * x
+        return self.muladd(
+            self._horner(square, coefficients[1::2]), x, self._horner(square, coefficients[::2])
+        )
+
+    def _horner(self, x: Lane, coefficients: Sequence[float]) -> Lane:
         value = self.const(coefficients[-1])
         for c in reversed(coefficients[:-1]):
             value = self.muladd(value, x, c)
@@ -291,7 +309,7 @@ class Lanes:
         else:
             product, error = self.two_product(q, b[0])
             exact = (a[0] - product) - error
-        return exact + (a[1] - q * b[1])
+        return self.muladd(-q, b[1], exact) + a[1]
 
     # rare lanes
 
@@ -305,13 +323,15 @@ class Lanes:
         before = self._block
         self.lines += [f"  br i1 {some}, label %rare{number}, label %join{number}", f"rare{number}:"]
         seen = dict(self._seen)
+        self._block = f"rare{number}"
         mixed = [self.select(mask, o, u) for o, u in zip(other(), usual, strict=True)]
         self._seen = seen  # what stands in the branch is not there after it
+        after = self._block
         self.lines += [f"  br label %join{number}", f"join{number}:"]
         self._block = f"join{number}"
         joined: list[Lane] = []
         for u, m in zip(usual, mixed, strict=True):
-            ways = f"[ {u.text}, %{before} ], [ {m.text}, %rare{number} ]"
+            ways = f"[ {u.text}, %{before} ], [ {m.text}, %{after} ]"
             joined.append(Lane(self, self._define(f"phi {self.type(u.kind)} {ways}"), u.kind))
         return tuple(joined)
 

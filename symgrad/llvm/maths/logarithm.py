@@ -7,32 +7,44 @@ then those of a small term (the arrangement of fdlibm, Sun Microsystems 1993).
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.lanes import Lane, Lanes, Pair, Series
 
-__all__ = ["any_positive", "ends", "log", "log1p", "log2", "log10", "log_of_sum"]
+__all__ = [
+    "NORMAL",
+    "any_positive",
+    "log",
+    "log1p",
+    "log1p_of_pair",
+    "log2",
+    "log10",
+    "log_of_double",
+    "mantissa",
+    "sum_with_exponent",
+]
 
 _ONE = 1023 << 52  # the bits of 1.0
 _ROOT = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
+_THREE_QUARTERS = 0x3FE8 << 48  # the bits of 3/4
+_LARGE = 2.0**1022
+
+NORMAL = sys.float_info.min, sys.float_info.max
+
+
+def exponent(lanes: Lanes, x: Lane, least: int) -> tuple[Lane, Lane]:
+    """Return k, for which x/2**k is at least the number whose bits are given, and bits with k + 1023 as exponent."""
+    above = lanes.bits(x) + (_ONE - least)
+    # The bits of 2**52 + biased are those of 2**52 with biased in the last places.
+    return lanes.real((above >> 52) | (1075 << 52)) - (2.0**52 + 1023), above
 
 
 def mantissa(lanes: Lanes, x: Lane) -> tuple[Lane, Lane]:
     """Return k and 1 + f of a normal number x > 0; some numbers for any other x."""
-    above = lanes.bits(x) + (_ONE - _ROOT)
-    biased = above >> 52
-    # The bits of 2**52 + biased are those of 2**52 with biased in the last places.
-    k = lanes.real(biased | (1075 << 52)) - (2.0**52 + 1023)
+    k, above = exponent(lanes, x, _ROOT)
     return k, lanes.real((above & ((1 << 52) - 1)) + _ROOT)
-
-
-def tail(lanes: Lanes, f: Lane, k: Lane) -> tuple[Lane, Lane]:
-    """Return f - log(1 + f) - k * (the last bits of log(2)), and s."""
-    s = f / (f + 2.0)
-    z = s * s
-    half_square = f * f * 0.5
-    series = lanes.muladd(z, lanes.polynomial(z, c.LOG), half_square)
-    return half_square - lanes.muladd(s, series, k * c.LN2[1]), s
 
 
 def any_positive(lanes: Lanes, x: Lane) -> tuple[Lane, Lane]:
@@ -42,60 +54,88 @@ def any_positive(lanes: Lanes, x: Lane) -> tuple[Lane, Lane]:
     return lanes.select(tiny, k - 54.0, k), m
 
 
-def ends(lanes: Lanes, x: Lane, pole: float, value: Lane, shifted: Lane) -> Lane:
-    """The value, and what it is at the pole, beyond it, at infinity and for NaN."""
-    value = lanes.select(shifted < math.inf, value, shifted)
-    return lanes.select(x <= pole, lanes.select(x.equals(pole), -math.inf, math.nan), value)
+def _tail(lanes: Lanes, f: Lane, series: Series = c.LOG) -> tuple[Lane, Lane]:
+    """Return f - log(1 + f), and s."""
+    s = f / (f + 2.0)
+    z = s * s
+    half_square = f * f * 0.5
+    return lanes.muladd(-s, lanes.muladd(z, lanes.polynomial(z, series), half_square), half_square), s
+
+
+def sum_with_exponent(lanes: Lanes, k: Lane, f: Lane, two: tuple[float, ...]) -> Pair:
+    """k*two + f for a sum of two, multiples of whose first term are exact, and f not larger unless k is zero."""
+    total = lanes.muladd(k, two[0], f)
+    if lanes.single:
+        return total, k * two[1]
+    return total, lanes.muladd(k, two[1], f - lanes.muladd(k, -two[0], total))
+
+
+def _at_all(lanes: Lanes, x: Lane, of_parts: Callable[[Lane, Lane], Lane]) -> Lane:
+    """A logarithm given as a function of k and f."""
+
+    def at_ends() -> list[Lane]:
+        k, m = any_positive(lanes, x)
+        value = lanes.select(x < math.inf, of_parts(k, m - 1.0), x)
+        return [lanes.select(x <= 0.0, lanes.select(x.equals(0.0), -math.inf, math.nan), value)]
+
+    k, m = mantissa(lanes, x)
+    return lanes.rarely(lanes.outside(x, *NORMAL), [of_parts(k, m - 1.0)], at_ends)[0]
+
+
+def _natural(lanes: Lanes, k: Lane, f: Lane) -> Lane:
+    total, low = sum_with_exponent(lanes, k, f, c.LN2)
+    return total + (low - _tail(lanes, f)[0])
 
 
 def log(lanes: Lanes, x: Lane) -> Lane:
-    k, m = any_positive(lanes, x)
-    f = m - 1.0
-    total, error = lanes.fast_two_sum(k * c.LN2[0], f)
-    return ends(lanes, x, 0.0, total + (error - tail(lanes, f, k)[0]), x)
+    return _at_all(lanes, x, lambda k, f: _natural(lanes, k, f))
 
 
-def log_of_sum(
-    lanes: Lanes, total: Lane, lost: Lane, f: Pair | None = None, doubled: Lane | None = None
-) -> Lane:
-    """log(total + lost) for a normal number total > 0, lost at most about an ulp of it.
+def log_of_double(lanes: Lanes, x: Lane) -> Lane:
+    """log(2*x) for a normal number x > 0, for infinity and NaN."""
+    k, m = mantissa(lanes, x)
+    return lanes.select(x < math.inf, _natural(lanes, k + 1.0, m - 1.0), x)
 
-    Args:
-        lanes: the lanes.
-        total: the larger part.
-        lost: the smaller one.
-        f: the same less one, to be used where that is more precise, for k = 0.
-        doubled: where to add log(2).
+
+def log1p_of_pair(lanes: Lanes, x: Lane, low: Lane) -> Lane:
+    """log(1 + x + low) for -1 < x < 2**1022 and a low that is at most about an ulp of x.
+
+    With 3/4 <= 1 + f < 3/2 instead of the bounds above, f = x/2**k - (1 - 1/2**k) is exact by Sterbenz's lemma.
     """
-    k, m = mantissa(lanes, total)
-    exponent = (lanes.bits(total) + (_ONE - _ROOT)) & (2047 << 52)
-    high, low = m - 1.0, lost * lanes.real(lanes.integer(2046 << 52) - exponent)
-    if f is not None:
-        whole = k.equals(0.0)
-        high, low = lanes.select(whole, f[0], high), lanes.select(whole, f[1], low)
-    if doubled is not None:
-        k = lanes.select(doubled, k + 1.0, k)
-    t, s = tail(lanes, high, k)
-    # d log(1 + f) = df/(1 + f), and 1/(1 + f) = (1 - s)/(1 + s) = 1 - 2*s + 2*s**2 - ...
-    correction = lanes.muladd(low * -2.0, s - s * s, low)
-    value, error = lanes.fast_two_sum(k * c.LN2[0], high)
-    return value + (error - (t - correction))
+    k, above = exponent(lanes, x + 1.0, _THREE_QUARTERS)
+    scale = lanes.real(lanes.integer(2046 << 52) - (above & (2047 << 52)))
+    f = lanes.muladd(x, scale, scale - 1.0)
+    tail, s = _tail(lanes, f, c.LOG_WIDE)
+    if not low.absent:
+        low = low * scale
+        # d log(1 + f) = df/(1 + f), and 1/(1 + f) = (1 - s)/(1 + s) = 1 - 2*s + 2*s**2 - ...
+        tail = tail - lanes.muladd(low * -2.0, s - s * s, low)
+    total, rest = sum_with_exponent(lanes, k, f, c.LN2)
+    return total + (rest - tail)
 
 
 def log1p(lanes: Lanes, x: Lane) -> Lane:
-    value = log_of_sum(lanes, *lanes.two_sum(lanes.const(1), x), (x, lanes.const(0)))
-    return ends(lanes, x, -1.0, lanes.select(lanes.abs(x) < 2.0**-54, x, value), x)
+    value = lanes.copysign(log1p_of_pair(lanes, x, lanes.const(0)), x)
+
+    def at_ends() -> list[Lane]:
+        beyond = lanes.select(x.equals(-1.0), -math.inf, math.nan)
+        # A smaller power of two than 2**-1022 is none.
+        return [
+            lanes.select(x <= -1.0, beyond, lanes.select(x <= _LARGE, value, log_of_double(lanes, x * 0.5)))
+        ]
+
+    return lanes.rarely(lanes.outside(x, math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends)[0]
 
 
 def _log_in_base(lanes: Lanes, x: Lane, two: tuple[float, ...], e: tuple[float, ...]) -> Lane:
     """log(x) to the base in which the logarithms of 2 and of e are given as sums."""
-    k, m = any_positive(lanes, x)
-    f = m - 1.0
-    high, low = lanes.fast_two_sum(f, -tail(lanes, f, lanes.const(0))[0])
-    product = high * e[0]
-    rest = lanes.product_error(high, lanes.const(e[0]), product) + lanes.muladd(high, e[1], low * e[0])
-    total, error = lanes.fast_two_sum(k * two[0], product)
-    return ends(lanes, x, 0.0, total + (error + lanes.muladd(k, two[1], rest)), x)
+
+    def of_parts(k: Lane, f: Lane) -> Lane:
+        product, lost = lanes.two_product(f, lanes.const(e[0]))
+        total, low = sum_with_exponent(lanes, k, product, two)
+        return total + (low + lanes.muladd(_tail(lanes, f)[0], -e[0], lanes.muladd(f, e[1], lost)))
+
+    return _at_all(lanes, x, of_parts)
 
 
 def log2(lanes: Lanes, x: Lane) -> Lane:

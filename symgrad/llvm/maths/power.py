@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.exponential import exp_of_pair, power_of_two
+from symgrad.llvm.maths.exponential import NORMAL_RESULT, exp_of_pair, exp_of_pair_to_normal, power_of_two
 from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
-from symgrad.llvm.maths.logarithm import any_positive
+from symgrad.llvm.maths.logarithm import NORMAL, any_positive, mantissa, sum_with_exponent
 
 __all__ = ["cbrt", "hypot", "pow", "root"]
 
 
-def _log_as_pair(lanes: Lanes, x: Lane) -> Pair:
-    """log(x), x > 0, with about 66 correct bits, so that 53 are left when it is multiplied by 700."""
-    k, m = any_positive(lanes, x)
-    f = m - 1.0
+def _log_as_pair(lanes: Lanes, k: Lane, f: Lane) -> Pair:
+    """k*log(2) + log(1 + f) with about 66 correct bits, so that 53 are left when it is multiplied by 700."""
     s, s_low = lanes.quotient((f, lanes.const(0)), lanes.fast_two_sum(lanes.const(2), f))
     z = s * s
     z_low = lanes.muladd(s + s, s_low, lanes.product_error(s, s, z))
@@ -29,30 +27,38 @@ def _log_as_pair(lanes: Lanes, x: Lane) -> Pair:
     slope, lost_again = lanes.fast_two_sum(lanes.const(2), series)
     log, log_low = lanes.two_product(s, slope)
     log_low = log_low + lanes.muladd(s, lost_again + (lost + third_low), s_low * slope)
-    high, error = lanes.fast_two_sum(k * c.LN2[0], log)
-    return lanes.fast_two_sum(high, error + lanes.muladd(k, c.LN2[1], log_low))
+    high, low = sum_with_exponent(lanes, k, log, c.LN2)
+    return high, low + log_low
 
 
 def _is_integer(size: Lane) -> Lane:
     return (size >= 2.0**52) | (size + 2.0**52 - 2.0**52).equals(size)
 
 
+def _times(lanes: Lanes, y: Lane, log: Pair) -> Pair:
+    product = y * log[0]
+    return product, lanes.muladd(y, log[1], lanes.product_error(y, log[0], product))
+
+
 def pow(lanes: Lanes, x: Lane, y: Lane) -> Lane:
+    k, m = mantissa(lanes, x)
+    exponent, low = _times(lanes, y, _log_as_pair(lanes, k, m - 1.0))
+    rare = lanes.outside(x, *NORMAL) | lanes.not_(lanes.abs(exponent) <= NORMAL_RESULT)
+    if not lanes.fused:  # the halves of a larger y would overflow, whose product with log(1) does not
+        rare = rare | (lanes.abs(y) > 2.0**900)
+    return lanes.rarely(
+        rare, [exp_of_pair_to_normal(lanes, exponent, low)], lambda: [_power_at_ends(lanes, x, y)]
+    )[0]
+
+
+def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Lane:
+    """x**y by |x|**y: the signs of negative bases, and the ends (C99, F.9.4.4)."""
     size, y_size = lanes.abs(x), lanes.abs(y)
+    k, m = any_positive(lanes, size)
     # With 2**70 the result is zero or infinite for every base but one.
     bounded = lanes.copysign(lanes.at_most(y_size, 2.0**70), y)
-    log, log_low = _log_as_pair(lanes, size)
-    product = bounded * log
-    low = lanes.muladd(bounded, log_low, lanes.product_error(bounded, log, product))
-    value = exp_of_pair(lanes, product, lanes.select(lanes.abs(product) < 1000.0, low, 0.0))
-
-    common = (x > 0.0) & (x < math.inf) & (y_size < 2.0**70)
-    return lanes.rarely(lanes.not_(common), [value], lambda: [_power_at_ends(lanes, x, y, value)])[0]
-
-
-def _power_at_ends(lanes: Lanes, x: Lane, y: Lane, of_size: Lane) -> Lane:
-    """x**y given |x|**y for finite |x| > 0: the signs of negative bases, and the ends (C99, F.9.4.4)."""
-    size, y_size = lanes.abs(x), lanes.abs(y)
+    exponent, low = _times(lanes, bounded, _log_as_pair(lanes, k, m - 1.0))
+    of_size = exp_of_pair(lanes, exponent, lanes.select(lanes.abs(exponent) < 1000.0, low, 0.0))
     ordinary = (size > 0.0) & (size < math.inf)
     end = lanes.select(size.equals(0.0) ^ (y < 0.0), 0.0, math.inf)
     value = lanes.select(ordinary, of_size, end)

@@ -1,8 +1,8 @@
-"""sin, cos and tan: x = n*pi/2 + r with |r| <= pi/4, r as a sum of two doubles.
+"""sin, cos and tan: |x| = n*pi/2 + r with |r| <= pi/4, r as a sum of two doubles; the sign of x is put back at the end.
 
-pi/2 is a sum of four parts (Cody and Waite, Software Manual for the Elementary Functions, 1980), the first three short
-enough that their multiples are exact up to n = 2**20; so r keeps its digits also beside a multiple of pi/2. Beyond, C's
-functions are called, for the lanes that need them.
+pi/2 is a sum of parts (Cody and Waite, Software Manual for the Elementary Functions, 1980), long enough together that r
+keeps its digits also beside a multiple of pi/2, up to 2**20. Beyond, C's functions are called, for the lanes that need
+them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,40 @@ __all__ = ["sincos", "tan"]
 _LARGE = 2.0**20
 
 
-def _reduced(lanes: Lanes, x: Lane) -> tuple[Lane, Pair]:
-    """An integer with n in its last bits, and r."""
-    turns = x * (2 / math.pi)
-    n = lanes.nearest(turns)
-    first, second, third, fourth = c.HALF_PI
+def _reduced(lanes: Lanes, size: Lane) -> tuple[Lane, Pair]:
+    """An integer with n in its last bits, and r.
+
+    The second term of r is no more than half a unit of the first, but beside a multiple of pi/2, where it is still so
+    small that its square is nothing.
+    """
+    turns = lanes.muladd(size, 2 / math.pi, lanes.ROUND)
+    n = turns - lanes.ROUND
+    return lanes.bits(turns), (_fused if lanes.fused else _in_four_parts)(lanes, size, n)
+
+
+def _fused(lanes: Lanes, size: Lane, n: Lane) -> Pair:
+    """Three parts, the second so short that its multiples are exact up to n = 2**20.
+
+    Where n > 0, x and the first part are whole multiples of 2**-53, and so is their difference; it is below one, so
+    53 bits hold it (Boldo, Daumas and Li, Formally Verified Argument Reduction with a Fused Multiply-Add, 2009). What
+    is then subtracted, q = n*second, has a last place below 2**-53. So ``rest - r`` is exact: it has the places of q,
+    and is hardly larger, if q is the larger one, and else Sterbenz's lemma or Dekker's holds; and so is r's error.
+    """
+    first, second, third = c.HALF_PI
+    rest = lanes.muladd(n, -first, size)
+    r = lanes.muladd(n, -second, rest)
+    if lanes.single:
+        return r, lanes.const(0)
+    return r, lanes.muladd(n, -third, lanes.muladd(n, -second, rest - r))
+
+
+def _in_four_parts(lanes: Lanes, size: Lane, n: Lane) -> Pair:
+    """Multiples up to n = 2**20 of all parts but the last are exact."""
+    first, second, third, fourth = c.HALF_PI_IN_FOUR
     # Each difference is exact where it cancels, and |a| >= |b| where not.
-    r, lost = lanes.fast_two_sum(lanes.muladd(n, -first, x), n * -second)
+    r, lost = lanes.fast_two_sum(size - n * first, n * -second)
     r, lost_again = lanes.fast_two_sum(r, n * -third)
-    low = (lost + lost_again) + n * -fourth
-    return lanes.bits(turns + lanes.ROUND), lanes.fast_two_sum(r, low)
+    return r, (lost + lost_again) + n * -fourth
 
 
 def _sine(lanes: Lanes, r: Pair) -> Pair:
@@ -37,35 +61,44 @@ def _sine(lanes: Lanes, r: Pair) -> Pair:
 
 def _cosine(lanes: Lanes, r: Pair) -> Pair:
     z = r[0] * r[0]
-    high, error = lanes.fast_two_sum(lanes.const(1), z * -0.5)
-    slope = lanes.muladd(-r[0], r[1], error)
+    high = lanes.muladd(z, -0.5, 1.0)
+    slope = lanes.muladd(-r[0], r[1], lanes.const(0) if lanes.single else lanes.muladd(z, -0.5, 1.0 - high))
     return high, lanes.muladd(z * z, lanes.polynomial(z, c.COS), slope)
 
 
-def _is_large(lanes: Lanes, x: Lane) -> Lane:
-    size = lanes.abs(x)
-    return (size > _LARGE) & (size < math.inf)
+def _negated(lanes: Lanes, x: Lane, n: Lane) -> Lane:
+    """-x where the second bit of the integer n is set."""
+    return lanes.real(lanes.bits(x) ^ ((n << 62) & lanes.SIGN))
 
 
 def sincos(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
-    n, r = _reduced(lanes, x)
+    size = lanes.abs(x)
+    n, r = _reduced(lanes, size)
     (s, s_low), (o, o_low) = _sine(lanes, r), _cosine(lanes, r)
     s, o = s + s_low, o + o_low
-    odd = (n & 1).equals(1)
-    sine = lanes.negated_where(lanes.select(odd, o, s), n)
-    cosine = lanes.negated_where(lanes.select(odd, s, o), n + 1)
-    usual = lanes.select(lanes.abs(x) < 2.0**-27, x, sine), cosine
+    even = (n & 1).equals(0)
+    sine = lanes.real(lanes.bits(lanes.select(even, s, o)) ^ (((n << 62) ^ lanes.bits(x)) & lanes.SIGN))
+    cosine = _negated(lanes, lanes.select(even, o, s), n + 1)
     return lanes.rarely(
-        _is_large(lanes, x), usual, lambda: (lanes.call_libm("sin", x), lanes.call_libm("cos", x))
+        size > _LARGE, (sine, cosine), lambda: (lanes.call_libm("sin", x), lanes.call_libm("cos", x))
     )
 
 
 def tan(lanes: Lanes, x: Lane) -> Lane:
-    n, r = _reduced(lanes, x)
-    s, o = lanes.fast_two_sum(*_sine(lanes, r)), lanes.fast_two_sum(*_cosine(lanes, r))
-    odd = (n & 1).equals(1)
-    above = lanes.select(odd, o[0], s[0]), lanes.select(odd, o[1], s[1])
-    below = lanes.select(odd, -s[0], o[0]), lanes.select(odd, -s[1], o[1])
+    """t/(1 - t**2/4) with t = 2*tan(r/2), or minus its reciprocal for an odd n."""
+    size = lanes.abs(x)
+    n, (r, low) = _reduced(lanes, size)
+    z = r * r
+    # The derivative of t is 1 + tan(r/2)**2.
+    slope = low * lanes.muladd(z, 0.25, 1.0)
+    t, t_low = lanes.fast_two_sum(r, lanes.muladd(z * r, lanes.polynomial(z, c.TAN), slope))
+    quarter = t * -0.25
+    d = lanes.muladd(quarter, t, 1.0)
+    d_low = lanes.muladd(quarter * t_low, 2.0, lanes.product_error(quarter, t, d - 1.0))
+    even = (n & 1).equals(0)
+    above = lanes.select(even, t, d), lanes.select(even, t_low, d_low)
+    below = lanes.select(even, d, t), lanes.select(even, d_low, t_low)
     q, low = lanes.quotient(above, below)
-    usual = lanes.select(lanes.abs(x) < 2.0**-27, x, q + low)
-    return lanes.rarely(_is_large(lanes, x), [usual], lambda: [lanes.call_libm("tan", x)])[0]
+    sign = ((n << 63) ^ lanes.bits(x)) & lanes.SIGN
+    usual = lanes.real(lanes.bits(q + low) ^ sign)
+    return lanes.rarely(size > _LARGE, [usual], lambda: [lanes.call_libm("tan", x)])[0]
