@@ -131,7 +131,6 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
         rewritten = dict(zip(derived, gathered(derived, primal), strict=True))
         fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     elif derived:
-        from symgrad.rules.cheap import cheap
         from symgrad.rules.pipeline import canonical, stable
 
         stand_ins, values = residuals([e.node for e in own], derived)
@@ -141,7 +140,7 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
         if not stand_ins:
             others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
             nodes = stable(nodes, others).nodes
-        rewritten = dict(zip(derived, cheap(substitute(nodes, values)), strict=True))
+        rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
         fusable = frozenset(topological(list(rewritten.values()))) if fast else fusable
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
     return [

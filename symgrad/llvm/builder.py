@@ -180,6 +180,17 @@ class VectorBuilder:
             return self._literal(self._fused(a.literal, b.literal, c.literal))
         return self._intrinsic("fma", a, b, c)
 
+    @property
+    def fused(self) -> bool:
+        return self.declarations.fused
+
+    def two_product(self, a: Value, b: Value) -> tuple[Value, Value]:
+        # Never with the leave to contract: the sum with what the product lacks would be fused with the product itself.
+        fuses, self.fuses = self.fuses, False
+        product = self.mul(a, b)
+        self.fuses = fuses
+        return product, self.fma(a, b, self.neg(product))
+
     def _fused(self, a: Any, b: Any, c: Any) -> Any:
         if not (np.isfinite(a) and np.isfinite(b)):
             return a * b + c

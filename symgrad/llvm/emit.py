@@ -24,6 +24,7 @@ from symgrad.llvm import loop
 from symgrad.llvm.builder import Declarations, Value, VectorBuilder
 from symgrad.llvm.jit import Target
 from symgrad.llvm.types import FloatType
+from symgrad.lower.interleave import side_by_side
 from symgrad.lower.schedule import Chunk, Schedule
 
 __all__ = ["Module", "emit"]
@@ -38,7 +39,7 @@ class Module:
         itemsizes: bytes of an element of every argument, inputs then outputs.
         bools: for every argument, whether it is an array of bool.
         real: the format of the others.
-        width: lanes in a vector.
+        width: elements of a step: the lanes of one vector, or of two.
     """
 
     ir: str
@@ -61,7 +62,7 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
         NumberTooLargeError: if a constant is too large for the format.
         UnsupportedError: if an equation has no native code.
     """
-    width = target.vector_bytes // real.itemsize
+    width = side_by_side(plan) * target.vector_bytes // real.itemsize
     declarations = Declarations(fused=target.fused)
     with np.errstate(all="ignore"):
         constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
@@ -71,7 +72,7 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
     nin = len(plan.inputs)
     alone = entry is not None
     parts = [
-        loop.plan(itemsizes, nin, width, real, plan.slots * target.vector_bytes, internal=alone),
+        loop.plan(itemsizes, nin, width, real, plan.slots * width * real.itemsize, internal=alone),
         *text,
         *declarations.definitions(),
         *declarations.lanes(width),

@@ -62,7 +62,10 @@ _CHEAP = frozenset(
         *("minimum", "maximum", "sign", "relu", "clip", "floor", "ceil", "round"),
     )
 )
-_COSTS = {"div": 5, "sqrt": 5, "gather": 2, "pow": 30}
+DIVIDED = 5
+"""What a division takes, in simple operations; a function takes more."""
+
+_COSTS = {"div": DIVIDED, "sqrt": DIVIDED, "gather": 2, "pow": 30}
 _SHARED, _LONG = 12, 1500
 """A value that costs more than the first and is read twice is computed once; a longer formula is cut."""
 

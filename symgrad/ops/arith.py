@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node, number, set_algebra
-from symgrad.ir.op import Builder, Kink, Lane
+from symgrad.ir.op import Kink
 from symgrad.ops.elementary import log
 from symgrad.ops.logic import all_of, any_of, eq, ge, gt, ne, where
+from symgrad.ops.power_code import lower_power
 from symgrad.ops.record import ADD, MUL, NEG, POW, binary, facts, unary
 from symgrad.ops.rounding import floor
 
@@ -141,32 +142,6 @@ def _power_reference(mp: Any, x: Any, y: Any) -> Any:
     return mp.mpf(1) if y == 0 else mp.power(x, y)
 
 
-_BY_MULTIPLICATION = 4  # up to this exponent repeated squaring rounds no worse than a good pow
-
-
-def _lower_power(b: Builder, node: Node, x: Lane, y: Lane) -> Lane:
-    exponent = node.args[1]
-    if not exponent.is_number():
-        return b.call("pow", x, y)
-    n = exponent.value
-    if isinstance(n, int) and abs(n) <= _BY_MULTIPLICATION:
-        if n == 0:
-            return b.const(1)
-        square = b.mul(x, x) if abs(n) > 1 else x
-        power = {
-            1: lambda: x,
-            2: lambda: square,
-            3: lambda: b.mul(square, x),
-            4: lambda: b.mul(square, square),
-        }
-        result = power[abs(n)]()
-        return b.div(b.const(1), result) if n < 0 else result
-    if n in (Fraction(1, 2), Fraction(-1, 2)):
-        root = b.sqrt(x)
-        return root if n > 0 else b.div(b.const(1), root)
-    return b.call("pow", x, y)
-
-
 pow = binary(
     "pow",
     aliases=("power", "Pow"),
@@ -193,7 +168,7 @@ pow = binary(
             "in y the points of the domain are isolated: no slope there",
         ),
     ),
-    lower=_lower_power,
+    lower=lower_power,
     latex="{0}^{{{1}}}",
     precedence=POW,
     facts=facts(),

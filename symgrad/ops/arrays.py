@@ -59,6 +59,7 @@ class _ArrayBuilder:
     select = staticmethod(np.where)
     isnan = staticmethod(np.isnan)
     bool_const = staticmethod(np.bool_)
+    fused = False
 
     def const(self, value: float | Fraction) -> float:
         return float(value)
@@ -68,6 +69,9 @@ class _ArrayBuilder:
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         return a * b + c  # rounded twice: NumPy has no fused one
+
+    def two_product(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError  # for targets where fma is one instruction
 
     def call(self, name: str, *args: Any) -> Any:
         if name in OF_SCIPY:

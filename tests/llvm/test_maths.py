@@ -57,9 +57,13 @@ C_FUNCTIONS = {
 }  # fmt: skip
 
 
+# What a cube root lacks is for powers by thirds (`tests/ops/test_power_code.py`).
+BY_NAME = {name: function for name, function in FUNCTIONS.items() if name != "cbrt_low"}
+
+
 def test_every_function_has_a_case():
-    assert set(CASES) == set(FUNCTIONS)
-    assert all(CASES[name].arity == function.arity for name, function in FUNCTIONS.items())
+    assert set(CASES) == set(BY_NAME)
+    assert all(CASES[name].arity == function.arity for name, function in BY_NAME.items())
 
 
 @pytest.mark.parametrize("fused", [True, False])
@@ -165,7 +169,7 @@ def test_sine_and_cosine_share_their_reduction():
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_processors_without_fused_multiply_add_are_not_asked_for_it(dtype):
     """There llvm.fma would be a call of C's fma for every lane."""
-    outputs = [op(name, *(x, u)[: function.arity]) for name, function in FUNCTIONS.items()]
+    outputs = [op(name, *(x, u)[: function.arity]) for name, function in BY_NAME.items()]
     plan = schedule(outputs, [x, u])
     assert "llvm.fma" not in emit(plan, float_type(dtype), UNFUSED).ir
     assert "llvm.fma" in emit(plan, float_type("float64"), Target(16, fused=True)).ir

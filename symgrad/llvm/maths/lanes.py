@@ -227,6 +227,12 @@ class Lanes:
     def copysign(self, size: Operand, sign: Lane) -> Lane:
         return self._intrinsic("copysign", self.lift(size, "double"), sign)
 
+    def in_single(self, x: Lane) -> Pair:
+        """The nearest number of single precision, and what it lacks."""
+        single = self.emit(f"fptrunc {self.type('double')} {x.text} to <{self.width} x float>", "double")
+        rounded = self.emit(f"fpext <{self.width} x float> {single.text} to {self.type('double')}", "double")
+        return rounded, x - rounded
+
     # arithmetic of several instructions
 
     ROUND = 1.5 * 2.0**52

@@ -70,8 +70,11 @@ def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Lane:
     return lanes.select(y.equals(0.0) | x.equals(1.0), 1.0, value)
 
 
-def cbrt(lanes: Lanes, x: Lane) -> Lane:
-    """A polynomial for m**(-1/3), a step of third order to 45 bits, and one of Newton's for the root itself."""
+def cbrt(lanes: Lanes, x: Lane) -> Pair:
+    """A polynomial for m**(-1/3), a step of third order to 45 bits, and one of Newton's for the root itself.
+
+    Also what the result lacks: powers by thirds are products of it.
+    """
     size = lanes.abs(x)
     k, m = any_positive(lanes, size)
     third = lanes.nearest(k * (1 / 3))
@@ -85,9 +88,13 @@ def cbrt(lanes: Lanes, x: Lane) -> Lane:
     square, square_low = lanes.two_product(r, r)
     cube, cube_low = lanes.two_product(square, r)
     residual = ((m - cube) - cube_low) - square_low * r
-    value = lanes.muladd(residual, y * y * (1 / 3), r) * power_of_two(lanes, third)
+    scale = power_of_two(lanes, third)
+    step = residual * (y * y * (1 / 3))
+    value = r + step
+    high, low = (value, (r - value) + step) if not lanes.single else lanes.in_single(value)
     ordinary = (size > 0.0) & (size < math.inf)
-    return lanes.select(ordinary, lanes.copysign(value, x), x)
+    sign = lanes.copysign(1.0, x)
+    return lanes.select(ordinary, high * scale * sign, x), lanes.select(ordinary, low * scale * sign, 0.0)
 
 
 def root(lanes: Lanes, square: Pair) -> Pair:

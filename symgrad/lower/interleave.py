@@ -1,0 +1,54 @@
+"""How many vectors a loop should compute side by side: two, where one would wait for itself.
+
+A processor starts an operation when its operands are there, some cycles after theirs. It finds other work in the
+instructions that follow, a few hundred of them: in the next round of a short loop, but not of a long one. Then two
+vectors at a time take little longer than one, if what limits the loop is its longest chain and not the number of its
+operations. Per element the arithmetic is the same.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.graph import Node
+from symgrad.lower.schedule import Schedule
+from symgrad.lower.tasks import DIVIDED, own_cost
+
+__all__ = ["side_by_side"]
+
+_WINDOW = 224
+"""Instructions: of so long a loop, processors of today see less than two rounds at once."""
+
+_PER_CYCLE = 4.0
+"""Vector instructions that start in a cycle where nothing has to wait."""
+
+_SIMPLE, _DIVISION, _FUNCTION = 4.0, 16.0, 90.0
+"""Cycles until a result is there."""
+
+_INSTRUCTIONS = 40
+"""Of a function."""
+
+_MOST = 4000
+"""Equations: beyond, compiling twice the code takes longer than many will compute."""
+
+
+def side_by_side(plan: Schedule) -> int:
+    """Return 1 or 2.
+
+    Args:
+        plan: the equations of an elementwise loop.
+    """
+    if len(plan.chunks) != 1 or len(plan.chunks[0].nodes) > _MOST:
+        return 1
+    work = 0
+    ready: dict[Node, float] = {}
+    angles: set[Node] = set()  # a sine and a cosine of one angle are one function
+    for node in plan.chunks[0].nodes:
+        cost = own_cost(node)
+        function = cost > DIVIDED
+        if node.op.name in {"sin", "cos"}:
+            cost = 1 if node.args[0] in angles else cost
+            angles.add(node.args[0])
+        work += _INSTRUCTIONS if cost > DIVIDED else min(cost, 1)
+        start = max((ready.get(a, 0.0) for a in node.args), default=0.0)
+        ready[node] = start + (_FUNCTION if function else _SIMPLE if cost <= 1 else _DIVISION)
+    longest = max(ready.values(), default=0.0)
+    return 2 if work > _WINDOW and longest > work / _PER_CYCLE else 1
