@@ -83,7 +83,10 @@ def test_a_c_program_that_links_the_object(kernel, tmp_path, cpu):
     i = np.arange(19)
     z, dz = kernel(i - 9.3, 0.9 + 0.01 * i)
     assert same_bits(rows[:, 0], z)
-    assert same_bits(rows[:, 1], dz)
+    if cpu == "host":
+        assert same_bits(rows[:, 1], dz)
+    else:  # functions of ours use a*b + c with one rounding where it is an instruction
+        np.testing.assert_array_almost_equal_nulp(rows[:, 1], dz, 2)
 
 
 @needs_cc

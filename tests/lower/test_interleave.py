@@ -34,7 +34,7 @@ def test_short_loops_and_wide_ones_are_not() -> None:
     assert count(sg.sin(X)) == 1
     wide = [sg.sin(X + k) * sg.cos(Y + k) for k in range(40)]
     assert count(*wide) == 1
-    assert count(nested(1500)) == 1  # compiling twice the code would take too long
+    assert count(nested(3000)) == 1  # compiling twice the code would take too long
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 15, 16, 17, 33, 1000])
