@@ -295,6 +295,21 @@ class Lanes:
         product = a * b
         return product, self.product_error(a, b, product)
 
+    def muladd_pair(self, a: Operand, b: Operand, c: Lane, *, exact: bool = False) -> Pair:
+        """a*b + c and its error, for |c| >= |a*b| or c = 0.
+
+        ``exact`` says that a*b has no error, or one too small to count.
+        """
+        a, b = self.lift(a, "double"), self.lift(b, "double")
+        total = self.muladd(a, b, c)
+        if self.single:
+            return total, self.const(0)
+        if self.fused:
+            return total, self._intrinsic("fma", a, b, c - total)
+        product = a * b
+        error = product - (total - c)
+        return total, error if exact else error + self.product_error(a, b, product)
+
     def quotient(self, a: Pair, b: Pair) -> Pair:
         """a/b with about 100 correct bits: a rounded quotient and what it lacks, to first order."""
         if self.single:
@@ -302,6 +317,14 @@ class Lanes:
         inverse = 1.0 / b[0]
         q = a[0] * inverse
         return q, self._remainder(q, a, b) * inverse
+
+    def ratio(self, a: Pair, b: Pair) -> Lane:
+        """a/b rounded."""
+        if self.single:
+            return a[0] / b[0]
+        inverse = 1.0 / b[0]
+        q = a[0] * inverse
+        return self.muladd(self._remainder(q, a, b), inverse, q)
 
     def _remainder(self, q: Lane, a: Pair, b: Pair) -> Lane:
         if self.fused:
