@@ -297,6 +297,7 @@ CONSTANTS = [
         parts("HALF_PI_IN_FOUR", mp.pi / 2, 33, 33, 33),
     ),
     ("pi/2 as a sum", parts("HALF_PI_FULL", mp.pi / 2, 53)),
+    ("pi/4; multiples up to 4 of the first part are exact", parts("QUARTER_PI", mp.pi / 4, 50)),
     ("1/log(2)", parts("LOG2_E", 1 / mp.log(2), 53)),
     ("1/log(10)", parts("LOG10_E", 1 / mp.log(10), 53)),
     ("2/3 as a sum", parts("LOG_THIRD", mp.mpf(2) / 3, 53)),

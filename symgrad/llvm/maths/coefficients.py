@@ -230,6 +230,8 @@ HALF_PI = _read("0x1.921fb54442d18p+0 0x1.1a62633100000p-54 0x1.1701b839a2520p-8
 HALF_PI_IN_FOUR = _read("0x1.921fb54400000p+0 0x1.0b4611a600000p-34 0x1.3198a2e000000p-69 0x1.b839a252049c1p-104")
 # pi/2 as a sum
 HALF_PI_FULL = _read("0x1.921fb54442d18p+0 0x1.1a62633145c07p-54")
+# pi/4; multiples up to 4 of the first part are exact
+QUARTER_PI = _read("0x1.921fb54442d18p-1 0x1.1a62633145c07p-55")
 # 1/log(2)
 LOG2_E = _read("0x1.71547652b82fep+0 0x1.777d0ffda0d24p-56")
 # 1/log(10)

@@ -213,6 +213,12 @@ class Lanes:
         limit_lane = self.const(limit)
         return self.select(limit_lane > x, limit_lane, x)
 
+    def larger(self, a: Lane, b: Lane) -> Lane:
+        return self.select(a > b, a, b)
+
+    def smaller(self, a: Lane, b: Lane) -> Lane:
+        return self.select(a < b, a, b)
+
     def _intrinsic(self, name: str, *args: Lane) -> Lane:
         full, vector = f"@llvm.{name}.v{self.width}f64", self.type("double")
         self.intrinsics.add(f"declare {vector} {full}({', '.join([vector] * len(args))})")
@@ -326,13 +332,17 @@ class Lanes:
         q = a[0] * inverse
         return self.muladd(self._remainder(q, a, b), inverse, q)
 
-    def _remainder(self, q: Lane, a: Pair, b: Pair) -> Lane:
+    def division_error(self, q: Lane, a: Lane, b: Lane) -> Lane:
+        """a - q*b exactly, where q is a/b rounded."""
+        if self.single:
+            return self.const(0)
         if self.fused:
-            exact = self._intrinsic("fma", -q, b[0], a[0])
-        else:
-            product, error = self.two_product(q, b[0])
-            exact = (a[0] - product) - error
-        return self.muladd(-q, b[1], exact) + a[1]
+            return self._intrinsic("fma", -q, b, a)
+        product, error = self.two_product(q, b)
+        return (a - product) - error
+
+    def _remainder(self, q: Lane, a: Pair, b: Pair) -> Lane:
+        return self.muladd(-q, b[1], self.division_error(q, a[0], b[0])) + a[1]
 
     # rare lanes
 
