@@ -139,13 +139,13 @@ def series(function: Function, leading: Any, z: Any) -> Any:
 
 FITS += [
     Fit(
-        "EXP_CUBIC",
-        "(exp(r) - 1 - r - r**2/2)/r**3",
-        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3,
-        -LN2_2 - 0.001,
-        LN2_2 + 0.001,
-        9,
-        lambda r: r**2,
+        "EXP_AHEAD",
+        "(exp(r) - 1 - r)/r**2, 3/4 <= exp(r) <= 3/2",
+        lambda r: (mp.expm1(r) - r) / r**2,
+        mp.log(0.75) - 0.001,
+        mp.log(1.5) + 0.001,
+        10,
+        abs,
     ),
 ]
 
@@ -297,6 +297,7 @@ CONSTANTS = [
         parts("HALF_PI_IN_FOUR", mp.pi / 2, 33, 33, 33),
     ),
     ("pi/2 as a sum", parts("HALF_PI_FULL", mp.pi / 2, 53)),
+    ("pi/4; multiples up to 4 of the first part are exact", parts("QUARTER_PI", mp.pi / 4, 50)),
     ("1/log(2)", parts("LOG2_E", 1 / mp.log(2), 53)),
     ("1/log(10)", parts("LOG10_E", 1 / mp.log(10), 53)),
     ("2/3 as a sum", parts("LOG_THIRD", mp.mpf(2) / 3, 53)),

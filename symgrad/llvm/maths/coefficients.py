@@ -73,16 +73,16 @@ LOG_WIDE = Series(
         "0x1.55555422b842cp-1 0x1.999bdb1c98d36p-2 0x1.23e9c12ef9dd8p-2 0x1.ed88e00f25086p-3 "
     ),
 )
-# (exp(r) - 1 - r - r**2/2)/r**3: 2**-61.0
-EXP_CUBIC = Series(
+# (exp(r) - 1 - r)/r**2, 3/4 <= exp(r) <= 3/2: 2**-58.2
+EXP_AHEAD = Series(
     _read(
-        "0x1.5555555555559p-3 0x1.5555555555559p-5 0x1.111111110f647p-7 0x1.6c16c16c1499dp-10 "
-        "0x1.a01a01b018f2ep-13 0x1.a01a01afb1032p-16 0x1.71ddf7bab19e9p-19 0x1.27e4c718c4e16p-22 "
-        "0x1.af5febcfdd4aap-26 0x1.1f93ce28299c4p-29 "
+        "0x1.0000000000000p-1 0x1.5555555555553p-3 0x1.555555555562ep-5 0x1.1111111111d50p-7 "
+        "0x1.6c16c16bacde9p-10 0x1.a01a019b2925ap-13 0x1.a01a044d536a9p-16 0x1.71de3e1c74cf8p-19 "
+        "0x1.27dd416c81667p-22 0x1.aebd108b45925p-26 0x1.2f8b75c704e03p-29 "
     ),
     _read(
-        "0x1.5555557a2806ap-3 0x1.5554f116f0be8p-5 0x1.1110a23e75e55p-7 0x1.6d428aafd4195p-10 "
-        "0x1.a18ab2a67eaa0p-13 "
+        "0x1.0000000bc0f3ep-1 0x1.55555a3740b82p-3 0x1.5555107dba3cdp-5 0x1.1105f368e5133p-7 "
+        "0x1.6cf2334275250p-10 0x1.b6ffe71d19225p-13 "
     ),
 )
 # (sin(r) - r)/r**3 in r**2, |r| <= pi/4: 2**-56.9
@@ -230,6 +230,8 @@ HALF_PI = _read("0x1.921fb54442d18p+0 0x1.1a62633100000p-54 0x1.1701b839a2520p-8
 HALF_PI_IN_FOUR = _read("0x1.921fb54400000p+0 0x1.0b4611a600000p-34 0x1.3198a2e000000p-69 0x1.b839a252049c1p-104")
 # pi/2 as a sum
 HALF_PI_FULL = _read("0x1.921fb54442d18p+0 0x1.1a62633145c07p-54")
+# pi/4; multiples up to 4 of the first part are exact
+QUARTER_PI = _read("0x1.921fb54442d18p-1 0x1.1a62633145c07p-55")
 # 1/log(2)
 LOG2_E = _read("0x1.71547652b82fep+0 0x1.777d0ffda0d24p-56")
 # 1/log(10)

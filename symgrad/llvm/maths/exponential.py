@@ -13,18 +13,21 @@ from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
 
 __all__ = [
     "NORMAL_RESULT",
-    "cosh",
     "exp",
     "exp2",
     "exp_of_pair",
     "exp_of_pair_to_normal",
     "expm1",
-    "sinh",
+    "power_of_two",
+    "sinhcosh",
     "tanh",
 ]
 
 NORMAL_RESULT = 708.0
 """exp(x) is a normal number for |x| up to this."""
+
+_ONE = 1023 << 52  # the bits of 1.0
+_LEAST = math.log2(3 / 4)
 
 
 def power_of_two(lanes: Lanes, n: Lane) -> Lane:
@@ -40,11 +43,22 @@ def scaled(lanes: Lanes, x: Lane, n: Lane) -> Lane:
     return x * power_of_two(lanes, half) * power_of_two(lanes, n - half)
 
 
-def reduced(lanes: Lanes, x: Lane, low: Lane | None = None) -> tuple[Lane, Pair]:
-    """Return n and r with x + low = n*log(2) + r, for |x| < 1500."""
-    n = lanes.nearest(x * (1 / math.log(2)))
-    rest = n * -c.LN2[1]
-    return n, lanes.fast_two_sum(lanes.muladd(n, -c.LN2[0], x), rest if low is None else rest + low)
+def reduced(lanes: Lanes, x: Lane, low: Lane | None = None, least: float = -0.5) -> tuple[Lane, Lane, Pair]:
+    """Return bits with n in the last ones, n, and r with x + low = n*log(2) + r, for |x| < 1500.
+
+    r is between ``least``*log(2) and that plus log(2).
+    """
+    if least == -0.5:
+        shifted = lanes.muladd(x, 1 / math.log(2), lanes.ROUND)
+    else:
+        shifted = lanes.muladd(x, 1 / math.log(2), -0.5 - least) + lanes.ROUND
+    n = shifted - lanes.ROUND
+    high = lanes.muladd(n, -c.LN2[0], x)
+    if low is None:
+        r = lanes.muladd_pair(n, -c.LN2[1], high, exact=True)
+    else:
+        r = lanes.fast_two_sum(high, lanes.muladd(n, -c.LN2[1], low))
+    return lanes.bits(shifted) << 52, n, r
 
 
 def beyond_linear(lanes: Lanes, r: Pair) -> Lane:
@@ -55,24 +69,17 @@ def beyond_linear(lanes: Lanes, r: Pair) -> Lane:
 def exp_of_pair(lanes: Lanes, x: Lane, low: Lane | None = None) -> Lane:
     # Beyond the limits the result is an infinity or zero all the same.
     high, least = (150.0, -150.0) if lanes.single else (710.0, -746.0)
-    n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, high), least), low)
+    _, n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, high), least), low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
     return scaled(lanes, one_and_r + (error + beyond_linear(lanes, r)), n)
 
 
 def exp_of_pair_to_normal(lanes: Lanes, x: Lane, low: Lane) -> Lane:
     """For |x| <= `NORMAL_RESULT`, in fewer instructions."""
-    shifted = lanes.muladd(x, 1 / math.log(2), lanes.ROUND)
-    n = shifted - lanes.ROUND
-    r = lanes.fast_two_sum(lanes.muladd(n, -c.LN2[0], x), lanes.muladd(n, -c.LN2[1], low))
+    places, _, r = reduced(lanes, x, low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
     value = one_and_r + (error + lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP_SHORT), r[1]))
-    return _times_power_of_two(lanes, value, shifted)
-
-
-def _times_power_of_two(lanes: Lanes, x: Lane, shifted: Lane) -> Lane:
-    """The exponent is added as an integer, which stands in the last bits of a sum with `ROUND`."""
-    return lanes.real(lanes.bits(x) + (lanes.bits(shifted) << 52))
+    return lanes.real(lanes.bits(value) + places)
 
 
 def exp(lanes: Lanes, x: Lane) -> Lane:
@@ -83,74 +90,94 @@ def exp(lanes: Lanes, x: Lane) -> Lane:
     n = shifted - lanes.ROUND
     r = lanes.muladd(n, -c.LN2[1], lanes.muladd(n, -c.LN2[0], x))
     value = lanes.muladd(r, lanes.muladd(r, lanes.polynomial(r, c.EXP_SHORT), 1), 1)
-    usual = _times_power_of_two(lanes, value, shifted)
-    (result,) = lanes.rarely(
-        lanes.not_(lanes.abs(x) <= NORMAL_RESULT), [usual], lambda: [exp_of_pair(lanes, x)]
-    )
-    return result
+    # The exponent is added as an integer: n stands in the last bits of the shifted sum.
+    usual = lanes.real(lanes.bits(value) + (lanes.bits(shifted) << 52))
+    rare = lanes.not_(lanes.abs(x) <= NORMAL_RESULT)
+    return lanes.rarely(rare, [usual], lambda: [exp_of_pair(lanes, x)])[0]
 
 
 def exp2(lanes: Lanes, x: Lane) -> Lane:
-    high, least = (200.0, -200.0) if lanes.single else (1025.0, -1080.0)
-    x = lanes.at_least(lanes.at_most(x, high), least)
-    n = lanes.nearest(x)
-    f = x - n
-    r = f * c.LN2_FULL[0]
-    error = lanes.muladd(f, c.LN2_FULL[1], lanes.product_error(f, lanes.const(c.LN2_FULL[0]), r))
-    one_and_r, rounded = lanes.fast_two_sum(lanes.const(1), r)
-    return scaled(lanes, one_and_r + (rounded + beyond_linear(lanes, (r, error))), n)
+    def normal() -> tuple[Lane, Lane, Lane]:
+        shifted = x + lanes.ROUND
+        n = shifted - lanes.ROUND
+        f = x - n
+        r = f * c.LN2_FULL[0]
+        error = lanes.muladd(f, c.LN2_FULL[1], lanes.product_error(f, lanes.const(c.LN2_FULL[0]), r))
+        one_and_r, rounded = lanes.fast_two_sum(lanes.const(1), r)
+        return one_and_r + (rounded + beyond_linear(lanes, (r, error))), lanes.bits(shifted) << 52, n
+
+    value, places, _ = normal()
+    usual = lanes.real(lanes.bits(value) + places)
+
+    def at_ends() -> list[Lane]:
+        nonlocal x
+        high, least = (200.0, -200.0) if lanes.single else (1025.0, -1080.0)
+        x = lanes.at_least(lanes.at_most(x, high), least)
+        value, _, n = normal()
+        return [scaled(lanes, value, n)]
+
+    return lanes.rarely(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends)[0]
 
 
 def expm1(lanes: Lanes, x: Lane) -> Lane:
-    n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0))
-    # Half of the result, which the largest n still has room for.
-    scale = power_of_two(lanes, n - 1.0)
-    total, lost = lanes.two_sum(scale, lanes.const(-0.5))
-    total, lost_again = lanes.fast_two_sum(total, scale * r[0])
-    # Above log(2)/2 the sum so far is 0.15, and the square as large as a third of it.
-    square, square_low = lanes.two_product(r[0], r[0])
-    total, lost_last = lanes.fast_two_sum(total, (scale * 0.5) * square)
-    small = lanes.muladd(
-        square * r[0], lanes.polynomial(r[0], c.EXP_CUBIC), lanes.muladd(square_low, 0.5, r[1])
-    )
-    half = total + lanes.muladd(scale, small, (lost + lost_again) + lost_last)
-    return lanes.select(lanes.abs(x) < 2.0**-54, x, half * 2.0)
+    """2**n - 1 + 2**n*r + ..., with 3/4 <= exp(r) < 3/2, so that the terms beyond are small for n = 1 and -1 too."""
+
+    def less_one(factor: Lane, one: float, r: Pair) -> Lane:
+        """``factor``*exp(r) - ``one``."""
+        start, lost = lanes.fast_two_sum(factor, lanes.const(-one))
+        total, error = lanes.muladd_pair(factor, r[0], start, exact=True)
+        beyond = lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP_AHEAD), r[1])
+        return total + lanes.muladd(factor, beyond, error + lost)
+
+    places, _, r = reduced(lanes, x, least=_LEAST)
+    usual = lanes.copysign(less_one(lanes.real(places + _ONE), 1.0, r), x)
+
+    def at_ends() -> list[Lane]:
+        _, n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0), least=_LEAST)
+        # Half of the result, which the largest n still has room for.
+        return [less_one(power_of_two(lanes, n - 1.0), 0.5, r) * 2.0]
+
+    return lanes.rarely(lanes.outside(x, -37.0, 709.0), [usual], at_ends)[0]
 
 
 def tanh(lanes: Lanes, x: Lane) -> Lane:
     """-e/(2 + e) with e = exp(-2*|x|) - 1, which is within (-1, 0]."""
-    n, r = reduced(lanes, lanes.at_least(lanes.abs(x) * -2.0, -44.0))
-    scale = power_of_two(lanes, n)
-    total, lost = lanes.fast_two_sum(lanes.const(-1), scale)
-    total, lost_again = lanes.fast_two_sum(total, scale * r[0])
-    e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond_linear(lanes, r), lost + lost_again))
+    places, _, r = reduced(lanes, lanes.at_least(lanes.abs(x) * -2.0, -44.0))
+    scale = lanes.real(places + _ONE)
+    start, lost = lanes.fast_two_sum(lanes.const(-1), scale)
+    total, error = lanes.muladd_pair(scale, r[0], start, exact=True)
+    e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond_linear(lanes, r), error + lost))
     d, d_low = lanes.fast_two_sum(lanes.const(2), e)
-    q, q_low = lanes.quotient((e, e_low), (d, d_low + e_low))
-    return lanes.copysign(q + q_low, x)
+    return lanes.copysign(lanes.ratio((e, e_low), (d, d_low + e_low)), x)
 
 
-def halves(lanes: Lanes, x: Lane) -> tuple[Pair, Pair]:
-    """exp(|x|)/4 and exp(-|x|)/4, of which the second is negligible where it is wrong."""
-    n, r = reduced(lanes, lanes.at_most(lanes.abs(x), 710.6))
-    z = r[0] * r[0]
-    even = z * lanes.polynomial(z, c.COSH)
-    odd = lanes.muladd(z * r[0], lanes.polynomial(z, c.SINH), r[1])
-    up = power_of_two(lanes, n - 2.0)
-    down = power_of_two(lanes, -2.0 - lanes.at_most(n, 100.0))
-    plus, plus_error = lanes.fast_two_sum(lanes.const(1), r[0])
-    minus, minus_error = lanes.fast_two_sum(lanes.const(1), -r[0])
-    return (up * plus, up * (plus_error + (even + odd))), (down * minus, down * (minus_error + (even - odd)))
+def sinhcosh(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
+    """cosh(n*log(2))*sinh(r) + sinh(n*log(2))*cosh(r), and the same with one of each pair exchanged."""
 
+    def of(up: Lane, down: Lane, r: Pair) -> Pair:
+        """Both for |x|, given 2**n/2 and 2**-n/2."""
+        z = r[0] * r[0]
+        even = z * lanes.polynomial(z, c.COSH)
+        odd = lanes.muladd(z * r[0], lanes.polynomial(z, c.SINH), r[1])
+        cosine, cosine_low = lanes.fast_two_sum(up, down)
+        sine, sine_low = lanes.fast_two_sum(up, -down)
+        # Where there is one term only, its product is exact (and the halves of so large a number would overflow).
+        s, s_error = lanes.muladd_pair(cosine, r[0], sine, exact=down.absent)
+        o, o_error = lanes.muladd_pair(sine, r[0], cosine, exact=down.absent)
+        return (
+            s + lanes.muladd(sine, even, lanes.muladd(cosine, odd, s_error + sine_low)),
+            o + lanes.muladd(cosine, even, lanes.muladd(sine, odd, o_error + cosine_low)),
+        )
 
-def sinh(lanes: Lanes, x: Lane) -> Lane:
-    up, down = halves(lanes, x)
-    total, error = lanes.fast_two_sum(up[0], -down[0])
-    size = (total + (error + (up[1] - down[1]))) * 2.0
-    linear = 2.0**-20 if lanes.single else 2.0**-28
-    return lanes.select(lanes.abs(x) < linear, x, lanes.copysign(size, x))
+    size = lanes.abs(x)
+    places, _, r = reduced(lanes, size)
+    s, o = of(lanes.real(places + (1022 << 52)), lanes.real((1022 << 52) - places), r)
+    usual = lanes.copysign(s, x), o
 
+    def at_ends() -> tuple[Lane, ...]:
+        _, n, r = reduced(lanes, lanes.at_most(size, 710.6))
+        # A quarter of the result.
+        s, o = of(power_of_two(lanes, n - 3.0), lanes.const(0), r)
+        return lanes.copysign(s * 4.0, x), o * 4.0
 
-def cosh(lanes: Lanes, x: Lane) -> Lane:
-    up, down = halves(lanes, x)
-    total, error = lanes.fast_two_sum(up[0], down[0])
-    return (total + (error + (up[1] + down[1]))) * 2.0
+    return lanes.rarely(lanes.not_(size <= 690.0), usual, at_ends)

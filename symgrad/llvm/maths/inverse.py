@@ -6,51 +6,61 @@ import math
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.logarithm import sum_with_multiple
 
 __all__ = ["acos", "asin", "atan", "atan2"]
 
+_ORDINARY = 2.0**-450, 2.0**450
 
-def _angle(lanes: Lanes, above: Lane, below: Lane) -> Pair:
-    """atan(above/below) for 0 <= above, below, neither so large that their sum overflows.
 
-    atan(t) = pi/4 + atan((t - 1)/(t + 1)) = pi/2 + atan(-1/t) (Abramowitz and Stegun 4.4.34, 4.4.36).
+def _angle(lanes: Lanes, above: Lane, below: Lane, total: Pair, behind: Lane | None = None) -> Lane:
+    """atan(above/below), or pi less that where ``behind``, for 0 <= above, below, and their sum.
+
+    atan(t) = pi/4 + atan((t - 1)/(t + 1)) = pi/2 + atan(-1/t) (Abramowitz and Stegun 4.4.34, 4.4.36). The difference
+    is exact by Sterbenz's lemma where it is used.
     """
-    low, high = above <= below * 0.5, above >= below * 2.0
-    total, total_error = lanes.two_sum(above, below)
-    difference, difference_error = lanes.two_sum(above, -below)
-    outer = low | high
-    numerator = lanes.select(low, above, lanes.select(high, -below, difference))
-    numerator_low = lanes.select(outer, 0.0, difference_error)
-    denominator = lanes.select(low, below, lanes.select(high, above, total))
-    denominator_low = lanes.select(outer, 0.0, total_error)
-    q, q_low = lanes.quotient((numerator, numerator_low), (denominator, denominator_low))
+    low, high = above <= below * 0.5, above * 0.5 >= below
+    numerator = lanes.select(low, above, lanes.select(high, -below, above - below))
+    denominator = lanes.select(low, below, lanes.select(high, above, total[0]))
+    denominator_low = lanes.select(low | high, 0.0, total[1])
+    quarters = lanes.select(low, 0.0, lanes.select(high, lanes.const(2), lanes.const(1)))
+    if behind is not None:
+        numerator = lanes.select(behind, -numerator, numerator)
+        quarters = lanes.select(behind, 4.0 - quarters, quarters)
+    q, q_low = lanes.quotient((numerator, lanes.const(0)), (denominator, denominator_low))
     z = q * q
     small = lanes.muladd(z * q, lanes.polynomial(z, c.ATAN), q_low)
-    offset = [lanes.select(low, 0.0, lanes.select(high, p, p / 2)) for p in c.HALF_PI_FULL]
-    angle, error = lanes.fast_two_sum(offset[0], q)
-    return angle, error + (offset[1] + small)
+    angle, rest = sum_with_multiple(lanes, quarters, q, c.QUARTER_PI)
+    return angle + (rest + small)
 
 
 def atan(lanes: Lanes, x: Lane) -> Lane:
-    angle, low = _angle(lanes, lanes.at_most(lanes.abs(x), 2.0**100), lanes.const(1))
-    return lanes.copysign(angle + low, x)
+    size, one = lanes.at_most(lanes.abs(x), 2.0**100), lanes.const(1)
+    return lanes.copysign(_angle(lanes, size, one, lanes.fast_two_sum(one, size)), x)
 
 
 def atan2(lanes: Lanes, y: Lane, x: Lane) -> Lane:
     """The ends are those of C99, F.9.1.4: infinities count as equal, zeros as ordinate 0 and abscissa 1."""
     above, below = lanes.abs(y), lanes.abs(x)
-    larger = lanes.select(above > below, above, below)
-    # The larger one stays below 2**900, so that its reciprocal is normal, and a remainder of the smaller one does not
-    # vanish, unless their ratio does.
-    scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**300, 2.0**600, 1.0))
-    infinite = larger.equals(math.inf)
-    above = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)
-    below = lanes.select(infinite, lanes.select(below.equals(math.inf), 1.0, 0.0), below * scale)
-    angle, low = _angle(lanes, above, lanes.select(larger.equals(0.0), 1.0, below))
-    mirrored, error = lanes.fast_two_sum(lanes.const(2 * c.HALF_PI_FULL[0]), -angle)
-    behind = mirrored + (error + (2 * c.HALF_PI_FULL[1] - low))
-    value = lanes.select((lanes.bits(x) >> 63).equals(1), behind, angle + low)
-    return lanes.select(x.equals(x) & y.equals(y), lanes.copysign(value, y), math.nan)
+
+    def angle(above: Lane, below: Lane) -> Lane:
+        total = lanes.fast_two_sum(lanes.larger(above, below), lanes.smaller(above, below))
+        behind = (lanes.bits(x) >> 63).equals(1)
+        return lanes.copysign(_angle(lanes, above, below, total, behind), y)
+
+    def at_ends() -> list[Lane]:
+        larger = lanes.larger(above, below)
+        # The larger one stays below 2**900, so that its reciprocal is normal, and a remainder of the smaller one does
+        # not vanish, unless their ratio does.
+        scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**300, 2.0**600, 1.0))
+        infinite = larger.equals(math.inf)
+        a = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)
+        b = lanes.select(infinite, lanes.select(below.equals(math.inf), 1.0, 0.0), below * scale)
+        value = angle(a, lanes.select(larger.equals(0.0), 1.0, b))
+        return [lanes.select(x.equals(x) & y.equals(y), value, math.nan)]
+
+    extreme = lanes.outside(above, *_ORDINARY) | lanes.outside(below, *_ORDINARY)
+    return lanes.rarely(extreme, [angle(above, below)], at_ends)[0]
 
 
 def _asin_parts(lanes: Lanes, x: Lane) -> tuple[Lane, Pair]:

@@ -213,6 +213,12 @@ class Lanes:
         limit_lane = self.const(limit)
         return self.select(limit_lane > x, limit_lane, x)
 
+    def larger(self, a: Lane, b: Lane) -> Lane:
+        return self.select(a > b, a, b)
+
+    def smaller(self, a: Lane, b: Lane) -> Lane:
+        return self.select(a < b, a, b)
+
     def _intrinsic(self, name: str, *args: Lane) -> Lane:
         full, vector = f"@llvm.{name}.v{self.width}f64", self.type("double")
         self.intrinsics.add(f"declare {vector} {full}({', '.join([vector] * len(args))})")
@@ -301,6 +307,21 @@ class Lanes:
         product = a * b
         return product, self.product_error(a, b, product)
 
+    def muladd_pair(self, a: Operand, b: Operand, c: Lane, *, exact: bool = False) -> Pair:
+        """a*b + c and its error, for |c| >= |a*b| or c = 0.
+
+        ``exact`` says that a*b has no error, or one too small to count.
+        """
+        a, b = self.lift(a, "double"), self.lift(b, "double")
+        total = self.muladd(a, b, c)
+        if self.single:
+            return total, self.const(0)
+        if self.fused:
+            return total, self._intrinsic("fma", a, b, c - total)
+        product = a * b
+        error = product - (total - c)
+        return total, error if exact else error + self.product_error(a, b, product)
+
     def quotient(self, a: Pair, b: Pair) -> Pair:
         """a/b with about 100 correct bits: a rounded quotient and what it lacks, to first order."""
         if self.single:
@@ -309,13 +330,25 @@ class Lanes:
         q = a[0] * inverse
         return q, self._remainder(q, a, b) * inverse
 
-    def _remainder(self, q: Lane, a: Pair, b: Pair) -> Lane:
+    def ratio(self, a: Pair, b: Pair) -> Lane:
+        """a/b rounded."""
+        if self.single:
+            return a[0] / b[0]
+        inverse = 1.0 / b[0]
+        q = a[0] * inverse
+        return self.muladd(self._remainder(q, a, b), inverse, q)
+
+    def division_error(self, q: Lane, a: Lane, b: Lane) -> Lane:
+        """a - q*b exactly, where q is a/b rounded."""
+        if self.single:
+            return self.const(0)
         if self.fused:
-            exact = self._intrinsic("fma", -q, b[0], a[0])
-        else:
-            product, error = self.two_product(q, b[0])
-            exact = (a[0] - product) - error
-        return self.muladd(-q, b[1], exact) + a[1]
+            return self._intrinsic("fma", -q, b, a)
+        product, error = self.two_product(q, b)
+        return (a - product) - error
+
+    def _remainder(self, q: Lane, a: Pair, b: Pair) -> Lane:
+        return self.muladd(-q, b[1], self.division_error(q, a[0], b[0])) + a[1]
 
     # rare lanes
 

@@ -23,7 +23,7 @@ __all__ = [
     "log10",
     "log_of_double",
     "mantissa",
-    "sum_with_exponent",
+    "sum_with_multiple",
 ]
 
 _ONE = 1023 << 52  # the bits of 1.0
@@ -62,7 +62,7 @@ def _tail(lanes: Lanes, f: Lane, series: Series = c.LOG) -> tuple[Lane, Lane]:
     return lanes.muladd(-s, lanes.muladd(z, lanes.polynomial(z, series), half_square), half_square), s
 
 
-def sum_with_exponent(lanes: Lanes, k: Lane, f: Lane, two: tuple[float, ...]) -> Pair:
+def sum_with_multiple(lanes: Lanes, k: Lane, f: Lane, two: tuple[float, ...]) -> Pair:
     """k*two + f for a sum of two, multiples of whose first term are exact, and f not larger unless k is zero."""
     total = lanes.muladd(k, two[0], f)
     if lanes.single:
@@ -83,7 +83,7 @@ def _at_all(lanes: Lanes, x: Lane, of_parts: Callable[[Lane, Lane], Lane]) -> La
 
 
 def _natural(lanes: Lanes, k: Lane, f: Lane) -> Lane:
-    total, low = sum_with_exponent(lanes, k, f, c.LN2)
+    total, low = sum_with_multiple(lanes, k, f, c.LN2)
     return total + (low - _tail(lanes, f)[0])
 
 
@@ -110,7 +110,7 @@ def log1p_of_pair(lanes: Lanes, x: Lane, low: Lane) -> Lane:
         low = low * scale
         # d log(1 + f) = df/(1 + f), and 1/(1 + f) = (1 - s)/(1 + s) = 1 - 2*s + 2*s**2 - ...
         tail = tail - lanes.muladd(low * -2.0, s - s * s, low)
-    total, rest = sum_with_exponent(lanes, k, f, c.LN2)
+    total, rest = sum_with_multiple(lanes, k, f, c.LN2)
     return total + (rest - tail)
 
 
@@ -132,7 +132,7 @@ def _log_in_base(lanes: Lanes, x: Lane, two: tuple[float, ...], e: tuple[float, 
 
     def of_parts(k: Lane, f: Lane) -> Lane:
         product, lost = lanes.two_product(f, lanes.const(e[0]))
-        total, low = sum_with_exponent(lanes, k, product, two)
+        total, low = sum_with_multiple(lanes, k, product, two)
         return total + (low + lanes.muladd(_tail(lanes, f)[0], -e[0], lanes.muladd(f, e[1], lost)))
 
     return _at_all(lanes, x, of_parts)

@@ -7,7 +7,7 @@ import math
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.exponential import NORMAL_RESULT, exp_of_pair, exp_of_pair_to_normal, power_of_two
 from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
-from symgrad.llvm.maths.logarithm import NORMAL, any_positive, mantissa, sum_with_exponent
+from symgrad.llvm.maths.logarithm import NORMAL, any_positive, mantissa, sum_with_multiple
 
 __all__ = ["cbrt", "hypot", "pow", "root"]
 
@@ -27,7 +27,7 @@ def _log_as_pair(lanes: Lanes, k: Lane, f: Lane) -> Pair:
     slope, lost_again = lanes.fast_two_sum(lanes.const(2), series)
     log, log_low = lanes.two_product(s, slope)
     log_low = log_low + lanes.muladd(s, lost_again + (lost + third_low), s_low * slope)
-    high, low = sum_with_exponent(lanes, k, log, c.LN2)
+    high, low = sum_with_multiple(lanes, k, log, c.LN2)
     return high, low + log_low
 
 

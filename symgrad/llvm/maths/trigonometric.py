@@ -98,7 +98,6 @@ def tan(lanes: Lanes, x: Lane) -> Lane:
     even = (n & 1).equals(0)
     above = lanes.select(even, t, d), lanes.select(even, t_low, d_low)
     below = lanes.select(even, d, t), lanes.select(even, d_low, t_low)
-    q, low = lanes.quotient(above, below)
     sign = ((n << 63) ^ lanes.bits(x)) & lanes.SIGN
-    usual = lanes.real(lanes.bits(q + low) ^ sign)
+    usual = lanes.real(lanes.bits(lanes.ratio(above, below)) ^ sign)
     return lanes.rarely(size > _LARGE, [usual], lambda: [lanes.call_libm("tan", x)])[0]
