@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from lark import Token
-
 from symgrad.errors import (
     DomainError,
     ForbiddenSyntaxError,
@@ -16,7 +14,7 @@ from symgrad.errors import (
 )
 from symgrad.frontend.arrays import ARRAYS, array_call
 from symgrad.frontend.scope import Scope
-from symgrad.frontend.terms import Argument, Items, Keyword, Nothing, Term, Text, ends
+from symgrad.frontend.terms import Argument, Items, Keyword, Nothing, Term, Text, Token, ends
 from symgrad.ir.graph import CONSTANTS, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS, Op

@@ -5,11 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TypeAlias
 
-from lark import Token
-
 from symgrad.errors import DeclarationError, ProgramSyntaxError, RedefinitionError, UnsupportedError
 from symgrad.frontend.scope import INFINITIES, Scope
-from symgrad.frontend.terms import Term, ends, literal_value
+from symgrad.frontend.terms import Term, Token, ends, literal_value
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape

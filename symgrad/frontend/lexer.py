@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lark import Token
-from lark.lexer import PatternStr, TerminalDef
-
 from symgrad.errors import (
     NestingError,
     ProgramSyntaxError,
     SymgradError,
 )
 from symgrad.frontend.refusals import DIGITS, FORBIDDEN, after_number, check_name, check_size, refused
+from symgrad.frontend.terms import Token
 from symgrad.source import Location, Source, Span
 
 __all__ = ["DIGITS", "KEYWORDS", "NESTING", "Lexer"]
@@ -140,13 +138,13 @@ class Lexer:
             if chain > NESTING:
                 raise self._too_deep(start)
             fresh = name == "_NEWLINE"
-            self.before_last, self.last = self.last, Token(name, value, start, None, None, None, None, end)
+            self.before_last, self.last = self.last, Token(name, value, start, end)
             yield self.last
         if brackets:
             raise self._unclosed()
         if not fresh:
             end = len(text)
-            self.before_last, self.last = self.last, Token("_NEWLINE", "", end, None, None, None, None, end)
+            self.before_last, self.last = self.last, Token("_NEWLINE", "", end, end)
             yield self.last
 
     def _too_deep(self, start: int) -> SymgradError:
@@ -185,10 +183,3 @@ class Lexer:
             opening,
             cure="use the same kind of bracket at both ends",
         )
-
-
-def terminal_names(terminals: list[TerminalDef]) -> dict[str, str]:
-    """Return the terminal of every operator and keyword that the grammar spells out."""
-    names: dict[str, str] = dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), "COMPARE")
-    names.update((t.pattern.value, t.name) for t in terminals if isinstance(t.pattern, PatternStr))
-    return names

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
-from lark import Token
-
 from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.lexer import Lexer
 from symgrad.frontend.refusals import FORBIDDEN
-from symgrad.frontend.terms import ends
+from symgrad.frontend.terms import Token, ends
 from symgrad.ir.op import OPS
 from symgrad.ir.types import DOMAINS
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import final
 
-from lark import Token
-
 from symgrad.errors import DomainError
 from symgrad.frontend.calls import call
 from symgrad.frontend.declarations import Declarations
@@ -22,6 +20,7 @@ from symgrad.frontend.terms import (
     Section,
     Term,
     Text,
+    Token,
     ends,
     literal_value,
 )

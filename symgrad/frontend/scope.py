@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lark import Token
-
 import symgrad.ops  # noqa: F401  (the records register on import)
 from symgrad.errors import (
     CycleError,
@@ -17,7 +15,7 @@ from symgrad.errors import (
     UnknownNameError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
-from symgrad.frontend.terms import Term, ends
+from symgrad.frontend.terms import Term, Token, ends
 from symgrad.frontend.uses import likely_domain
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, number, size_node
 from symgrad.ir.listing import Listing, suggest

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from lark import Token
-
 from symgrad.ir.graph import Node
 from symgrad.ir.types import Number
 
@@ -21,9 +19,32 @@ __all__ = [
     "Section",
     "Term",
     "Text",
+    "Token",
     "ends",
     "literal_value",
 ]
+
+
+class Token(str):
+    """A piece of the text, in the words of the grammar.
+
+    Attributes:
+        type: its terminal.
+        start_pos, end_pos: its place.
+    """
+
+    __slots__ = ("end_pos", "start_pos", "type")
+
+    type: str
+    start_pos: int
+    end_pos: int
+
+    def __new__(cls, type: str, value: str, start_pos: int, end_pos: int) -> Token:
+        self = super().__new__(cls, value)
+        self.type = type
+        self.start_pos = start_pos
+        self.end_pos = end_pos
+        return self
 
 
 class Term:
@@ -101,8 +122,6 @@ Argument: TypeAlias = Item | Keyword
 
 def ends(token: Token) -> tuple[int, int]:
     """Return where a token begins and ends."""
-    assert token.start_pos is not None
-    assert token.end_pos is not None
     return token.start_pos, token.end_pos
 
 

@@ -16,17 +16,11 @@ its names as real symbols; in any other text each name is defined above its use.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any, cast
-
-import lark
-from lark.lexer import Lexer as LarkLexer
+from collections.abc import Mapping
 
 from symgrad.errors import ProgramSyntaxError, UsageError
-from symgrad.frontend.lexer import Lexer, terminal_names
+from symgrad.frontend.lalr import MisplacedError, parse, tables
+from symgrad.frontend.lexer import Lexer
 from symgrad.frontend.messages import misplaced
 from symgrad.frontend.reader import Reader
 from symgrad.ir.graph import Node, growing
@@ -105,16 +99,12 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
         )
     source = Source(text, name)
     reader = Reader(source, known, strict)
-    parser, names = _parser()
-    lexer = Lexer(source, names)
-    _active.reader, _active.lexer = reader, lexer
+    lexer = Lexer(source, tables().terminals)
     try:
         with growing():
-            cast(Any, parser).parse(text)
-    except lark.UnexpectedToken as unexpected:
-        raise misplaced(lexer, cast(lark.Token, unexpected.token), unexpected.expected) from None
-    finally:
-        del _active.reader, _active.lexer
+            parse(lexer.tokens(), reader)
+    except MisplacedError as wrong:
+        raise misplaced(lexer, wrong.token, wrong.expected) from None
     listing = reader.listing()
     if not listing.names and listing.result is None and not reader.sizes:
         raise ProgramSyntaxError(
@@ -124,46 +114,3 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
             cure="write a formula, such as x**2",
         )
     return listing
-
-
-# One parser is built per process; a reading has its own state, found here by the thread that reads.
-class _Active(threading.local):
-    reader: Reader
-    lexer: Lexer
-
-
-_active = _Active()
-
-
-class _Tokens(LarkLexer):
-    """What lark asks for tokens: the lexer of the text being read."""
-
-    def __init__(self, lexer_conf: Any) -> None:
-        global _names
-        _names = terminal_names(lexer_conf.terminals)
-
-    def lex(self, text: str) -> Iterator[lark.Token]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        del text
-        return _active.lexer.tokens()
-
-
-class _Actions:
-    """What lark calls for each rule: the method of that name of the reader at work."""
-
-    def __getattr__(self, rule: str) -> Callable[[list[Any]], Any]:
-        method = getattr(Reader, rule)
-
-        def act(children: list[Any]) -> Any:
-            return method(_active.reader, *children)
-
-        return act
-
-
-_names: dict[str, str] = {}
-
-
-@cache
-def _parser() -> tuple[lark.Lark, dict[str, str]]:
-    grammar = (Path(__file__).parent / "program.lark").read_text(encoding="utf-8")
-    parser = lark.Lark(grammar, parser="lalr", lexer=_Tokens, transformer=cast(Any, _Actions()))
-    return parser, _names

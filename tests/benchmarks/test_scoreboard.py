@@ -144,7 +144,7 @@ def test_the_page_lists_who_is_absent_and_why() -> None:
 
 
 def test_a_peer_that_is_not_installed_says_so() -> None:
-    nothing = [("python", frozenset({"llvmlite", "lark"})), ("other", frozenset({"numba"}))]
+    nothing = [("python", frozenset({"llvmlite"})), ("other", frozenset({"numba"}))]
     assert python_for("symgrad", nothing) == "python"
     assert python_for("numba-svml", nothing) == "other"
     with pytest.raises(UnableError, match="not installed"):

@@ -59,7 +59,7 @@ SYMGRAD = "symgrad"
 _REVERSE = "its loop is written out by reverse accumulation, or by hand (W1, W2)"
 
 PEERS: Mapping[str, Peer] = {
-    SYMGRAD: Peer("symgrad", "by_symgrad", ("llvmlite", "lark"), "symgrad"),
+    SYMGRAD: Peer("symgrad", "by_symgrad", ("llvmlite",), "symgrad"),
     "numpy": Peer(
         "NumPy", "by_numpy", (), "numpy", note="by hand; PBE and graphs written out by reverse accumulation"
     ),
