@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.llvm.jit import call_c
 from symgrad.llvm.loop import lane_by_lane
-from symgrad.llvm.maths import FUNCTIONS, define
+from symgrad.llvm.maths import FUNCTIONS, Definition, define
 from symgrad.llvm.maths.fold import fold
 from symgrad.llvm.scipy_code import PREFIX, SCIPY, code_of, value_of
 from symgrad.llvm.types import CONSTANTS, FLOAT64, FloatType
@@ -47,16 +47,29 @@ class Declarations:
     def __init__(self, *, fused: bool = True) -> None:
         self.fused = fused
         self.intrinsics: dict[str, None] = {}  # declarations, in the order of their first use
-        self.maths: dict[str, str] = {}  # symbol -> definition
-        self.calls = 0  # of these
+        self.maths: dict[str, list[Any]] = {}  # symbol -> its Definition, and the number of its calls
         self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
 
+    def uses(
+        self, name: str, real: FloatType, width: int, *, instead_of: Definition | None = None
+    ) -> Definition:
+        """Note a call of a function of ours, or that one call is now of all functions of its formula."""
+        made = define(name, real, width, fused=self.fused, whole=instead_of is not None)
+        if instead_of is not None:
+            self.maths[instead_of.symbol][1] -= 1
+        self.maths.setdefault(made.symbol, [made, 0])[1] += 1
+        return made
+
     def definitions(self) -> list[str]:
         """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register."""
-        if self.calls > MOST_INLINED:
-            return list(self.maths.values())
-        return [text.replace(") #0 {", ") #1 {", 1) for text in self.maths.values()]
+        used = [(made, calls) for made, calls in self.maths.values() if calls]
+        for made, _ in used:
+            self.intrinsics.update(dict.fromkeys(made.intrinsics))
+            self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
+        if sum(calls for _, calls in used) > MOST_INLINED:
+            return [made.text for made, _ in used]
+        return [made.text.replace(") #0 {", ") #1 {", 1) for made, _ in used]
 
     def lanes(self, width: int) -> list[str]:
         """The functions that call C lane by lane."""
@@ -90,6 +103,9 @@ class VectorBuilder:
         self._suffix = f"v{width}f{real.bits}"
         self._seen: dict[str, Value] = {}
         self._negated: dict[str, Value] = {}
+        # Of the functions of ours: by formula and arguments the values that are known, and the line of the call.
+        self._parts: dict[str, dict[int | None, Value]] = {}
+        self._calls: dict[str, tuple[int, Definition, Value]] = {}
         self._count = 0
 
     # instructions
@@ -306,13 +322,27 @@ class VectorBuilder:
         )
 
     def _maths(self, name: str, args: Sequence[Value]) -> Value:
-        made = define(name, self.real, self.width, fused=self.declarations.fused)
-        self.declarations.maths[made.symbol] = made.text
-        self.declarations.calls += 1
-        self.declarations.intrinsics.update(dict.fromkeys(made.intrinsics))
-        self.declarations.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
-        value = self.emit(
-            f"call {made.gives} {made.symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
-        )
-        part = FUNCTIONS[name].part
-        return value if part is None else self.emit(f"extractvalue {made.gives} {value.text}, {part}")
+        function = FUNCTIONS[name]
+        given = ", ".join(f"{self.vector} {a.text}" for a in args)
+        place = f"{function.formula.__name__}({given})"
+        parts = self._parts.setdefault(place, {})
+        value = parts.get(function.part)
+        if value is None and not parts:
+            # As if this part were all: the code of the others is left out.
+            made = self.declarations.uses(name, self.real, self.width)
+            value = self.fresh(f"call {made.gives} {made.symbol}({given})")
+            self._calls[place] = len(self.lines) - 1, made, value
+        elif value is None:
+            line, single, first = self._calls[place]
+            whole = self.declarations.uses(name, self.real, self.width, instead_of=single)
+            both = f"{first.text}.all"
+            if single.gives != whole.gives:
+                known = next(iter(parts))
+                self.lines[line] = (
+                    f"  {both} = call {whole.gives} {whole.symbol}({given})\n"
+                    f"  {first.text} = extractvalue {whole.gives} {both}, {known}"
+                )
+                self._calls[place] = line, whole, first
+            value = self.fresh(f"extractvalue {whole.gives} {both}, {function.part}")
+        parts[function.part] = value
+        return value

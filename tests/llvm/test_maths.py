@@ -53,6 +53,7 @@ def c_lgamma(x: float) -> float:
 C_FUNCTIONS = {
     "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan, "acosh": np.arccosh, "asinh": np.arcsinh,
     "atanh": np.arctanh, "atan2": np.arctan2, "pow": np.power,
+    "sech": lambda x: 1 / np.cosh(x),
     "lgamma": np.vectorize(c_lgamma, otypes=[float]),
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -31,7 +32,8 @@ FUNCTIONS: dict[str, Function] = {
     "expm1": Function(exponential.expm1),
     "sinh": Function(exponential.sinhcosh, part=0),
     "cosh": Function(exponential.sinhcosh, part=1),
-    "tanh": Function(exponential.tanh),
+    "tanh": Function(exponential.tanhsech, part=0),
+    "sech": Function(exponential.tanhsech, part=1),
     "log": Function(logarithm.log),
     "log1p": Function(logarithm.log1p),
     "log2": Function(logarithm.log2),
@@ -75,18 +77,28 @@ class Definition:
     libm: dict[str, int]
 
 
-def define(name: str, real: FloatType, width: int, *, fused: bool) -> Definition:
+def define(name: str, real: FloatType, width: int, *, fused: bool, whole: bool = False) -> Definition:
     """Write a function of vectors.
 
     In float32 it computes in doubles: what is right to one ulp there is rounded correctly here but for one case in
     2**28, and the ends of the range and the numbers below the normal ones are where the last rounding finds them.
+
+    Args:
+        name: of the function.
+        real: the format of its arguments and values.
+        width: how many of them at a time.
+        fused: whether the target has an instruction for a*b + c with one rounding.
+        whole: whether a formula that gives the values of several functions should give all of them, and not only this
+            one. The bits are the same.
     """
     function = FUNCTIONS[name]
-    return _define(function.formula, function.arity, real, width, fused)
+    return _define(function.formula, function.arity, real, width, fused, None if whole else function.part)
 
 
 @cache
-def _define(formula: Formula, arity: int, real: FloatType, width: int, fused: bool) -> Definition:
+def _define(
+    formula: Formula, arity: int, real: FloatType, width: int, fused: bool, part: int | None
+) -> Definition:
     lanes = Lanes(width, fused=fused, single=real.bits == 32)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
@@ -95,16 +107,16 @@ def _define(formula: Formula, arity: int, real: FloatType, width: int, fused: bo
         for x in given
     ]
     result = formula(lanes, *args)
-    single = isinstance(result, Lane)
-    values = [v.text for v in ([result] if isinstance(result, Lane) else result)]
+    found = [result] if isinstance(result, Lane) else list(result)
+    values = [v.text for v in (found if part is None else [found[part]])]
     if vector != wide:
         values = [lanes.emit(f"fptrunc {wide} {v} to {vector}", "double").text for v in values]
     gives, value = vector, values[0]
-    if not single:
+    if len(values) > 1:
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
-    symbol = f"@maths.{formula.__name__}"
+    symbol = f"@maths.{formula.__name__}" + ("" if part is None else f".{part}")
     lines = [
         f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",
         "entry:",
@@ -112,4 +124,24 @@ def _define(formula: Formula, arity: int, real: FloatType, width: int, fused: bo
         f"  ret {gives} {value}",
         "}",
     ]
-    return Definition(symbol, gives, "\n".join(lines), frozenset(lanes.intrinsics), lanes.libm)
+    if part is not None:
+        lines = _used(lines)
+    text = "\n".join(lines)
+    intrinsics = frozenset(d for d in lanes.intrinsics if f"{d[d.index('@') : d.index('(')]}(" in text)
+    libm = {f: n for f, n in lanes.libm.items() if f"@lanes.{f}(" in text}
+    return Definition(symbol, gives, text, intrinsics, libm)
+
+
+_NAME = re.compile(r"%[\w.]+")
+
+
+def _used(lines: list[str]) -> list[str]:
+    """Drop the instructions whose values nobody reads. There are no loops: what is read stands before."""
+    kept: list[str] = []
+    read: set[str] = set()
+    for line in reversed(lines):
+        target, is_assignment, _ = line.strip().partition(" = ")
+        if not is_assignment or target in read:
+            kept.append(line)
+            read.update(_NAME.findall(line))
+    return kept[::-1]

@@ -20,7 +20,7 @@ __all__ = [
     "expm1",
     "power_of_two",
     "sinhcosh",
-    "tanh",
+    "tanhsech",
 ]
 
 NORMAL_RESULT = 708.0
@@ -140,15 +140,25 @@ def expm1(lanes: Lanes, x: Lane) -> Lane:
     return lanes.rarely(lanes.outside(x, -37.0, 709.0), [usual], at_ends)[0]
 
 
-def tanh(lanes: Lanes, x: Lane) -> Lane:
-    """-e/(2 + e) with e = exp(-2*|x|) - 1, which is within (-1, 0]."""
-    places, _, r = reduced(lanes, lanes.at_least(lanes.abs(x) * -2.0, -44.0))
+def tanhsech(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
+    """-e/(2 + e) and 2*sqrt(1 + e)/(2 + e) with e = exp(-2*|x|) - 1, which is within (-1, 0]."""
+    size = lanes.abs(x)
+    places, _, r = reduced(lanes, size * -2.0)
     scale = lanes.real(places + _ONE)
+    beyond = beyond_linear(lanes, r)
     start, lost = lanes.fast_two_sum(lanes.const(-1), scale)
     total, error = lanes.muladd_pair(scale, r[0], start, exact=True)
-    e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond_linear(lanes, r), error + lost))
+    e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond, error + lost))
     d, d_low = lanes.fast_two_sum(lanes.const(2), e)
-    return lanes.copysign(lanes.ratio((e, e_low), (d, d_low + e_low)), x)
+    tanh = lanes.copysign(lanes.ratio((e, e_low), (d, d_low + e_low)), x)
+    # Where e is rounded to -1 there is still this.
+    root = lanes.sqrt(lanes.muladd(scale, r[0] + beyond, scale))
+    usual = tanh, (root + root) / d
+
+    def at_ends() -> tuple[Lane, ...]:
+        return lanes.copysign(1.0, x), exp_of_pair(lanes, -size) * 2.0
+
+    return lanes.rarely(size > NORMAL_RESULT / 2, usual, at_ends)
 
 
 def sinhcosh(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:

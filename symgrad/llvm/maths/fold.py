@@ -28,11 +28,7 @@ def _engine(name: str, real: FloatType, fused: bool) -> Engine:
     lines += [
         f"  %made = call {made.gives} {made.symbol}({', '.join(f'{vector} %a{k}' for k in range(function.arity))})",
     ]
-    value = "%made"
-    if function.part is not None:
-        value = "%part"
-        lines.append(f"  {value} = extractvalue {made.gives} %made, {function.part}")
-    lines += [f"  store {vector} {value}, ptr %to, align 1", "  ret void", "}"]
+    lines += [f"  store {vector} %made, ptr %to, align 1", "  ret void", "}"]
     libm = [loop.lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
     return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]), once=True)
 
