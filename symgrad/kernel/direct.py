@@ -58,7 +58,7 @@ class _Machinery:
         head = object.__basicsize__
         layout = Layout(type=head - 8, value=head, bytes=bytes.__basicsize__ - 1, data=head)
         # Its own time is a few nanoseconds an argument however it is compiled, so it is compiled quickly.
-        self.engine = Engine(text(layout))
+        self.engine = Engine(text(layout), once=True)
         self.method = _Method(b"kernel", self.engine.address(CALL), _FASTCALL, None)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)
