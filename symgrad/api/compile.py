@@ -118,18 +118,16 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
     """Return the nodes to compile, and those whose products and sums may be fused.
 
     The user's own expressions are as written, and derivatives of moderate size in canonical form. In larger ones
-    numbers are taken out of products and sums, and what the user did not write may be fused. With ``fast`` nothing
-    counts as the user's own.
+    numbers are taken out of products and sums. What the user did not write may be fused; with ``fast`` nothing counts
+    as the user's own.
     """
     own = [] if fast else [e for e in exprs if not e.derived]
     ours = [e for e in exprs if fast or e.derived]
     derived = [e.node for e in ours]
     rewritten = dict(zip(derived, derived, strict=True))
-    fusable: frozenset[Node] = frozenset()
+    primal = [] if fast else topological([*(e.node for e in own), *(o for e in exprs for o in e.origins)])
     if derived and len(topological(derived)) > _CANONICAL_UP_TO:
-        primal = [] if fast else topological([*(e.node for e in own), *(o for e in exprs for o in e.origins)])
         rewritten = dict(zip(derived, gathered(derived, primal), strict=True))
-        fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     elif derived:
         from symgrad.rules.pipeline import canonical, stable
 
@@ -141,7 +139,7 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
             others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
             nodes = stable(nodes, others).nodes
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
-        fusable = frozenset(topological(list(rewritten.values()))) if fast else fusable
+    fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
     return [
         _real(rewritten[e.node], arrays) if e.derived else rewritten[e.node] if fast else e.node

@@ -111,7 +111,7 @@ def _module(
     plan: Plan, names: Sequence[str], lengths: Sequence[Size], real: FloatType, target: Target, *, alone: bool
 ) -> str:
     width = target.vector_bytes // real.itemsize
-    declarations = Declarations(fused=target.fused)
+    declarations = Declarations(fused=target.fused, estimates=target.estimates)
     texts: list[str] = []
     calls: list[str] = []
     products: set[tuple[bool, bool]] = set()

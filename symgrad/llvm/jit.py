@@ -90,10 +90,12 @@ class Target:
     Args:
         vector_bytes: width of the widest vector register that arithmetic should use.
         fused: whether they have an instruction for a*b + c with one rounding; without, llvm.fma is a call of C's fma.
+        estimates: whether they have AVX-512's instruction for 14 bits of 1/sqrt(x).
     """
 
     vector_bytes: int
     fused: bool
+    estimates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,11 @@ def _host_once() -> Host:
         triple=triple,
         cpu=str(llvm.get_host_cpu_name()),
         features=",".join(("+" if on else "-") + name for name, on in sorted(flags.items())),
-        target=Target(vector_bytes, bool(flags.get("fma")) or _always_fused(triple)),
+        target=Target(
+            vector_bytes,
+            bool(flags.get("fma")) or _always_fused(triple),
+            estimates=bool(flags.get("avx512f")),
+        ),
     )
     for name in _IMPLICIT:
         resolve(name)
