@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from symgrad.api.expr import Expr, as_expr, node_of
@@ -12,13 +12,18 @@ from symgrad.backward.vjp import pull_back
 from symgrad.errors import MissingInputError, NotInProgramError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import suggest
+from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.lower.coefficients import gathered
-from symgrad.ops.arith import div
+from symgrad.lower.tasks import own_cost
+from symgrad.ops.arith import add, div, mul, neg
 
 __all__ = ["compile"]
+
+_EVERYWHERE = frozenset((add, mul, neg, OPS["stop_gradient"]))
+_SMALL = 160  # equations
 
 # Up to this many equations a derivative is brought to canonical form before it is compiled; beyond, rewriting would
 # dominate the time to compile.
@@ -138,6 +143,7 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
         if not stand_ins:
             others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
             nodes = stable(nodes, others).nodes
+            nodes = _cheaper(nodes, gathered(derived, primal), primal)
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
@@ -145,6 +151,24 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
         _real(rewritten[e.node], arrays) if e.derived else rewritten[e.node] if fast else e.node
         for e in exprs
     ], fusable
+
+
+def _cheaper(nodes: Sequence[Node], derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
+    """Return derivatives as the chain rule gave them if they are cheaper so, and defined wherever they can be.
+
+    What the chain rule reads, the user's own expressions compute anyway; a form that collects has it in other words.
+    Small ones, in which a person would see the difference, are as they were chosen.
+    """
+    order = topological(derived)
+    if len(order) <= _SMALL:
+        return nodes
+    known = {*primal, *topological(nodes)}
+    everywhere = all(n in known or n.op in _EVERYWHERE or not n.args for n in order)
+    return derived if everywhere and _cost(derived, primal) < _cost(nodes, primal) else nodes
+
+
+def _cost(nodes: Sequence[Node], primal: Collection[Node]) -> int:
+    return sum(own_cost(n) for n in {*topological(nodes), *primal})
 
 
 def _of_stable(exprs: Sequence[Expr]) -> list[Node]:
