@@ -17,6 +17,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.lower.coefficients import gathered
+from symgrad.lower.known_sums import regrouped
 from symgrad.lower.tasks import own_cost
 from symgrad.ops.arith import add, div, mul, neg
 
@@ -132,7 +133,7 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
     rewritten = dict(zip(derived, derived, strict=True))
     primal = [] if fast else topological([*(e.node for e in own), *(o for e in exprs for o in e.origins)])
     if derived and len(topological(derived)) > _CANONICAL_UP_TO:
-        rewritten = dict(zip(derived, gathered(derived, primal), strict=True))
+        rewritten = dict(zip(derived, gathered(regrouped(derived, primal), primal), strict=True))
     elif derived:
         from symgrad.rules.pipeline import canonical, stable
 
@@ -143,7 +144,7 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
         if not stand_ins:
             others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
             nodes = stable(nodes, others).nodes
-            nodes = _cheaper(nodes, gathered(derived, primal), primal)
+            nodes = _cheaper(nodes, gathered(regrouped(derived, primal), primal), primal)
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
