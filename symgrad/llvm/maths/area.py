@@ -6,7 +6,7 @@ import math
 
 from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.maths.logarithm import log1p_of_pair, log_of_double
-from symgrad.llvm.maths.power import root
+from symgrad.llvm.maths.power import half_inverse_root
 
 __all__ = ["acosh", "asinh", "atanh"]
 
@@ -18,24 +18,32 @@ def asinh(lanes: Lanes, x: Lane) -> Lane:
     """log(1 + f) with f = t + t**2/(1 + sqrt(1 + t**2)), t = |x|."""
     t = lanes.abs(x)
     square, square_low = lanes.two_product(t, t)
-    radicand, error = lanes.two_sum(lanes.const(1), square)
-    r, r_low = root(lanes, (radicand, error + square_low))
-    below, error = lanes.fast_two_sum(r, lanes.const(1))
-    q, q_low = lanes.quotient((square, square_low), (below, error + r_low))
+    inverse = 1.0 / (lanes.sqrt(lanes.muladd(t, t, 1.0)) + 1.0)
+    q = square * inverse
+    # q*(q + 2) is to be the square. Half the reciprocal of q + 1 is inverse/2/(1 - inverse).
+    residual = lanes.muladd(-q, q, square - (q + q)) + square_low
     f, error = lanes.fast_two_sum(t, q)
+    q_low = lanes.const(0) if lanes.single else residual * (inverse * (inverse + 0.5))
     usual = log1p_of_pair(lanes, f, error + q_low)
     (size,) = lanes.rarely(lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)])
     return lanes.copysign(size, x)
 
 
 def acosh(lanes: Lanes, x: Lane) -> Lane:
-    """log(1 + f) with f = (x - 1) + sqrt(x**2 - 1)."""
-    square, square_low = lanes.two_product(x, x)
-    radicand, error = lanes.fast_two_sum(square, lanes.const(-1))
-    r, r_low = root(lanes, (radicand, error + square_low))
-    less_one, error = lanes.fast_two_sum(x, lanes.const(-1))
-    f, lost = lanes.fast_two_sum(r, less_one)
-    usual = log1p_of_pair(lanes, f, lost + (error + r_low))
+    """log(1 + f) with f = w + sqrt(w**2 + 2*w), w = x - 1."""
+    w, lost = lanes.fast_two_sum(x, lanes.const(-1))
+    twice = w + w
+    square = lanes.muladd(w, w, twice)
+    r = lanes.sqrt(square)
+    # What r**2 lacks, added in this order, is precise for the small numbers where it counts.
+    residual = lanes.muladd(w, w, lanes.muladd(-r, r, twice))
+    f, error = lanes.fast_two_sum(r, w)
+    low = (
+        lanes.const(0)
+        if lanes.single
+        else lanes.muladd(residual, half_inverse_root(lanes, square), error + lost)
+    )
+    usual = log1p_of_pair(lanes, f, low)
 
     def at_ends() -> list[Lane]:
         return [lanes.select(x < 1.0, math.nan, log_of_double(lanes, x))]

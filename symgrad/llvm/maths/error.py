@@ -6,32 +6,42 @@ Computation 36, 1981), with a polynomial of our own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.exponential import exp_of_pair
+from symgrad.llvm.maths.exponential import exp_of_pair, exp_of_pair_to_normal
 from symgrad.llvm.maths.lanes import Lane, Lanes
 
 __all__ = ["erf", "erfc"]
 
 
-def _complement(lanes: Lanes, x: Lane) -> Lane:
-    """erfc(|x|)."""
-    t = lanes.at_most(lanes.abs(x), 30.0)
+def _complement(
+    lanes: Lanes, t: Lane, exp: Callable[[Lanes, Lane, Lane], Lane] = exp_of_pair_to_normal
+) -> Lane:
+    """erfc(t), t >= 0."""
     square, low = lanes.two_product(t, t)
-    bell = exp_of_pair(lanes, -square, -low)
     s = (t - c.ERFC_CENTRE) / (t + c.ERFC_CENTRE)
-    return bell * lanes.polynomial(s, c.ERFC) / lanes.muladd(t, 2.0, 1.0)
-
-
-def erfc(lanes: Lanes, x: Lane) -> Lane:
-    value = _complement(lanes, x)
-    value = lanes.select(x < 0.0, 2.0 - value, value)
-    return lanes.select(lanes.abs(x) < 0.5, 1.0 - _near(lanes, x), value)
+    return exp(lanes, -square, -low) * lanes.polynomial(s, c.ERFC) / lanes.muladd(t, 2.0, 1.0)
 
 
 def _near(lanes: Lanes, x: Lane) -> Lane:
     return lanes.muladd(x, lanes.polynomial(x * x, c.ERF), x)
 
 
+def erfc(lanes: Lanes, x: Lane) -> Lane:
+    size = lanes.abs(x)
+    value = _complement(lanes, size)
+    value = lanes.select(x < 0.0, 2.0 - value, value)
+    usual = lanes.select(size < 0.5, 1.0 - _near(lanes, x), value)
+
+    def at_ends() -> list[Lane]:
+        value = _complement(lanes, lanes.at_most(size, 30.0), exp_of_pair)
+        return [lanes.select(x < 0.0, 2.0 - value, value)]
+
+    return lanes.rarely(lanes.not_(size <= 26.0), [usual], at_ends)[0]
+
+
 def erf(lanes: Lanes, x: Lane) -> Lane:
-    far = lanes.copysign(1.0 - _complement(lanes, x), x)
-    return lanes.select(lanes.abs(x) < 1.0, _near(lanes, x), far)
+    size = lanes.abs(x)
+    far = 1.0 - _complement(lanes, lanes.at_most(size, 6.0))
+    return lanes.select(size < 1.0, _near(lanes, x), lanes.copysign(far, x))

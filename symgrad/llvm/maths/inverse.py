@@ -7,6 +7,7 @@ import math
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
 from symgrad.llvm.maths.logarithm import sum_with_multiple
+from symgrad.llvm.maths.power import root
 
 __all__ = ["acos", "asin", "atan", "atan2"]
 
@@ -68,11 +69,10 @@ def _asin_parts(lanes: Lanes, x: Lane) -> tuple[Lane, Pair]:
     size = lanes.abs(x)
     large = size > 0.5
     half = (1.0 - size) * 0.5
-    root = lanes.sqrt(half)
-    root_low = -lanes.product_error(root, root, half) * (0.5 / lanes.at_least(root, 2.0**-500))
+    r, r_low = root(lanes, (half, lanes.const(0)))
     z = lanes.select(large, half, size * size)
-    t = lanes.select(large, root, size)
-    low = lanes.select(large, root_low, 0.0)
+    t = lanes.select(large, r, size)
+    low = lanes.select(large, r_low, 0.0)
     return large, (t, lanes.muladd(z * t, lanes.polynomial(z, c.ASIN), low))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.exponential import NORMAL_RESULT, exp_of_pair, exp_of_pair_to_normal, power_of_two
+from symgrad.llvm.maths.exponential import NORMAL_RESULT, exp_of_pair, exp_of_pair_to_normal
 from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
 from symgrad.llvm.maths.logarithm import NORMAL, any_positive, mantissa, sum_with_multiple
 
-__all__ = ["cbrt", "hypot", "pow", "root"]
+__all__ = ["cbrt", "half_inverse_root", "hypot", "pow", "root"]
 
 
 def _log_as_pair(lanes: Lanes, k: Lane, f: Lane) -> Pair:
@@ -70,38 +71,59 @@ def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Lane:
     return lanes.select(y.equals(0.0) | x.equals(1.0), 1.0, value)
 
 
-def cbrt(lanes: Lanes, x: Lane) -> Pair:
-    """A polynomial for m**(-1/3), a step of third order to 45 bits, and one of Newton's for the root itself.
-
-    Also what the result lacks: powers by thirds are products of it.
-    """
-    size = lanes.abs(x)
-    k, m = any_positive(lanes, size)
-    third = lanes.nearest(k * (1 / 3))
-    rest = k - third * 3.0
-    start = lanes.select(rest < 0.0, 2 ** (1 / 3), lanes.select(rest > 0.0, 2 ** (-1 / 3), 1.0))
+def _cube_root(lanes: Lanes, x: Lane) -> Pair:
+    """A polynomial for m**(-1/3), a step of third order to 45 bits, and one of Newton's for the root itself."""
+    k, m = mantissa(lanes, x)
+    shifted = lanes.muladd(k, 1 / 3, lanes.ROUND)
+    rest = lanes.muladd(shifted - lanes.ROUND, -3.0, k)
+    places = lanes.bits(shifted) << 52
+    m_and_rest = lanes.real(lanes.bits(x) - (places + places + places))
+    start = lanes.select(rest < 0.0, 2 ** (1 / 3), lanes.select(rest > 0.0, 2 ** (-1 / 3), lanes.const(1)))
     y = lanes.polynomial(m, c.CBRT) * start
-    m = m * power_of_two(lanes, rest)
-    wrong = 1.0 - m * (y * y * y)
+    wrong = lanes.muladd(m_and_rest * (y * y), -y, 1.0)
     y = lanes.muladd(y * wrong, lanes.muladd(wrong, 2 / 9, 1 / 3), y)
-    r = m * (y * y)
-    square, square_low = lanes.two_product(r, r)
-    cube, cube_low = lanes.two_product(square, r)
-    residual = ((m - cube) - cube_low) - square_low * r
-    scale = power_of_two(lanes, third)
-    step = residual * (y * y * (1 / 3))
-    value = r + step
-    high, low = (value, (r - value) + step) if not lanes.single else lanes.in_single(value)
-    ordinary = (size > 0.0) & (size < math.inf)
-    sign = lanes.copysign(1.0, x)
-    return lanes.select(ordinary, high * scale * sign, x), lanes.select(ordinary, low * scale * sign, 0.0)
+    square = y * y
+    r = m_and_rest * square
+    if lanes.single:
+        r, low = lanes.in_single(r)
+    else:
+        r_square, square_low = lanes.two_product(r, r)
+        residual = lanes.muladd(-square_low, r, lanes.division_error(r_square, m_and_rest, r))
+        r, low = lanes.fast_two_sum(r, residual * (square * (1 / 3)))
+    return lanes.real(lanes.bits(r) + places), low * lanes.real(places + (1023 << 52))
+
+
+def cbrt(lanes: Lanes, x: Lane) -> Sequence[Lane]:
+    """Also what the result lacks: powers by thirds are products of it."""
+    size = lanes.abs(x)
+
+    def signed(value: Lane) -> Lane:
+        return lanes.real(lanes.bits(value) ^ (lanes.bits(x) & lanes.SIGN))
+
+    usual = tuple(map(signed, _cube_root(lanes, size)))
+
+    def at_ends() -> Sequence[Lane]:
+        ordinary, tiny = (size > 0.0) & (size < math.inf), size < NORMAL[0]
+        of_tiny = [signed(v * 2.0**-18) for v in _cube_root(lanes, size * 2.0**54)]
+        value, low = (lanes.select(tiny, t, u) for t, u in zip(of_tiny, usual, strict=True))
+        return lanes.select(ordinary, value, x), lanes.select(ordinary, low, 0.0)
+
+    return lanes.rarely(lanes.outside(size, *NORMAL), usual, at_ends)
+
+
+def half_inverse_root(lanes: Lanes, x: Lane) -> Lane:
+    """1/(2*sqrt(x)) but for four per cent: enough for the correction of a root (some finite number for zero).
+
+    Halving the bits halves the exponent.
+    """
+    return lanes.real(lanes.integer(0x5FD6EB50C7B537A9) - (lanes.bits(x) >> 1))
 
 
 def root(lanes: Lanes, square: Pair) -> Pair:
     """The square root of a sum, of zero too."""
     r = lanes.sqrt(square[0])
     residual = square[1] - lanes.product_error(r, r, square[0])
-    return r, residual * (0.5 / lanes.at_least(r, 2.0**-500))
+    return r, residual * half_inverse_root(lanes, square[0])
 
 
 def hypot(lanes: Lanes, x: Lane, y: Lane) -> Lane:
