@@ -139,13 +139,13 @@ def series(function: Function, leading: Any, z: Any) -> Any:
 
 FITS += [
     Fit(
-        "EXP_AHEAD",
-        "(exp(r) - 1 - r)/r**2, 3/4 <= exp(r) <= 3/2",
-        lambda r: (mp.expm1(r) - r) / r**2,
+        "EXP_CUBIC",
+        "(exp(r) - 1 - r - r**2/2)/r**3, 3/4 <= exp(r) <= 3/2",
+        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3,
         mp.log(0.75) - 0.001,
         mp.log(1.5) + 0.001,
-        10,
-        abs,
+        9,
+        lambda r: r**2,
     ),
 ]
 

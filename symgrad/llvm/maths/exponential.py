@@ -126,8 +126,9 @@ def expm1(lanes: Lanes, x: Lane) -> Lane:
         """``factor``*exp(r) - ``one``."""
         start, lost = lanes.fast_two_sum(factor, lanes.const(-one))
         total, error = lanes.muladd_pair(factor, r[0], start, exact=True)
-        beyond = lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP_AHEAD), r[1])
-        return total + lanes.muladd(factor, beyond, error + lost)
+        square = r[0] * r[0]
+        cubic = lanes.muladd(square * r[0], lanes.polynomial(r[0], c.EXP_CUBIC), r[1])
+        return total + lanes.muladd(factor, lanes.muladd(square, 0.5, cubic), error + lost)
 
     places, _, r = reduced(lanes, x, least=_LEAST)
     usual = lanes.copysign(less_one(lanes.real(places + _ONE), 1.0, r), x)

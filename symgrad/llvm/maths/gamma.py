@@ -27,7 +27,7 @@ def lgamma(lanes: Lanes, x: Lane) -> Lane:
     for j in range(1, 7):
         product = product * lanes.select(k >= float(j), x - float(j), 1.0)
     logarithm = log(lanes, lanes.select(large, x, product))
-    near = lanes.muladd(t, lanes.polynomial(t, c.LGAMMA), lanes.select(up, -logarithm, logarithm))
+    near = lanes.muladd(t, lanes.polynomial(t, c.LGAMMA, chains=1), lanes.select(up, -logarithm, logarithm))
     r = 1.0 / x
     series = lanes.muladd(r, lanes.polynomial(r * r, c.STIRLING), c.STIRLING_CONSTANT)
     far = lanes.muladd(x - 0.5, logarithm - 1.0, series)

@@ -255,18 +255,18 @@ class Lanes:
             return a * b + c
         return self._intrinsic("fma", a, b, c) if self.fused else a * b + c
 
-    def polynomial(self, x: Lane, series: Series) -> Lane:
-        """Horner's scheme, of the even and the odd powers of x by themselves where there are many.
+    def polynomial(self, x: Lane, series: Series, *, chains: int = 2) -> Lane:
+        """Horner's scheme; in two chains, of the even and of the odd powers of x, where there are many.
 
         The processor fills the waits of short chains with the next points, but does not look so far ahead for others.
+        Two sums of opposite sign cancel: where that counts, ask for one chain.
         """
         coefficients = series.single if self.single else series.double
-        if len(coefficients) < _MANY:
+        if len(coefficients) < _MANY or chains == 1:
             return self._horner(x, coefficients)
         square = x * x
-        return self.muladd(
-            self._horner(square, coefficients[1::2]), x, self._horner(square, coefficients[::2])
-        )
+        odd, even = (self._horner(square, coefficients[i::2]) for i in (1, 0))
+        return self.muladd(odd, x, even)
 
     def _horner(self, x: Lane, coefficients: Sequence[float]) -> Lane:
         value = self.const(coefficients[-1])

@@ -62,6 +62,16 @@ def _tail(lanes: Lanes, f: Lane, series: Series = c.LOG) -> tuple[Lane, Lane]:
     return lanes.muladd(-s, lanes.muladd(z, lanes.polynomial(z, series), half_square), half_square), s
 
 
+def _pair(lanes: Lanes, f: Lane) -> Pair:
+    """log(1 + f) as f - f**2/2 and the rest, a third of the tail, so that its error counts less."""
+    if lanes.single:
+        return f, -_tail(lanes, f)[0]
+    s = f / (f + 2.0)
+    z = s * s
+    high, error = lanes.muladd_pair(f * -0.5, f, f)
+    return high, lanes.muladd(s, lanes.muladd(z, lanes.polynomial(z, c.LOG), f - high), error)
+
+
 def sum_with_multiple(lanes: Lanes, k: Lane, f: Lane, two: tuple[float, ...]) -> Pair:
     """k*two + f for a sum of two, multiples of whose first term are exact, and f not larger unless k is zero."""
     total = lanes.muladd(k, two[0], f)
@@ -131,9 +141,10 @@ def _log_in_base(lanes: Lanes, x: Lane, two: tuple[float, ...], e: tuple[float, 
     """log(x) to the base in which the logarithms of 2 and of e are given as sums."""
 
     def of_parts(k: Lane, f: Lane) -> Lane:
-        product, lost = lanes.two_product(f, lanes.const(e[0]))
+        high, rest = _pair(lanes, f)
+        product, lost = lanes.two_product(high, lanes.const(e[0]))
         total, low = sum_with_multiple(lanes, k, product, two)
-        return total + (low + lanes.muladd(_tail(lanes, f)[0], -e[0], lanes.muladd(f, e[1], lost)))
+        return total + (low + lanes.muladd(rest, e[0], lanes.muladd(high, e[1], lost)))
 
     return _at_all(lanes, x, of_parts)
 
