@@ -236,12 +236,12 @@ FITS += [
     ),
     Fit(
         "ERFC",
-        "(1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49",
-        erfc_in_s,
+        "(P(s) - P(0))/s, P = (1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49",
+        lambda s: (erfc_in_s(s) - erfc_in_s(0)) / s,
         mp.mpf(0.49 - CENTRE) / (0.49 + CENTRE),
         LAST,
-        23,
-        lambda s: 1,
+        22,
+        abs,
     ),
 ]
 
@@ -301,6 +301,7 @@ CONSTANTS = [
     ("1/log(2)", parts("LOG2_E", 1 / mp.log(2), 53)),
     ("1/log(10)", parts("LOG10_E", 1 / mp.log(10), 53)),
     ("2/3 as a sum", parts("LOG_THIRD", mp.mpf(2) / 3, 53)),
+    ("P(0) of ERFC as a sum", parts("ERFC_MIDDLE", erfc_in_s(0), 53)),
     ("K of ERFC", f"ERFC_CENTRE = {float(CENTRE)}"),
     ("log10(2), multiples as of LN2", parts("LOG10_2", mp.log10(2), 42)),
     ("log(2*pi)/2 - 1/2", f'STIRLING_CONSTANT = float.fromhex("{float(mp.log(2 * mp.pi) / 2 - 0.5).hex()}")'),

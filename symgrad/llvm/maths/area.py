@@ -36,7 +36,7 @@ def acosh(lanes: Lanes, x: Lane) -> Lane:
     square = lanes.muladd(w, w, twice)
     r = lanes.sqrt(square)
     # What r**2 lacks, added in this order, is precise for the small numbers where it counts.
-    residual = lanes.muladd(w, w, lanes.muladd(-r, r, twice))
+    residual = lanes.muladd(w, w, lanes.division_error(r, twice, r))
     f, error = lanes.fast_two_sum(r, w)
     low = (
         lanes.const(0)

@@ -177,20 +177,20 @@ ERF = Series(
         "0x1.562b1a3f52383p-8 -0x1.bcd7e398a2077p-11 0x1.d8b8ad76f270cp-14 -0x1.44d010c4eb1ffp-17 "
     ),
 )
-# (1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49: 2**-53.0
+# (P(s) - P(0))/s, P = (1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49: 2**-57.6
 ERFC = Series(
     _read(
-        "0x1.3ccda0b5d5dc2p+0 -0x1.1f367683f89a7p-3 0x1.d5f2948159db7p-9 0x1.510169d096808p-4 "
-        "-0x1.bda9309a28a03p-4 0x1.7a14188a99a29p-4 -0x1.e0d0fa6dfb3b8p-5 0x1.d0b0037dd2008p-6 "
-        "-0x1.3f603c35228d8p-7 0x1.cc3a0e1e2eca3p-10 0x1.33fb263883d7dp-12 -0x1.303f9d22be466p-12 "
-        "0x1.b143ec7b62890p-15 0x1.778a0b38f6a78p-16 -0x1.8002a2b50106dp-17 -0x1.052078ecda353p-20 "
-        "0x1.d633e03ae6f41p-20 -0x1.f57da9617effap-25 -0x1.14dc9a09af4fap-22 0x1.a2c9e8d76cfbbp-26 "
-        "0x1.3ebe67a676b22p-25 -0x1.2c6789a59467cp-28 -0x1.0a02bd853abcep-28 0x1.0248520bbaec9p-31 "
+        "-0x1.1f367683f89a7p-3 0x1.d5f2948159d7bp-9 0x1.510169d096807p-4 -0x1.bda9309a289aep-4 "
+        "0x1.7a14188a99a43p-4 -0x1.e0d0fa6dfc156p-5 0x1.d0b0037dd1a41p-6 -0x1.3f603c34fc0bap-7 "
+        "0x1.cc3a0e1e5d30fp-10 0x1.33fb261760fe9p-12 -0x1.303f9d262f1d6p-12 0x1.b143f10ca83fap-15 "
+        "0x1.778a0bd2c205fp-16 -0x1.8002d77387964p-17 -0x1.052086f766857p-20 0x1.d636f9a33137bp-20 "
+        "-0x1.f57d34ec530e7p-25 -0x1.14eb3a4d5482dp-22 0x1.a2ceeaaa1683bp-26 0x1.3f0d0d73bcc08p-25 "
+        "-0x1.2c8416d1c8566p-28 -0x1.0aba8c01b2e34p-28 0x1.02ac11a421f2ep-31 "
     ),
     _read(
-        "0x1.3ccda0b2e3e73p+0 -0x1.1f3677442ab0dp-3 0x1.d5f5733d63fbdp-9 0x1.5101a869db326p-4 "
-        "-0x1.bdab007f70cb5p-4 0x1.7a1128be7ea85p-4 -0x1.e0b60c4b4a82bp-5 0x1.d0ece4b7b6244p-6 "
-        "-0x1.40cfd9ad1d38fp-7 0x1.c29294d3cf1f5p-10 0x1.7f65a59cd36a3p-12 -0x1.00a9f8c6975dfp-12 "
+        "-0x1.1f36770f0f270p-3 0x1.d5f4a28373307p-9 0x1.51019fabb4bfap-4 -0x1.bdaac18bf1513p-4 "
+        "0x1.7a1164a3116fap-4 -0x1.e0b7f700feb3fp-5 0x1.d0ea17dd14684p-6 -0x1.40c2d9143db49p-7 "
+        "0x1.c2cf66b1ecf63p-10 0x1.7e65e9c334ab4p-12 -0x1.0124886e24886p-12 "
     ),
 )
 # lgamma(2 + t)/t, -3/4 <= t <= 1/2: 2**-55.1
@@ -238,6 +238,8 @@ LOG2_E = _read("0x1.71547652b82fep+0 0x1.777d0ffda0d24p-56")
 LOG10_E = _read("0x1.bcb7b1526e50ep-2 0x1.95355baaafad3p-57")
 # 2/3 as a sum
 LOG_THIRD = _read("0x1.5555555555555p-1 0x1.5555555555555p-55")
+# P(0) of ERFC as a sum
+ERFC_MIDDLE = _read("0x1.3ccda0b5d5dc2p+0 0x1.e65b158f28ce5p-54")
 # K of ERFC
 ERFC_CENTRE = 3.75
 # log10(2), multiples as of LN2

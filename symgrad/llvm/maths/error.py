@@ -21,7 +21,9 @@ def _complement(
     """erfc(t), t >= 0."""
     square, low = lanes.two_product(t, t)
     s = (t - c.ERFC_CENTRE) / (t + c.ERFC_CENTRE)
-    return exp(lanes, -square, -low) * lanes.polynomial(s, c.ERFC) / lanes.muladd(t, 2.0, 1.0)
+    middle, middle_low = c.ERFC_MIDDLE
+    value = lanes.muladd(s, lanes.polynomial(s, c.ERFC), middle_low) + middle
+    return exp(lanes, -square, -low) * value / lanes.muladd(t, 2.0, 1.0)
 
 
 def _near(lanes: Lanes, x: Lane) -> Lane:

@@ -339,7 +339,7 @@ class Lanes:
         return self.muladd(self._remainder(q, a, b), inverse, q)
 
     def division_error(self, q: Lane, a: Lane, b: Lane) -> Lane:
-        """Return a - q*b exactly, where q is a/b rounded."""
+        """Return a - q*b, exactly where q is a/b rounded."""
         if self.single:
             return self.const(0)
         if self.fused:
