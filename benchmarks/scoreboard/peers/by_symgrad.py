@@ -58,8 +58,9 @@ def _pointwise(workload: Pointwise) -> Bind:
     _note(clock)
 
     def bind(inputs: Any) -> Run:
+        given = tuple(inputs)
         out = tuple(np.empty(inputs.shape[1]) for _ in outputs)
-        return Run(lambda: kernel(*inputs, out=out), lambda found: found)
+        return Run(lambda: kernel(*given, out=out), lambda found: found)
 
     return bind
 
