@@ -269,7 +269,7 @@ class Engine:
 
     Args:
         ir: the text of an LLVM module. It is verified, and every function it declares is looked up first.
-        once: whether the code runs so seldom that it need not be fast, only soon there.
+        once: whether the code need not be fast, only soon there: LLVM optimises nothing.
 
     Raises:
         InternalError: if LLVM does not accept the module.
