@@ -18,7 +18,7 @@ LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
 of ours: no C function and no name of the user's has one."""
 
-ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { alwaysinline nounwind }\n"
+ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { alwaysinline nounwind }\nattributes #2 = { noinline nounwind optnone }\n"
 
 _BUFFER = 8192
 """Bytes that all buffers together should have: well inside the first-level cache."""
@@ -368,7 +368,7 @@ def lane_by_lane(name: str, arity: int, width: int, real: FloatType, *, declare:
     vector, scalar = f"<{width} x {real.llvm}>", real.llvm
     names = [f"%x{k}" for k in range(arity)]
     lines = [
-        f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #0 {{",
+        f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #2 {{",
         "entry:",
     ]
     for x in names:
