@@ -141,7 +141,7 @@ def _add(a: Facts, b: Facts) -> Facts:
 
 
 def _times(x: Bound, y: Bound) -> Bound:
-    return 0 if x == 0 or y == 0 else x * y
+    return x * y if x and y else 0
 
 
 def _mul(a: Facts, b: Facts) -> Facts:
@@ -150,9 +150,10 @@ def _mul(a: Facts, b: Facts) -> Facts:
         for y, y_open in ((b.low, b.low_open), (b.high, b.high_open)):
             value = _times(x, y)
             # Zero is taken as soon as one factor takes it, whatever the other does.
-            reached = (x == 0 and not x_open) or (y == 0 and not y_open) or not (x_open or y_open)
+            reached = not (x_open or y_open) or (not x and not x_open) or (not y and not y_open)
             ends.append((value, not reached))
     low, high = min(e[0] for e in ends), max(e[0] for e in ends)
+    some_open = any(o for _, o in ends)
     parity = None
     if a.integer and b.integer and (a.parity == 0 or b.parity == 0):
         parity = 0
@@ -161,8 +162,8 @@ def _mul(a: Facts, b: Facts) -> Facts:
     return _facts(
         low,
         high,
-        all(o for v, o in ends if v == low),
-        all(o for v, o in ends if v == high),
+        some_open and all(o for v, o in ends if v == low),
+        some_open and all(o for v, o in ends if v == high),
         nonzero=a.nonzero and b.nonzero,
         integer=a.integer and b.integer,
         parity=parity,
