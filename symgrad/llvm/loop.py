@@ -18,7 +18,11 @@ LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
 of ours: no C function and no name of the user's has one."""
 
-ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { alwaysinline nounwind }\nattributes #2 = { noinline nounwind optnone }\n"
+ATTRIBUTES = """\
+attributes #0 = { nounwind }
+attributes #1 = { alwaysinline nounwind }
+attributes #2 = { noinline nounwind optnone }
+"""
 
 _BUFFER = 8192
 """Bytes that all buffers together should have: well inside the first-level cache."""

@@ -178,8 +178,8 @@ class RulesForSums:
 class NormalForms:
     """The normaliser: normal forms of sums and products, with their memos.
 
-    What is remembered of sums and products holds in every round: only small ones are, and these are taken apart whatever
-    the round has left as it was.
+    What is remembered of sums and products holds in every round: only small ones are, and these are taken apart,
+    whatever the round has left as it was.
 
     Args:
         rules: the matched rules.
