@@ -134,12 +134,12 @@ class Products:
         above: list[Node] = []
         below: list[Node] = []
         radicals: dict[Exponent, int] = {}
-        bases = {*form.factors, *form.powers}
 
         def key(base: Node) -> tuple[bool, FactorKey]:
             return (base in form.powers, self._forms.order.factor(alias.get(base, base)))
 
-        for base in sorted(bases, key=key):
+        plain = not alias and not form.powers
+        for base in self.sorted(form.factors) if plain else sorted({*form.factors, *form.powers}, key=key):
             if base in form.factors and not base.is_number():
                 e = form.factors[base]
                 if base is E:
