@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, growing
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import div, mul, pow
 from symgrad.ops.elementary import sqrt
@@ -75,6 +75,7 @@ def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
     return list(found)
 
 
+@growing()
 def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical:
     """Bring nodes to canonical form: what a person would write, with the same value wherever the input has one.
 
