@@ -21,7 +21,6 @@ for _name in ("parse", "symbols", "sin", "grad", "derivatives", "compile"):
     getattr(sg, _name)
 for _name in (
     "frontend.text",
-    "rules.cheap",
     "rules.pipeline",
     "rules.samples",
     "kernel.compile",
