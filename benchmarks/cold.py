@@ -21,8 +21,8 @@ yu = y*u
 z = sqrt(yu)
 """
 
-LIMIT_COLD = 1.4
-LIMIT_COMPILE_MS = 30.0
+LIMIT_COLD = 1.0
+LIMIT_COMPILE_MS = 25.0
 
 _WORK = f"""
 import symgrad as sg

@@ -131,7 +131,7 @@ def _phases(board: Board) -> Sheet:
         "Of that: symgrad's parts",
         ("", "read or build", "derive", "compile", "all once more"),
         rows,
-        "Reading the first text in a process builds the tables of the parser; the last column is everything again in "
+        "Reading the first text in a process reads the tables of the parser; the last column is everything again in "
         "the same process.",
     )
 

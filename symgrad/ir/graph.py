@@ -228,15 +228,15 @@ _resume = False  # whether the last of them switches the collector on again
 def _intern(op: Op, args: tuple[Node, ...], params: tuple[Any, ...], shape: Shape, dtype: Kind) -> Node:
     key = (op, args, params)
     node = _table.get(key)
-    if node is not None:
-        return node
+    return _new(key, shape, dtype) if node is None else node
+
+
+def _new(key: tuple[Op, tuple[Node, ...], tuple[Any, ...]], shape: Shape, dtype: Kind) -> Node:
     with _lock:
         node = _table.get(key)  # another thread may have been first
         if node is None:
             node = Node.__new__(Node)
-            node.op = op
-            node.args = args
-            node.params = params
+            node.op, node.args, node.params = key
             node.shape = shape
             node.dtype = dtype
             node._digest = None  # pyright: ignore[reportPrivateUsage]
@@ -366,6 +366,10 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
         DomainError: for a number where a truth value is needed.
         ShapeError: if the shapes do not broadcast.
     """
+    key = (op, args, params)
+    known = _table.get(key)
+    if known is not None:
+        return known  # what follows was found right when it was made
     count = len(op.takes)
     if (len(args) < count if op.variadic else len(args) != count) or len(params) != len(op.parameters):
         raise UsageError(
@@ -404,7 +408,7 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
             raise ShapeError(f"{op.name}: {error.what}", expected=error.expected, cure=error.cure) from None
     gives = op.gives
     dtype: Kind = ("int" if integers else "real") if gives == "same" else gives
-    return _intern(op, args, params, shape, dtype)
+    return _new(key, shape, dtype)
 
 
 set_apply(apply)

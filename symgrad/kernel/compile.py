@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.graph import SIZE, SYMBOL, Node
@@ -11,15 +11,16 @@ from symgrad.ir.printer import expression_text
 from symgrad.ir.sizes import Extent, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import broadcast_shapes
-from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.threads import checked_threads
-from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.code import Code
 from symgrad.llvm.types import FloatType, float_type
 from symgrad.lower.schedule import schedule
+
+if TYPE_CHECKING:
+    from symgrad.kernel.array_kernel import ArrayKernel
 
 __all__ = ["compile_nodes"]
 
@@ -86,6 +87,9 @@ def compile_nodes(
 def _array_kernel(
     outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str, threads: int
 ) -> ArrayKernel:
+    from symgrad.kernel.array_kernel import ArrayKernel  # some thirty modules that other programs do not need
+    from symgrad.llvm.array_code import ArrayCode
+
     return ArrayKernel(
         ArrayCode(outputs, inputs, real),
         outputs,

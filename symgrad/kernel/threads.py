@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["checked_threads", "common_shape", "cores", "in_pieces", "targets", "worthwhile"]
 
@@ -165,6 +167,8 @@ def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
 @cache
 def _pool() -> ThreadPoolExecutor:
     """The threads of this process, started when there is work for them."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(cores(), thread_name_prefix="symgrad")
 
 

@@ -31,7 +31,7 @@ __all__ = ["FIELDS", "driver", "python_function"]
 # output that is an input goes through a copy too: NumPy lets that be, for it takes a loop to read before it writes.
 # Sums of sizes saturate: what does not fit into memory must fail to be allocated, never wrap around to a little.
 _BATCH = """\
-define i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
+define i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
 entry:
   %n = load i64, ptr %dimensions
   %some = icmp sgt i64 %n, 0
@@ -269,7 +269,7 @@ finish:
 # NumPy would turn the floating-point flags that the code leaves behind into warnings. They say nothing about the
 # result, because both sides of a `where` are computed, so the loop leaves the flags as it found them.
 _ENTRY = """\
-define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
+define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
   %flags = alloca [8 x i64], align 16
   %got = call i32 @fegetenv(ptr %flags)
   %failed = call i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan)
@@ -294,7 +294,7 @@ reported:
 done:
   ret void
 }
-define void @array.drop(ptr %arena) #0 {
+define void @array.drop(ptr %arena) #2 {
   %kept = atomicrmw xchg ptr %arena, i64 0 acq_rel
   %empty = icmp eq i64 %kept, 0
   br i1 %empty, label %done, label %free
@@ -304,7 +304,7 @@ free:
 done:
   ret void
 }
-define internal void @array.free(i64 %memory) #0 {
+define internal void @array.free(i64 %memory) #2 {
   %block.slot.int = sub i64 %memory, 16
   %block.slot = inttoptr i64 %block.slot.int to ptr
   %block = load ptr, ptr %block.slot

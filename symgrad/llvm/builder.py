@@ -35,6 +35,8 @@ class Value(NamedTuple):
 
 MOST_INLINED = 16
 """Calls of our functions in a module that are inlined: beyond, the code grows faster than the time shrinks."""
+MOST_INLINED_WITH_C = 2
+"""The same where all of them call C for some arguments."""
 
 
 class Declarations:
@@ -64,12 +66,16 @@ class Declarations:
         return made
 
     def definitions(self) -> list[str]:
-        """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register."""
+        """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register.
+
+        Sines call C for rare arguments: where there are only such, the registers are empty in any case.
+        """
         used = [(made, calls) for made, calls in self.maths.values() if calls]
         for made, _ in used:
             self.intrinsics.update(dict.fromkeys(made.intrinsics))
             self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
-        if sum(calls for _, calls in used) > MOST_INLINED:
+        most = MOST_INLINED_WITH_C if all(made.libm for made, _ in used) else MOST_INLINED
+        if sum(calls for _, calls in used) > most:
             return [made.text for made, _ in used]
         return [made.text.replace(") #0 {", ") #1 {", 1) for made, _ in used]
 

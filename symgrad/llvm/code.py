@@ -13,8 +13,11 @@ __all__ = ["Code"]
 
 @made_once
 def _driver() -> Engine:
-    """The inner loop that all kernels share; it lives as long as the process."""
-    return Engine(loop.driver())
+    """The inner loop that all kernels share; it lives as long as the process.
+
+    Hardly any time is spent in it, and `loop.COPY` is written so that it need not be optimised.
+    """
+    return Engine(loop.driver(), once=True)
 
 
 class Code:

@@ -18,64 +18,101 @@ LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
 of ours: no C function and no name of the user's has one."""
 
-ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { alwaysinline nounwind }\n"
+ATTRIBUTES = """\
+attributes #0 = { nounwind }
+attributes #1 = { alwaysinline nounwind }
+attributes #2 = { noinline nounwind optnone }
+"""
 
 _BUFFER = 8192
 """Bytes that all buffers together should have: well inside the first-level cache."""
 
-# One loop for gathering, scattering and filling: element j of the source is element min(j, last), so a short
-# block is padded with copies of its last element and no lane computes on something the user did not pass.
-COPY = """\
+_UNROLLED = 8
+
+
+def _copy_of(kind: str, name: str) -> str:
+    """The part of `copy` for elements of one size: eight in a turn, then one by one, then the last one again."""
+    moved = [
+        line.replace("{k}", str(k)).replace("{k+1}", str(k + 1))
+        for k in range(_UNROLLED)
+        for line in (
+            "  %{x}.v{k} = load {kind}, ptr %{x}.p{k}, align 1",
+            "  store {kind} %{x}.v{k}, ptr %{x}.q{k}, align 1",
+            "  %{x}.p{k+1} = getelementptr i8, ptr %{x}.p{k}, i64 %src.step",
+            "  %{x}.q{k+1} = getelementptr i8, ptr %{x}.q{k}, i64 %dst.step",
+        )
+    ]
+    text = f"""\
+{{x}}:
+  %{{x}}.many = icmp sge i64 %real, {_UNROLLED}
+  br i1 %{{x}}.many, label %{{x}}.several, label %{{x}}.few
+{{x}}.several:
+  %{{x}}.p0 = phi ptr [ %src, %{{x}} ], [ %{{x}}.p{_UNROLLED}, %{{x}}.several ]
+  %{{x}}.q0 = phi ptr [ %dst, %{{x}} ], [ %{{x}}.q{_UNROLLED}, %{{x}}.several ]
+  %{{x}}.todo = phi i64 [ %real, %{{x}} ], [ %{{x}}.less, %{{x}}.several ]
+{chr(10).join(moved)}
+  %{{x}}.less = sub i64 %{{x}}.todo, {_UNROLLED}
+  %{{x}}.more = icmp sge i64 %{{x}}.less, {_UNROLLED}
+  br i1 %{{x}}.more, label %{{x}}.several, label %{{x}}.few
+{{x}}.few:
+  %{{x}}.p = phi ptr [ %src, %{{x}} ], [ %{{x}}.p{_UNROLLED}, %{{x}}.several ], [ %{{x}}.p.next, %{{x}}.one ]
+  %{{x}}.q = phi ptr [ %dst, %{{x}} ], [ %{{x}}.q{_UNROLLED}, %{{x}}.several ], [ %{{x}}.q.next, %{{x}}.one ]
+  %{{x}}.left = phi i64 [ %real, %{{x}} ], [ %{{x}}.less, %{{x}}.several ], [ %{{x}}.left.next, %{{x}}.one ]
+  %{{x}}.any = icmp sgt i64 %{{x}}.left, 0
+  br i1 %{{x}}.any, label %{{x}}.one, label %{{x}}.end
+{{x}}.one:
+  %{{x}}.v = load {{kind}}, ptr %{{x}}.p, align 1
+  store {{kind}} %{{x}}.v, ptr %{{x}}.q, align 1
+  %{{x}}.p.next = getelementptr i8, ptr %{{x}}.p, i64 %src.step
+  %{{x}}.q.next = getelementptr i8, ptr %{{x}}.q, i64 %dst.step
+  %{{x}}.left.next = sub i64 %{{x}}.left, 1
+  br label %{{x}}.few
+{{x}}.end:
+  %{{x}}.v.last = load {{kind}}, ptr %end, align 1
+  br label %{{x}}.fill
+{{x}}.fill:
+  %{{x}}.r = phi ptr [ %{{x}}.q, %{{x}}.end ], [ %{{x}}.r.next, %{{x}}.filled ]
+  %{{x}}.gap = phi i64 [ %padding, %{{x}}.end ], [ %{{x}}.gap.next, %{{x}}.filled ]
+  %{{x}}.open = icmp sgt i64 %{{x}}.gap, 0
+  br i1 %{{x}}.open, label %{{x}}.filled, label %done
+{{x}}.filled:
+  store {{kind}} %{{x}}.v.last, ptr %{{x}}.r, align 1
+  %{{x}}.r.next = getelementptr i8, ptr %{{x}}.r, i64 %dst.step
+  %{{x}}.gap.next = sub i64 %{{x}}.gap, 1
+  br label %{{x}}.fill
+"""
+    return text.replace("{x}", name).replace("{kind}", kind)
+
+
+# One function for gathering, scattering and filling: element j of the source is element min(j, last), so a short
+# block is padded with copies of its last element and no lane computes on something the user did not pass. It is written
+# so that it is fast although the compiler does not optimise it: what a turn of the loop does by itself it does in
+# registers, and only what it passes on to the next is in memory.
+COPY = (
+    """\
 define internal void @ufunc.copy(ptr %src, i64 %src.step, ptr %dst, i64 %dst.step, i64 %count, i64 %last, i64 %size)
 #0 { entry:
   %any = icmp sgt i64 %count, 0
   br i1 %any, label %pick, label %done
 pick:
+  %known = add i64 %last, 1
+  %short = icmp slt i64 %count, %known
+  %real = select i1 %short, i64 %count, i64 %known
+  %padding = sub i64 %count, %real
+  %end.offset = mul i64 %last, %src.step
+  %end = getelementptr i8, ptr %src, i64 %end.offset
   switch i64 %size, label %doubles [ i64 1, label %bytes
                                      i64 4, label %floats ]
-doubles:
-  %dj = phi i64 [ 0, %pick ], [ %dj.next, %doubles ]
-  %dinside = icmp slt i64 %dj, %last
-  %dk = select i1 %dinside, i64 %dj, i64 %last
-  %dfrom = mul i64 %dk, %src.step
-  %dto = mul i64 %dj, %dst.step
-  %dp = getelementptr i8, ptr %src, i64 %dfrom
-  %dq = getelementptr i8, ptr %dst, i64 %dto
-  %dv = load i64, ptr %dp, align 1
-  store i64 %dv, ptr %dq, align 1
-  %dj.next = add i64 %dj, 1
-  %dmore = icmp slt i64 %dj.next, %count
-  br i1 %dmore, label %doubles, label %done
-floats:
-  %fj = phi i64 [ 0, %pick ], [ %fj.next, %floats ]
-  %finside = icmp slt i64 %fj, %last
-  %fk = select i1 %finside, i64 %fj, i64 %last
-  %ffrom = mul i64 %fk, %src.step
-  %fto = mul i64 %fj, %dst.step
-  %fp = getelementptr i8, ptr %src, i64 %ffrom
-  %fq = getelementptr i8, ptr %dst, i64 %fto
-  %fv = load i32, ptr %fp, align 1
-  store i32 %fv, ptr %fq, align 1
-  %fj.next = add i64 %fj, 1
-  %fmore = icmp slt i64 %fj.next, %count
-  br i1 %fmore, label %floats, label %done
-bytes:
-  %bj = phi i64 [ 0, %pick ], [ %bj.next, %bytes ]
-  %binside = icmp slt i64 %bj, %last
-  %bk = select i1 %binside, i64 %bj, i64 %last
-  %bfrom = mul i64 %bk, %src.step
-  %bto = mul i64 %bj, %dst.step
-  %bp = getelementptr i8, ptr %src, i64 %bfrom
-  %bq = getelementptr i8, ptr %dst, i64 %bto
-  %bv = load i8, ptr %bp, align 1
-  store i8 %bv, ptr %bq, align 1
-  %bj.next = add i64 %bj, 1
-  %bmore = icmp slt i64 %bj.next, %count
-  br i1 %bmore, label %bytes, label %done
+"""
+    + _copy_of("i64", "doubles")
+    + _copy_of("i32", "floats")
+    + _copy_of("i8", "bytes")
+    + """\
 done:
   ret void
 }
 """
+)
 
 # Scratch (tables of addresses, buffers, spilled values) beyond 16 KiB is on the heap: threads have stacks of
 # 512 KiB on macOS. When memory is exhausted no error can be reported from a loop that may run without the
@@ -179,7 +216,7 @@ classify:
 repeat:
   %lane.offset = mul i64 %k, %stride
   %lanes = getelementptr i8, ptr %buffers, i64 %lane.offset
-  call void @ufunc.copy(ptr %arg, i64 0, ptr %lanes, i64 %size, i64 %width, i64 0, i64 %size)
+  call void @ufunc.copy(ptr %arg, i64 0, ptr %lanes, i64 %size, i64 %width, i64 %width.less.one, i64 %size)
   br label %classified
 classified:
   %base = phi ptr [ %arg, %classify ], [ %lanes, %repeat ]
@@ -335,7 +372,7 @@ def lane_by_lane(name: str, arity: int, width: int, real: FloatType, *, declare:
     vector, scalar = f"<{width} x {real.llvm}>", real.llvm
     names = [f"%x{k}" for k in range(arity)]
     lines = [
-        f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #0 {{",
+        f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #2 {{",
         "entry:",
     ]
     for x in names:

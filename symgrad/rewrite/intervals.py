@@ -141,32 +141,43 @@ def _add(a: Facts, b: Facts) -> Facts:
 
 
 def _times(x: Bound, y: Bound) -> Bound:
-    return 0 if x == 0 or y == 0 else x * y
+    return x * y if x and y else 0
 
 
 def _mul(a: Facts, b: Facts) -> Facts:
-    ends: list[tuple[Bound, bool]] = []
-    for x, x_open in ((a.low, a.low_open), (a.high, a.high_open)):
-        for y, y_open in ((b.low, b.low_open), (b.high, b.high_open)):
-            value = _times(x, y)
-            # Zero is taken as soon as one factor takes it, whatever the other does.
-            reached = (x == 0 and not x_open) or (y == 0 and not y_open) or not (x_open or y_open)
-            ends.append((value, not reached))
-    low, high = min(e[0] for e in ends), max(e[0] for e in ends)
     parity = None
     if a.integer and b.integer and (a.parity == 0 or b.parity == 0):
         parity = 0
     elif a.parity == 1 and b.parity == 1:
         parity = 1
     return _facts(
-        low,
-        high,
-        all(o for v, o in ends if v == low),
-        all(o for v, o in ends if v == high),
+        *_ends_of_product(a, b),
         nonzero=a.nonzero and b.nonzero,
         integer=a.integer and b.integer,
         parity=parity,
     )
+
+
+def _ends_of_product(a: Facts, b: Facts) -> tuple[Bound, Bound, bool, bool]:
+    """The ends of a product and whether they are open: in general the extremes of four, in common cases fewer."""
+    if not (a.low_open or a.high_open or b.low_open or b.high_open):
+        if b.low is b.high:
+            a, b = b, a
+        if a.low is a.high:
+            first, second = _times(a.low, b.low), _times(a.low, b.high)
+            return (first, second, False, False) if a.low > 0 else (second, first, False, False)
+        if a.low == -a.high and b.low == -b.high:
+            high = _times(a.high, b.high)
+            return -high, high, False, False
+    ends: list[tuple[Bound, bool]] = []
+    for x, x_open in ((a.low, a.low_open), (a.high, a.high_open)):
+        for y, y_open in ((b.low, b.low_open), (b.high, b.high_open)):
+            value = _times(x, y)
+            # Zero is taken as soon as one factor takes it, whatever the other does.
+            reached = not (x_open or y_open) or (not x and not x_open) or (not y and not y_open)
+            ends.append((value, not reached))
+    low, high = min(e[0] for e in ends), max(e[0] for e in ends)
+    return low, high, all(o for v, o in ends if v == low), all(o for v, o in ends if v == high)
 
 
 def _reciprocal(a: Facts) -> Facts:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node, number, truth
 from symgrad.ops.layout import broadcast_to, full
+from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, applicable, apply_rule
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
 from symgrad.rewrite.rule import Rule, RuleSet
@@ -175,25 +176,35 @@ class RulesForSums:
 
 
 class NormalForms:
-    """The normaliser of one round: normal forms of sums and products, with their memos.
+    """The normaliser: normal forms of sums and products, with their memos.
+
+    What is remembered of sums and products holds in every round: only small ones are, and these are taken apart,
+    whatever the round has left as it was.
 
     Args:
-        current: the round.
-        order: the order of terms and factors, which outlives the round.
+        rules: the matched rules.
+        known: facts about nodes.
+        order: the order of terms and factors.
     """
 
-    def __init__(self, current: Round, order: Order) -> None:
-        self.known = current.known
-        self.settled = current.settled
-        self._raw = current.raw
+    def __init__(self, rules: RuleSet, known: Conditions, order: Order) -> None:
+        self.known = known
+        self.settled: set[Node] = set()
+        self._raw: set[Node] = set()
         self.order = order
         self.products = Products(self)
         self.sums = Sums(self)
         self.denominators = Denominators(self)
         self.tensors = Tensors(self)
         self.choices = Choices(self)
-        self.rules_for_products = RulesForProducts(current.rules, self)
-        self.rules_for_sums = RulesForSums(current.rules, self)
+        self.rules_for_products = RulesForProducts(rules, self)
+        self.rules_for_sums = RulesForSums(rules, self)
+
+    def begin(self, current: Round) -> NormalForms:
+        """Turn to a round, and return itself."""
+        self.settled, self._raw = current.settled, current.raw
+        self.tensors = Tensors(self)  # what these remember is of the round
+        return self
 
     def opens(self, node: Node, root: Node) -> bool:
         """Tell whether a sum or product is taken apart inside a larger one."""

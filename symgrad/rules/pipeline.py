@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, growing
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import div, mul, pow
 from symgrad.ops.elementary import sqrt
@@ -75,6 +75,7 @@ def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
     return list(found)
 
 
+@growing()
 def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical:
     """Bring nodes to canonical form: what a person would write, with the same value wherever the input has one.
 
@@ -94,16 +95,16 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
         >>> canonical([add(mul(x, x), mul(x, x))]).nodes[0] is 2 * x**2
         True
     """
-    order = Order()
     rules = DROP_STOPS if drop_stops else CANONICAL
     known = Conditions()
-    nodes, trace = rewrite(outputs, rules, lambda current: NormalForms(current, order), known=known)
+    forms = NormalForms(rules, known, Order())
+    nodes, trace = rewrite(outputs, rules, forms.begin, known=known)
     asked = (
         frozenset[Note].intersection(*(frozenset(_asked(n)) for n in nodes))
         if trace.widening
         else frozenset[Note]()
     )
-    nodes = in_matrix_notation(nodes, lambda: NormalForms(Round(rules, known, 0), order))
+    nodes = in_matrix_notation(nodes, lambda: forms.begin(Round(rules, known, 0)))
     return Canonical(spell_signs(nodes), trace, asked)
 
 

@@ -36,6 +36,7 @@ class Products:
     def __init__(self, forms: NormalForms) -> None:
         self._forms = forms
         self._known_forms: dict[Node, Form] = {}
+        self._known_factors: dict[Node, Form] = {}
 
     def small(self, node: Node) -> bool:
         """Tell whether a product in normal form has few enough factors to be copied into another."""
@@ -64,11 +65,16 @@ class Products:
 
     def form_of_factor(self, node: Node) -> Form:
         """Return the form of a node that is to be raised to a power; a power in normal form is taken as it is."""
-        if node.op.name in {"mul", "div", "neg"} and self.small(node):
-            return self.form(node)
-        gathering = Gathering(self._forms)
-        gathering.take(node, 1)
-        return Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
+        found = self._known_factors.get(node)
+        if found is None:
+            if node.op.name in {"mul", "div", "neg"} and self.small(node):
+                found = self.form(node)
+            else:
+                gathering = Gathering(self._forms)
+                gathering.take(node, 1)
+                found = Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
+            self._known_factors[node] = found
+        return found
 
     def apply_one_rule(self, gathering: Gathering) -> bool:
         """Apply the first rule for products that matches, and tell whether one did."""
@@ -128,12 +134,12 @@ class Products:
         above: list[Node] = []
         below: list[Node] = []
         radicals: dict[Exponent, int] = {}
-        bases = {*form.factors, *form.powers}
 
         def key(base: Node) -> tuple[bool, FactorKey]:
             return (base in form.powers, self._forms.order.factor(alias.get(base, base)))
 
-        for base in sorted(bases, key=key):
+        plain = not alias and not form.powers
+        for base in self.sorted(form.factors) if plain else sorted({*form.factors, *form.powers}, key=key):
             if base in form.factors and not base.is_number():
                 e = form.factors[base]
                 if base is E:
@@ -157,8 +163,7 @@ class Products:
         roots = [_power(number(n), e) for e, n in sorted(radicals.items())]
         leading = sum(1 for n in above if n.op is CONSTANT)
         above[leading:leading] = roots
-        size = Fraction(form.coefficient).__abs__()
-        top, bottom = _split(size, bool(above), bool(below))
+        top, bottom = _split(abs(form.coefficient), bool(above), bool(below))
         if top != 1 or not above:
             above.insert(0, number(top))
         denominators = ([number(bottom)] if bottom != 1 else []) + below
@@ -201,8 +206,10 @@ def _roots_joined(form: Form) -> Form:
     """Write sqrt(2)*sqrt(pi) as sqrt(2*pi), and sqrt(2)/(2*sqrt(pi)) as 1/sqrt(2*pi)."""
     factors = form.factors
     constants = [b for b, e in factors.items() if b.op is CONSTANT and b is not E and abs(e) == HALF]
-    numbers = [b for b, e in factors.items() if e == HALF and b.is_number()]
-    if len(constants) != 1 or not numbers:
+    if len(constants) != 1:
+        return form
+    numbers = [b for b, e in factors.items() if b.is_number() and e == HALF]
+    if not numbers:
         return form
     n, e = prod(int(b.value) for b in numbers), factors[constants[0]]
     if e < 0 and Fraction(form.coefficient).denominator % n:
@@ -212,7 +219,7 @@ def _roots_joined(form: Form) -> Form:
     return Form(coefficient, {mul(number(n), constants[0]): e, **rest}, form.powers)
 
 
-def _split(size: Fraction, has_above: bool, has_below: bool) -> tuple[Exponent, int]:
+def _split(size: Exponent, has_above: bool, has_below: bool) -> tuple[Exponent, int]:
     """Write a coefficient as top/bottom: x/2, 2*x/3, x/10, but 0.9*x."""
     p, q = size.numerator, size.denominator
     if q == 1 or (not has_above and not has_below):

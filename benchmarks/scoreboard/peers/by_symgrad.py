@@ -19,7 +19,14 @@ from benchmarks.scoreboard.programs import Program
 # What symgrad imports when it is first needed is not a part of compiling: peers have imported themselves too.
 for _name in ("parse", "symbols", "sin", "grad", "derivatives", "compile"):
     getattr(sg, _name)
-for _name in ("frontend.text", "rules.pipeline", "kernel.compile", "kernel.array_kernel", "llvm.jit"):
+for _name in (
+    "frontend.text",
+    "rules.pipeline",
+    "rules.samples",
+    "kernel.compile",
+    "kernel.array_kernel",
+    "llvm.jit",
+):
     import_module(f"symgrad.{_name}")
 
 # Seconds of the last preparation: reading or building the formula, deriving, compiling.
