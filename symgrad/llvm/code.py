@@ -15,7 +15,7 @@ __all__ = ["Code"]
 def _driver() -> Engine:
     """The inner loop that all kernels share; it lives as long as the process.
 
-    Hardly any time is spent in it, and `loop.COPY` is written so that it need not be optimised.
+    Hardly any time is spent in it, and `copies.py` is written so that it need not be optimised.
     """
     return Engine(loop.driver(), once=True)
 

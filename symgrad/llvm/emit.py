@@ -24,7 +24,7 @@ from symgrad.llvm import loop
 from symgrad.llvm.builder import Declarations, Value, VectorBuilder
 from symgrad.llvm.jit import Target
 from symgrad.llvm.types import FloatType
-from symgrad.lower.interleave import side_by_side
+from symgrad.lower.limits import limited_by_memory, side_by_side
 from symgrad.lower.schedule import Chunk, Schedule
 
 __all__ = ["Module", "emit"]
@@ -72,7 +72,15 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
     nin = len(plan.inputs)
     alone = entry is not None
     parts = [
-        loop.plan(itemsizes, nin, width, real, plan.slots * width * real.itemsize, internal=alone),
+        loop.plan(
+            itemsizes,
+            nin,
+            width,
+            real,
+            plan.slots * width * real.itemsize,
+            streams=limited_by_memory(plan),
+            internal=alone,
+        ),
         *text,
         *declarations.definitions(),
         *declarations.lanes(width),

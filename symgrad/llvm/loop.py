@@ -10,9 +10,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
+from symgrad.llvm.copies import COPY, STREAM
 from symgrad.llvm.types import FloatType
 
-__all__ = ["ATTRIBUTES", "COPY", "LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
+__all__ = ["ATTRIBUTES", "LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
 
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
@@ -24,97 +25,14 @@ attributes #1 = { alwaysinline nounwind }
 attributes #2 = { noinline nounwind optnone }
 """
 
-_BUFFER = 8192
+_BUFFER = 12_288
 """Bytes that all buffers together should have: well inside the first-level cache."""
 
-_UNROLLED = 8
+_STREAMED = 2**24
+"""Bytes of all outputs from which on they go past the caches, if memory is what limits the loop: else the stores run
+beside the computation."""
 
-
-def _copy_of(kind: str, name: str) -> str:
-    """The part of `copy` for elements of one size: eight in a turn, then one by one, then the last one again."""
-    moved = [
-        line.replace("{k}", str(k)).replace("{k+1}", str(k + 1))
-        for k in range(_UNROLLED)
-        for line in (
-            "  %{x}.v{k} = load {kind}, ptr %{x}.p{k}, align 1",
-            "  store {kind} %{x}.v{k}, ptr %{x}.q{k}, align 1",
-            "  %{x}.p{k+1} = getelementptr i8, ptr %{x}.p{k}, i64 %src.step",
-            "  %{x}.q{k+1} = getelementptr i8, ptr %{x}.q{k}, i64 %dst.step",
-        )
-    ]
-    text = f"""\
-{{x}}:
-  %{{x}}.many = icmp sge i64 %real, {_UNROLLED}
-  br i1 %{{x}}.many, label %{{x}}.several, label %{{x}}.few
-{{x}}.several:
-  %{{x}}.p0 = phi ptr [ %src, %{{x}} ], [ %{{x}}.p{_UNROLLED}, %{{x}}.several ]
-  %{{x}}.q0 = phi ptr [ %dst, %{{x}} ], [ %{{x}}.q{_UNROLLED}, %{{x}}.several ]
-  %{{x}}.todo = phi i64 [ %real, %{{x}} ], [ %{{x}}.less, %{{x}}.several ]
-{chr(10).join(moved)}
-  %{{x}}.less = sub i64 %{{x}}.todo, {_UNROLLED}
-  %{{x}}.more = icmp sge i64 %{{x}}.less, {_UNROLLED}
-  br i1 %{{x}}.more, label %{{x}}.several, label %{{x}}.few
-{{x}}.few:
-  %{{x}}.p = phi ptr [ %src, %{{x}} ], [ %{{x}}.p{_UNROLLED}, %{{x}}.several ], [ %{{x}}.p.next, %{{x}}.one ]
-  %{{x}}.q = phi ptr [ %dst, %{{x}} ], [ %{{x}}.q{_UNROLLED}, %{{x}}.several ], [ %{{x}}.q.next, %{{x}}.one ]
-  %{{x}}.left = phi i64 [ %real, %{{x}} ], [ %{{x}}.less, %{{x}}.several ], [ %{{x}}.left.next, %{{x}}.one ]
-  %{{x}}.any = icmp sgt i64 %{{x}}.left, 0
-  br i1 %{{x}}.any, label %{{x}}.one, label %{{x}}.end
-{{x}}.one:
-  %{{x}}.v = load {{kind}}, ptr %{{x}}.p, align 1
-  store {{kind}} %{{x}}.v, ptr %{{x}}.q, align 1
-  %{{x}}.p.next = getelementptr i8, ptr %{{x}}.p, i64 %src.step
-  %{{x}}.q.next = getelementptr i8, ptr %{{x}}.q, i64 %dst.step
-  %{{x}}.left.next = sub i64 %{{x}}.left, 1
-  br label %{{x}}.few
-{{x}}.end:
-  %{{x}}.v.last = load {{kind}}, ptr %end, align 1
-  br label %{{x}}.fill
-{{x}}.fill:
-  %{{x}}.r = phi ptr [ %{{x}}.q, %{{x}}.end ], [ %{{x}}.r.next, %{{x}}.filled ]
-  %{{x}}.gap = phi i64 [ %padding, %{{x}}.end ], [ %{{x}}.gap.next, %{{x}}.filled ]
-  %{{x}}.open = icmp sgt i64 %{{x}}.gap, 0
-  br i1 %{{x}}.open, label %{{x}}.filled, label %done
-{{x}}.filled:
-  store {{kind}} %{{x}}.v.last, ptr %{{x}}.r, align 1
-  %{{x}}.r.next = getelementptr i8, ptr %{{x}}.r, i64 %dst.step
-  %{{x}}.gap.next = sub i64 %{{x}}.gap, 1
-  br label %{{x}}.fill
-"""
-    return text.replace("{x}", name).replace("{kind}", kind)
-
-
-# One function for gathering, scattering and filling: element j of the source is element min(j, last), so a short
-# block is padded with copies of its last element and no lane computes on something the user did not pass. It is written
-# so that it is fast although the compiler does not optimise it: what a turn of the loop does by itself it does in
-# registers, and only what it passes on to the next is in memory.
-COPY = (
-    """\
-define internal void @ufunc.copy(ptr %src, i64 %src.step, ptr %dst, i64 %dst.step, i64 %count, i64 %last, i64 %size)
-#0 { entry:
-  %any = icmp sgt i64 %count, 0
-  br i1 %any, label %pick, label %done
-pick:
-  %known = add i64 %last, 1
-  %short = icmp slt i64 %count, %known
-  %real = select i1 %short, i64 %count, i64 %known
-  %padding = sub i64 %count, %real
-  %end.offset = mul i64 %last, %src.step
-  %end = getelementptr i8, ptr %src, i64 %end.offset
-  switch i64 %size, label %doubles [ i64 1, label %bytes
-                                     i64 4, label %floats ]
-"""
-    + _copy_of("i64", "doubles")
-    + _copy_of("i32", "floats")
-    + _copy_of("i8", "bytes")
-    + """\
-done:
-  ret void
-}
-"""
-)
-
-# Scratch (tables of addresses, buffers, spilled values) beyond 16 KiB is on the heap: threads have stacks of
+# Scratch (tables of addresses, buffers, spilled values) beyond 24 KiB is on the heap: threads have stacks of
 # 512 KiB on macOS. When memory is exhausted no error can be reported from a loop that may run without the
 # GIL, and wrong numbers are worse than an abort.
 #
@@ -143,6 +61,8 @@ start:
   %sizes = load ptr, ptr %sizes.at
   %body.at = getelementptr i64, ptr %plan, i64 7
   %body = load ptr, ptr %body.at
+  %streamed.at = getelementptr i64, ptr %plan, i64 8
+  %streamed.from = load i64, ptr %streamed.at
   %width.less.one = sub i64 %width, 1
   %minus.width = sub i64 0, %width
   %table = mul i64 %nargs, 8
@@ -152,7 +72,7 @@ start:
   %buffers.size = mul i64 %nargs, %stride
   %spill.offset = add i64 %buffers.offset, %buffers.size
   %scratch.size = add i64 %spill.offset, %spill.size
-  %small = icmp sle i64 %scratch.size, 16384
+  %small = icmp sle i64 %scratch.size, 24576
   br i1 %small, label %stack, label %allocate
 stack:
   %on.stack = alloca i8, i64 %scratch.size, align 64
@@ -202,6 +122,7 @@ prepared:
 classify:
   %k = phi i64 [ 0, %prepared ], [ %k.next, %classified ]
   %fast = phi i1 [ %parallel, %prepared ], [ %fast.next, %classified ]
+  %out.bytes = phi i64 [ 0, %prepared ], [ %out.bytes.next, %classified ]
   %arg.at = getelementptr ptr, ptr %args, i64 %k
   %arg = load ptr, ptr %arg.at
   %step.at = getelementptr i64, ptr %steps, i64 %k
@@ -210,6 +131,8 @@ classify:
   %size = load i64, ptr %size.at
   %contiguous = icmp eq i64 %step, %size
   %input = icmp slt i64 %k, %nin
+  %written.bytes = select i1 %input, i64 0, i64 %size
+  %out.bytes.next = add i64 %out.bytes, %written.bytes
   %still = icmp eq i64 %step, 0
   %repeated = and i1 %input, %still
   br i1 %repeated, label %repeat, label %classified
@@ -237,11 +160,73 @@ whole:
   %go = and i1 %some, %fast.next
   br i1 %go, label %vectors, label %rest
 vectors:
+  %written = mul i64 %whole.n, %out.bytes.next
+  %large = icmp sge i64 %written, %streamed.from
+  br i1 %large, label %streamed, label %at.once
+at.once:
   call void %body(ptr %bases, ptr %masks, i64 %whole.n, ptr %spill)
   br label %rest
 
+streamed:
+  %t = phi i64 [ 0, %vectors ], [ %t.next, %stream.done ]
+  %t.left = sub i64 %whole.n, %t
+  %t.short = icmp slt i64 %t.left, %block.elements
+  %t.count = select i1 %t.short, i64 %t.left, i64 %block.elements
+  br label %place
+place:
+  %tk = phi i64 [ 0, %streamed ], [ %tk.next, %placed ]
+  %tbase.at = getelementptr ptr, ptr %bases, i64 %tk
+  %t.input = icmp slt i64 %tk, %nin
+  br i1 %t.input, label %place.input, label %place.output
+place.input:
+  %targ.at = getelementptr ptr, ptr %args, i64 %tk
+  %targ = load ptr, ptr %targ.at
+  %tstep.at = getelementptr i64, ptr %steps, i64 %tk
+  %tstep = load i64, ptr %tstep.at
+  %t.still = icmp eq i64 %tstep, 0
+  br i1 %t.still, label %placed, label %place.next
+place.next:
+  %tfrom = mul i64 %t, %tstep
+  %tsrc = getelementptr i8, ptr %targ, i64 %tfrom
+  store ptr %tsrc, ptr %tbase.at
+  br label %placed
+place.output:
+  %tbuf.offset = mul i64 %tk, %stride
+  %tbuf = getelementptr i8, ptr %buffers, i64 %tbuf.offset
+  store ptr %tbuf, ptr %tbase.at
+  br label %placed
+placed:
+  %tk.next = add i64 %tk, 1
+  %tk.more = icmp slt i64 %tk.next, %nargs
+  br i1 %tk.more, label %place, label %stream.compute
+stream.compute:
+  call void %body(ptr %bases, ptr %masks, i64 %t.count, ptr %spill)
+  br label %stream
+stream:
+  %uk = phi i64 [ %nin, %stream.compute ], [ %uk.next, %stream ]
+  %uarg.at = getelementptr ptr, ptr %args, i64 %uk
+  %uarg = load ptr, ptr %uarg.at
+  %usize.at = getelementptr i64, ptr %sizes, i64 %uk
+  %usize = load i64, ptr %usize.at
+  %ubuf.offset = mul i64 %uk, %stride
+  %ubuf = getelementptr i8, ptr %buffers, i64 %ubuf.offset
+  %uto = mul i64 %t, %usize
+  %udst = getelementptr i8, ptr %uarg, i64 %uto
+  %ubytes = mul i64 %t.count, %usize
+  call void @ufunc.stream(ptr %ubuf, ptr %udst, i64 %ubytes)
+  %uk.next = add i64 %uk, 1
+  %uk.more = icmp slt i64 %uk.next, %nargs
+  br i1 %uk.more, label %stream, label %stream.done
+stream.done:
+  %t.next = add i64 %t, %t.count
+  %t.more = icmp slt i64 %t.next, %whole.n
+  br i1 %t.more, label %streamed, label %visible
+visible:
+  fence seq_cst
+  br label %rest
+
 rest:
-  %first = phi i64 [ 0, %whole ], [ %whole.n, %vectors ]
+  %first = phi i64 [ 0, %whole ], [ %whole.n, %at.once ], [ %whole.n, %visible ]
   %left = icmp slt i64 %first, %n
   br i1 %left, label %point, label %finish
 point:
@@ -321,7 +306,8 @@ declare void @abort()
 
 def driver(*, internal: bool = False) -> str:
     """The inner loop; ``internal`` for use inside a kernel's own module."""
-    text = _LOOP.replace("{linkage}", "internal " if internal else "") + COPY
+    text = _LOOP.replace("{linkage}", "internal " if internal else "")
+    text += COPY + STREAM
     return text if internal else text + ATTRIBUTES
 
 
@@ -332,6 +318,7 @@ def plan(
     real: FloatType,
     spill_bytes: int,
     *,
+    streams: bool = False,
     internal: bool = False,
 ) -> str:
     """The constants by which the inner loop runs ``body``, in the order in which it reads them."""
@@ -339,10 +326,11 @@ def plan(
     vector = width * real.itemsize
     stride = max(vector, min(_BUFFER // n, 64 * vector) // vector * vector)
     numbers = (n, nin, width, stride, stride // real.itemsize, spill_bytes)
+    streamed = _STREAMED if streams else 2**62
     return (
         f"@ufunc.sizes = internal constant [{n} x i64] [{', '.join(f'i64 {s}' for s in itemsizes)}]\n"
-        f"@{PLAN} = {'internal ' if internal else ''}constant {{ {'i64, ' * len(numbers)}ptr, ptr }} "
-        f"{{ {', '.join(f'i64 {x}' for x in numbers)}, ptr @ufunc.sizes, ptr @ufunc.body }}"
+        f"@{PLAN} = {'internal ' if internal else ''}constant {{ {'i64, ' * len(numbers)}ptr, ptr, i64 }} "
+        f"{{ {', '.join(f'i64 {x}' for x in numbers)}, ptr @ufunc.sizes, ptr @ufunc.body, i64 {streamed} }}"
     )
 
 

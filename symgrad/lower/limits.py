@@ -1,4 +1,4 @@
-"""How many vectors a loop should compute side by side: two, where one would wait for itself.
+"""What limits an elementwise loop: its longest chain, the number of its operations, or memory.
 
 A processor starts an operation when its operands are there, some cycles after theirs. It finds other work in the
 instructions that follow, a few hundred of them: in the next round of a short loop, but not of a long one. Then two
@@ -12,7 +12,7 @@ from symgrad.ir.graph import Node
 from symgrad.lower.schedule import Schedule
 from symgrad.lower.tasks import DIVIDED, own_cost
 
-__all__ = ["side_by_side"]
+__all__ = ["limited_by_memory", "side_by_side"]
 
 _WINDOW = 224
 """Instructions: of so long a loop, processors of today see less than two rounds at once."""
@@ -26,12 +26,25 @@ _SIMPLE, _DIVISION, _FUNCTION = 4.0, 16.0, 90.0
 _INSTRUCTIONS = 40
 """Of a function."""
 
+_LIGHT = 12
+"""Simple operations for each argument: so few take less time than the argument takes from memory or to it."""
+
 _MOST = 4000
 """Equations: beyond, compiling twice the code takes longer than many will compute."""
 
 
+def limited_by_memory(plan: Schedule) -> bool:
+    """Tell whether arrays that no cache holds take longer to move than to compute.
+
+    Args:
+        plan: the equations of an elementwise loop.
+    """
+    work = sum(own_cost(n) for chunk in plan.chunks for n in chunk.nodes if n.args)
+    return work <= _LIGHT * (len(plan.inputs) + len(plan.outputs))
+
+
 def side_by_side(plan: Schedule) -> int:
-    """Return 1 or 2.
+    """Return how many vectors a loop should compute at a time: 1 or 2.
 
     Args:
         plan: the equations of an elementwise loop.
@@ -42,7 +55,7 @@ def side_by_side(plan: Schedule) -> int:
     ready: dict[Node, float] = {}
     angles: set[Node] = set()  # a sine and a cosine of one angle are one function
     for node in plan.chunks[0].nodes:
-        cost = own_cost(node)
+        cost = own_cost(node) if node.args else 1
         function = cost > DIVIDED
         if node.op.name in {"sin", "cos"}:
             cost = 1 if node.args[0] in angles else cost

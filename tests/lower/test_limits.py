@@ -7,7 +7,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.llvm import emit as module
-from symgrad.lower.interleave import side_by_side
+from symgrad.lower.limits import limited_by_memory, side_by_side
 from symgrad.lower.schedule import schedule
 
 X, Y = sg.symbols("x y")
@@ -47,3 +47,14 @@ def test_values_have_the_same_bits(size: int, monkeypatch: pytest.MonkeyPatch) -
     x, y = np.random.default_rng(size).normal(size=(2, size))
     for a, b in zip(two(x, y), one(x, y), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_what_computes_little_is_limited_by_memory() -> None:
+    def limited(*outputs: sg.Expr) -> bool:
+        return limited_by_memory(schedule([e.node for e in outputs], [X.node, Y.node]))
+
+    z = sg.sqrt(X**2 * Y)
+    assert limited(X * Y + 1)
+    assert limited(z, sg.grad(z, X).canonical())
+    assert not limited(nested(8))
+    assert not limited(sg.sin(X) * sg.exp(Y) + sg.tanh(X * Y))
