@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from symgrad.ir.graph import Node
 from symgrad.lower.schedule import Schedule
-from symgrad.lower.tasks import DIVIDED, own_cost
+from symgrad.lower.tasks import DIVIDED, cycles, own_cost
 
 __all__ = ["limited_by_memory", "side_by_side"]
 
@@ -19,9 +19,6 @@ _WINDOW = 224
 
 _PER_CYCLE = 4.0
 """Vector instructions that start in a cycle where nothing has to wait."""
-
-_SIMPLE, _DIVISION, _FUNCTION = 4.0, 16.0, 90.0
-"""Cycles until a result is there."""
 
 _INSTRUCTIONS = 40
 """Of a function."""
@@ -56,12 +53,11 @@ def side_by_side(plan: Schedule) -> int:
     angles: set[Node] = set()  # a sine and a cosine of one angle are one function
     for node in plan.chunks[0].nodes:
         cost = own_cost(node) if node.args else 1
-        function = cost > DIVIDED
         if node.op.name in {"sin", "cos"}:
             cost = 1 if node.args[0] in angles else cost
             angles.add(node.args[0])
         work += _INSTRUCTIONS if cost > DIVIDED else min(cost, 1)
         start = max((ready.get(a, 0.0) for a in node.args), default=0.0)
-        ready[node] = start + (_FUNCTION if function else _SIMPLE if cost <= 1 else _DIVISION)
+        ready[node] = start + (cycles(node) if node.args else 0.0)
     longest = max(ready.values(), default=0.0)
     return 2 if work > _WINDOW and longest > work / _PER_CYCLE else 1

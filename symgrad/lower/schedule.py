@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
+from symgrad.lower.order import by_urgency
+from symgrad.lower.tasks import cycles
 
 __all__ = ["CHUNK", "WHOLE", "Chunk", "Schedule", "schedule"]
 
@@ -89,6 +91,8 @@ def schedule(
             constant.add(node)
     symbols = [node for node in order if node.op is SYMBOL]
     equations = [node for node in order if node.op is not SYMBOL and node not in constant]
+    if len(symbols) + len(equations) <= WHOLE and not chunk:
+        equations = by_urgency(equations, set(outputs), cycles)
     varying = symbols + equations
     size = chunk or (max(len(varying), 1) if len(varying) <= WHOLE else CHUNK)
     runs = [varying[i : i + size] for i in range(0, len(varying), size)]

@@ -19,12 +19,14 @@ from symgrad.lower.index import ZERO, Index, Place, flat, loop, shifted
 
 __all__ = [
     "CALLS",
+    "DIVIDED",
     "LEAVES",
     "Combine",
     "Reads",
     "Selection",
     "Task",
     "backing",
+    "cycles",
     "own_cost",
     "reads",
     "select",
@@ -124,6 +126,12 @@ def own_cost(node: Node) -> int:
     if name == "pow" and node.args[1].op is NUMBER:
         return 4
     return 1 if name in _CHEAP else _COSTS.get(name, 20)
+
+
+def cycles(node: Node) -> float:
+    """Return about how long a processor waits for the result of the op of a node."""
+    cost = own_cost(node)
+    return 90.0 if cost > DIVIDED else 4.0 if cost <= 1 else 16.0
 
 
 def backing(node: Node) -> Node:
