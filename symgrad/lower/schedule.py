@@ -53,6 +53,7 @@ class Schedule:
         chunks: everything else.
         slots: size of the spill area, in values.
         fusable: nodes whose products and sums may be rounded once together.
+        fast: whether functions need only be within four units of the last place.
     """
 
     inputs: tuple[Node, ...]
@@ -61,6 +62,7 @@ class Schedule:
     chunks: tuple[Chunk, ...]
     slots: int
     fusable: frozenset[Node] = frozenset()
+    fast: bool = False
 
 
 def schedule(
@@ -69,6 +71,7 @@ def schedule(
     *,
     chunk: int | None = None,
     fusable: Collection[Node] = (),
+    fast: bool = False,
 ) -> Schedule:
     """Order the graph of the outputs, and cut it into chunks if it is large.
 
@@ -77,6 +80,7 @@ def schedule(
         inputs: the symbols in the order of the arguments.
         chunk: cut into chunks of so many equations, whatever the size.
         fusable: nodes whose products and sums may be rounded once together.
+        fast: whether functions need only be within four units of the last place.
     """
     order = topological(outputs)
     constant: set[Node] = set()
@@ -135,4 +139,5 @@ def schedule(
         chunks=tuple(chunks),
         slots=slots,
         fusable=frozenset(fusable),
+        fast=fast,
     )
