@@ -91,11 +91,12 @@ class ArrayKernel(Kernel):
         *,
         name: str,
         threads: int,
+        fast: bool,
         rebuild: Callable[..., Kernel],
         compile_indices: Compile,
     ) -> None:
         kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
-        super().__init__(outputs, inputs, kinds, real, name=name, threads=threads, rebuild=rebuild)
+        super().__init__(outputs, inputs, kinds, real, name=name, threads=threads, fast=fast, rebuild=rebuild)
         nin = len(inputs)
         found = signature_of(code.shapes[:nin], code.shapes[nin:])
         itemsizes = [kind.itemsize for kind in self.kinds]

@@ -177,9 +177,10 @@ def _function(kernel: Kernel) -> str:
 def _module(kernel: Kernel, name: str, target: Target) -> str:
     real = float_type(kernel.dtype)
     if isinstance(kernel, ArrayKernel):
-        code = ArrayCode(kernel.outputs, kernel.symbols, real, target)
+        code = ArrayCode(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast)
         return with_entry(code.module, name, len(kernel.inputs), len(kernel.sizes), len(kernel.outputs))
-    return emit(schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable), real, target, entry=name).ir
+    plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast)
+    return emit(plan, real, target, entry=name).ir
 
 
 def _header(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> str:

@@ -33,6 +33,7 @@ def compile_nodes(
     name: str = "kernel",
     threads: int = 1,
     fusable: Collection[Node] = (),
+    fast: bool = False,
 ) -> Kernel:
     """Compile equations to a kernel that computes all outputs in one pass.
 
@@ -48,6 +49,7 @@ def compile_nodes(
         threads: in how many threads a call with large arrays runs.
         fusable: nodes of an elementwise program whose products and sums may be rounded once together; what the user
             wrote is not among them.
+        fast: whether functions need only be within four units of the last place.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -76,29 +78,39 @@ def compile_nodes(
     if _elementwise(outputs, inputs):
         count = len(topological(outputs))
         with bar(f"compiling {count:,} equations", count * EQUATION_S):
-            code = Code(schedule(outputs, inputs, fusable=fusable), real)
+            code = Code(schedule(outputs, inputs, fusable=fusable, fast=fast), real)
         return ElementwiseKernel(
-            code, outputs, inputs, name=name, threads=threads, fusable=fusable, rebuild=compile_nodes
+            code,
+            outputs,
+            inputs,
+            name=name,
+            threads=threads,
+            fusable=fusable,
+            fast=fast,
+            rebuild=compile_nodes,
         )
     _check_sizes(outputs, inputs)
-    return _array_kernel(outputs, inputs, real, name, threads)
+    return _array_kernel(outputs, inputs, real, name, threads, fast)
 
 
 def _array_kernel(
-    outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str, threads: int
+    outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str, threads: int, fast: bool
 ) -> ArrayKernel:
     from symgrad.kernel.array_kernel import ArrayKernel  # some thirty modules that other programs do not need
     from symgrad.llvm.array_code import ArrayCode
 
     return ArrayKernel(
-        ArrayCode(outputs, inputs, real),
+        ArrayCode(outputs, inputs, real, fast=fast),
         outputs,
         inputs,
         real,
         name=name,
         threads=threads,
+        fast=fast,
         rebuild=compile_nodes,
-        compile_indices=lambda indices, symbols: _array_kernel(indices, symbols, real, f"{name}.indices", 1),
+        compile_indices=lambda indices, symbols: _array_kernel(
+            indices, symbols, real, f"{name}.indices", 1, fast
+        ),
     )
 
 

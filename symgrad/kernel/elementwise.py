@@ -40,6 +40,7 @@ class ElementwiseKernel(Kernel):
         name: str,
         threads: int,
         fusable: Collection[Node] = (),
+        fast: bool = False,
         rebuild: Callable[..., Kernel],
     ) -> None:
         module = code.module
@@ -52,6 +53,7 @@ class ElementwiseKernel(Kernel):
             name=name,
             threads=threads,
             fusable=fusable,
+            fast=fast,
             rebuild=rebuild,
         )
         self._shaped = any(node.shape for node in inputs)

@@ -37,6 +37,7 @@ class Kernel(ABC):
         name: the kernel's name.
         threads: in how many threads a call with large arrays runs.
         fusable: nodes whose products and sums may be rounded once together.
+        fast: whether functions need only be within four units of the last place.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -57,6 +58,7 @@ class Kernel(ABC):
         "_scalar",
         "_ufunc",
         "dtype",
+        "fast",
         "fusable",
         "inputs",
         "kinds",
@@ -76,11 +78,13 @@ class Kernel(ABC):
         name: str,
         threads: int,
         fusable: Collection[Node] = (),
+        fast: bool = False,
         rebuild: Callable[..., Kernel],
     ) -> None:
         self.name = name
         self.threads = threads
         self.fusable = frozenset(fusable)
+        self.fast = fast
         self.inputs = tuple(node.name for node in inputs)
         self.outputs = tuple(outputs)
         self.symbols = tuple(inputs)
@@ -203,7 +207,7 @@ class Kernel(ABC):
     def __reduce__(self) -> tuple[object, ...]:
         graph = flatten([*self.outputs, *self.symbols, *self.fusable])
         counts = len(self.outputs), len(self.symbols)
-        return (_load, (self._rebuild, graph, counts, self.dtype.name, self.name, self.threads))
+        return (_load, (self._rebuild, graph, counts, self.dtype.name, self.name, self.threads, self.fast))
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
@@ -222,10 +226,13 @@ def _load(
     dtype: str,
     name: str,
     threads: int,
+    fast: bool,
 ) -> Kernel:
     nodes = rebuild(graph)
     first, last = counts[0], sum(counts)
     more: dict[str, Any] = {"fusable": nodes[last:]} if nodes[last:] else {}
+    if fast:
+        more["fast"] = True
     # Where it is loaded there may be fewer processors.
     return compile_again(
         nodes[:first], nodes[first:last], dtype=dtype, name=name, threads=min(threads, cores()), **more

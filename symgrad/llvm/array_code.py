@@ -47,6 +47,7 @@ class ArrayCode:
         real: the format of all real numbers.
         target: what the code may use of the machine that it is for, which then contains all it needs but C and BLAS; by
             default it is for this process.
+        fast: whether functions need only be within four units of the last place.
 
     Attributes:
         names: the size names, in order of first appearance in the shapes of the inputs.
@@ -75,7 +76,13 @@ class ArrayCode:
     )
 
     def __init__(
-        self, outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, target: Target | None = None
+        self,
+        outputs: Sequence[Node],
+        inputs: Sequence[Node],
+        real: FloatType,
+        target: Target | None = None,
+        *,
+        fast: bool = False,
     ) -> None:
         arguments = (*inputs, *outputs)
         self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
@@ -86,10 +93,10 @@ class ArrayCode:
         _check_sizes(outputs, self.names)
         self.lengths: tuple[Size, ...] = tuple(unsure_lengths(n.shape for n in topological(outputs)))
         plan = plan_arrays(outputs, inputs)
+        alone, target = target is not None, target or host().target
+        declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
         with np.errstate(all="ignore"):
-            self.module = _module(
-                plan, self.names, self.lengths, real, target or host().target, alone=target is not None
-            )
+            self.module = _module(plan, self.names, self.lengths, real, target, declarations, alone=alone)
         self.llvm_ir = self.module
         self._engine = Engine(self.module)
         self.run = self._engine.address(RUN)
@@ -108,10 +115,16 @@ def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
 
 
 def _module(
-    plan: Plan, names: Sequence[str], lengths: Sequence[Size], real: FloatType, target: Target, *, alone: bool
+    plan: Plan,
+    names: Sequence[str],
+    lengths: Sequence[Size],
+    real: FloatType,
+    target: Target,
+    declarations: Declarations,
+    *,
+    alone: bool,
 ) -> str:
     width = target.vector_bytes // real.itemsize
-    declarations = Declarations(fused=target.fused, estimates=target.estimates)
     texts: list[str] = []
     calls: list[str] = []
     products: set[tuple[bool, bool]] = set()

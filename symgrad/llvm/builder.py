@@ -45,10 +45,12 @@ class Declarations:
     Args:
         fused: whether the target has an instruction for a*b + c with one rounding.
         estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x).
+        fast: whether functions need only be within four units of the last place.
     """
 
-    def __init__(self, *, fused: bool = True, estimates: bool = False) -> None:
+    def __init__(self, *, fused: bool = True, estimates: bool = False, fast: bool = False) -> None:
         self.fused = fused
+        self.fast = fast
         self.estimates = estimates and fused
         self.intrinsics: dict[str, None] = {}  # declarations, in the order of their first use
         self.maths: dict[str, list[Any]] = {}  # symbol -> its Definition, and the number of its calls
@@ -59,7 +61,7 @@ class Declarations:
         self, name: str, real: FloatType, width: int, *, instead_of: Definition | None = None
     ) -> Definition:
         """Note a call of a function of ours, or that one call is now of all functions of its formula."""
-        made = define(name, real, width, fused=self.fused, whole=instead_of is not None)
+        made = define(name, real, width, fused=self.fused, fast=self.fast, whole=instead_of is not None)
         if instead_of is not None:
             self.maths[instead_of.symbol][1] -= 1
         self.maths.setdefault(made.symbol, [made, 0])[1] += 1
@@ -342,7 +344,8 @@ class VectorBuilder:
         if name in FUNCTIONS:
             if known:
                 numbers = tuple(float(a.literal) for a in args)
-                return self._literal(fold(name, numbers, self.real, fused=self.declarations.fused))
+                known_by = {"fused": self.declarations.fused, "fast": self.declarations.fast}
+                return self._literal(fold(name, numbers, self.real, **known_by))
             return self._maths(name, args)
         if name in SCIPY:
             if known:

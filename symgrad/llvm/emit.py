@@ -63,7 +63,7 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
         UnsupportedError: if an equation has no native code.
     """
     width = side_by_side(plan) * target.vector_bytes // real.itemsize
-    declarations = Declarations(fused=target.fused, estimates=target.estimates)
+    declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
     with np.errstate(all="ignore"):
         constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
         text = _body(plan, real, width, declarations, constants)

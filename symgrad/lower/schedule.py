@@ -55,6 +55,7 @@ class Schedule:
         chunks: everything else.
         slots: size of the spill area, in values.
         fusable: nodes whose products and sums may be rounded once together.
+        fast: whether functions need only be within four units of the last place.
     """
 
     inputs: tuple[Node, ...]
@@ -63,6 +64,7 @@ class Schedule:
     chunks: tuple[Chunk, ...]
     slots: int
     fusable: frozenset[Node] = frozenset()
+    fast: bool = False
 
 
 def schedule(
@@ -71,6 +73,7 @@ def schedule(
     *,
     chunk: int | None = None,
     fusable: Collection[Node] = (),
+    fast: bool = False,
 ) -> Schedule:
     """Order the graph of the outputs, and cut it into chunks if it is large.
 
@@ -79,6 +82,7 @@ def schedule(
         inputs: the symbols in the order of the arguments.
         chunk: cut into chunks of so many equations, whatever the size.
         fusable: nodes whose products and sums may be rounded once together.
+        fast: whether functions need only be within four units of the last place.
     """
     order = topological(outputs)
     constant: set[Node] = set()
@@ -139,4 +143,5 @@ def schedule(
         chunks=tuple(chunks),
         slots=slots,
         fusable=frozenset(fusable),
+        fast=fast,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -113,6 +114,19 @@ def test_only_fast_kernels_fuse_what_was_written():
     x = 1 + 2.0**-30
     assert high(x, x) == x * x + 1
     assert fast(x, x) in {x * x + 1, float(Fraction(x) ** 2 + 1)}
+
+
+@pytest.mark.parametrize("shape", [(), ("n",)])
+def test_fast_kernels_have_quicker_functions_and_keep_them_as_pickles(shape):
+    x = sg.tensor("x", shape)
+    y: Any = sg.sum(sg.tanh(x)) if shape else sg.tanh(x)
+    high, fast = (sg.compile([y], inputs=[x], accuracy=a) for a in ("high", "fast"))
+    assert "@maths.fast." not in high.llvm_ir
+    assert "@maths.fast.tanhsech" in fast.llvm_ir
+    again = pickle.loads(pickle.dumps(fast))
+    assert again.llvm_ir == fast.llvm_ir
+    values = np.linspace(-3, 3, 41)
+    np.testing.assert_allclose(fast(values), high(values), rtol=4 * 2.0**-52, atol=1e-14)
 
 
 def test_a_fast_kernel_of_an_array_program():

@@ -232,13 +232,16 @@ def ulps(found: np.ndarray, high: np.ndarray, low: np.ndarray) -> np.ndarray:
     return np.where(~np.isfinite(nearest) | ~np.isfinite(found), np.where(same, 0.0, np.inf), errors)
 
 
-def kernel(name: str, dtype: str = "float64", target: Target | None = None) -> Callable[..., np.ndarray]:
+def kernel(
+    name: str, dtype: str = "float64", target: Target | None = None, *, fast: bool = False
+) -> Callable[..., np.ndarray]:
     """The function by itself, for this machine or with less than it has."""
     inputs = [x, u][: CASES[name].arity]
     outputs = [op(name, *inputs)]
     if target is None:
-        return compile_nodes(outputs, inputs, dtype=dtype)
-    engine = Engine(emit(schedule(outputs, inputs), float_type(dtype), target, entry="under_test").ir)
+        return compile_nodes(outputs, inputs, dtype=dtype, fast=fast)
+    plan = schedule(outputs, inputs, fast=fast)
+    engine = Engine(emit(plan, float_type(dtype), target, entry="under_test").ir)
     pointer = ctypes.c_void_p
     function = ctypes.CFUNCTYPE(None, *[pointer] * len(inputs), ctypes.c_long, pointer)(
         engine.address("under_test")

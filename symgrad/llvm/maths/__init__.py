@@ -24,6 +24,8 @@ class Function:
     formula: Formula
     arity: int = 1
     part: int | None = None
+    twice: bool = False
+    """Whether it needs sums of two doubles even where four units of the last place are enough."""
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -48,13 +50,13 @@ FUNCTIONS: dict[str, Function] = {
     "asinh": Function(area.asinh),
     "acosh": Function(area.acosh),
     "atanh": Function(area.atanh),
-    "pow": Function(power.pow, arity=2),
-    "cbrt": Function(power.cbrt, part=0),
-    "cbrt_low": Function(power.cbrt, part=1),
+    "pow": Function(power.pow, arity=2, twice=True),
+    "cbrt": Function(power.cbrt, part=0, twice=True),
+    "cbrt_low": Function(power.cbrt, part=1, twice=True),
     "hypot": Function(power.hypot, arity=2),
-    "erf": Function(error.erf),
-    "erfc": Function(error.erfc),
-    "lgamma": Function(gamma.lgamma),
+    "erf": Function(error.erf, twice=True),
+    "erfc": Function(error.erfc, twice=True),
+    "lgamma": Function(gamma.lgamma, twice=True),
 }
 
 
@@ -77,7 +79,9 @@ class Definition:
     libm: dict[str, int]
 
 
-def define(name: str, real: FloatType, width: int, *, fused: bool, whole: bool = False) -> Definition:
+def define(
+    name: str, real: FloatType, width: int, *, fused: bool, fast: bool = False, whole: bool = False
+) -> Definition:
     """Write a function of vectors.
 
     In float32 it computes in doubles: what is right to one ulp there is rounded correctly here but for one case in
@@ -88,18 +92,21 @@ def define(name: str, real: FloatType, width: int, *, fused: bool, whole: bool =
         real: the format of its arguments and values.
         width: how many of them at a time.
         fused: whether the target has an instruction for a*b + c with one rounding.
+        fast: whether four units of the last place are precise enough.
         whole: whether a formula that gives the values of several functions should give all of them, and not only this
             one. The bits are the same.
     """
     function = FUNCTIONS[name]
-    return _define(function.formula, function.arity, real, width, fused, None if whole else function.part)
+    plainly = fast and not function.twice and real.bits == 64
+    part = None if whole else function.part
+    return _define(function.formula, function.arity, real, width, fused, plainly, part)
 
 
 @cache
 def _define(
-    formula: Formula, arity: int, real: FloatType, width: int, fused: bool, part: int | None
+    formula: Formula, arity: int, real: FloatType, width: int, fused: bool, fast: bool, part: int | None
 ) -> Definition:
-    lanes = Lanes(width, fused=fused, single=real.bits == 32)
+    lanes = Lanes(width, fused=fused, single=real.bits == 32, fast=fast)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [
@@ -116,7 +123,7 @@ def _define(
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
-    symbol = f"@maths.{formula.__name__}" + ("" if part is None else f".{part}")
+    symbol = f"@maths.{'fast.' * fast}{formula.__name__}" + ("" if part is None else f".{part}")
     lines = [
         f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",
         "entry:",

@@ -23,7 +23,7 @@ def asinh(lanes: Lanes, x: Lane) -> Lane:
     # q*(q + 2) is to be the square. Half the reciprocal of q + 1 is inverse/2/(1 - inverse).
     residual = lanes.muladd(-q, q, square - (q + q)) + square_low
     f, error = lanes.fast_two_sum(t, q)
-    q_low = lanes.const(0) if lanes.single else residual * (inverse * (inverse + 0.5))
+    q_low = lanes.const(0) if lanes.plain else residual * (inverse * (inverse + 0.5))
     usual = log1p_of_pair(lanes, f, error + q_low)
     (size,) = lanes.rarely(lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)])
     return lanes.copysign(size, x)
@@ -40,7 +40,7 @@ def acosh(lanes: Lanes, x: Lane) -> Lane:
     f, error = lanes.fast_two_sum(r, w)
     low = (
         lanes.const(0)
-        if lanes.single
+        if lanes.plain
         else lanes.muladd(residual, half_inverse_root(lanes, square), error + lost)
     )
     usual = log1p_of_pair(lanes, f, low)
@@ -48,7 +48,7 @@ def acosh(lanes: Lanes, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         return [lanes.select(x < 1.0, math.nan, log_of_double(lanes, x))]
 
-    return lanes.rarely(lanes.outside(x, 1.0, _LARGE), [usual], at_ends)[0]
+    return lanes.rarely(x.outside(1.0, _LARGE), [usual], at_ends)[0]
 
 
 def atanh(lanes: Lanes, x: Lane) -> Lane:

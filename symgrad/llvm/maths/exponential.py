@@ -138,7 +138,7 @@ def expm1(lanes: Lanes, x: Lane) -> Lane:
         # Half of the result, which the largest n still has room for.
         return [less_one(power_of_two(lanes, n - 1.0), 0.5, r) * 2.0]
 
-    return lanes.rarely(lanes.outside(x, -37.0, 709.0), [usual], at_ends)[0]
+    return lanes.rarely(x.outside(-37.0, 709.0), [usual], at_ends)[0]
 
 
 def tanhsech(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:

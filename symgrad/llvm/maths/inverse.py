@@ -60,7 +60,7 @@ def atan2(lanes: Lanes, y: Lane, x: Lane) -> Lane:
         value = angle(a, lanes.select(larger.equals(0.0), 1.0, b))
         return [lanes.select(x.equals(x) & y.equals(y), value, math.nan)]
 
-    extreme = lanes.outside(above, *_ORDINARY) | lanes.outside(below, *_ORDINARY)
+    extreme = above.outside(*_ORDINARY) | below.outside(*_ORDINARY)
     return lanes.rarely(extreme, [angle(above, below)], at_ends)[0]
 
 

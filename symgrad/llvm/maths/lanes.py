@@ -106,6 +106,10 @@ class Lane:
     def equals(self, other: Operand) -> Lane:
         return self._with("icmp eq" if self.kind == "i64" else "fcmp oeq", other, "i1")
 
+    def outside(self, least: float, most: float) -> Lane:
+        """Whether it is less than the one, more than the other, or NaN."""
+        return self._with("fcmp ult", least, "i1") | self._with("fcmp ugt", most, "i1")
+
 
 Operand: TypeAlias = "Lane | float"
 Pair: TypeAlias = tuple[Lane, Lane]
@@ -129,12 +133,16 @@ class Lanes:
     Args:
         width: lanes in a vector.
         fused: whether the target has an instruction for a*b + c with one rounding.
-        single: whether the results are for single precision. All numbers are doubles, but then what a sum of two
-            doubles would add to the first is not computed, and polynomials are shorter.
+        single: whether the results are for single precision. All numbers are doubles, but then polynomials are
+            shorter, and it is ``plain``.
+        fast: whether results in double need only be within four units of the last place: it is ``plain`` too.
+
+    Where it is ``plain``, what a sum of two doubles would add to the first is not computed.
     """
 
-    def __init__(self, width: int, *, fused: bool, single: bool = False) -> None:
+    def __init__(self, width: int, *, fused: bool, single: bool = False, fast: bool = False) -> None:
         self.single = single
+        self.plain = single or fast
         self.width = width
         self.fused = fused
         self.lines: list[str] = []
@@ -199,10 +207,6 @@ class Lanes:
 
     def not_(self, mask: Lane) -> Lane:
         return self.emit(f"xor {self.type('i1')} {mask.text}, splat (i1 true)", "i1")
-
-    def outside(self, x: Lane, least: float, most: float) -> Lane:
-        """Whether x is less than the one, more than the other, or NaN."""
-        return x._with("fcmp ult", least, "i1") | x._with("fcmp ugt", most, "i1")
 
     def at_most(self, x: Lane, limit: float) -> Lane:
         """min(x, limit), NaN for NaN: in this order one instruction on x86."""
@@ -277,12 +281,12 @@ class Lanes:
     def fast_two_sum(self, a: Lane, b: Lane) -> Pair:
         """Return a + b exactly, for |a| >= |b| or a = 0 (Dekker 1971)."""
         total = a + b
-        return total, self.const(0) if self.single else b - (total - a)
+        return total, self.const(0) if self.plain else b - (total - a)
 
     def two_sum(self, a: Lane, b: Lane) -> Pair:
         """Return a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2)."""
         total = a + b
-        if self.single:
+        if self.plain:
             return total, self.const(0)
         other = total - a
         return total, (a - (total - other)) + (b - other)
@@ -295,7 +299,7 @@ class Lanes:
 
     def product_error(self, a: Lane, b: Lane, product: Lane) -> Lane:
         """a*b - product exactly, where product is a*b rounded (Dekker 1971 where nothing is fused)."""
-        if self.single:
+        if self.plain:
             return self.const(0)
         if self.fused:
             return self._intrinsic("fma", a, b, -product)
@@ -314,7 +318,7 @@ class Lanes:
         """
         a, b = self.lift(a, "double"), self.lift(b, "double")
         total = self.muladd(a, b, c)
-        if self.single:
+        if self.plain:
             return total, self.const(0)
         if self.fused:
             return total, self._intrinsic("fma", a, b, c - total)
@@ -324,7 +328,7 @@ class Lanes:
 
     def quotient(self, a: Pair, b: Pair) -> Pair:
         """a/b with about 100 correct bits: a rounded quotient and what it lacks, to first order."""
-        if self.single:
+        if self.plain:
             return a[0] / b[0], self.const(0)
         inverse = 1.0 / b[0]
         q = a[0] * inverse
@@ -332,7 +336,7 @@ class Lanes:
 
     def ratio(self, a: Pair, b: Pair) -> Lane:
         """a/b rounded."""
-        if self.single:
+        if self.plain:
             return a[0] / b[0]
         inverse = 1.0 / b[0]
         q = a[0] * inverse
@@ -340,7 +344,7 @@ class Lanes:
 
     def division_error(self, q: Lane, a: Lane, b: Lane) -> Lane:
         """Return a - q*b, exactly where q is a/b rounded."""
-        if self.single:
+        if self.plain:
             return self.const(0)
         if self.fused:
             return self._intrinsic("fma", -q, b, a)

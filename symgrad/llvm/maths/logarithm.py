@@ -64,7 +64,7 @@ def _tail(lanes: Lanes, f: Lane, series: Series = c.LOG) -> tuple[Lane, Lane]:
 
 def _pair(lanes: Lanes, f: Lane) -> Pair:
     """log(1 + f) as f - f**2/2 and the rest, a third of the tail, so that its error counts less."""
-    if lanes.single:
+    if lanes.plain:
         return f, -_tail(lanes, f)[0]
     s = f / (f + 2.0)
     z = s * s
@@ -75,7 +75,7 @@ def _pair(lanes: Lanes, f: Lane) -> Pair:
 def sum_with_multiple(lanes: Lanes, k: Lane, f: Lane, two: tuple[float, ...]) -> Pair:
     """k*two + f for a sum of two, multiples of whose first term are exact, and f not larger unless k is zero."""
     total = lanes.muladd(k, two[0], f)
-    if lanes.single:
+    if lanes.plain:
         return total, k * two[1]
     return total, lanes.muladd(k, two[1], f - lanes.muladd(k, -two[0], total))
 
@@ -89,7 +89,7 @@ def _at_all(lanes: Lanes, x: Lane, of_parts: Callable[[Lane, Lane], Lane]) -> La
         return [lanes.select(x <= 0.0, lanes.select(x.equals(0.0), -math.inf, math.nan), value)]
 
     k, m = mantissa(lanes, x)
-    return lanes.rarely(lanes.outside(x, *NORMAL), [of_parts(k, m - 1.0)], at_ends)[0]
+    return lanes.rarely(x.outside(*NORMAL), [of_parts(k, m - 1.0)], at_ends)[0]
 
 
 def _natural(lanes: Lanes, k: Lane, f: Lane) -> Lane:
@@ -134,7 +134,7 @@ def log1p(lanes: Lanes, x: Lane) -> Lane:
             lanes.select(x <= -1.0, beyond, lanes.select(x <= _LARGE, value, log_of_double(lanes, x * 0.5)))
         ]
 
-    return lanes.rarely(lanes.outside(x, math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends)[0]
+    return lanes.rarely(x.outside(math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends)[0]
 
 
 def _log_in_base(lanes: Lanes, x: Lane, two: tuple[float, ...], e: tuple[float, ...]) -> Lane:

@@ -44,7 +44,7 @@ def _times(lanes: Lanes, y: Lane, log: Pair) -> Pair:
 def pow(lanes: Lanes, x: Lane, y: Lane) -> Lane:
     k, m = mantissa(lanes, x)
     exponent, low = _times(lanes, y, _log_as_pair(lanes, k, m - 1.0))
-    rare = lanes.outside(x, *NORMAL) | lanes.not_(lanes.abs(exponent) <= NORMAL_RESULT)
+    rare = x.outside(*NORMAL) | lanes.not_(lanes.abs(exponent) <= NORMAL_RESULT)
     if not lanes.fused:  # the halves of a larger y would overflow, whose product with log(1) does not
         rare = rare | (lanes.abs(y) > 2.0**900)
     return lanes.rarely(
@@ -108,7 +108,7 @@ def cbrt(lanes: Lanes, x: Lane) -> Sequence[Lane]:
         value, low = (lanes.select(tiny, t, u) for t, u in zip(of_tiny, usual, strict=True))
         return lanes.select(ordinary, value, x), lanes.select(ordinary, low, 0.0)
 
-    return lanes.rarely(lanes.outside(size, *NORMAL), usual, at_ends)
+    return lanes.rarely(size.outside(*NORMAL), usual, at_ends)
 
 
 def half_inverse_root(lanes: Lanes, x: Lane) -> Lane:

@@ -17,18 +17,18 @@ __all__ = ["sincos", "tan"]
 _LARGE = 2.0**20
 
 
-def _reduced(lanes: Lanes, size: Lane) -> tuple[Lane, Pair]:
-    """An integer with n in its last bits, and r.
+def _reduced(lanes: Lanes, size: Lane, *, rounded: bool = False) -> tuple[Lane, Pair]:
+    """An integer with n in its last bits, and r, which may be ``rounded`` to one term.
 
     The second term of r is no more than half a unit of the first, but beside a multiple of pi/2, where it is still so
     small that its square is nothing.
     """
     turns = lanes.muladd(size, 2 / math.pi, lanes.ROUND)
     n = turns - lanes.ROUND
-    return lanes.bits(turns), (_fused if lanes.fused else _in_four_parts)(lanes, size, n)
+    return lanes.bits(turns), (_fused if lanes.fused else _in_four_parts)(lanes, size, n, rounded)
 
 
-def _fused(lanes: Lanes, size: Lane, n: Lane) -> Pair:
+def _fused(lanes: Lanes, size: Lane, n: Lane, rounded: bool) -> Pair:
     """Three parts, the second so short that its multiples are exact up to n = 2**20.
 
     Where n > 0, x and the first part are whole multiples of 2**-53, and so is their difference; it is below one, so
@@ -39,18 +39,19 @@ def _fused(lanes: Lanes, size: Lane, n: Lane) -> Pair:
     first, second, third = c.HALF_PI
     rest = lanes.muladd(n, -first, size)
     r = lanes.muladd(n, -second, rest)
-    if lanes.single:
-        return r, lanes.const(0)
+    if rounded:
+        return r if lanes.single else lanes.muladd(n, -third, r), lanes.const(0)
     return r, lanes.muladd(n, -third, lanes.muladd(n, -second, rest - r))
 
 
-def _in_four_parts(lanes: Lanes, size: Lane, n: Lane) -> Pair:
+def _in_four_parts(lanes: Lanes, size: Lane, n: Lane, rounded: bool) -> Pair:
     """Multiples up to n = 2**20 of all parts but the last are exact."""
     first, second, third, fourth = c.HALF_PI_IN_FOUR
     # Each difference is exact where it cancels, and |a| >= |b| where not.
     r, lost = lanes.fast_two_sum(size - n * first, n * -second)
     r, lost_again = lanes.fast_two_sum(r, n * -third)
-    return r, (lost + lost_again) + n * -fourth
+    low = (lost + lost_again) + n * -fourth
+    return (r + low, lanes.const(0)) if rounded else (r, low)
 
 
 def _sine(lanes: Lanes, r: Pair) -> Pair:
@@ -62,7 +63,7 @@ def _sine(lanes: Lanes, r: Pair) -> Pair:
 def _cosine(lanes: Lanes, r: Pair) -> Pair:
     z = r[0] * r[0]
     high = lanes.muladd(z, -0.5, 1.0)
-    slope = lanes.muladd(-r[0], r[1], lanes.const(0) if lanes.single else lanes.muladd(z, -0.5, 1.0 - high))
+    slope = lanes.muladd(-r[0], r[1], lanes.const(0) if lanes.plain else lanes.muladd(z, -0.5, 1.0 - high))
     return high, lanes.muladd(z * z, lanes.polynomial(z, c.COS), slope)
 
 
@@ -73,7 +74,7 @@ def _negated(lanes: Lanes, x: Lane, n: Lane) -> Lane:
 
 def sincos(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
     size = lanes.abs(x)
-    n, r = _reduced(lanes, size)
+    n, r = _reduced(lanes, size, rounded=lanes.plain)
     (s, s_low), (o, o_low) = _sine(lanes, r), _cosine(lanes, r)
     s, o = s + s_low, o + o_low
     even = (n & 1).equals(0)
@@ -87,7 +88,7 @@ def sincos(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
 def tan(lanes: Lanes, x: Lane) -> Lane:
     """t/(1 - t**2/4) with t = 2*tan(r/2), or minus its reciprocal for an odd n."""
     size = lanes.abs(x)
-    n, (r, low) = _reduced(lanes, size)
+    n, (r, low) = _reduced(lanes, size, rounded=lanes.single)
     z = r * r
     # The derivative of t is 1 + tan(r/2)**2.
     slope = low * lanes.muladd(z, 0.25, 1.0)
