@@ -210,6 +210,9 @@ class VectorBuilder:
     def fused(self) -> bool:
         return self.declarations.fused
 
+    def knows(self, name: str) -> bool:
+        return name in FUNCTIONS
+
     def two_product(self, a: Value, b: Value) -> tuple[Value, Value]:
         # Never with the leave to contract: the sum with what the product lacks would be fused with the product itself.
         fuses, self.fuses = self.fuses, False

@@ -70,6 +70,9 @@ class _ArrayBuilder:
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         return a * b + c  # rounded twice: NumPy has no fused one
 
+    def knows(self, name: str) -> bool:  # noqa: ARG002
+        return False
+
     def two_product(self, a: Any, b: Any) -> Any:
         raise NotImplementedError  # for targets where fma is one instruction
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from symgrad.ir.graph import Node, as_node
@@ -95,10 +93,12 @@ tanh: Op = unary(
 )
 
 
-def _sech(x: Any) -> Any:
+def _sech(b: Builder, x: Lane) -> Lane:
     """2/(exp(x) + exp(-x)) = 2*e/(1 + e**2) with e = exp(-|x|) <= 1: nothing overflows or cancels."""
-    e = np.exp(-np.abs(x))
-    return (e + e) / (1 + e * e)
+    if b.knows("sech"):  # beside tanh, from the same exponential
+        return b.call("sech", x)
+    e = b.call("exp", b.neg(b.abs(x)))
+    return b.div(b.add(e, e), b.add(b.const(1), b.mul(e, e)))
 
 
 sech: Op = unary(
@@ -108,11 +108,11 @@ sech: Op = unary(
     gives="real",
     cas="sech",
     domain=None,
-    evaluate=_sech,
+    evaluate=lambda x: _sech(ARRAYS, x),
     reference=lambda mp, x: mp.sech(x),
     partials=(lambda out, x: -out * tanh(x),),
     kinks=(),
-    lower=libm("sech"),
+    lower=lambda b, node, x: _sech(b, x),
     latex=r"\operatorname{{sech}}\left({0}\right)",
     facts=facts("even", "positive", "bounded-by-one"),
     samples=_REALS,

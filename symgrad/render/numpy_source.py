@@ -354,6 +354,11 @@ class _Formula:
 
         return operation
 
+    fused = False
+
+    def knows(self, name: str) -> bool:  # noqa: ARG002
+        return False
+
     def line(self, text: str) -> str:
         self.lines.append(f"a{len(self.lines) + 1} = {text}")
         return f"a{len(self.lines)}"
