@@ -6,7 +6,7 @@ Nothing in symgrad recurses over a graph, so a chain of 100,000 equations is as 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
@@ -81,7 +81,7 @@ def fold(outputs: Iterable[Node], combine: Callable[[Node, list[T]], T]) -> dict
     return values
 
 
-def substitute(outputs: list[Node], replacements: Mapping[Node, Node]) -> list[Node]:
+def substitute(outputs: Sequence[Node], replacements: Mapping[Node, Node]) -> list[Node]:
     """Replace nodes (symbols or intermediate ones) everywhere, rebuilding as written."""
     done: dict[Node, Node] = dict(replacements)
     for node in topological(outputs, until=replacements):

@@ -108,10 +108,10 @@ class _Sums:
             return None
         (a, b), (c, d) = expanded
         for left, right in (((a, c), (b, d)), ((a, d), (b, c))):
-            halves = self._factored(*left), self._factored(*right)
-            if halves[0] and halves[1]:
-                together = self._factored(*halves)
-                return [together] if together else [*halves]
+            first, second = self._factored(*left), self._factored(*right)
+            if first and second:
+                together = self._factored(first, second)
+                return [together] if together else [first, second]
         return None
 
     def _expanded(self, term: _Term, readers: Counter[Node]) -> list[_Term]:
