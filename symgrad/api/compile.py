@@ -19,7 +19,7 @@ from symgrad.kernel.kernel import Kernel
 from symgrad.lower.coefficients import gathered
 from symgrad.lower.known_sums import regrouped
 from symgrad.lower.tasks import own_cost
-from symgrad.ops.arith import add, div, mul, neg
+from symgrad.ops.arith import add, div, mul, neg, pow
 
 __all__ = ["compile"]
 
@@ -145,8 +145,10 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
         # Collecting equal factors can lose digits, or overflow, where the derivative as derived does not.
         if not stand_ins:
             others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
-            nodes = stable(nodes, others).nodes
-            nodes = _cheaper(nodes, gathered(regrouped(derived, primal), primal), primal)
+            kept = stable(nodes, others).nodes
+            if kept == nodes:
+                kept = _cheaper(nodes, gathered(regrouped(derived, primal), primal), primal)
+            nodes = kept
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
@@ -160,14 +162,34 @@ def _cheaper(nodes: Sequence[Node], derived: Sequence[Node], primal: Collection[
     """Return derivatives as the chain rule gave them if they are cheaper so, and defined wherever they can be.
 
     What the chain rule reads, the user's own expressions compute anyway; a form that collects has it in other words.
-    Small ones, in which a person would see the difference, are as they were chosen.
+    Small ones, in which a person would see the difference, are as they were chosen; and so are those that collect in an
+    exponent, say, what the chain rule multiplies: exp(x - exp(x)) is zero where exp(-exp(x))*exp(x) is no number.
     """
     order = topological(derived)
     if len(order) <= _SMALL:
         return nodes
     known = {*primal, *topological(nodes)}
     everywhere = all(n in known or n.op in _EVERYWHERE or not n.args for n in order)
-    return derived if everywhere and _cost(derived, primal) < _cost(nodes, primal) else nodes
+    cheaper = everywhere and _cost(derived, primal) < _cost(nodes, primal)
+    return derived if cheaper and _unbounded(derived) == _unbounded(nodes) else nodes
+
+
+def _unbounded(nodes: Sequence[Node]) -> set[Node]:
+    """Return what may be infinite where its arguments are not, in canonical form."""
+    from symgrad.rules.pipeline import canonical
+
+    found = [*filter(_may_be_infinite, topological(nodes))]
+    return {*filter(_may_be_infinite, topological(canonical(found, drop_stops=True).nodes))}
+
+
+def _may_be_infinite(node: Node) -> bool:
+    """Tell whether a node that is no product or sum may be infinite where its arguments are not."""
+    if not node.args or node.op in _EVERYWHERE or "bounded-by-one" in node.op.facts:
+        return False
+    last = node.args[-1]
+    if node.op is div:
+        return not last.is_number()
+    return not (node.op is pow and last.is_number() and last.dtype == "int" and last.value > 0)
 
 
 def _cost(nodes: Sequence[Node], primal: Collection[Node]) -> int:

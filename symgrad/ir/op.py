@@ -47,8 +47,8 @@ class Builder(Protocol):
     """What a lowering may say: arithmetic on lanes, never llvmlite.
 
     Comparisons give masks, which are also the lanes of ``bool`` nodes. ``call`` names a C99 function of
-    doubles; the builder picks the variant for the kernel's dtype and applies it lane by lane. Nothing here
-    is fused or reordered.
+    doubles; the builder picks the variant for the kernel's dtype and applies it lane by lane. Nothing is
+    reordered, and in what the user wrote nothing is fused.
     """
 
     @property

@@ -135,7 +135,10 @@ class ElementwiseKernel(Kernel):
         """Do what the ufunc would do, with whole arrays of one shape; None if the arguments are not of this kind."""
         call = self._direct or self._first
         if out is not None:
-            return out if call(*arrays, *as_tuple(out)) is None else None
+            given = as_tuple(out)
+            if call(*arrays, *given) is not None:
+                return None
+            return given[0] if len(given) == 1 else given
         for array in arrays:
             if type(array) is np.ndarray and array.ndim:
                 made = self._spares.alike(array.shape, array.size)

@@ -83,6 +83,5 @@ class Spares:
                 return array
         made = np.empty(shape, kind)
         kept.append(made)
-        if len(kept) > _REMEMBERED:
-            del kept[0]
+        del kept[:-_REMEMBERED]
         return made

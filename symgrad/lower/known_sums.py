@@ -35,7 +35,7 @@ _Key = frozenset[tuple[tuple[Node, ...], Fraction]]
 
 @growing()
 def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
-    """Return pointwise nodes that are equal in exact arithmetic, on the same domain, in fewer operations.
+    """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
 
     Args:
         outputs: derivatives.
@@ -68,7 +68,9 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
         else:
             args = tuple(made[a] for a in node.args)
             made[node] = node if args == node.args else apply(node.op, args, node.params)
-    return [made[o] for o in outputs]
+    result = [made[o] for o in outputs]
+    # A product that is taken apart may still be read as it was by another sum.
+    return result if len({*topological(result)} - fixed) < len({*order} - fixed) else list(outputs)
 
 
 def _written(term: _Term, made: dict[Node, Node]) -> Node:

@@ -91,6 +91,13 @@ def test_a_frozen_output_is_refused_as_ever() -> None:
     assert not outs[1].any()
 
 
+def test_a_single_output_is_returned_as_the_ufunc_returns_it() -> None:
+    kernel, out = sg.compile(Z, inputs=[X, U]), np.empty(5)
+    for _ in range(3):
+        assert kernel(draw(5), draw(5), out=(out,)) is out
+        assert kernel(draw(5), draw(5), out=out) is out
+
+
 def test_an_output_may_be_an_input_and_may_overlap_it() -> None:
     kernel = compiled()
     memory = draw(40)
