@@ -1,4 +1,4 @@
-"""How derivatives of middle size are written in kernels: cheaply, but with a value wherever the canonical form has one."""
+"""Derivatives of middle size in kernels: written cheaply, but with a value wherever the canonical form has one."""
 
 from __future__ import annotations
 
