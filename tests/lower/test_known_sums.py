@@ -9,6 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.lower.known_sums import regrouped
 
@@ -38,11 +39,11 @@ def program(seed: int) -> list[sg.Expr]:
     return values[-3:]
 
 
-def operations(nodes: list[sg.Expr]) -> int:
+def operations(nodes: list[Node]) -> int:
     return sum(bool(n.args) for n in topological(nodes))
 
 
-def multiplications(nodes: list[sg.Expr]) -> int:
+def multiplications(nodes: list[Node]) -> int:
     return sum(n.op.name == "mul" for n in topological(nodes))
 
 
