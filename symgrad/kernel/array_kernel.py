@@ -294,9 +294,11 @@ class ArrayKernel(Kernel):
             return found
         sizes = self._sizes(arrays)
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
+            if not _is_array(target):
+                continue
             core = tuple(evaluate_size(size, sizes) for size in self.outputs[k].shape)
             shape = np.shape(target)
-            if target is not None and shape[max(len(shape) - len(core), 0) :] != core:
+            if shape[max(len(shape) - len(core), 0) :] != core:
                 return ShapeError(
                     f"out has shape {shape}, and output {k} has shape {batch + core}",
                     expected="an array of the output's shape",
@@ -372,6 +374,10 @@ class ArrayKernel(Kernel):
         return values[0] if len(values) == 1 else tuple(values)
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
 def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     """Copy inputs that an output may overwrite.
 
@@ -380,7 +386,7 @@ def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     """
     apart: list[Any] = []
     for value in arrays:
-        shared = any(t is not None and np.may_share_memory(value, t) for t in outs)
+        shared = any(_is_array(t) and np.may_share_memory(value, t) for t in outs)
         apart.append(np.array(value) if shared else value)
     return tuple(apart)
 

@@ -116,7 +116,7 @@ class ElementwiseKernel(Kernel):
         """Say in the formula's words what NumPy refused."""
         outs = as_tuple(out)
         named = list(zip(self.inputs, arrays, strict=True))
-        named += [("out", array) for array in outs if array is not None]
+        named += [("out", array) for array in outs if isinstance(array, np.ndarray)]
         text = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
         if isinstance(error, ValueError):
             return ShapeError(
@@ -135,10 +135,10 @@ class ElementwiseKernel(Kernel):
         """Do what the ufunc would do, with whole arrays of one shape; None if the arguments are not of this kind."""
         call = self._direct or self._first
         if out is not None:
-            given = as_tuple(out)
-            if call(*arrays, *given) is not None:
+            outs = as_tuple(out)
+            if call(*arrays, *outs) is not None:
                 return None
-            return given[0] if len(given) == 1 else given
+            return outs[0] if len(outs) == 1 else out
         for array in arrays:
             if type(array) is np.ndarray and array.ndim:
                 made = self._spares.alike(array.shape, array.size)
