@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -221,7 +222,7 @@ def set_algebra(algebra: Algebra) -> None:
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 _lock = threading.Lock()
 
-_passes = 0  # passes that build a graph now, in all threads
+_building: dict[object, int] = {}  # passes that build a graph now, and their threads
 _resume = False  # whether the last of them switches the collector on again
 
 
@@ -252,20 +253,36 @@ def growing() -> Generator[None, None, None]:
     more than half the time of a gradient of 100,000 equations. The collector is one for all threads: it runs again
     when the last pass is done, and a program that switched it off itself finds it off.
     """
-    global _passes, _resume
-    with _lock:
-        if _passes == 0 and gc.isenabled():
-            gc.disable()
-            _resume = True
-        _passes += 1
+    global _resume
+    this = object()
+    thread = threading.get_ident()
     try:
+        # Ctrl-C may end each call here as it returns; what stands between calls happens altogether or not at all.
+        _building[this] = thread
+        if gc.isenabled():
+            _resume = True
+            gc.disable()
         yield
     finally:
-        with _lock:
-            _passes -= 1
-            if _passes == 0 and _resume:
-                gc.enable()
-                _resume = False
+        del _building[this]
+        if _resume and not _building:
+            _resume = False
+            gc.enable()
+
+
+def _alone() -> None:
+    """Forget the other threads, which a forked child does not have: whatever lock they held, and their passes."""
+    global _lock, _resume
+    _lock = threading.Lock()
+    for this in [p for p, thread in _building.items() if thread != threading.get_ident()]:
+        del _building[this]
+    if _resume and not _building:
+        _resume = False
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_alone)
 
 
 def interned() -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import sys
 import threading
 import weakref
@@ -41,6 +42,23 @@ llvm = cast(Any, _llvm)
 _lock = threading.RLock()
 _ours: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
 _live: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+_held = contextlib.ExitStack()  # what is held during a fork
+
+
+def _before_fork() -> None:
+    # A child has one thread: what another one was doing in LLVM, and the locks that it held, would stay so for ever.
+    _held.enter_context(_lock)
+    # Engines are disposed of under llvmlite's own lock alone.
+    _held.enter_context(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
+
+
+def _after_fork() -> None:
+    _held.pop_all().close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 Cpu = Literal["host", "baseline"]
 
