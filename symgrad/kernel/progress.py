@@ -36,18 +36,22 @@ def bar(what: str, seconds: float) -> Generator[None]:
         TimeElapsedColumn(),
         TextColumn("{task.fields[of]}"),
     )
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
-        task = progress.add_task(what, total=seconds, of=f"of about {seconds:.0f} s")
-        begun, done = time.monotonic(), threading.Event()
+    progress = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    task = progress.add_task(what, total=seconds, of=f"of about {seconds:.0f} s")
+    begun, done = time.monotonic(), threading.Event()
 
-        def advance() -> None:
-            while not done.wait(0.1):
-                progress.update(task, completed=min(time.monotonic() - begun, seconds))
+    def advance() -> None:
+        while not done.wait(0.1):
+            progress.update(task, completed=min(time.monotonic() - begun, seconds))
 
-        ticking = threading.Thread(target=advance, name="symgrad progress", daemon=True)
+    ticking = threading.Thread(target=advance, name="symgrad progress", daemon=True)
+    try:
+        # Ctrl-C may come while these begin, too: then what has begun must end.
+        progress.start()
         ticking.start()
-        try:
-            yield
-        finally:
-            done.set()
+        yield
+    finally:
+        done.set()
+        progress.stop()
+        if ticking.is_alive():
             ticking.join()

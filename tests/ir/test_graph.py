@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import pickle
@@ -9,13 +10,14 @@ import subprocess
 import sys
 import threading
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import DomainError, RedefinitionError, ShapeError, UsageError
-from symgrad.ir.graph import as_node, constant, interned, number, symbol, truth
+from symgrad.ir.graph import as_node, constant, growing, interned, number, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import digest, flatten, fold, rebuild, substitute, symbols_of, topological, uses
 from symgrad.ir.types import INT, POSITIVE, Declaration
@@ -207,3 +209,40 @@ def test_folding_operators_drop_structural_zeros_and_ones():
     assert (-x) * y is -(x * y)
     assert (number(2) ** 10).value == 1024
     assert (number(9) ** (number(9) ** 9)).op is OPS["pow"]  # too large to write out, so it stays
+
+
+@pytest.mark.parametrize("step", ["isenabled", "disable", "enable"])
+def test_an_interrupted_pass_leaves_the_collector_as_it_was(monkeypatch, step):
+    """Ctrl-C arrives as a call returns, having done its work."""
+
+    def interrupted():
+        getattr(gc, step)()
+        raise KeyboardInterrupt
+
+    steps = {name: getattr(gc, name) for name in ("isenabled", "disable", "enable")} | {step: interrupted}
+    for enabled in (True, False):
+        if not enabled:
+            gc.disable()
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr("symgrad.ir.graph.gc", SimpleNamespace(**steps))
+                with contextlib.suppress(KeyboardInterrupt), growing():
+                    assert not gc.isenabled()
+            assert gc.isenabled() == enabled
+            with growing():
+                assert not gc.isenabled()
+            assert gc.isenabled() == enabled
+        finally:
+            gc.enable()
+
+
+def test_the_collector_runs_again_after_the_last_of_several_passes():
+    with growing():
+        with growing():
+            pass
+        assert not gc.isenabled()
+        inner = threading.Thread(target=lambda: growing().__enter__())
+        inner.start()
+        inner.join()
+        assert not gc.isenabled()
+    assert gc.isenabled()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 from types import SimpleNamespace
 
@@ -50,3 +51,28 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch):
 def test_errors_pass_through(terminal):
     with pytest.raises(ValueError, match="inside"), bar("compiling", 2.0):
         raise ValueError("inside")
+
+
+@pytest.mark.parametrize("step", ["rich.progress.Progress.start", "threading.Thread.start"])
+def test_an_interrupt_while_it_begins_leaves_nothing(terminal, monkeypatch, step):
+    """Ctrl-C arrives as a call returns, having done its work."""
+    import rich.progress
+
+    owner = rich.progress.Progress if "Progress" in step else threading.Thread
+    original = owner.start
+    before = set(threading.enumerate())
+
+    def interrupted(self):
+        original(self)
+        if owner is rich.progress.Progress or self.name == "symgrad progress":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), bar("compiling", 2.0):
+        raise AssertionError("the body does not run")
+    for thread in set(threading.enumerate()) - before:
+        thread.join(2)
+    assert set(threading.enumerate()) == before
+    assert terminal.getvalue().rindex("\x1b[?25h") > terminal.getvalue().rindex("\x1b[?25l"), (
+        "the cursor is back"
+    )
