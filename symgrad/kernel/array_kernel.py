@@ -294,9 +294,11 @@ class ArrayKernel(Kernel):
             return found
         sizes = self._sizes(arrays)
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
+            if not isinstance(target, np.ndarray):
+                continue
             core = tuple(evaluate_size(size, sizes) for size in self.outputs[k].shape)
             shape = np.shape(target)
-            if target is not None and shape[max(len(shape) - len(core), 0) :] != core:
+            if shape[max(len(shape) - len(core), 0) :] != core:
                 return ShapeError(
                     f"out has shape {shape}, and output {k} has shape {batch + core}",
                     expected="an array of the output's shape",
@@ -380,7 +382,7 @@ def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     """
     apart: list[Any] = []
     for value in arrays:
-        shared = any(t is not None and np.may_share_memory(value, t) for t in outs)
+        shared = any(isinstance(t, np.ndarray) and np.may_share_memory(value, t) for t in outs)
         apart.append(np.array(value) if shared else value)
     return tuple(apart)
 

@@ -116,7 +116,7 @@ class ElementwiseKernel(Kernel):
         """Say in the formula's words what NumPy refused."""
         outs = as_tuple(out)
         named = list(zip(self.inputs, arrays, strict=True))
-        named += [("out", array) for array in outs if array is not None]
+        named += [("out", array) for array in outs if isinstance(array, np.ndarray)]
         text = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
         if isinstance(error, ValueError):
             return ShapeError(

@@ -35,8 +35,8 @@ class Layout:
     data: int
 
 
-# Flags of arrays: 1 C-contiguous, 256 aligned, 1024 writeable. An output may be an input (every element is read before
-# it is written); any other overlap is for NumPy, which makes copies.
+# Flags of arrays: 1 C-contiguous, 256 aligned, 1024 writeable; the sign bit: NumPy warns of a write. An output may
+# be an input (every element is read before it is written); any other overlap is for NumPy, which makes copies.
 _CODE = """\
 define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
 entry:
@@ -124,7 +124,10 @@ fields:
   %same.descr = icmp eq ptr %descr, %descr.wanted
   %deep = icmp sgt i32 %nd, 0
   %ok = and i1 %plain, %same.descr
-  %fine = and i1 %ok, %deep
+  %silent = icmp sge i32 %flags, 0
+  %quiet = or i1 %input, %silent
+  %usual = and i1 %ok, %quiet
+  %fine = and i1 %usual, %deep
   br i1 %fine, label %compare, label %decline
 compare:
   %is.first = icmp eq ptr %first, null

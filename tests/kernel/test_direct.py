@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.errors import SymgradError
+from symgrad.errors import ArrayTypeError, SymgradError
 from symgrad.kernel.direct import direct_call
 from symgrad.kernel.spares import Spares
 
@@ -80,6 +80,36 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
         before = [np.array(o) for o in outs]
         assert call(*arguments) is NotImplemented
         same(outs, before)
+
+
+def test_one_output_is_returned_as_the_array_that_was_given() -> None:
+    kernel = sg.compile(X * U, inputs=[X, U])
+    x, out = draw(4), np.empty(4)
+    kernel(x, x)
+    for _ in range(2):
+        assert kernel(x, x, out=(out,)) is out
+        assert kernel(x, x, out=out) is out
+    assert kernel._direct(x, x, out) is None
+
+
+def test_an_output_that_numpy_warns_of_is_left_to_numpy() -> None:
+    kernel = sg.compile(X * U, inputs=[X, U])
+    x = draw((1, 3))
+    kernel(x, x)
+    for call in (kernel, kernel.ufunc):
+        views = np.broadcast_arrays(np.ones(3), x)
+        with pytest.warns(DeprecationWarning, match="np.broadcast_arrays"):
+            call(x, x, out=views[0])
+
+
+@pytest.mark.parametrize("out", [[np.empty(3), np.empty(2)], [np.empty(3)], "text", 5, object()])
+def test_what_cannot_be_an_output_is_an_error_of_ours(out: Any) -> None:
+    p = sg.parse("X : real[n]; r = X/sum(X)")
+    for kernel in (compiled(), sg.compile(X * U, inputs=[X, U])):
+        with pytest.raises(ArrayTypeError, match="cannot be called so"):
+            kernel(draw(3), draw(3), out=out)
+    with pytest.raises(ArrayTypeError, match="cannot be called so"):
+        sg.compile(p["r"])(draw(3), out=out)
 
 
 def test_a_frozen_output_is_refused_as_ever() -> None:
