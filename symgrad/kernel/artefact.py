@@ -9,6 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from symgrad.errors import KernelError, UnsupportedError, UsageError
+from symgrad.ir.graph import symbol
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Declaration
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.array_code import ArrayCode
@@ -124,10 +127,10 @@ def write_artefacts(
     if stem.suffix in _SUFFIXES:
         stem = stem.with_suffix("")
     name = _function(kernel)
-    needs = sorted(set(re.findall(r"^declare .*@scipy\.(\w+)\(", kernel.llvm_ir, re.MULTILINE)))
-    if needs:
+    if "@scipy." in kernel.llvm_ir:
         raise UnsupportedError(
-            f"the code calls {', '.join(needs)} of SciPy, which a file cannot be linked with",
+            f"the code of {', '.join(_from_scipy(kernel))} is SciPy's, which an object file (cpu={cpu!r}) cannot be "
+            "linked with",
             expected="functions of the C library",
             cure="call the kernel from Python, or pass the values of those functions as inputs",
         )
@@ -172,6 +175,19 @@ def _function(kernel: Kernel) -> str:
     }
     # Whoever links the object would call the kernel where the program says sqrt(x), the kernel itself included.
     return name + "_" if name in called | _MATHEMATICS else name
+
+
+def _from_scipy(kernel: Kernel) -> list[str]:
+    """Name the ops whose code calls SciPy: each is compiled by itself."""
+    found: dict[str, None] = {}
+    for node in topological(kernel.outputs):
+        if node.op.pointwise and node.args and "bool" not in node.op.takes:
+            args = [a if a.is_number() else symbol(Declaration(f"x{k}")) for k, a in enumerate(node.args)]
+            alone = node.op(*args, params=node.params)
+            code = emit(schedule([alone], symbols_of([alone])), float_type(kernel.dtype), host().target).ir
+            if "@scipy." in code:
+                found[node.op.name] = None
+    return list(found)
 
 
 def _module(kernel: Kernel, name: str, target: Target) -> str:

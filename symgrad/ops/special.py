@@ -242,7 +242,9 @@ def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
     """DLMF 5.15.6: (-1)**n*polygamma(n, 1 - x) - polygamma(n, x) = pi * (d/dx)**n cot(pi*x)."""
     if n > _LARGEST_ORDER:
         raise UnsupportedError(
-            f"polygamma of order {n} has no native code", expected=f"an order of at most {_LARGEST_ORDER}"
+            f"polygamma of order {n} has no native code",
+            expected=f"an order of at most {_LARGEST_ORDER}",
+            cure="evaluate without compiling",
         )
     zero, one = b.const(0), b.const(1)
     negative = b.lt(x, zero)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgrad.errors import KernelError, UsageError
+from symgrad.errors import KernelError, UnsupportedError, UsageError
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefact import c_identifier, c_prototype, write_artefacts, write_atomically
@@ -232,3 +232,27 @@ def test_nothing_half_written(kernel, tmp_path, monkeypatch):
         write_artefacts(kernel, tmp_path / "no" / "such" / "folder")
     with pytest.raises(UsageError, match="unknown cpu"):
         write_artefacts(kernel, tmp_path / "k", cpu="pentium")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("wrap", [lambda node: node, mean])
+def test_what_only_scipy_has_is_named_with_the_file_that_cannot_have_it(tmp_path, wrap):
+    node = y if wrap is mean else x
+    kernel = compile_nodes([wrap(op("add", op("mul", op("li", node), op("sin", node)), op("Si", node)))])
+    with pytest.raises(UnsupportedError) as caught:
+        write_artefacts(kernel, tmp_path / "file", cpu="baseline")
+    error = caught.value
+    assert error.what.startswith("the code of li, Si is SciPy's, which an object file (cpu='baseline')")
+    assert error.expected
+    assert error.cure
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_order_without_code_is_an_error_of_the_op_by_name(dtype):
+    node = op("add", x, op_with("polygamma", (200,), x))
+    for outputs in ([node], [mean(op_with("polygamma", (200,), y))]):
+        with pytest.raises(UnsupportedError) as caught:
+            compile_nodes(outputs, dtype=dtype)
+        assert caught.value.what == "polygamma of order 200 has no native code"
+        assert caught.value.expected
+        assert caught.value.cure
