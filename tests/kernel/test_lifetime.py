@@ -88,6 +88,40 @@ def test_an_array_kernel_keeps_its_memory_and_frees_it():
     assert resident() < kept - (24 << 20)
 
 
+def test_kernels_in_cycles_free_their_code():
+    class Owner:
+        pass
+
+    gc.collect()
+    before = live_engines()
+    for k in range(3):
+        owner = Owner()
+        owner.kernel = compile_nodes([op("add", op("mul", x, u), number(k))], [x, u])
+        owner.results = [owner.kernel(np.ones(3), np.ones(3)) for _ in range(2)]
+        owner.parts = owner.kernel.ufunc, owner.kernel._direct, owner
+    del owner
+    gc.collect()
+    assert live_engines() == before
+
+
+def test_results_and_ufuncs_outlive_their_kernel():
+    gc.collect()
+    before = live_engines()
+    kernel = compile_nodes([op("add", op("mul", x, u), number(7))], [x, u])
+    ones = np.ones(30_000)  # so large that the memory of results is used again
+    for _ in range(4):
+        result = kernel(ones, ones)
+    part, ufunc = result[10:20], kernel.ufunc
+    del kernel, result
+    gc.collect()
+    assert part.tolist() == [8.0] * 10
+    assert ufunc(ones, 2 * ones)[0] == 9
+    assert part.tolist() == [8.0] * 10
+    del ufunc
+    gc.collect()
+    assert live_engines() == before
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the resident size from /proc")
 def test_two_hundred_kernels_leave_nothing():
     def compile_some(count: int, start: int) -> None:

@@ -155,10 +155,13 @@ def test_nothing_is_started_for_little_work():
     assert done.stdout.split() == ["1", "2"]
 
 
-@pytest.mark.parametrize("threads", [0, -1, 4, 1.5, True, "2", None])
+@pytest.mark.parametrize("threads", [0, -1, 4, 10**30, 1.5, float("nan"), True, False, "2", None])
 def test_a_number_of_threads_that_cannot_be(threads):
-    with pytest.raises(UsageError, match="between 1 and 3"):
-        sg.compile(sg.symbols("x") + 1, threads=threads)
+    for output in (sg.symbols("x") + 1, sg.parse(BATCHED)["loss"]):
+        with pytest.raises(UsageError, match="between 1 and 3") as caught:
+            sg.compile(output, threads=threads)
+        assert caught.value.what == f"threads={threads!r}"
+        assert caught.value.cure == "pass threads=3 to use them all"
 
 
 def test_many_callers():
@@ -174,6 +177,34 @@ def test_many_callers():
     assert len(found) == 8
     for each in found:
         same(expected, each)
+
+
+def test_kernels_are_called_while_others_are_compiled():
+    one, three = kernels()
+    batched, _ = kernels(BATCHED, "loss", ("X", "w"))
+    x, y, X, w = values(90_000), values(90_000), values(7, 50, 3), values(3)
+    calls = [(one, (x, y)), (three, (x, y)), (batched, (X, w)), (one.ufunc, (x[:9], y[:9]))]
+    expected = [kernel(*arrays) for kernel, arrays in calls]
+    wrong = []
+
+    def call(k):
+        for _ in range(6):
+            kernel, arrays = calls[k]
+            if [a.tobytes() for a in kernel(*arrays)] != [a.tobytes() for a in expected[k]]:
+                wrong.append(k)
+
+    def compile_some(k):
+        a = sg.symbols("a")
+        made = [sg.compile([sg.exp(a) * a + seed, a + k])(0.0) for seed in range(4)]
+        wrong.extend(seed for seed, found in enumerate(made) if found != (seed, k))
+
+    workers = [threading.Thread(target=call, args=(k,)) for k in range(4) for _ in range(2)]
+    workers += [threading.Thread(target=compile_some, args=(k,)) for k in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
 
 
 def test_pickles_keep_the_number_as_far_as_there_are_processors(monkeypatch):

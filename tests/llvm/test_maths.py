@@ -138,6 +138,30 @@ def test_a_lane_knows_of_no_other(name, dtype):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", CASES)
+def test_ends_have_the_same_bits_at_every_place(name, dtype):
+    """Each at every position of a vector and of a remainder, among ordinary numbers and among others of its kind."""
+    k = kernel(name, dtype)
+    limits = np.finfo(dtype)
+    with np.errstate(all="ignore"):
+        special = np.array([*SPECIAL, limits.tiny, limits.max, -limits.max, limits.smallest_subnormal], dtype)
+        special = np.append(special, np.nextafter(limits.tiny, limits.dtype.type(0)))
+    columns = []
+    for ordinary in sample(CASES[name], 200, 8, dtype):
+        ordinary = ordinary[-2 * len(special) :]
+        columns.append(
+            np.concatenate([np.column_stack([special, ordinary[::2]]).ravel(), special, ordinary[1::2]])
+        )
+    if len(columns) == 2:
+        columns[1] = np.roll(columns[1], 5)
+    alone = np.array([k(*row) for row in zip(*columns, strict=True)], dtype)
+    for length in (1, 2, 3, 5, 7, 8, 9, 15, 17):
+        for first in range(0, len(alone) - length, 1 if length > 8 else 3):
+            part = slice(first, first + length)
+            assert same_bits(k(*(c[part] for c in columns)), alone[part])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", CASES)
 def test_vectors_of_every_width_give_the_same_bits(name, dtype):
     columns = sample(CASES[name], 120, 4, dtype)
     wide, narrow = Target(64, fused=False), UNFUSED
