@@ -6,9 +6,12 @@ Every element depends on its own inputs alone, and has the same bits at every pl
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -18,7 +21,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["checked_threads", "common_shape", "cores", "in_pieces", "targets", "worthwhile"]
 
@@ -104,13 +107,28 @@ def in_pieces(
         with np.errstate(all="ignore"):
             call(*parts[: len(arrays)], out=tuple(parts[len(arrays) :]), **more)
 
-    waiting: list[Future[None]] = []
-    try:
-        for first, last in pairwise(ends[1:]):
-            waiting.append(_pool().submit(run, first, last))
-        run(ends[0], ends[1])
-    finally:
-        failures = [f.exception() for f in waiting]  # waits: nobody writes to an array after the call
+    todo = deque(pairwise(ends))
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def work() -> None:
+        while True:
+            try:
+                first, last = todo.popleft()
+            except IndexError:
+                return
+            failure: BaseException | None = None
+            try:
+                run(first, last)
+            except BaseException as error:  # noqa: BLE001 (Ctrl-C, too, is raised when all have ended)
+                failure = error
+            ended.put(failure)
+
+    # At the end of the process, and where there may be no more threads, all is done by this one.
+    with suppress(RuntimeError):
+        for _ in range(pieces - 1):
+            _pool().submit(work)
+    work()
+    failures = [ended.get() for _ in range(pieces)]  # waits: nobody writes to an array after the call
     for failure in failures:
         if failure is not None:
             raise failure

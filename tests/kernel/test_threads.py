@@ -207,6 +207,47 @@ def test_kernels_are_called_while_others_are_compiled():
     assert not wrong
 
 
+def test_where_no_more_threads_may_be_started_one_does_all(pieces, monkeypatch):
+    one, three = kernels()
+
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    x, y = values(90_000), values(90_000)
+    same(one(x, y), three(x, y))
+    assert pieces
+
+
+def test_at_the_end_of_the_process():
+    code = (
+        "import atexit, numpy as np, symgrad as sg\n"
+        "from symgrad.kernel import threads\n"
+        "threads.cores = lambda: 2\n"
+        "k = sg.compile(sg.parse('x : real\\nx**2 + 1').result, threads=2)\n"
+        "x = np.ones(10**6); k(x)\n"
+        "atexit.register(lambda: print((k(x) == 2).all()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_an_error_in_a_piece_is_raised_when_all_have_ended():
+    ended = []
+
+    def call(part, out):
+        if part[0] == 0:
+            raise KeyboardInterrupt
+        np.copyto(out[0], part)
+        ended.append(part[0])
+
+    given, out = np.arange(9.0), np.zeros(9)
+    with pytest.raises(KeyboardInterrupt):
+        module.in_pieces(call, [given], [out], (9,), [0, 0], 3)
+    assert sorted(ended) == [3, 6]
+    assert out.tolist() == [0, 0, 0, 3, 4, 5, 6, 7, 8]
+
+
 def test_pickles_keep_the_number_as_far_as_there_are_processors(monkeypatch):
     _, three = kernels()
     assert three.threads == 3
