@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Literal, ParamSpec, TypeVar, cast
@@ -42,6 +42,19 @@ llvm = cast(Any, _llvm)
 _lock = threading.RLock()
 _ours: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
 _live: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+@contextlib.contextmanager
+def _given_back() -> Generator[None]:
+    """Give llvmlite's own lock back: if Ctrl-C comes just as it is taken, it stays taken, and LLVM to this thread."""
+    lock: Any = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
+    repair = hasattr(lock, "_is_owned") and not lock._is_owned()
+    try:
+        yield
+    finally:
+        while repair and lock._is_owned():
+            lock.release()
+
 
 _held = contextlib.ExitStack()  # what is held during a fork
 
@@ -165,7 +178,7 @@ def _host_once() -> Host:
 
 def host() -> Host:
     """Describe this machine; the LLVM target is set up on the first call, once for all threads."""
-    with _lock:
+    with _lock, _given_back():
         return _host_once()
 
 
@@ -214,7 +227,7 @@ def resolve(name: str) -> int:
     Raises:
         KernelError: if no library of this process has it.
     """
-    with _lock:
+    with _lock, _given_back():
         if name in _ours:
             return _ours[name]
         for library in _libraries():
@@ -240,7 +253,7 @@ def resolve(name: str) -> int:
 
 def define(name: str, address: int) -> None:
     """Make a function known to LLVM by a name of ours, which no C library has."""
-    with _lock:
+    with _lock, _given_back():
         host()
         llvm.add_symbol(name, address)
         _ours[name] = address
@@ -300,7 +313,7 @@ class Engine:
 
     def __init__(self, ir: str, *, once: bool = False) -> None:
         host()
-        with _lock:
+        with _lock, _given_back():
             module = _parse(ir)
             defined = [*module.functions, *module.global_variables]
             self._names = frozenset(str(value.name) for value in defined if not value.is_declaration)
@@ -317,7 +330,7 @@ class Engine:
         """
         if name not in self._names:
             raise InternalError(f"the module does not define '{name}'")
-        with _lock:
+        with _lock, _given_back():
             found = int(
                 self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
             )
@@ -330,7 +343,8 @@ class Engine:
         # At the end of the process modules are taken apart in any order (this one may have lost `sys` already), and the
         # memory goes with it anyway.
         if engine is not None and not ending():
-            engine.close()
+            with _given_back():
+                engine.close()
 
 
 def live_engines() -> int:
@@ -341,18 +355,18 @@ def live_engines() -> int:
 
 def target_lines(cpu: Cpu = "host") -> str:
     """The lines that tie a module to this platform: object files need them (names have an underscore on macOS)."""
-    with _lock:
+    with _lock, _given_back():
         layout = str(_machine(cpu, jit=False).target_data)
     return f'target datalayout = "{layout}"\ntarget triple = "{host().triple}"\n'
 
 
 def emit_assembly(ir: str, cpu: Cpu = "host") -> str:
     """Return the machine code of a module as assembly text."""
-    with _lock:
+    with _lock, _given_back():
         return str(_machine(cpu, jit=False).emit_assembly(_parse(ir)))
 
 
 def emit_object(ir: str, cpu: Cpu = "host") -> bytes:
     """Return the machine code of a module as a position independent object file."""
-    with _lock:
+    with _lock, _given_back():
         return bytes(_machine(cpu, jit=False).emit_object(_parse(ir)))

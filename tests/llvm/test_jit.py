@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import llvmlite.binding as llvm
 import pytest
 
 from symgrad.errors import InternalError, KernelError
@@ -106,3 +107,27 @@ def test_collection_in_threads():
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(churn, range(50))) == [i + 1.0 for i in range(50)]
+
+
+@pytest.mark.parametrize("taken", range(0, 24, 3))
+def test_ctrl_c_as_llvmlite_takes_its_lock_leaves_it_free(taken):
+    """llvmlite calls back when it has the lock, and before it is ready to give it back."""
+    count = 0
+
+    def interrupt() -> None:
+        nonlocal count
+        count += 1
+        if count == taken + 1:
+            raise KeyboardInterrupt
+
+    def nothing() -> None:
+        pass
+
+    llvm.ffi.register_lock_callback(interrupt, nothing)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Engine(module()).address("f")
+    finally:
+        llvm.ffi.unregister_lock_callback(interrupt, nothing)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: call(Engine(module(2.0)), 1.0)).result(timeout=20) == 3.0
