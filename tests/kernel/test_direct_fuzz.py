@@ -66,23 +66,22 @@ FORMS: list[Callable[[Any], Any]] = [
     lambda a: a.astype(complex),
     lambda a: a.tolist(),
 ]
-NUMBERS = [
-    *(
-        1.5,
-        2,
-        True,
-        None,
-        "1",
-        1j,
-        10**400,
-        math.nan,
-        Float(1.25),
-        np.float64(2.5),
-        np.float32(1.5),
-        np.int64(3),
-    ),
-    *(np.array(2.0), np.array([2.0]), [1.0, 2.0], (), {}, np.longdouble(1.5), np.bool_(True)),
-]
+
+
+def numbers() -> list[Any]:
+    return [
+        *(1.5, 2, True, None, "1", 1j, 10**400, math.nan, Float(1.25), np.float64(2.5), np.float32(1.5)),
+        *(
+            np.array(2.0),
+            np.array([2.0]),
+            [1.0, 2.0],
+            (),
+            {},
+            np.longdouble(1.5),
+            np.bool_(True),
+            np.int64(3),
+        ),
+    ]
 
 
 class Case:
@@ -97,14 +96,14 @@ class Case:
         shape = rng.choice(SHAPES)
         kinds, count = kernel.kinds, len(kernel.inputs)
 
-        def argument(kind: Any, numbers: list[Any]) -> Any:
+        def argument(kind: Any, others: list[Any]) -> Any:
             drawn = shape if rng.random() < 0.9 else rng.choice(SHAPES)
             if rng.random() < 0.2:
-                return rng.choice(numbers)
+                return rng.choice(others)
             values = np.random.default_rng(self.seed).uniform(0.5, 2, drawn)
             return rng.choice(FORMS)(np.asarray(values, kind))
 
-        given = [argument(kind, NUMBERS) for kind in kinds[:count]]
+        given = [argument(kind, numbers()) for kind in kinds[:count]]
         if rng.random() < 0.5:
             return given, None
         outs = [argument(kind, [None, None, 1.0, *given]) for kind in kinds[count:]]
