@@ -294,7 +294,7 @@ class ArrayKernel(Kernel):
             return found
         sizes = self._sizes(arrays)
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
-            if not isinstance(target, np.ndarray):
+            if not _is_array(target):
                 continue
             core = tuple(evaluate_size(size, sizes) for size in self.outputs[k].shape)
             shape = np.shape(target)
@@ -374,6 +374,10 @@ class ArrayKernel(Kernel):
         return values[0] if len(values) == 1 else tuple(values)
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
 def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     """Copy inputs that an output may overwrite.
 
@@ -382,7 +386,7 @@ def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
     """
     apart: list[Any] = []
     for value in arrays:
-        shared = any(isinstance(t, np.ndarray) and np.may_share_memory(value, t) for t in outs)
+        shared = any(_is_array(t) and np.may_share_memory(value, t) for t in outs)
         apart.append(np.array(value) if shared else value)
     return tuple(apart)
 
