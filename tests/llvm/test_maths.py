@@ -136,11 +136,11 @@ def test_a_lane_knows_of_no_other(name, dtype):
     assert same_bits(np.array(alone, dtype), together)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("dtype", "fast"), FORMATS)
 @pytest.mark.parametrize("name", CASES)
-def test_ends_have_the_same_bits_at_every_place(name, dtype):
+def test_ends_have_the_same_bits_at_every_place(name, dtype, fast):
     """Each at every position of a vector and of a remainder, among ordinary numbers and among others of its kind."""
-    k = kernel(name, dtype)
+    k = kernel(name, dtype, fast=fast)
     limits = np.finfo(dtype)
     with np.errstate(all="ignore"):
         special = np.array([*SPECIAL, limits.tiny, limits.max, -limits.max, limits.smallest_subnormal], dtype)
