@@ -83,7 +83,7 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
 
 
 def test_one_output_is_returned_as_the_array_that_was_given() -> None:
-    kernel = sg.compile(X * U, inputs=[X, U])
+    kernel: Any = sg.compile(X * U, inputs=[X, U])
     x, out = draw(4), np.empty(4)
     kernel(x, x)
     for _ in range(2):

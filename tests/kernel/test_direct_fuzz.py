@@ -120,7 +120,9 @@ class Case:
     def outcome(self) -> Any:
         """Everything that can be seen of a call, as text."""
         given, out = self.arguments()
-        outs: list[Any] = [o for o in (out if isinstance(out, tuple | list) else [out]) if isinstance(o, np.ndarray)]
+        outs: list[Any] = [
+            o for o in (out if isinstance(out, tuple | list) else [out]) if isinstance(o, np.ndarray)
+        ]
         try:
             with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")

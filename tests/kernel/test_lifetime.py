@@ -6,6 +6,7 @@ import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ from tests.kernel.programs import PROGRAMS, mean, op_with, y
 
 @pytest.fixture(scope="module", autouse=True)
 def loops() -> None:
-    """The loops that all kernels share are compiled with the first kernel and stay."""
-    compile_nodes([x])(1.0)
+    """What all kernels share is compiled with the first kernel, and with its second call, and stays."""
+    kernel = compile_nodes([x])
+    for _ in range(2):
+        kernel(np.ones(2))
     compile_nodes([mean(y)])([1.0])
 
 
@@ -95,10 +98,10 @@ def test_kernels_in_cycles_free_their_code():
     gc.collect()
     before = live_engines()
     for k in range(3):
-        owner = Owner()
+        owner: Any = Owner()
         owner.kernel = compile_nodes([op("add", op("mul", x, u), number(k))], [x, u])
         owner.results = [owner.kernel(np.ones(3), np.ones(3)) for _ in range(2)]
-        owner.parts = owner.kernel.ufunc, owner.kernel._direct, owner
+        owner.itself = owner
     del owner
     gc.collect()
     assert live_engines() == before
