@@ -7,6 +7,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -51,6 +52,7 @@ def _environment(peer: Peer, python: str) -> dict[str, str]:
     found = {
         **os.environ,
         **ONE_THREAD,
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
         "NUMEXPR_NUM_THREADS": "1",
         "NUMBA_NUM_THREADS": "1",
         **peer.environment,
@@ -68,9 +70,11 @@ class Worker:
 
     def __init__(self, name: str, workload: str, python: str) -> None:
         self.name = name
+        # Some peers write the code that they compile to where they are, and leave it there when they are ended.
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.scoreboard.child", name, workload],
-            cwd=ROOT,
+            cwd=self._folder.name,
             env=_environment(PEERS[name], python),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -122,6 +126,7 @@ class Worker:
         self._process.kill()
         self._process.wait()
         self._listener.join()
+        self._folder.cleanup()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):  # what was written last may have no reader
