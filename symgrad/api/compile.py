@@ -147,7 +147,7 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
             others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
             kept = stable(nodes, others).nodes
             if kept == nodes:
-                kept = _cheaper(nodes, gathered(regrouped(derived, primal), primal), primal)
+                kept = _cheaper(nodes, derived, primal)
             nodes = kept
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
@@ -165,12 +165,13 @@ def _cheaper(nodes: Sequence[Node], derived: Sequence[Node], primal: Collection[
     Small ones, in which a person would see the difference, are as they were chosen; and so are those that collect in an
     exponent, say, what the chain rule multiplies: exp(x - exp(x)) is zero where exp(-exp(x))*exp(x) is no number.
     """
-    order = topological(derived)
-    if len(order) <= _SMALL:
+    if len(topological(derived)) <= _SMALL:
         return nodes
+    derived = gathered(regrouped(derived, primal), primal)
+    order = topological(derived)
     known = {*primal, *topological(nodes)}
     everywhere = all(n in known or n.op in _EVERYWHERE or not n.args for n in order)
-    cheaper = everywhere and _cost(derived, primal) < _cost(nodes, primal)
+    cheaper = len(order) > _SMALL and everywhere and _cost(derived, primal) < _cost(nodes, primal)
     return derived if cheaper and _unbounded(derived) == _unbounded(nodes) else nodes
 
 

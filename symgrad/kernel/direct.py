@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.llvm.direct_code import CALL, Layout, text
+from symgrad.llvm.direct_code import CALL, INFO, Layout, text
 from symgrad.llvm.jit import Engine, made_once
 
 __all__ = ["direct_call"]
@@ -124,10 +124,23 @@ def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> Callable[..., Any
     if machinery is None:
         return None
     api = ctypes.pythonapi
-    functions = (api.Py_IncRef, api.PyEval_SaveThread, api.PyEval_RestoreThread)
-    addresses = [cast(int, ctypes.cast(f, ctypes.c_void_p).value) for f in functions]
-    objects = [id(x) for x in (np.ndarray, float, np.float64, np.dtype(np.float64), None, NotImplemented)]
+    objects = {
+        "array": np.ndarray,
+        "float": float,
+        "double": np.float64,
+        "float64": np.dtype(np.float64),
+        "done": None,
+        "declined": NotImplemented,
+    }
+    functions = {
+        "keep": api.Py_IncRef,
+        "release": api.PyEval_SaveThread,
+        "acquire": api.PyEval_RestoreThread,
+    }
+    info = {"loop": loop, "plan": plan, "many": _LONG}
+    info |= {name: id(x) for name, x in objects.items()}
+    info |= {name: cast(int, ctypes.cast(f, ctypes.c_void_p).value) for name, f in functions.items()}
     # Arrays share the one object of a dtype that is NumPy's own; others (a byte order, metadata) are not plain.
     descrs = [id(np.dtype(k)) for k in kinds]
-    numbers = [loop, plan, *objects, *addresses, _LONG, *descrs]
+    numbers = [*(info[name] for name, _ in INFO), *descrs]
     return machinery.function(struct.pack(f"={len(numbers)}q", *numbers))

@@ -338,10 +338,7 @@ FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
 
 def driver() -> str:
     """The text of the loop."""
-    loads: list[str] = []
-    for i, (name, kind) in enumerate(FIELDS):
-        loads.append(f"  %{name}.field = getelementptr i64, ptr %plan, i64 {i}")
-        loads.append(f"  %{name} = load {kind}, ptr %{name}.field")
+    loads = [loop.load_fields("%plan", FIELDS)]
     loads.append(f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}")
     fields = "\n".join(loads)
     python = {

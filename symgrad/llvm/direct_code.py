@@ -9,13 +9,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.llvm.loop import ATTRIBUTES
+from symgrad.llvm.loop import ATTRIBUTES, FIELDS, load_fields
 
-__all__ = ["CALL", "Layout", "text"]
+__all__ = ["CALL", "INFO", "Layout", "text"]
 
 CALL = "direct.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count)``; `self` is a bytes object with
-the addresses and numbers that `kernel/direct.py` lists."""
+`INFO`, and behind it the dtypes of the arguments."""
+
+INFO = (
+    ("loop", "ptr"),
+    ("plan", "ptr"),
+    ("array", "ptr"),  # the type of arrays
+    ("float", "ptr"),  # Python's
+    ("double", "ptr"),  # NumPy's
+    ("float64", "ptr"),  # its dtype
+    ("done", "ptr"),  # what is returned
+    ("declined", "ptr"),
+    ("keep", "ptr"),  # functions of Python: Py_IncRef, PyEval_SaveThread, PyEval_RestoreThread
+    ("release", "ptr"),
+    ("acquire", "ptr"),
+    ("many", "i64"),  # elements from which on the interpreter's lock is released
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +56,9 @@ _CODE = """\
 define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
 entry:
   %info = getelementptr i8, ptr %self, i64 {bytes}
-  %loop = load ptr, ptr %info, align 1
-  %plan.at = getelementptr i8, ptr %info, i64 8
-  %plan = load ptr, ptr %plan.at, align 1
-  %array.at = getelementptr i8, ptr %info, i64 16
-  %array = load ptr, ptr %array.at, align 1
-  %float.at = getelementptr i8, ptr %info, i64 24
-  %float = load ptr, ptr %float.at, align 1
-  %double.at = getelementptr i8, ptr %info, i64 32
-  %double = load ptr, ptr %double.at, align 1
-  %float64.at = getelementptr i8, ptr %info, i64 40
-  %float64 = load ptr, ptr %float64.at, align 1
-  %done.at = getelementptr i8, ptr %info, i64 48
-  %done = load ptr, ptr %done.at, align 1
-  %declined.at = getelementptr i8, ptr %info, i64 56
-  %declined = load ptr, ptr %declined.at, align 1
-  %keep.at = getelementptr i8, ptr %info, i64 64
-  %keep = load ptr, ptr %keep.at, align 1
-  %release.at = getelementptr i8, ptr %info, i64 72
-  %release = load ptr, ptr %release.at, align 1
-  %acquire.at = getelementptr i8, ptr %info, i64 80
-  %acquire = load ptr, ptr %acquire.at, align 1
-  %many.at = getelementptr i8, ptr %info, i64 88
-  %many = load i64, ptr %many.at, align 1
-  %descrs = getelementptr i8, ptr %info, i64 96
-  %nargs = load i64, ptr %plan
-  %nin.at = getelementptr i64, ptr %plan, i64 1
-  %nin = load i64, ptr %nin.at
-  %sizes.at = getelementptr i64, ptr %plan, i64 6
-  %sizes = load ptr, ptr %sizes.at
+{fields}
+  %descrs = getelementptr i64, ptr %info, i64 {descrs}
+{plan}
   %all = icmp eq i64 %count, %nargs
   br i1 %all, label %tables, label %decline
 tables:
@@ -284,6 +273,9 @@ decline:
 def text(layout: Layout) -> str:
     """The module for objects that are laid out so."""
     places = {
+        "fields": load_fields("%info", INFO),
+        "descrs": len(INFO),
+        "plan": load_fields("%plan", FIELDS, {"nargs", "nin", "sizes"}),
         "type": layout.type,
         "value": layout.value,
         "bytes": layout.bytes,

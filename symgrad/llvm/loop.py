@@ -8,12 +8,23 @@ only (which takes a quarter of the time).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from symgrad.llvm.copies import COPY, STREAM
 from symgrad.llvm.types import FloatType
 
-__all__ = ["ATTRIBUTES", "LOOP", "PLAN", "body", "c_entry", "driver", "lane_by_lane", "plan"]
+__all__ = [
+    "ATTRIBUTES",
+    "FIELDS",
+    "LOOP",
+    "PLAN",
+    "body",
+    "c_entry",
+    "driver",
+    "lane_by_lane",
+    "load_fields",
+    "plan",
+]
 
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
@@ -24,6 +35,35 @@ attributes #0 = { nounwind }
 attributes #1 = { alwaysinline nounwind }
 attributes #2 = { noinline nounwind optnone }
 """
+
+FIELDS = (  # of the plan, in this order
+    ("nargs", "i64"),
+    ("nin", "i64"),
+    ("width", "i64"),
+    ("stride", "i64"),
+    ("block.elements", "i64"),
+    ("spill.size", "i64"),
+    ("sizes", "ptr"),
+    ("body", "ptr"),
+    ("streamed.from", "i64"),
+)
+
+
+def load_fields(table: str, fields: Sequence[tuple[str, str]], names: Collection[str] = ()) -> str:
+    """The text that loads fields of eight bytes each, by their names.
+
+    Args:
+        table: where they are, at any address.
+        fields: names and types, in order.
+        names: which of them; by default all.
+    """
+    return "\n".join(
+        f"  %{name}.field = getelementptr i64, ptr {table}, i64 {i}\n"
+        f"  %{name} = load {kind}, ptr %{name}.field, align 1"
+        for i, (name, kind) in enumerate(fields)
+        if not names or name in names
+    )
+
 
 _BUFFER = 12_288
 """Bytes that all buffers together should have: well inside the first-level cache."""
@@ -46,23 +86,7 @@ entry:
   %nonempty = icmp sgt i64 %n, 0
   br i1 %nonempty, label %start, label %done
 start:
-  %nargs = load i64, ptr %plan
-  %nin.at = getelementptr i64, ptr %plan, i64 1
-  %nin = load i64, ptr %nin.at
-  %width.at = getelementptr i64, ptr %plan, i64 2
-  %width = load i64, ptr %width.at
-  %stride.at = getelementptr i64, ptr %plan, i64 3
-  %stride = load i64, ptr %stride.at
-  %block.at = getelementptr i64, ptr %plan, i64 4
-  %block.elements = load i64, ptr %block.at
-  %spill.at = getelementptr i64, ptr %plan, i64 5
-  %spill.size = load i64, ptr %spill.at
-  %sizes.at = getelementptr i64, ptr %plan, i64 6
-  %sizes = load ptr, ptr %sizes.at
-  %body.at = getelementptr i64, ptr %plan, i64 7
-  %body = load ptr, ptr %body.at
-  %streamed.at = getelementptr i64, ptr %plan, i64 8
-  %streamed.from = load i64, ptr %streamed.at
+{fields}
   %width.less.one = sub i64 %width, 1
   %minus.width = sub i64 0, %width
   %table = mul i64 %nargs, 8
@@ -307,6 +331,7 @@ declare void @abort()
 def driver(*, internal: bool = False) -> str:
     """The inner loop; ``internal`` for use inside a kernel's own module."""
     text = _LOOP.replace("{linkage}", "internal " if internal else "")
+    text = text.replace("{fields}", load_fields("%plan", FIELDS))
     text += COPY + STREAM
     return text if internal else text + ATTRIBUTES
 
@@ -325,12 +350,21 @@ def plan(
     n = len(itemsizes)
     vector = width * real.itemsize
     stride = max(vector, min(_BUFFER // n, 64 * vector) // vector * vector)
-    numbers = (n, nin, width, stride, stride // real.itemsize, spill_bytes)
-    streamed = _STREAMED if streams else 2**62
+    values = {
+        "nargs": n,
+        "nin": nin,
+        "width": width,
+        "stride": stride,
+        "block.elements": stride // real.itemsize,
+        "spill.size": spill_bytes,
+        "sizes": "@ufunc.sizes",
+        "body": "@ufunc.body",
+        "streamed.from": _STREAMED if streams else 2**62,
+    }
     return (
         f"@ufunc.sizes = internal constant [{n} x i64] [{', '.join(f'i64 {s}' for s in itemsizes)}]\n"
-        f"@{PLAN} = {'internal ' if internal else ''}constant {{ {'i64, ' * len(numbers)}ptr, ptr, i64 }} "
-        f"{{ {', '.join(f'i64 {x}' for x in numbers)}, ptr @ufunc.sizes, ptr @ufunc.body, i64 {streamed} }}"
+        f"@{PLAN} = {'internal ' if internal else ''}constant {{ {', '.join(kind for _, kind in FIELDS)} }} "
+        f"{{ {', '.join(f'{kind} {values[name]}' for name, kind in FIELDS)} }}"
     )
 
 

@@ -15,7 +15,7 @@ from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import add, div, mul, neg
 
-__all__ = ["gathered"]
+__all__ = ["gathered", "times"]
 
 _LARGEST = 2**40
 """Numbers with larger numerators or denominators are not taken out further: long products of them would overflow."""
@@ -28,9 +28,14 @@ class _Scaled(NamedTuple):
     core: Node
 
     def node(self) -> Node:
-        if self.number == 1:
-            return self.core
-        return neg(self.core) if self.number == -1 else mul(as_node(self.number), self.core)
+        return times(self.number, self.core)
+
+
+def times(number: Fraction, node: Node) -> Node:
+    """Return a node times a number, as briefly as can be."""
+    if number == 1:
+        return node
+    return neg(node) if number == -1 else mul(as_node(number), node)
 
 
 @growing()

@@ -13,8 +13,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import NamedTuple
 
-from symgrad.ir.graph import Node, apply, as_node, growing
+from symgrad.ir.graph import Node, apply, growing
 from symgrad.ir.traverse import topological
+from symgrad.lower.coefficients import times
 from symgrad.ops.arith import add, mul, neg
 
 __all__ = ["regrouped"]
@@ -74,10 +75,7 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
 
 
 def _written(term: _Term, made: dict[Node, Node]) -> Node:
-    product = reduce(mul, (made.get(f, f) for f in term.factors))
-    if term.number == 1:
-        return product
-    return neg(product) if term.number == -1 else mul(as_node(term.number), product)
+    return times(term.number, reduce(mul, (made.get(f, f) for f in term.factors)))
 
 
 class _Sums:
