@@ -16,6 +16,7 @@ from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.code import Effort
 from symgrad.lower.coefficients import gathered
 from symgrad.lower.known_sums import regrouped
 from symgrad.lower.tasks import own_cost
@@ -38,6 +39,7 @@ def compile(
     dtype: Any = "float64",
     threads: int = 1,
     accuracy: str = "high",
+    effort: str = "auto",
     name: str = "kernel",
 ) -> Kernel:
     r"""Compile expressions to native code: all outputs in one pass over the inputs.
@@ -59,6 +61,10 @@ def compile(
             may be rounded once together; and functions are within four units of the last place, instead of one. It is
             equal in exact arithmetic, but no longer NumPy's bits; a difference such as ``g - stop_gradient(g)`` that is
             exactly zero as written may become a rounding error.
+        effort: ``auto``, or ``high``. An elementwise kernel is compiled quickly at first, to code that takes up to
+            twice the time. Once it has computed so many elements that better code would have paid, or is called with so
+            many, the next call compiles that first. Results have the same bits before and after. ``high`` compiles the
+            better code at once: for measuring, and where no call may pause.
         name: the name of the kernel and of the symbols in its object file.
 
     Returns:
@@ -82,6 +88,8 @@ def compile(
     """
     if accuracy not in {"high", "fast"}:
         raise UsageError(f"accuracy={accuracy!r}", expected="accuracy='high' or accuracy='fast'")
+    if effort not in {"auto", "high"}:
+        raise UsageError(f"effort={effort!r}", expected="effort='auto' or effort='high'")
     given = list(cast("Sequence[Any]", outputs)) if isinstance(outputs, list | tuple) else [outputs]
     exprs = [as_expr(e) for e in given]
     if not exprs:
@@ -93,7 +101,16 @@ def compile(
         _check_sizes(exprs, symbols)
     fast = accuracy == "fast"
     nodes, fusable = arranged(exprs, fast=fast)
-    return compile_nodes(nodes, symbols, dtype=dtype, name=name, threads=threads, fusable=fusable, fast=fast)
+    return compile_nodes(
+        nodes,
+        symbols,
+        dtype=dtype,
+        name=name,
+        threads=threads,
+        fusable=fusable,
+        fast=fast,
+        effort=cast("Effort", effort),
+    )
 
 
 def _input(item: Any, exprs: Sequence[Expr]) -> Node:

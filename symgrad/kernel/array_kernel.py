@@ -22,6 +22,7 @@ from symgrad.kernel.spares import Spares
 from symgrad.kernel.threads import in_pieces, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
 from symgrad.llvm.array_loop import ArrayLoop
+from symgrad.llvm.code import Effort
 from symgrad.llvm.types import FloatType
 
 __all__ = ["ArrayKernel", "ProgramCode"]
@@ -92,11 +93,22 @@ class ArrayKernel(Kernel):
         name: str,
         threads: int,
         fast: bool,
+        effort: Effort,
         rebuild: Callable[..., Kernel],
         compile_indices: Compile,
     ) -> None:
         kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
-        super().__init__(outputs, inputs, kinds, real, name=name, threads=threads, fast=fast, rebuild=rebuild)
+        super().__init__(
+            outputs,
+            inputs,
+            kinds,
+            real,
+            name=name,
+            threads=threads,
+            fast=fast,
+            effort=effort,
+            rebuild=rebuild,
+        )
         nin = len(inputs)
         found = signature_of(code.shapes[:nin], code.shapes[nin:])
         itemsizes = [kind.itemsize for kind in self.kinds]

@@ -13,9 +13,9 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import broadcast_shapes
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
-from symgrad.kernel.progress import EQUATION_S, bar
+from symgrad.kernel.progress import EQUATION_S, QUICK_S, bar
 from symgrad.kernel.threads import checked_threads
-from symgrad.llvm.code import Code
+from symgrad.llvm.code import Code, Effort
 from symgrad.llvm.types import FloatType, float_type
 from symgrad.lower.schedule import schedule
 
@@ -34,6 +34,7 @@ def compile_nodes(
     threads: int = 1,
     fusable: Collection[Node] = (),
     fast: bool = False,
+    effort: Effort = "auto",
 ) -> Kernel:
     """Compile equations to a kernel that computes all outputs in one pass.
 
@@ -50,6 +51,8 @@ def compile_nodes(
         fusable: nodes of an elementwise program whose products and sums may be rounded once together; what the user
             wrote is not among them.
         fast: whether functions need only be within four units of the last place.
+        effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
+            code at once; array programs are compiled with all effort.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -77,8 +80,8 @@ def compile_nodes(
     threads = checked_threads(threads)
     if _elementwise(outputs, inputs):
         count = len(topological(outputs))
-        with bar(f"compiling {count:,} equations", count * EQUATION_S):
-            code = Code(schedule(outputs, inputs, fusable=fusable, fast=fast), real)
+        with bar(f"compiling {count:,} equations", count * (QUICK_S if effort == "auto" else EQUATION_S)):
+            code = Code(schedule(outputs, inputs, fusable=fusable, fast=fast), real, effort=effort)
         return ElementwiseKernel(
             code,
             outputs,
@@ -87,14 +90,21 @@ def compile_nodes(
             threads=threads,
             fusable=fusable,
             fast=fast,
+            effort=effort,
             rebuild=compile_nodes,
         )
     _check_sizes(outputs, inputs)
-    return _array_kernel(outputs, inputs, real, name, threads, fast)
+    return _array_kernel(outputs, inputs, real, name, threads, fast, effort)
 
 
 def _array_kernel(
-    outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, name: str, threads: int, fast: bool
+    outputs: Sequence[Node],
+    inputs: Sequence[Node],
+    real: FloatType,
+    name: str,
+    threads: int,
+    fast: bool,
+    effort: Effort,
 ) -> ArrayKernel:
     from symgrad.kernel.array_kernel import ArrayKernel  # some thirty modules that other programs do not need
     from symgrad.llvm.array_code import ArrayCode
@@ -107,9 +117,10 @@ def _array_kernel(
         name=name,
         threads=threads,
         fast=fast,
+        effort=effort,
         rebuild=compile_nodes,
         compile_indices=lambda indices, symbols: _array_kernel(
-            indices, symbols, real, f"{name}.indices", 1, fast
+            indices, symbols, real, f"{name}.indices", 1, fast, effort
         ),
     )
 

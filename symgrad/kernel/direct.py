@@ -58,7 +58,7 @@ class _Machinery:
         head = object.__basicsize__
         layout = Layout(type=head - 8, value=head, bytes=bytes.__basicsize__ - 1, data=head)
         # Its own time is a few nanoseconds an argument however it is compiled, so it is compiled quickly.
-        self.engine = Engine(text(layout), once=True)
+        self.engine = Engine(text(layout), quick=True)
         self.method = _Method(b"kernel", self.engine.address(CALL), _FASTCALL, None)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)
@@ -108,7 +108,7 @@ def _as_known() -> bool:
     return True
 
 
-def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> Callable[..., Any] | None:
+def direct_call(loop: int, cell: int, kinds: Sequence[Any]) -> Callable[..., Any] | None:
     """Return a function of all inputs and then all outputs that computes the outputs; None if there can be none.
 
     It returns None when it has done so, and NotImplemented, with nothing touched, if the arguments are not plain:
@@ -117,7 +117,7 @@ def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> Callable[..., Any
 
     Args:
         loop: address of the inner loop.
-        plan: address of what it is passed as its last argument.
+        cell: address of what it is passed as its last argument.
         kinds: dtype of every argument, inputs then outputs.
     """
     machinery = _machinery()
@@ -137,7 +137,7 @@ def direct_call(loop: int, plan: int, kinds: Sequence[Any]) -> Callable[..., Any
         "release": api.PyEval_SaveThread,
         "acquire": api.PyEval_RestoreThread,
     }
-    info = {"loop": loop, "plan": plan, "many": _LONG}
+    info = {"loop": loop, "cell": cell, "many": _LONG}
     info |= {name: id(x) for name, x in objects.items()}
     info |= {name: cast(int, ctypes.cast(f, ctypes.c_void_p).value) for name, f in functions.items()}
     # Arrays share the one object of a dtype that is NumPy's own; others (a byte order, metadata) are not plain.

@@ -12,12 +12,14 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.inputs import check_shapes, in_order, whole
+from symgrad.ir.traverse import topological
 from symgrad.kernel.direct import direct_call
 from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.spares import Spares
 from symgrad.kernel.threads import common_shape, in_pieces, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
-from symgrad.llvm.code import Code
+from symgrad.llvm.code import Code, Effort
 
 __all__ = ["ElementwiseKernel"]
 
@@ -41,19 +43,20 @@ class ElementwiseKernel(Kernel):
         threads: int,
         fusable: Collection[Node] = (),
         fast: bool = False,
+        effort: Effort = "auto",
         rebuild: Callable[..., Kernel],
     ) -> None:
-        module = code.module
-        kinds = ["bool" if b else module.real.numpy for b in module.bools]
+        kinds = ["bool" if b else code.real.numpy for b in code.bools]
         super().__init__(
             outputs,
             inputs,
             kinds,
-            module.real,
+            code.real,
             name=name,
             threads=threads,
             fusable=fusable,
             fast=fast,
+            effort=effort,
             rebuild=rebuild,
         )
         self._shaped = any(node.shape for node in inputs)
@@ -65,7 +68,7 @@ class ElementwiseKernel(Kernel):
         if inputs and len(self.kinds) <= MAX_ARGS:
             doc = f"{name}({', '.join(self.inputs)})"
             self._ufunc = ufunc_from_loop(
-                code.loop, code.plan, kinds, len(inputs), name=name, doc=doc, code=code
+                code.loop, code.cell, kinds, len(inputs), name=name, doc=doc, code=code
             )
             self._call = self._ufunc
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
@@ -81,6 +84,8 @@ class ElementwiseKernel(Kernel):
     def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name or len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
+        if self._code.quick and self._pays(arrays):
+            self._improve()
         if self._direct is not None and where is True:
             found = self._directly(arrays, out)
             if found is not None:
@@ -129,6 +134,25 @@ class ElementwiseKernel(Kernel):
             f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
         )
 
+    # Quick code and better code
+
+    @property
+    def ufunc(self) -> np.ufunc:
+        # Whoever calls it calls around this object, and is not asked whether better code pays.
+        if self._ufunc is not None and self._code.quick:
+            self._improve()
+        return super().ufunc
+
+    def _pays(self, arrays: tuple[Any, ...]) -> bool:
+        """Tell whether better code should compute this call: it has been called so much, or has so much to do now."""
+        left = self._code.left
+        return left <= 0 or any(type(array) is np.ndarray and array.size >= left for array in arrays)
+
+    def _improve(self) -> None:
+        count = len(topological(self.outputs))
+        with bar(f"compiling {count:,} equations, better", count * EQUATION_S):
+            self._code.improve()
+
     # Calls without NumPy's machinery, in threads, without a ufunc, and outputs for `where`
 
     def _directly(self, arrays: tuple[Any, ...], out: Any) -> Any:
@@ -152,7 +176,7 @@ class ElementwiseKernel(Kernel):
         if not self._called:
             self._called = True
             return NotImplemented
-        made = self._direct = direct_call(self._code.loop, self._code.plan, self.kinds)
+        made = self._direct = direct_call(self._code.loop, self._code.cell, self.kinds)
         return NotImplemented if made is None else made(*arguments)
 
     def _in_threads(self, arrays: tuple[Any, ...], out: Any, where: Any) -> Any:
@@ -191,7 +215,7 @@ class ElementwiseKernel(Kernel):
             (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
             (ctypes.c_ssize_t * 1)(math.prod(shape)),
             (ctypes.c_ssize_t * count)(*steps),
-            self._code.plan,
+            self._code.cell,
         )
         outs = (None,) * len(results) if out is None else as_tuple(out)
         if len(outs) != len(results):

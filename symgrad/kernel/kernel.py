@@ -14,6 +14,7 @@ from symgrad.ir.inputs import counted, not_complex
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.kernel.threads import cores
 from symgrad.kernel.ufunc import MAX_ARGS
+from symgrad.llvm.code import Effort
 from symgrad.llvm.jit import emit_assembly
 from symgrad.llvm.types import FloatType
 
@@ -38,6 +39,7 @@ class Kernel(ABC):
         threads: in how many threads a call with large arrays runs.
         fusable: nodes whose products and sums may be rounded once together.
         fast: whether functions need only be within four units of the last place.
+        effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -58,6 +60,7 @@ class Kernel(ABC):
         "_scalar",
         "_ufunc",
         "dtype",
+        "effort",
         "fast",
         "fusable",
         "inputs",
@@ -79,9 +82,11 @@ class Kernel(ABC):
         threads: int,
         fusable: Collection[Node] = (),
         fast: bool = False,
+        effort: Effort = "auto",
         rebuild: Callable[..., Kernel],
     ) -> None:
         self.name = name
+        self.effort: Effort = effort
         self.threads = threads
         self.fusable = frozenset(fusable)
         self.fast = fast
@@ -207,7 +212,8 @@ class Kernel(ABC):
     def __reduce__(self) -> tuple[object, ...]:
         graph = flatten([*self.outputs, *self.symbols, *self.fusable])
         counts = len(self.outputs), len(self.symbols)
-        return (_load, (self._rebuild, graph, counts, self.dtype.name, self.name, self.threads, self.fast))
+        how = self.dtype.name, self.name, self.threads, self.fast, self.effort
+        return (_load, (self._rebuild, graph, counts, *how))
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
@@ -227,6 +233,7 @@ def _load(
     name: str,
     threads: int,
     fast: bool,
+    effort: Effort,
 ) -> Kernel:
     nodes = rebuild(graph)
     first, last = counts[0], sum(counts)
@@ -235,5 +242,11 @@ def _load(
         more["fast"] = True
     # Where it is loaded there may be fewer processors.
     return compile_again(
-        nodes[:first], nodes[first:last], dtype=dtype, name=name, threads=min(threads, cores()), **more
+        nodes[:first],
+        nodes[first:last],
+        dtype=dtype,
+        name=name,
+        threads=min(threads, cores()),
+        effort=effort,
+        **more,
     )

@@ -8,10 +8,13 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-__all__ = ["EQUATION_S", "bar"]
+__all__ = ["EQUATION_S", "QUICK_S", "bar"]
 
 EQUATION_S = 0.2e-3
 """Seconds that one equation of a large graph takes to compile (`python -m benchmarks.run --only chain` measures it)."""
+
+QUICK_S = 0.06e-3
+"""The same for quick code."""
 
 _PATIENCE_S = 1.0
 

@@ -21,7 +21,7 @@ from typing import Any
 from symgrad.llvm import loop
 from symgrad.llvm.array_code import NEGATIVE
 from symgrad.llvm.array_copy import STRIDED
-from symgrad.llvm.copies import COPY
+from symgrad.llvm.copies import copy
 
 __all__ = ["FIELDS", "driver", "python_function"]
 
@@ -354,7 +354,7 @@ def driver() -> str:
     batch, strided = (
         text.replace("{fields}", fields).replace("{NEGATIVE}", str(NEGATIVE)) for text in (_BATCH, STRIDED)
     )
-    return "\n".join([batch, strided, entry, COPY, loop.ATTRIBUTES])
+    return "\n".join([batch, strided, entry, copy(), loop.ATTRIBUTES])
 
 
 def python_function(function: Any) -> str:

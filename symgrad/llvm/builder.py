@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
+from symgrad.llvm.fusing import MAY_FUSE, fused
 from symgrad.llvm.jit import call_c
 from symgrad.llvm.loop import lane_by_lane
 from symgrad.llvm.maths import FUNCTIONS, Definition, define
@@ -67,17 +68,20 @@ class Declarations:
         self.maths.setdefault(made.symbol, [made, 0])[1] += 1
         return made
 
-    def definitions(self) -> list[str]:
+    def definitions(self, *, inlined: bool = True) -> list[str]:
         """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register.
 
         Sines call C for rare arguments: where there are only such, the registers are empty in any case.
+
+        Args:
+            inlined: whether they may be.
         """
         used = [(made, calls) for made, calls in self.maths.values() if calls]
         for made, _ in used:
             self.intrinsics.update(dict.fromkeys(made.intrinsics))
             self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
         most = MOST_INLINED_WITH_C if all(made.libm for made, _ in used) else MOST_INLINED
-        if sum(calls for _, calls in used) > most:
+        if not inlined or sum(calls for _, calls in used) > most:
             return [made.text for made, _ in used]
         return [made.text.replace(") #0 {", ") #1 {", 1) for made, _ in used]
 
@@ -134,17 +138,27 @@ class VectorBuilder:
         self.lines.append(f"  {name} = {instruction}")
         return Value(name, mask, None)
 
-    def _intrinsic(self, name: str, *args: Value) -> Value:
+    def finished(self) -> list[str]:
+        """Return the code, where what may be rounded once together is."""
+        if not any(MAY_FUSE in line for line in self.lines):
+            return self.lines
+        return fused(self.lines, self._declared("fma", 3) if self.fused else None)
+
+    def _declared(self, name: str, arity: int) -> str:
         full = f"@llvm.{name}.{self._suffix}"
-        self.declarations.intrinsics[
-            f"declare {self.vector} {full}({', '.join([self.vector] * len(args))})"
-        ] = None
+        self.declarations.intrinsics[f"declare {self.vector} {full}({', '.join([self.vector] * arity)})"] = (
+            None
+        )
+        return full
+
+    def _intrinsic(self, name: str, *args: Value) -> Value:
+        full = self._declared(name, len(args))
         return self.emit(f"call {self.vector} {full}({', '.join(f'{self.vector} {a.text}' for a in args)})")
 
     def _arith(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self._literal(fold(a.literal, b.literal))
-        return self.emit(f"{code}{' contract' if self.fuses else ''} {self.vector} {a.text}, {b.text}")
+        return self.emit(f"{code}{MAY_FUSE if self.fuses else ''} {self.vector} {a.text}, {b.text}")
 
     def _unary(self, name: str, fold: Callable[[Any], Any], a: Value) -> Value:
         if a.literal is not None:

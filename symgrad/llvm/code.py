@@ -1,43 +1,99 @@
-"""Compiled code of a schedule, in memory: what the kernel calls."""
+"""Compiled code of a schedule, in memory: what the kernel calls. Quick code first, and better code when it pays."""
 
 from __future__ import annotations
+
+import ctypes
+import math
+from typing import Literal, TypeAlias
 
 from symgrad.llvm import loop
 from symgrad.llvm.emit import Module, emit
 from symgrad.llvm.jit import Engine, Target, host, made_once
 from symgrad.llvm.types import FloatType
+from symgrad.lower.limits import better_pays_from
 from symgrad.lower.schedule import Schedule
 
-__all__ = ["Code"]
+__all__ = ["Code", "Effort"]
+
+Effort: TypeAlias = Literal["auto", "high"]
 
 
 @made_once
-def _driver() -> Engine:
-    """The inner loop that all kernels share; it lives as long as the process.
+def _driver(sizes: frozenset[int]) -> Engine:
+    """The inner loop of all kernels whose arguments have elements of these sizes; it lives as long as the process.
 
     Hardly any time is spent in it, and `copies.py` is written so that it need not be optimised.
     """
-    return Engine(loop.driver(), once=True)
+    return Engine(loop.driver(sizes), quick=True)
 
 
 class Code:
     """Machine code for a schedule; it is in memory as long as this object lives.
 
+    Quick code takes a third of the time to compile and up to twice the time to run. Both have the same bits, so one
+    may take the other's place between two calls, whoever else is calling.
+
     Args:
         plan: what to compute.
         real: the format of all numbers.
         target: what the code may use of this machine, by default all.
+        effort: ``auto`` for quick code first, ``high`` for better code at once.
 
     Attributes:
-        module: the LLVM module it was made from.
+        itemsizes, bools, real: as in `Module`.
         loop: address of the inner loop.
-        plan: address of what the loop must be passed as its last argument.
+        cell: address of what the loop must be passed as its last argument: the plan, and the elements computed so far.
+        quick: whether it is quick code still.
     """
 
-    __slots__ = ("__weakref__", "_engine", "loop", "module", "plan")
+    __slots__ = (
+        "__weakref__",
+        "_engines",
+        "_module",
+        "_pays_from",
+        "_plan",
+        "_target",
+        "_words",
+        "bools",
+        "cell",
+        "loop",
+        "quick",
+        "real",
+    )
 
-    def __init__(self, plan: Schedule, real: FloatType, target: Target | None = None) -> None:
-        self.module: Module = emit(plan, real, target or host().target)
-        self._engine = Engine(self.module.ir)
-        self.loop = _driver().address(loop.LOOP)
-        self.plan = self._engine.address(loop.PLAN)
+    def __init__(
+        self, plan: Schedule, real: FloatType, target: Target | None = None, *, effort: Effort = "high"
+    ) -> None:
+        self._plan = plan
+        self._target = target or host().target
+        self.real = real
+        self.quick = effort == "auto"
+        self._pays_from = better_pays_from(plan) if self.quick else math.inf
+        self._module: Module | None = None
+        module = emit(plan, real, self._target, quick=True) if self.quick else self.module
+        self.bools = module.bools
+        engine = Engine(module.ir, quick=self.quick)
+        self._engines = [engine]
+        self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
+        self.cell = ctypes.addressof(self._words)
+        self.loop = _driver(frozenset(module.itemsizes)).address(loop.LOOP)
+
+    @property
+    def module(self) -> Module:
+        """The LLVM module of the better code."""
+        if self._module is None:
+            self._module = emit(self._plan, self.real, self._target)
+        return self._module
+
+    @property
+    def left(self) -> float:
+        """How many elements more are to be computed until better code pays: a number, infinite when it is there."""
+        return self._pays_from - self._words[1]
+
+    def improve(self) -> None:
+        """Compile the better code; whoever calls from now on runs it."""
+        engine = Engine(self.module.ir)
+        self._engines.append(engine)  # beside the first, in which other threads may be
+        self._words[0] = engine.address(loop.PLAN)
+        self._pays_from = math.inf
+        self.quick = False

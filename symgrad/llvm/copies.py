@@ -6,7 +6,12 @@ itself it does in registers, and only what it passes on to the next is in memory
 
 from __future__ import annotations
 
-__all__ = ["COPY", "STREAM"]
+from collections.abc import Collection
+
+__all__ = ["STREAM", "copy"]
+
+_KINDS = {8: ("i64", "eights"), 4: ("i32", "fours"), 1: ("i8", "ones")}
+"""By the bytes of an element: what is loaded, and the name of its part."""
 
 _UNROLLED = 8
 
@@ -65,10 +70,7 @@ def _copy_of(kind: str, name: str) -> str:
     return text.replace("{x}", name).replace("{kind}", kind)
 
 
-# One function for gathering, scattering and filling: element j of the source is element min(j, last), so a short
-# block is padded with copies of its last element and no lane computes on something the user did not pass.
-COPY = (
-    """\
+_COPY = """\
 define internal void @ufunc.copy(ptr %src, i64 %src.step, ptr %dst, i64 %dst.step, i64 %count, i64 %last, i64 %size)
 #0 { entry:
   %any = icmp sgt i64 %count, 0
@@ -80,18 +82,32 @@ pick:
   %padding = sub i64 %count, %real
   %end.offset = mul i64 %last, %src.step
   %end = getelementptr i8, ptr %src, i64 %end.offset
-  switch i64 %size, label %doubles [ i64 1, label %bytes
-                                     i64 4, label %floats ]
-"""
-    + _copy_of("i64", "doubles")
-    + _copy_of("i32", "floats")
-    + _copy_of("i8", "bytes")
-    + """\
-done:
+  switch i64 %size, label %{first} [ {others} ]
+{parts}done:
   ret void
 }
 """
-)
+
+
+def copy(sizes: Collection[int] = tuple(_KINDS)) -> str:
+    """The function for gathering, scattering and filling: element j of the source is element min(j, last).
+
+    So a short block is padded with copies of its last element, and no lane computes on what the user did not pass.
+
+    Args:
+        sizes: bytes of the elements that it can be asked for.
+    """
+    first, *others = (n for n in _KINDS if n in sizes)
+    parts = {
+        "first": _KINDS[first][1],
+        "others": " ".join(f"i64 {n}, label %{_KINDS[n][1]}" for n in others),
+        "parts": "".join(_copy_of(*_KINDS[n]) for n in (first, *others)),
+    }
+    text = _COPY
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", part)
+    return text
+
 
 _LINES = 4
 

@@ -19,7 +19,7 @@ CALL = "direct.call"
 
 INFO = (
     ("loop", "ptr"),
-    ("plan", "ptr"),
+    ("cell", "ptr"),
     ("array", "ptr"),  # the type of arrays
     ("float", "ptr"),  # Python's
     ("double", "ptr"),  # NumPy's
@@ -58,6 +58,7 @@ entry:
   %info = getelementptr i8, ptr %self, i64 {bytes}
 {fields}
   %descrs = getelementptr i64, ptr %info, i64 {descrs}
+  %plan = load atomic ptr, ptr %cell acquire, align 8
 {plan}
   %all = icmp eq i64 %count, %nargs
   br i1 %all, label %tables, label %decline
@@ -254,11 +255,11 @@ run:
   br i1 %long, label %unlocked, label %locked
 unlocked:
   %state = call ptr %release()
-  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %plan)
+  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %cell)
   call void %acquire(ptr %state)
   br label %finish
 locked:
-  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %plan)
+  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %cell)
   br label %finish
 finish:
   call void %keep(ptr %done)

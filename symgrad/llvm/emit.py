@@ -49,7 +49,9 @@ class Module:
     width: int
 
 
-def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None = None) -> Module:
+def emit(
+    plan: Schedule, real: FloatType, target: Target, *, entry: str | None = None, quick: bool = False
+) -> Module:
     """Write a schedule as an LLVM module.
 
     Args:
@@ -57,12 +59,13 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
         real: the floating-point format of all numbers.
         target: what the processors have that it is for.
         entry: also define the C function of this name, and with it everything that it needs but libm.
+        quick: write what is soon compiled: one vector at a time, and nothing inlined. The bits are the same.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
         UnsupportedError: if an equation has no native code.
     """
-    width = side_by_side(plan) * target.vector_bytes // real.itemsize
+    width = (1 if quick else side_by_side(plan)) * target.vector_bytes // real.itemsize
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
     with np.errstate(all="ignore"):
         constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
@@ -82,12 +85,12 @@ def emit(plan: Schedule, real: FloatType, target: Target, *, entry: str | None =
             internal=alone,
         ),
         *text,
-        *declarations.definitions(),
+        *declarations.definitions(inlined=not quick),
         *declarations.lanes(width),
         *declarations.intrinsics,
     ]
     if entry is not None:
-        parts += [loop.driver(internal=True), loop.c_entry(entry, len(bools), nin)]
+        parts += [loop.driver(itemsizes, internal=True), loop.c_entry(entry, len(bools), nin)]
     return Module("\n".join([*parts, loop.ATTRIBUTES]), itemsizes, bools, real, width)
 
 
@@ -147,7 +150,7 @@ def _body(
                     writer.store(node, chunk, asked.pop(node, ()))
         writers.append(writer)
     if len(writers) == 1:
-        return [loop.body(writers[0].prologue, writers[0].builder.lines, width)]
+        return [loop.body(writers[0].prologue, writers[0].builder.finished(), width)]
     calls = [
         f"  call void @chunk.{i}(ptr %bases, ptr %masks, i64 %i, ptr %spill)" for i in range(len(writers))
     ]
@@ -156,7 +159,7 @@ def _body(
             [
                 f"define internal void @chunk.{i}(ptr %bases, ptr %masks, i64 %i, ptr %spill) #0 {{",
                 *writer.prologue,
-                *writer.builder.lines,
+                *writer.builder.finished(),
                 "  ret void",
                 "}",
             ]

@@ -302,7 +302,7 @@ class Engine:
 
     Args:
         ir: the text of an LLVM module. It is verified, and every function it declares is looked up first.
-        once: whether the code need not be fast, only soon there: LLVM optimises nothing.
+        quick: whether the code need not be fast, only soon there: LLVM optimises nothing.
 
     Raises:
         InternalError: if LLVM does not accept the module.
@@ -311,13 +311,13 @@ class Engine:
 
     __slots__ = ("__weakref__", "_engine", "_names")
 
-    def __init__(self, ir: str, *, once: bool = False) -> None:
+    def __init__(self, ir: str, *, quick: bool = False) -> None:
         host()
         with _lock, _given_back():
             module = _parse(ir)
             defined = [*module.functions, *module.global_variables]
             self._names = frozenset(str(value.name) for value in defined if not value.is_declaration)
-            machine = _machine("host", jit=True, effort=0 if once else 2)
+            machine = _machine("host", jit=True, effort=0 if quick else 2)
             self._engine = llvm.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()
             _live.add(self)

@@ -1,8 +1,9 @@
 """The text around the equations: NumPy's inner loop, the loop over vectors, libm lane by lane, the C entry.
 
-The inner loop is the same for every kernel: what differs is in the kernel's ``plan``, a constant that NumPy
-hands to the loop with every call. So it is compiled once in a process, and a kernel compiles its equations
-only (which takes a quarter of the time).
+The inner loop is the same for every kernel: what differs is in the kernel's ``plan``, a constant. So it is compiled
+once in a process, and a kernel compiles its equations only (which takes a quarter of the time). What NumPy hands to the
+loop with every call is a cell: two words, the address of the plan to use, which may change from call to call, and the
+number of elements computed so far.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Collection, Sequence
 
-from symgrad.llvm.copies import COPY, STREAM
+from symgrad.llvm.copies import STREAM, copy
 from symgrad.llvm.types import FloatType
 
 __all__ = [
@@ -80,10 +81,10 @@ beside the computation."""
 # the next element. That is the one legal use where elements depend on each other, so they are computed one by
 # one.
 _LOOP = """\
-define {linkage}void @ufunc.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #0 {
+define {linkage}void @ufunc.loop(ptr %args, ptr %dimensions, ptr %steps, ptr {given}) #0 {
 entry:
   %n = load i64, ptr %dimensions
-  %nonempty = icmp sgt i64 %n, 0
+{cell}  %nonempty = icmp sgt i64 %n, 0
   br i1 %nonempty, label %start, label %done
 start:
 {fields}
@@ -328,11 +329,29 @@ declare void @abort()
 """
 
 
-def driver(*, internal: bool = False) -> str:
-    """The inner loop; ``internal`` for use inside a kernel's own module."""
+# Counts of threads that meet may get lost: it says about when better code pays.
+_CELL = """\
+  %plan = load atomic ptr, ptr %cell acquire, align 8
+  %count.at = getelementptr i64, ptr %cell, i64 1
+  %count.before = load atomic i64, ptr %count.at monotonic, align 8
+  %count.after = add i64 %count.before, %n
+  store atomic i64 %count.after, ptr %count.at monotonic, align 8
+"""
+
+
+def driver(sizes: Collection[int] = (8, 4, 1), *, internal: bool = False) -> str:
+    """The inner loop.
+
+    Args:
+        sizes: bytes of the elements of all arguments that it may meet.
+        internal: for use inside a kernel's own module, with its plan in place of a cell.
+    """
     text = _LOOP.replace("{linkage}", "internal " if internal else "")
+    text = text.replace("{given}", "%plan" if internal else "%cell").replace(
+        "{cell}", "" if internal else _CELL
+    )
     text = text.replace("{fields}", load_fields("%plan", FIELDS))
-    text += COPY + STREAM
+    text += copy(sizes) + STREAM
     return text if internal else text + ATTRIBUTES
 
 

@@ -12,7 +12,7 @@ from symgrad.ir.graph import Node
 from symgrad.lower.schedule import Schedule
 from symgrad.lower.tasks import DIVIDED, cycles, own_cost
 
-__all__ = ["limited_by_memory", "side_by_side"]
+__all__ = ["better_pays_from", "limited_by_memory", "side_by_side"]
 
 _WINDOW = 224
 """Instructions: of so long a loop, processors of today see less than two rounds at once."""
@@ -28,6 +28,33 @@ _LIGHT = 12
 
 _MOST = 4000
 """Equations: beyond, compiling twice the code takes longer than many will compute."""
+
+
+_SLOWER = 0.01
+"""Nanoseconds that quick code takes longer than better code for an instruction and an element: a fifth to a half more,
+between 0.005 and 0.025 over the workloads of `benchmarks/scoreboard`."""
+
+_BETTER, _BETTER_EQUATION = 15e6, 0.06e6
+"""Nanoseconds in which better code is compiled: for any, and for each equation."""
+
+
+def better_pays_from(plan: Schedule) -> int:
+    """Return after how many elements quick code has lost as much time as it takes to compile better code.
+
+    To compile it then takes at most twice the time that the better of the two decisions would have taken, whatever
+    follows; no other rule can promise less without knowing what follows.
+
+    Args:
+        plan: the equations of an elementwise loop.
+    """
+    equations = sum(len(chunk.nodes) for chunk in plan.chunks)
+    work = sum(_instructions(n) for chunk in plan.chunks for n in chunk.nodes)
+    return round((_BETTER + _BETTER_EQUATION * equations) / (_SLOWER * max(work, 1.0)))
+
+
+def _instructions(node: Node) -> float:
+    cost = own_cost(node) if node.args else 1
+    return _INSTRUCTIONS if cost > DIVIDED else min(cost, 1)
 
 
 def limited_by_memory(plan: Schedule) -> bool:

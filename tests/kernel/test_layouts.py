@@ -162,7 +162,7 @@ def test_no_fused_multiply_add():
     assert "fmadd" not in kernel.asm
     assert "fmla" not in kernel.asm
     assert "fast" not in kernel.llvm_ir
-    assert "contract" not in kernel.llvm_ir
+    assert "@llvm.fma" not in kernel.llvm_ir
 
 
 _LIBM = compile_nodes(

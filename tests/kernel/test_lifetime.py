@@ -37,7 +37,7 @@ def test_the_ufunc_alone_keeps_the_code():
     del kernel
     gc.collect()
     assert gone() is None
-    assert live_engines() == before + 1
+    assert live_engines() == before + 2  # better code, and the quick code, in which a thread may be
     # Names and types too are still there.
     junk = [bytes(64) for _ in range(1000)]
     assert ufunc(np.zeros(100)).tolist() == [12345.0] * 100

@@ -30,7 +30,7 @@ def _engine(name: str, real: FloatType, fused: bool, fast: bool) -> Engine:
     ]
     lines += [f"  store {vector} %made, ptr %to, align 1", "  ret void", "}"]
     libm = [loop.lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
-    return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]), once=True)
+    return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]), quick=True)
 
 
 def fold(name: str, args: tuple[float, ...], real: FloatType, *, fused: bool, fast: bool = False) -> float:
