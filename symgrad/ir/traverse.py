@@ -6,7 +6,7 @@ Nothing in symgrad recurses over a graph, so a chain of 100,000 equations is as 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
@@ -55,21 +55,24 @@ def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> lis
     for output in outputs:
         if output in seen:
             continue
-        stack: list[tuple[Node, int]] = [(output, 0)]
         seen.add(output)
-        while stack:
-            node, position = stack.pop()
-            args = node.args if node not in leaves else ()
-            while position < len(args):
-                arg = args[position]
-                position += 1
-                if arg not in seen:
-                    seen.add(arg)
-                    stack.append((node, position))
-                    stack.append((arg, 0))
+        node, rest = output, iter(() if output in leaves else output.args)
+        open_: list[tuple[Node, Iterator[Node]]] = []
+        while True:
+            for arg in rest:
+                if arg in seen:
+                    continue
+                seen.add(arg)
+                if arg.args and arg not in leaves:
+                    open_.append((node, rest))
+                    node, rest = arg, iter(arg.args)
                     break
+                order.append(arg)
             else:
                 order.append(node)
+                if not open_:
+                    break
+                node, rest = open_.pop()
     return order
 
 

@@ -34,6 +34,9 @@ _SLOWER = 0.01
 """Nanoseconds that quick code takes longer than better code for an instruction and an element: a fifth to a half more,
 between 0.005 and 0.025 over the workloads of `benchmarks/scoreboard`."""
 
+_ARGUMENT = 5
+"""Instructions for an argument of a vector of elements: what it is read or written by, and what counts its elements."""
+
 _BETTER, _BETTER_EQUATION = 15e6, 0.06e6
 """Nanoseconds in which better code is compiled: for any, and for each equation."""
 
@@ -49,7 +52,8 @@ def better_pays_from(plan: Schedule) -> int:
     """
     equations = sum(len(chunk.nodes) for chunk in plan.chunks)
     work = sum(_instructions(n) for chunk in plan.chunks for n in chunk.nodes)
-    return round((_BETTER + _BETTER_EQUATION * equations) / (_SLOWER * max(work, 1.0)))
+    arguments = len(plan.inputs) + len(plan.outputs)
+    return round((_BETTER + _BETTER_EQUATION * equations) / (_SLOWER * (work + _ARGUMENT * arguments)))
 
 
 def _instructions(node: Node) -> float:
