@@ -17,7 +17,7 @@ __all__ = ["better_pays_from", "limited_by_memory", "side_by_side"]
 _WINDOW = 224
 """Instructions: of so long a loop, processors of today see less than two rounds at once."""
 
-_PER_CYCLE = 4.0
+_PER_CYCLE = 3.0
 """Vector instructions that start in a cycle where nothing has to wait."""
 
 _INSTRUCTIONS = 40
