@@ -82,8 +82,10 @@ def run(options: Options) -> Iterator[Row]:
     for length in sizes[:3]:
         options.step(f"compiling the chain of {length:,}")
         y, gradient, read = build(length)
-        seconds = once(lambda y=y, g=gradient, r=read: sg.compile([y, *g], inputs=r))
-        yield Row(f"compile value and gradient, {length:,} operations", seconds / length * 1e6, "us/op")
+        for effort, what in (("auto", ""), ("high", ", better code")):
+            seconds = once(lambda y=y, g=gradient, r=read, e=effort: sg.compile([y, *g], inputs=r, effort=e))
+            row = f"compile value and gradient{what}, {length:,} operations"
+            yield Row(row, seconds / length * 1e6, "us/op")
     for length in (10, 20) if options.quick else (20, 40, 80, 160):
         options.step(f"SymPy on {length} operations")
         ours = interleaved({"": lambda n=length: build(n)}, options.repeats(5))[""]

@@ -59,7 +59,7 @@ def run(options: Options) -> Iterator[Row]:
         options.step(what)
         program = sg.parse("".join(f"{n} : real\n" for n in names) + f"f = {text}")
         f = program["f"]
-        kernel = sg.compile([f, *sg.grad(f, list(wrt))], inputs=program.inputs)
+        kernel = sg.compile([f, *sg.grad(f, list(wrt))], inputs=program.inputs, effort="high")
         a, b = rng.uniform(0.5, 2, POINTS), rng.uniform(0.9, 1.1, POINTS)
         outs = tuple(np.empty(POINTS) for _ in range(1 + len(wrt)))
         for ours, theirs in zip(kernel(a, b), by_hand(a, b), strict=True):
