@@ -10,7 +10,7 @@ from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_
 from symgrad.api.residuals import residuals
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import MissingInputError, NotInProgramError, UsageError
-from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.graph import SYMBOL, Node, as_node, growing
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, topological
@@ -100,7 +100,8 @@ def compile(
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
         _check_sizes(exprs, symbols)
     fast = accuracy == "fast"
-    nodes, fusable = arranged(exprs, fast=fast)
+    with growing():
+        nodes, fusable = arranged(exprs, fast=fast)
     return compile_nodes(
         nodes,
         symbols,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from symgrad.errors import MissingInputError, ShapeError, UsageError
-from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.graph import SIZE, SYMBOL, Node, growing
 from symgrad.ir.printer import expression_text
 from symgrad.ir.sizes import Extent, names_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -81,7 +81,9 @@ def compile_nodes(
     if _elementwise(outputs, inputs):
         count = len(topological(outputs))
         with bar(f"compiling {count:,} equations", count * (QUICK_S if effort == "auto" else EQUATION_S)):
-            code = Code(schedule(outputs, inputs, fusable=fusable, fast=fast), real, effort=effort)
+            with growing():
+                plan = schedule(outputs, inputs, fusable=fusable, fast=fast)
+            code = Code(plan, real, effort=effort)
         return ElementwiseKernel(
             code,
             outputs,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError, UnsupportedError
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, growing
 from symgrad.llvm import loop
 from symgrad.llvm.builder import Declarations, Value, VectorBuilder
 from symgrad.llvm.jit import Target
@@ -67,7 +67,7 @@ def emit(
     """
     width = (1 if quick else side_by_side(plan)) * target.vector_bytes // real.itemsize
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), growing():
         constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
         text = _body(plan, real, width, declarations, constants)
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
