@@ -197,7 +197,12 @@ def test_without_a_known_layout_there_are_no_direct_calls(monkeypatch: Any) -> N
 
 
 @given(
-    st.lists(st.sampled_from(["drop", "keep", "view", "memoryview", "one", "reshape", "freeze"]), max_size=12)
+    st.lists(
+        st.sampled_from(
+            ["drop", "keep", "view", "views", "memoryview", "one", "strided", "reshape", "freeze"]
+        ),
+        max_size=12,
+    )
 )
 @settings(max_examples=60, deadline=None)
 def test_a_result_that_someone_holds_is_never_written_to(actions: list[str]) -> None:
@@ -207,13 +212,17 @@ def test_a_result_that_someone_holds_is_never_written_to(actions: list[str]) -> 
     for k, action in enumerate(actions):
         x = np.full(size, float(k + 1))
         results = kernel(x, x)
-        assert all(r.base is None and r.flags.carray and r.shape == (size,) for r in results)
+        assert all(type(r) is np.ndarray and r.flags.carray and r.shape == (size,) for r in results)
         same(results, kernel.ufunc(x, x))
         keep: Any = None
         if action == "keep":
             keep = results
         elif action == "view":
             keep = [results[1][3:50:7]]
+        elif action == "views":
+            keep = [results[0].reshape(200, -1).T[5:, ::3].view(np.int64), results[2].view(np.recarray)]
+        elif action == "strided":
+            keep = [np.lib.stride_tricks.as_strided(results[0][9:], (5, 7), (8, 16))]
         elif action == "memoryview":
             keep = [memoryview(results[0])]
         elif action == "one":
@@ -241,6 +250,21 @@ def test_memory_of_dropped_results_is_used_again_and_goes_with_the_kernel() -> N
     del kernel
     gc.collect()
     same(last, copies)
+
+
+def test_large_results_begin_with_a_cache_line_each_at_another_of_a_page() -> None:
+    spares = Spares([np.dtype("float64")] * 30 + [np.dtype("float32"), np.dtype("bool")])
+    for size in (2**14, 2**16, 2**19):
+        arrays = spares.alike((size,), size)
+        places = [a.ctypes.data % 4096 for a in arrays]
+        assert all(place % 64 == 0 for place in places)
+        assert len(set(places)) == len(places)
+        for a, kind in zip(arrays, spares._kinds, strict=True):
+            assert a.dtype == kind
+            assert a.shape == (size,)
+            assert a.flags.carray
+            a[:] = 1
+        assert all((a == 1).all() for a in arrays)
 
 
 def test_little_and_much_is_not_kept() -> None:
