@@ -27,11 +27,28 @@ _FLOAT64 = np.dtype(np.float64)
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 
+def _plain(value: Any, shape: tuple[int, ...]) -> bool:
+    """Tell whether a direct call may take an input."""
+    if type(value) is np.ndarray:
+        return value.shape == shape and value.flags.c_contiguous
+    return type(value) is float or type(value) is np.float64
+
+
 @final
 class ElementwiseKernel(Kernel):
     """The kernel of a program that computes every element by itself."""
 
-    __slots__ = ("_call", "_called", "_code", "_direct", "_integers", "_large", "_shaped", "_spares")
+    __slots__ = (
+        "_call",
+        "_called",
+        "_code",
+        "_declined",
+        "_direct",
+        "_integers",
+        "_large",
+        "_shaped",
+        "_spares",
+    )
 
     def __init__(
         self,
@@ -74,7 +91,7 @@ class ElementwiseKernel(Kernel):
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
         plain = bool(inputs) and threads == 1 and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = self._first if plain else None
-        self._called = False
+        self._called = self._declined = False
         self._spares = Spares(self.kinds[len(inputs) :])
 
     @property
@@ -157,6 +174,9 @@ class ElementwiseKernel(Kernel):
 
     def _directly(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """Do what the ufunc would do, with whole arrays of one shape; None if the arguments are not of this kind."""
+        if not self._called:  # what is called once need not wait for the code of direct calls
+            self._called = True
+            return None
         call = self._direct or self._first
         if out is not None:
             outs = as_tuple(out)
@@ -165,17 +185,19 @@ class ElementwiseKernel(Kernel):
             return outs[0] if len(outs) == 1 else out
         for array in arrays:
             if type(array) is np.ndarray and array.ndim:
+                if self._declined and not all(_plain(a, array.shape) for a in arrays):
+                    return None
                 made = self._spares.alike(array.shape, array.size)
                 if call(*arrays, *made) is not None:
+                    # An input is not plain, or a result was changed itself before it was dropped.
+                    self._declined = True
+                    self._spares.clear()
                     return None
                 return made[0] if len(self.outputs) == 1 else made
         return None
 
     def _first(self, *arguments: Any) -> Any:
-        """Stand in for the direct call until the second call: what is called once need not wait for its code."""
-        if not self._called:
-            self._called = True
-            return NotImplemented
+        """Make the direct call, which stands here from then on."""
         made = self._direct = direct_call(self._code.loop, self._code.cell, self.kinds)
         return NotImplemented if made is None else made(*arguments)
 

@@ -20,7 +20,7 @@ _LEAST, _MOST = 2**17, 2**26
 """Bytes of all results of a call: less is in the allocator's own lists, more is not for a kernel to keep."""
 
 _REMEMBERED = 2
-"""Results for each output: one may be an input of the call that computes the next."""
+"""Calls whose results are: one may be an input of the call that computes the next."""
 
 
 _PAGE, _LINE = 4096, 64
@@ -47,14 +47,14 @@ def spread(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarray:
     return np.ndarray(shape, kind, memory, start)
 
 
-def _counted() -> int:
-    """Return what `sys.getrefcount` says of an array that a local variable alone refers to."""
-    arrays = [np.empty(1)]
-    array = arrays.pop(0)
-    return sys.getrefcount(array)
+def _references(arrays: list[np.ndarray]) -> list[int]:
+    # Views, memoryviews and other libraries' tensors refer to an array as well.
+    return [*map(sys.getrefcount, arrays)]
 
 
-_ALONE = _counted()
+(_ALONE,) = _references([np.empty(1)])
+"""What is counted of an array that the list alone refers to."""
+
 # Without the interpreter's lock a count may change while it is read.
 _RELIABLE = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
 
@@ -66,48 +66,80 @@ class Spares:
         kinds: the dtypes of its outputs.
     """
 
-    __slots__ = ("_kept", "_kinds", "_width")
+    __slots__ = ("_alone", "_kinds", "_rounds", "_shapes", "_width")
 
     def __init__(self, kinds: Sequence[np.dtype[Any]]) -> None:
         self._kinds = tuple(kinds)
         self._width = sum(kind.itemsize for kind in kinds)
-        self._kept: list[list[np.ndarray]] = [[] for _ in kinds]
+        self._alone = [_ALONE] * len(self._kinds)
+        self._shapes: object = None
+        self._rounds: list[list[np.ndarray]] = []  # the oldest first
 
     def alike(self, shape: tuple[int, ...], size: int) -> tuple[np.ndarray, ...]:
-        """Return an array for each output, all of one shape: contiguous, with any content.
+        """Return an array for each output, all of one shape, with any content.
+
+        They are contiguous, unless someone changed an earlier result itself before dropping it (its shape, say):
+        whoever writes to them must look, and `clear` if they are not as they should be.
 
         Args:
             shape: of all of them.
             size: the number of elements.
         """
-        if not (_LEAST <= size * self._width <= _MOST and _RELIABLE):
-            if size * self._width < _LEAST:
-                return tuple([np.empty(shape, kind) for kind in self._kinds])
+        amount = size * self._width
+        if amount < _LEAST:
+            return tuple([np.empty(shape, kind) for kind in self._kinds])
+        if amount > _MOST or not _RELIABLE:
             return tuple([spread(shape, kind, k) for k, kind in enumerate(self._kinds)])
-        return tuple([self._array(k, shape) for k in range(len(self._kinds))])
+        return self._take(shape, (shape,) * len(self._kinds))
 
     def arrays(self, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...] | None:
         """Return an array for each output, of these shapes; None if what the allocator gives is as good."""
-        size = sum(math.prod(s) * kind.itemsize for s, kind in zip(shapes, self._kinds, strict=True))
-        if not (_LEAST <= size <= _MOST and _RELIABLE):
+        amount = sum(math.prod(s) * kind.itemsize for s, kind in zip(shapes, self._kinds, strict=True))
+        if not (_LEAST <= amount <= _MOST and _RELIABLE):
             return None
-        return tuple([self._array(k, shape) for k, shape in enumerate(shapes)])
+        shapes = tuple(shapes)
+        found = self._take(shapes, shapes)
+        if any(a.shape != s or not a.flags.carray for a, s in zip(found, shapes, strict=True)):
+            self.clear()
+            found = self._take(shapes, shapes)
+        return found
 
-    def _array(self, k: int, shape: tuple[int, ...]) -> np.ndarray:
-        kept, kind = self._kept[k], self._kinds[k]
-        for _ in range(len(kept)):
+    def clear(self) -> None:
+        """Forget what there is."""
+        self._rounds.clear()
+
+    def _take(self, key: object, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...]:
+        if key != self._shapes:
+            self.clear()
+            self._shapes = key
+        found: list[np.ndarray] | None = None
+        held: tuple[list[np.ndarray], list[int]] | None = None  # the oldest results of which someone has some
+        for _ in range(len(self._rounds)):
             try:
-                array = kept.pop(0)
-            except IndexError:  # another thread was quicker
+                arrays = self._rounds.pop(
+                    0
+                )  # taken out before it is looked at: no other thread looks meanwhile
+            except IndexError:
                 break
-            if array.shape != shape or array.dtype is not kind:
-                continue
-            # Views, memoryviews and other libraries' tensors refer to it as well.
-            free = sys.getrefcount(array) == _ALONE
-            kept.append(array)
-            if free and array.flags.carray:
-                return array
-        made = spread(shape, kind, k)
-        kept.append(made)
-        del kept[:-_REMEMBERED]
-        return made
+            counts = _references(arrays)
+            if counts == self._alone:
+                found = arrays
+                break
+            if held is None:
+                held = arrays, counts
+            else:
+                self._rounds.append(arrays)
+        if found is None and held is not None and len(self._rounds) >= _REMEMBERED - 1:
+            kept = enumerate(zip(*held, strict=True))
+            found = [a if n == _ALONE else spread(shapes[k], self._kinds[k], k) for k, (a, n) in kept]
+        elif held is not None:
+            self._rounds.append(held[0])
+        if found is None:
+            found = [
+                spread(shape, kind, k)
+                for k, (shape, kind) in enumerate(zip(shapes, self._kinds, strict=True))
+            ]
+        taken = tuple(found)
+        self._rounds.append(found)
+        del self._rounds[:-_REMEMBERED]
+        return taken

@@ -252,6 +252,16 @@ def test_memory_of_dropped_results_is_used_again_and_goes_with_the_kernel() -> N
     same(last, copies)
 
 
+def test_where_an_input_is_not_plain_no_results_are_made_in_vain() -> None:
+    kernel = compiled()
+    x, strided = draw(30_000), draw(60_000)[::2]
+    for _ in range(3):
+        same(kernel(strided, x), kernel.ufunc(strided, x))
+    assert kernel._spares._rounds == []
+    same(kernel(x, x), kernel.ufunc(x, x))
+    assert len(kernel._spares._rounds) == 1
+
+
 def test_large_results_begin_with_a_cache_line_each_at_another_of_a_page() -> None:
     spares = Spares([np.dtype("float64")] * 30 + [np.dtype("float32"), np.dtype("bool")])
     for size in (2**14, 2**16, 2**19):
