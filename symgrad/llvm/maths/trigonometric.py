@@ -56,6 +56,8 @@ def _in_four_parts(lanes: Lanes, size: Lane, n: Lane, rounded: bool) -> Pair:
 
 def _sine(lanes: Lanes, r: Pair) -> Pair:
     z = r[0] * r[0]
+    if lanes.plain:
+        return lanes.muladd(z * r[0], lanes.polynomial(z, c.SIN), r[0]), lanes.const(0)
     slope = r[1] * lanes.muladd(z, -0.5, 1.0)
     return r[0], lanes.muladd(z * r[0], lanes.polynomial(z, c.SIN), slope)
 
@@ -63,7 +65,9 @@ def _sine(lanes: Lanes, r: Pair) -> Pair:
 def _cosine(lanes: Lanes, r: Pair) -> Pair:
     z = r[0] * r[0]
     high = lanes.muladd(z, -0.5, 1.0)
-    slope = lanes.muladd(-r[0], r[1], lanes.const(0) if lanes.plain else lanes.muladd(z, -0.5, 1.0 - high))
+    if lanes.plain:
+        return lanes.muladd(z * z, lanes.polynomial(z, c.COS), high), lanes.const(0)
+    slope = lanes.muladd(-r[0], r[1], lanes.muladd(z, -0.5, 1.0 - high))
     return high, lanes.muladd(z * z, lanes.polynomial(z, c.COS), slope)
 
 
