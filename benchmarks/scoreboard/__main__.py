@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from rich.console import Console
 
 from benchmarks.measure import ROOT
 from benchmarks.run import machine, progress_bar
+from benchmarks.scoreboard.aims import COMPARED
 from benchmarks.scoreboard.board import Board, Settings, measure
 from benchmarks.scoreboard.peers import PEERS, SYMGRAD
 from benchmarks.scoreboard.processes import pythons
@@ -22,6 +24,7 @@ from benchmarks.scoreboard.workloads import LONG, WORKLOADS
 
 __all__ = ["main"]
 
+FEWER = 7
 PICTURE = "images/scoreboard.svg"
 
 
@@ -35,7 +38,17 @@ PICTURE = "images/scoreboard.svg"
 )
 @click.option("--full", is_flag=True, help="also what takes long to compile")
 @click.option("--limit", default=60.0, show_default=True, help="seconds that a peer may take to compile")
-@click.option("--rounds", default=21, show_default=True, help="samples of each peer")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    multiple=True,
+    default=(1,),
+    show_default="1",
+    help="in how many threads a call may run (repeatable); in several, what symgrad aims at",
+)
+@click.option(
+    "--rounds", default=21, show_default=True, help="samples of each peer; in several threads, fewer"
+)
 @click.option("--peers-python", help="the interpreter that has the peers; by default that of .venv-peers")
 @click.option(
     "--save", type=click.Path(dir_okay=False, path_type=Path), help="keep what was measured, as JSON"
@@ -53,6 +66,7 @@ def main(
     quick: bool,
     full: bool,
     limit: float,
+    threads: tuple[int, ...],
     rounds: int,
     peers_python: str | None,
     save: Path | None,
@@ -63,7 +77,7 @@ def main(
     if load:
         board = _loaded(load)
     else:
-        names = only or tuple(n for n in WORKLOADS if full or n not in LONG)
+        names = {n: only or _names(n, full) for n in threads}
         everyone = (SYMGRAD, *(p for p in PEERS if p in peer or (not peer and p != SYMGRAD)))
         peers = tuple(p for p in everyone if not quick or peer or p in (SYMGRAD, "numpy", "sympy"))
         settings = Settings(peers, pythons(peers_python), rounds=rounds, limit=limit)
@@ -80,16 +94,24 @@ def main(
         (ROOT / "docs" / "scoreboard.md").write_text(page(board, PICTURE), encoding="utf-8", newline="\n")
 
 
-def _measured(names: tuple[str, ...], settings: Settings, save: Path | None) -> Board:
+def _names(threads: int, full: bool) -> tuple[str, ...]:
+    return tuple(n for n in WORKLOADS if (n in COMPARED if threads > 1 else full or n not in LONG))
+
+
+def _measured(names: Mapping[int, tuple[str, ...]], settings: Settings, save: Path | None) -> Board:
+    """Return a board of workloads, in the order of their numbers of threads."""
     board = Board(machine=machine() + _load(), command=_command())
     with progress_bar() as progress:
-        task = progress.add_task("", total=len(names))
+        task = progress.add_task("", total=sum(map(len, names.values())))
         settings = replace(settings, step=lambda text: progress.update(task, description=text))
-        for name in names:
-            measure(board, name, settings)
-            if save:
-                save.write_text(json.dumps(board.to_json()), encoding="utf-8")
-            progress.advance(task)
+        for threads in sorted(names):
+            rounds = settings.rounds if threads == 1 else min(settings.rounds, FEWER)
+            chosen = replace(settings, threads=threads, rounds=rounds)
+            for name in names[threads]:
+                measure(board, name, chosen)
+                if save:
+                    save.write_text(json.dumps(board.to_json()), encoding="utf-8")
+                progress.advance(task)
     return board
 
 
@@ -115,14 +137,15 @@ def _loaded(paths: tuple[Path, ...]) -> Board:
     boards = [Board.from_json(json.loads(p.read_text(encoding="utf-8"))) for p in paths]
     board = boards[0]
     for more in boards[1:]:
-        again = {(r.workload, r.points) for r in more.results}
-        board.results = [r for r in board.results if (r.workload, r.points) not in again] + more.results
+        again = {(r.workload, r.points, r.threads) for r in more.results}
+        kept = [r for r in board.results if (r.workload, r.points, r.threads) not in again]
+        board.results = kept + more.results
         board.command = f"{board.command}; {more.command}"
         board.compiled |= more.compiled
         board.phases |= more.phases
         board.versions |= more.versions
     names = list(WORKLOADS)
-    board.results.sort(key=lambda r: (names.index(r.workload), r.points))
+    board.results.sort(key=lambda r: (r.threads, names.index(r.workload), r.points))
     board.compiled = {n: board.compiled[n] for n in names if n in board.compiled}
     board.phases = {n: board.phases[n] for n in names if n in board.phases}
     return board

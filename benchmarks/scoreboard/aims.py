@@ -11,7 +11,7 @@ from typing import TypeAlias
 from benchmarks.scoreboard.board import Board, Result
 from benchmarks.scoreboard.peers import PEERS, SYMGRAD
 
-__all__ = ["Finding", "findings"]
+__all__ = ["COMPARED", "Finding", "findings"]
 
 Figure: TypeAlias = "Callable[[Board], tuple[float, str] | None]"
 
@@ -111,10 +111,12 @@ AIMS: Sequence[tuple[str, float, Figure]] = (
         partial(compiling, "W4-100k", phases=DERIVE_AND_COMPILE),
     ),
 )
+# The workloads on which symgrad is compared with peers.
+COMPARED = frozenset(f.args[0] for _, _, f in AIMS if isinstance(f, partial) and f.func is ratio)
 
 
 def findings(board: Board) -> Iterator[Finding]:
-    """Yield the aims that a board has figures for."""
+    """Yield the aims that a board of one number of threads has figures for."""
     for words, limit, figure in AIMS:
         found = figure(board)
         if found is not None:

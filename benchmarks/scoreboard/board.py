@@ -6,7 +6,8 @@ import os
 import random
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from benchmarks.scoreboard.accuracy import Errors, checked, errors, reference
@@ -30,6 +31,7 @@ class Settings:
         quick: few points and rounds.
         rounds: how often every peer takes a sample.
         limit: seconds that a peer may take to compile.
+        threads: in how many a call runs. Compiling is the same in one or in several and is told for one.
         again: in how many fresh processes symgrad compiles.
         step: called with a few words before each piece of work.
     """
@@ -39,6 +41,7 @@ class Settings:
     quick: bool = False
     rounds: int = 21
     limit: float = 60.0
+    threads: int = 1
     again: int = 5
     step: Callable[[str], None] = field(default=lambda _: None)
 
@@ -54,6 +57,7 @@ class Result:
         seconds: of each peer, by round; a slow one takes part in the first rounds only.
         errors: of each peer.
         absent: why a peer is not there.
+        threads: in how many a call ran: seconds are processor time in one, time on the clock in several.
     """
 
     workload: str
@@ -62,6 +66,7 @@ class Result:
     seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     errors: dict[str, Errors] = field(default_factory=dict[str, Errors])
     absent: dict[str, str] = field(default_factory=dict[str, str])
+    threads: int = 1
 
     def ratios(self, peer: str) -> tuple[float, float, float]:
         """Return quartiles of symgrad / peer over the rounds: lower, median, upper."""
@@ -97,6 +102,15 @@ class Board:
     machine: str = ""
     command: str = ""
 
+    def of(self, threads: int) -> Board:
+        """Return what was measured in a number of threads."""
+        found = replace(self, results=[r for r in self.results if r.threads == threads])
+        return found if threads == 1 else replace(found, compiled={}, phases={})
+
+    @property
+    def threads(self) -> list[int]:
+        return sorted({r.threads for r in self.results})
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -117,7 +131,8 @@ _ANSWER_S = 300.0
 def measure(board: Board, name: str, settings: Settings) -> None:
     """Add a workload to the board."""
     workload = WORKLOADS[name]
-    board.compiled[name] = {}
+    if settings.threads == 1:
+        board.compiled[name] = {}
     absent: dict[str, str] = {}
     workers: dict[str, Worker] = {}
     try:
@@ -128,10 +143,12 @@ def measure(board: Board, name: str, settings: Settings) -> None:
             except UnableError as reason:
                 absent[peer] = str(reason)
         for points in sizes_of(workload, settings.quick):
-            result = Result(name, points, checked(workload, points), absent=dict(absent))
+            result = Result(
+                name, points, checked(workload, points), absent=dict(absent), threads=settings.threads
+            )
             board.results.append(result)
             settings.step(f"{name}: reference values")
-            exact = reference(workload, points)
+            exact = _reference(name, points)
             for peer, worker in list(workers.items()):
                 settings.step(f"{name}, {points:,} points: values, {PEERS[peer].title}")
                 try:
@@ -148,17 +165,24 @@ def measure(board: Board, name: str, settings: Settings) -> None:
             worker.close()
 
 
+@cache
+def _reference(name: str, points: int) -> list[Any]:
+    return reference(WORKLOADS[name], points)
+
+
 def _compiled(board: Board, name: str, peer: str, settings: Settings) -> Worker:
     """Return a process that has compiled the workload; symgrad's figure is of several of them."""
     python = python_for(peer, settings.pythons)
-    taken = board.compiled[name].setdefault(peer, [])
     limit = settings.limit if peer != SYMGRAD else _ANSWER_S
+    taken: list[float] = []
+    if settings.threads == 1:
+        board.compiled[name][peer] = taken
     while True:
-        worker = Worker(peer, name, python)
+        worker = Worker(peer, name, python, settings.threads)
         board.versions[peer] = worker.ask("ready", limit=_ANSWER_S)["version"]
         answer = worker.ask("compile", settings.quick, limit=limit)
         taken.append(answer["seconds"])
-        if peer != SYMGRAD:
+        if peer != SYMGRAD or settings.threads > 1:
             return worker
         phases = board.phases.setdefault(name, {})
         for phase, seconds in answer["phases"].items():

@@ -26,7 +26,7 @@ def draw(board: Board, path: Path) -> None:
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle
 
-    results = [r for r in board.results if SYMGRAD in r.seconds]
+    results = [r for r in board.of(1).results if SYMGRAD in r.seconds]
     peers = [p for p in PEERS if p not in (SYMGRAD, "copy") and any(p in r.seconds for r in results)]
     figure, axes = plt.subplots(figsize=(2.6 + 0.72 * len(peers), 1.7 + 0.36 * len(results)))
     colours: Any = plt.get_cmap("RdBu_r")

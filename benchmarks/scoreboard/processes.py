@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,13 @@ from benchmarks.scoreboard.peers import PEERS, SYMGRAD, Peer, UnableError
 
 __all__ = ["Worker", "python_for", "pythons"]
 
+_COUNTED = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
 _FIND = "import sys; from importlib.util import find_spec; print(*(n for n in sys.argv[1:] if find_spec(n)))"
 
 
@@ -48,15 +56,23 @@ def python_for(name: str, available: Sequence[tuple[str, frozenset[str]]]) -> st
     raise UnableError("not installed")
 
 
-def _environment(peer: Peer, python: str) -> dict[str, str]:
+@cache
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder for what a peer finds out about the machine once, and keeps for its other processes."""
+    return tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+
+
+def _environment(peer: Peer, python: str, threads: int) -> dict[str, str]:
     found = {
         **os.environ,
         **ONE_THREAD,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
-        "NUMEXPR_NUM_THREADS": "1",
-        "NUMBA_NUM_THREADS": "1",
+        "TORCHINDUCTOR_CACHE_DIR": _kept().name,
+        **dict.fromkeys(_COUNTED, str(threads)),
         **peer.environment,
     }
+    if threads > 1:
+        found |= {"XLA_FLAGS": "", "NPROC": str(threads)}  # XLA asks the latter for the size of its pool
     if "svml" in peer.variant:  # the wheel of icc-rt has it where no loader looks
         libraries = str(Path(python).parent.parent / "lib")
         found["LD_LIBRARY_PATH"] = os.pathsep.join(
@@ -68,14 +84,14 @@ def _environment(peer: Peer, python: str) -> dict[str, str]:
 class Worker:
     """A process with one peer and one workload; every request is answered, or the process is ended."""
 
-    def __init__(self, name: str, workload: str, python: str) -> None:
+    def __init__(self, name: str, workload: str, python: str, threads: int = 1) -> None:
         self.name = name
         # Some peers write the code that they compile to where they are, and leave it there when they are ended.
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
-            [python, "-m", "benchmarks.scoreboard.child", name, workload],
+            [python, "-m", "benchmarks.scoreboard.child", name, workload, str(threads)],
             cwd=self._folder.name,
-            env=_environment(PEERS[name], python),
+            env=_environment(PEERS[name], python, threads),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -29,24 +29,65 @@ class Sheet:
     below: str = ""
 
 
-def sheets(board: Board) -> Iterator[Sheet]:
-    """Yield all tables of a board."""
-    made = list(findings(board))
-    if made:
-        yield Sheet(
-            "Aims",
-            ("aim", "found", "of", "limit", ""),
-            [
-                (f.aim, f"{f.figure:.2g}", f.against, f"{f.limit:.2g}", "" if f.holds else "not reached")
-                for f in made
-            ],
-        )
-    for result in board.results:
-        yield _of_result(result)
-    yield _compiling(board)
-    phases = _phases(board)
-    if phases.rows:
-        yield phases
+def sheets(board: Board, short: bool = False) -> Iterator[Sheet]:
+    """Yield the tables of a board that have rows.
+
+    Args:
+        board: what was measured.
+        short: of several threads only the aims and one table of all ratios.
+    """
+    found = [_aims(board.of(1), "Aims")]
+    for threads in board.threads:
+        if threads > 1:
+            found += [
+                _aims(board.of(threads), f"{title_of_threads(threads)}: aims"),
+                _threaded(board, threads),
+            ]
+    found += [_of_result(r) for r in board.results if r.threads == 1 or not short]
+    found += [_compiling(board), _phases(board)]
+    yield from (sheet for sheet in found if sheet.rows)
+
+
+def _aims(board: Board, title: str) -> Sheet:
+    rows = [
+        (f.aim, f"{f.figure:.2g}", f.against, f"{f.limit:.2g}", "" if f.holds else "not reached")
+        for f in findings(board)
+    ]
+    return Sheet(title, ("aim", "found", "of", "limit", ""), rows)
+
+
+def _threaded(board: Board, threads: int) -> Sheet:
+    """The ratios of all peers, at the largest number of points of each workload."""
+    largest: dict[str, Result] = {}
+    for r in board.of(threads).results:
+        if SYMGRAD in r.seconds and (r.workload not in largest or r.points > largest[r.workload].points):
+            largest[r.workload] = r
+    head = [n if r.points == 1 else f"{n}, {r.points:,} points" for n, r in largest.items()]
+    rows: list[tuple[str, ...]] = []
+    for peer in PEERS:
+        cells = [_ratio(r, peer) for r in largest.values()]
+        if any(cells):
+            rows.append((PEERS[peer].title, PEERS[peer].threads or "one thread", *cells))
+    return Sheet(
+        f"{title_of_threads(threads)}: symgrad / peer",
+        ("", "its threads", *head),
+        rows,
+        "Medians over the rounds of symgrad's time divided by the peer's, both on the clock; for symgrad the time of a "
+        "point, or of a call where there are none. A call runs in several threads where symgrad, or the peer, deems it "
+        "worth it. Compiling is told for one thread.",
+    )
+
+
+def _ratio(result: Result, peer: str) -> str:
+    if peer not in result.seconds:
+        return ""
+    return (
+        duration(result.median(peer) / result.points) if peer == SYMGRAD else f"{result.ratios(peer)[1]:.2g}"
+    )
+
+
+def title_of_threads(threads: int) -> str:
+    return "Two threads" if threads == 2 else f"{threads} threads"
 
 
 def duration(seconds: float) -> str:
@@ -59,7 +100,8 @@ def duration(seconds: float) -> str:
 def title_of(result: Result) -> str:
     what = WORKLOADS[result.workload].what
     at = "" if isinstance(WORKLOADS[result.workload], Program) else f", {result.points:,} points"
-    return f"{result.workload}: {what}{at}"
+    threads = f", {result.threads} threads" if result.threads > 1 else ""
+    return f"{result.workload}: {what}{at}{threads}"
 
 
 def ulps(errors: Errors | None) -> tuple[str, str]:
@@ -154,10 +196,10 @@ def page(board: Board, picture: str) -> str:
         "",
         "symgrad and every peer that is installed, on the same workloads. Each peer is a process of its own that holds",
         "its compiled kernel; all take a sample in turn, round after round, so that a busy machine slows all alike. A",
-        "time is the median over the rounds, of processor time on one thread. `symgrad / it` is the median over the",
-        "rounds of symgrad's time divided by the peer's, with its quartiles: below 1, symgrad is faster. An error is a",
-        "multiple of 2**-52, about one unit in the last place, against values with at least forty digits (formulas in",
-        "mpmath, arrays in ball arithmetic).",
+        "time is the median over the rounds, of processor time on one thread; where it says several threads, of time",
+        "on the clock. `symgrad / it` is the median over the rounds of symgrad's time divided by the peer's, with its",
+        "quartiles: below 1, symgrad is faster. An error is a multiple of 2**-52, about one unit in the last place,",
+        "against values with at least forty digits (formulas in mpmath, arrays in ball arithmetic).",
         "",
         f"- Machine: {board.machine}",
         f"- Command: `{board.command}`; `make bench` runs it after `make peers`",
@@ -168,7 +210,7 @@ def page(board: Board, picture: str) -> str:
             Sheet("Who is measured", ("", "version", "how"), [_peer(p, board.versions) for p in used])
         ),
     ]
-    for sheet in sheets(board):
+    for sheet in sheets(board, short=True):
         lines += _markdown(sheet)
     return "\n".join(lines)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["PEERS", "SYMGRAD", "Bind", "Peer", "Run", "UnableError", "rows"]
+__all__ = ["PEERS", "SYMGRAD", "Bind", "Peer", "Run", "UnableError", "pieces", "rows", "side_by_side"]
 
 
 class UnableError(Exception):
@@ -44,6 +46,7 @@ class Peer:
         variant: passed to `prepare`.
         environment: variables of its process.
         note: how it is used.
+        threads: how it uses several threads; without it, it has one, whatever the number.
     """
 
     title: str
@@ -53,32 +56,84 @@ class Peer:
     variant: str = ""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     note: str = ""
+    threads: str = ""
 
 
 SYMGRAD = "symgrad"
 _REVERSE = "its loop is written out by reverse accumulation, or by hand (W1, W2)"
+_HEYOKA = "set_nthreads"
+_PARALLEL = "parallel=True, a loop over prange"
+_MAPPED = 'map(points, "thread", threads)'
+_BLAS = "those of its BLAS"
 
 PEERS: Mapping[str, Peer] = {
-    SYMGRAD: Peer("symgrad", "by_symgrad", ("llvmlite",), "symgrad"),
+    SYMGRAD: Peer("symgrad", "by_symgrad", ("llvmlite",), "symgrad", threads="compile(threads=...)"),
     "numpy": Peer(
-        "NumPy", "by_numpy", (), "numpy", note="by hand; PBE and graphs written out by reverse accumulation"
+        "NumPy",
+        "by_numpy",
+        (),
+        "numpy",
+        note="by hand; PBE and graphs written out by reverse accumulation",
+        threads=_BLAS,
     ),
     "sympy": Peer("SymPy lambdify", "by_sympy", ("sympy",), "sympy", note="diff, then lambdify(cse=True)"),
-    "numexpr": Peer("numexpr", "by_numexpr", ("numexpr",), "numexpr", note="one expression for each output"),
-    "numba": Peer(
-        "Numba", "by_numba", ("numba",), "numba", "", {"NUMBA_DISABLE_INTEL_SVML": "1"}, note=_REVERSE
+    "numexpr": Peer(
+        "numexpr",
+        "by_numexpr",
+        ("numexpr",),
+        "numexpr",
+        note="one expression for each output",
+        threads="set_num_threads",
     ),
-    "numba-svml": Peer("Numba, SVML", "by_numba", ("numba",), "numba", "svml", note=_REVERSE),
+    "numba": Peer(
+        "Numba",
+        "by_numba",
+        ("numba",),
+        "numba",
+        "",
+        {"NUMBA_DISABLE_INTEL_SVML": "1"},
+        note=_REVERSE,
+        threads=_PARALLEL,
+    ),
+    "numba-svml": Peer(
+        "Numba, SVML", "by_numba", ("numba",), "numba", "svml", note=_REVERSE, threads=_PARALLEL
+    ),
     "numba-svml-fast": Peer(
-        "Numba, SVML, fast-math", "by_numba", ("numba",), "numba", "svml fast", note="may reorder; 4 ulp"
+        "Numba, SVML, fast-math",
+        "by_numba",
+        ("numba",),
+        "numba",
+        "svml fast",
+        note="may reorder; 4 ulp",
+        threads=_PARALLEL,
     ),
     "symengine": Peer(
         "SymEngine", "by_symengine", ("symengine",), "symengine", note="diff, then Lambdify by LLVM with cse"
     ),
-    "heyoka": Peer("heyoka", "by_heyoka", ("heyoka",), "heyoka", note="diff_tensors, then cfunc"),
-    "heyoka-fast": Peer("heyoka, fast-math", "by_heyoka", ("heyoka",), "heyoka", "fast", note="may reorder"),
+    "heyoka": Peer(
+        "heyoka",
+        "by_heyoka",
+        ("heyoka",),
+        "heyoka",
+        note="diff_tensors, then cfunc",
+        threads=_HEYOKA,
+    ),
+    "heyoka-fast": Peer(
+        "heyoka, fast-math",
+        "by_heyoka",
+        ("heyoka",),
+        "heyoka",
+        "fast",
+        note="may reorder",
+        threads=_HEYOKA,
+    ),
     "casadi": Peer(
-        "CasADi", "by_casadi", ("casadi",), "casadi", note="its virtual machine, mapped over points"
+        "CasADi",
+        "by_casadi",
+        ("casadi",),
+        "casadi",
+        note="its virtual machine, mapped over points",
+        threads=_MAPPED,
     ),
     "casadi-c": Peer(
         "CasADi, C compiler",
@@ -87,16 +142,49 @@ PEERS: Mapping[str, Peer] = {
         "casadi",
         "c",
         note="cc -O3 -march=native, mapped over points",
+        threads=_MAPPED,
     ),
     "symjit": Peer("symjit", "by_symjit", ("symjit", "sympy"), "symjit", note="diff by SymPy"),
-    "jax": Peer("jax", "by_jax", ("jax",), "jax", note="grad of sums over the points, under jit"),
-    "torch": Peer("PyTorch", "by_torch", ("torch",), "torch", note="eager autograd"),
-    "pytensor": Peer("PyTensor", "by_pytensor", ("pytensor",), "pytensor", note="grad, default mode"),
+    "jax": Peer(
+        "jax",
+        "by_jax",
+        ("jax",),
+        "jax",
+        note="grad of sums over the points, under jit",
+        threads="those of XLA",
+    ),
+    "torch": Peer(
+        "PyTorch", "by_torch", ("torch",), "torch", note="eager autograd", threads="set_num_threads"
+    ),
+    "torch-compile": Peer(
+        "PyTorch, compiled",
+        "by_torch_compiled",
+        ("torch",),
+        "torch",
+        "",
+        # The compiler runs in processes that its own waits for, so that their time is counted.
+        {"TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"},
+        note="what eager autograd does, by torch.compile, which needs a C++ compiler",
+        threads="set_num_threads",
+    ),
+    "pytensor": Peer(
+        "PyTensor", "by_pytensor", ("pytensor",), "pytensor", note="grad, default mode", threads=_BLAS
+    ),
     "libxc": Peer(
-        "Libxc", "by_libxc", ("pyscf",), "pyscf", note="the C function of PySCF's library, called directly"
+        "Libxc",
+        "by_libxc",
+        ("pyscf",),
+        "pyscf",
+        note="the C function of PySCF's library, called directly",
+        threads="a piece of the points in each of Python's",
     ),
     "copy": Peer(
-        "copy", "by_copy", (), "numpy", note="no peer: NumPy copies as many bytes as W1 reads and writes"
+        "copy",
+        "by_copy",
+        (),
+        "numpy",
+        note="no peer: NumPy copies as many bytes as W1 reads and writes",
+        threads="a piece of each array in each of Python's",
     ),
 }
 
@@ -104,3 +192,24 @@ PEERS: Mapping[str, Peer] = {
 def rows(outputs: Sequence[Any], points: int) -> list[Any]:
     """Return each output as an array of one number a point: a constant output is one number."""
     return [np.broadcast_to(np.asarray(o, dtype=np.float64), (points,)) for o in outputs]
+
+
+def pieces(points: int, threads: int) -> list[slice]:
+    """Return consecutive points, as many pieces of them as there are threads."""
+    ends = [points * k // threads for k in range(threads + 1)]
+    return [slice(start, end) for start, end in pairwise(ends)]
+
+
+def side_by_side(calls: Sequence[Callable[[], Any]]) -> Callable[[], Any]:
+    """Return what makes all calls, the first in the thread that calls, each other one in a thread of its own."""
+    if len(calls) == 1:
+        return calls[0]
+    pool = ThreadPoolExecutor(len(calls) - 1)
+
+    def call() -> None:
+        waiting = [pool.submit(c) for c in calls[1:]]
+        calls[0]()
+        for w in waiting:
+            w.result()
+
+    return call

@@ -18,7 +18,7 @@ from benchmarks.scoreboard.programs import PROGRAMS, Program
 ca: Any = import_module("casadi")
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
     options: dict[str, Any] = {}
     if variant == "c":
         compiler = shutil.which("cc")
@@ -50,7 +50,7 @@ def prepare(workload: Pointwise | Program, variant: str) -> Bind:
 
     def bind(inputs: Any) -> Run:
         points = inputs.shape[1]
-        mapped = point.map(points)
+        mapped = point.map(points, "thread", threads) if threads > 1 else point.map(points)
         given = np.ascontiguousarray(inputs.T)
         out = np.empty((points, len(workload.outputs)))
         buffer, trigger = mapped.buffer()

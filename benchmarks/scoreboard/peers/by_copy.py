@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.scoreboard.peers import Bind, Run, UnableError
+from benchmarks.scoreboard.peers import Bind, Run, UnableError, pieces, side_by_side
 from benchmarks.scoreboard.pointwise import POINTWISE, Pointwise
 from benchmarks.scoreboard.programs import Program
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
     if workload is not POINTWISE["W1"]:
         raise UnableError("only where memory may be the limit: as many arrays are read as are written")
 
@@ -19,10 +20,11 @@ def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG00
         given = [x.copy() for x in inputs]
         out = [np.empty_like(x) for x in given]
 
-        def call() -> None:
+        def copied(part: slice) -> None:
             for x, o in zip(given, out, strict=True):
-                np.copyto(o, x)
+                np.copyto(o[part], x[part])
 
-        return Run(call, lambda _: ())
+        parts = pieces(inputs.shape[1], threads)
+        return Run(side_by_side([partial(copied, part) for part in parts]), lambda _: ())
 
     return bind

@@ -19,10 +19,10 @@ hy: Any = import_module("heyoka")
 LONG = 10_000
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
     if isinstance(workload, Program):
         raise UnableError("its expressions are of numbers, one variable for each entry")
-    hy.set_nthreads(1)
+    hy.set_nthreads(threads)
     functions = SimpleNamespace(
         **{f: getattr(hy, f) for f in ("sin", "cos", "exp", "log", "log1p", "tanh", "sqrt")},
         number=lambda text: float(Fraction(text)),

@@ -26,7 +26,7 @@ FUNCTIONS = SimpleNamespace(
 )
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
     if isinstance(workload, Program):
         return _program(workload)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from importlib import import_module
 from itertools import combinations_with_replacement as multisets
 from itertools import product
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoreboard.peers import Bind, Run, UnableError
+from benchmarks.scoreboard.peers import Bind, Run, UnableError, pieces, side_by_side
 from benchmarks.scoreboard.pointwise import Pointwise, pbe
 from benchmarks.scoreboard.programs import Program
 
@@ -27,7 +28,7 @@ GROUPS = [
 FUNCTION = {1: "xc_gga_exc_vxc", 2: "xc_gga_exc_vxc_fxc", 3: "xc_gga_exc_vxc_fxc_kxc"}
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
     if isinstance(workload, Program) or workload.formula is not pbe:
         raise UnableError("a library of density functionals")
     if workload.order not in FUNCTION:
@@ -48,12 +49,16 @@ def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG00
         points = inputs.shape[1]
         rho, sigma = np.ascontiguousarray(inputs[:2].T), np.ascontiguousarray(inputs[2:].T)
         out = [np.empty((points, len(group))) for group in groups]
-        arguments = [ctypes.c_void_p(a.ctypes.data) for a in (rho, sigma, *out)]
+        calls: list[Any] = []
+        for part in pieces(points, threads):  # ctypes releases the interpreter's lock in each
+            arguments = [ctypes.c_void_p(a[part].ctypes.data) for a in (rho, sigma, *out)]
+            calls.append(partial(function, functional, ctypes.c_size_t(part.stop - part.start), *arguments))
 
-        def outputs(_: Any) -> list[Any]:
+        def outputs() -> list[Any]:
             values = [out[g][:, c] for g, c in (columns[index] for _, index in workload.outputs)]
             return [values[0] * (inputs[0] + inputs[1]), *values[1:]]  # its energy is one per particle
 
-        return Run(lambda: function(functional, ctypes.c_size_t(points), *arguments), outputs)
+        held = (rho, sigma)
+        return Run(side_by_side(calls), lambda _, held=held: outputs())
 
     return bind

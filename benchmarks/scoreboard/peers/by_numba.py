@@ -17,15 +17,16 @@ numba: Any = import_module("numba")
 LONGEST = 20_000
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
     if "svml" in variant and not numba.config.USING_SVML:
         raise UnableError(
             "SVML is not in use (`numba -s` says why): it needs icc-rt and an llvmlite built for it"
         )
-    compiled = numba.njit(error_model="numpy", fastmath="fast" in variant)
+    fast = "fast" in variant
+    compiled = numba.njit(error_model="numpy", fastmath=fast, parallel=threads > 1)
     if isinstance(workload, Program):
         return _program(workload, compiled)
-    loop = _loop(workload, compiled)
+    loop = _loop(workload, compiled, numba.njit(error_model="numpy", fastmath=fast))
 
     def bind(inputs: Any) -> Run:
         out = [np.empty(inputs.shape[1]) for _ in workload.outputs]
@@ -35,12 +36,13 @@ def prepare(workload: Pointwise | Program, variant: str) -> Bind:
     return bind
 
 
-def _loop(workload: Pointwise, compiled: Any) -> Any:
+def _loop(workload: Pointwise, compiled: Any, compiled_point: Any) -> Any:
     xs = [f"x{k}" for k in range(len(workload.inputs))]
     outs = [f"o{k}" for k in range(len(workload.outputs))]
     space: dict[str, Any] = {f: getattr(math, f) for f in FUNCTIONS}
+    space["prange"] = numba.prange
     if workload.by_hand and len(workload.inputs) == 2:
-        space["point"] = compiled(workload.by_hand)
+        space["point"] = compiled_point(workload.by_hand)
         body = [f"{', '.join(f'{o}[i]' for o in outs)} = point({', '.join(f'{x}[i]' for x in xs)})"]
     else:
         tape, outputs = workload.taped()
@@ -53,7 +55,7 @@ def _loop(workload: Pointwise, compiled: Any) -> Any:
             *(f"{o}[i] = {n}" for o, n in zip(outs, names, strict=True)),
         ]
         xs = [f"a{x}" for x in xs]
-    head = [f"def loop({', '.join([*xs, *outs])}):", f"    for i in range(len({xs[0]})):"]
+    head = [f"def loop({', '.join([*xs, *outs])}):", f"    for i in prange(len({xs[0]})):"]
     exec("\n".join([*head, *(f"        {line}" for line in body)]), space)
     return compiled(space["loop"])
 

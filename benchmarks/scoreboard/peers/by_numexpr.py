@@ -16,10 +16,10 @@ numexpr: Any = import_module("numexpr")
 LONGEST = 50_000
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
     if isinstance(workload, Program):
         raise UnableError("no subscripts and no matrix products")
-    numexpr.set_num_threads(1)
+    numexpr.set_num_threads(threads)
     tape, outputs = workload.taped()
     lines, names = tape.source(outputs)
     written: dict[str, str] = {}

@@ -33,8 +33,8 @@ for _name in (
 PHASES: dict[str, float] = {}
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
-    return _pointwise(workload) if isinstance(workload, Pointwise) else _program(workload)
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+    return _pointwise(workload, threads) if isinstance(workload, Pointwise) else _program(workload, threads)
 
 
 def _read(workload: Pointwise) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -51,7 +51,7 @@ def _read(workload: Pointwise) -> tuple[Sequence[Any], Sequence[Any]]:
     return xs, workload.formula(functions, *xs)
 
 
-def _pointwise(workload: Pointwise) -> Bind:
+def _pointwise(workload: Pointwise, threads: int) -> Bind:
     clock = [time.process_time()]
     xs, values = _read(workload)
     clock.append(time.process_time())
@@ -61,7 +61,7 @@ def _pointwise(workload: Pointwise) -> Bind:
     else:
         outputs = [e for f in values for e in sg.derivatives(f, wrt, order=workload.order).values()]
     clock.append(time.process_time())
-    kernel = sg.compile(outputs, inputs=xs)
+    kernel = sg.compile(outputs, inputs=xs, threads=threads)
     _note(clock)
 
     def bind(inputs: Any) -> Run:
@@ -72,14 +72,14 @@ def _pointwise(workload: Pointwise) -> Bind:
     return bind
 
 
-def _program(workload: Program) -> Bind:
+def _program(workload: Program, threads: int) -> Bind:
     clock = [time.process_time()]
     program = sg.parse(workload.text)
     loss = program["loss"]
     clock.append(time.process_time())
     outputs = [loss, *sg.grad(loss, [program[n] for n in workload.wrt])]
     clock.append(time.process_time())
-    kernel = sg.compile(outputs, program.inputs)
+    kernel = sg.compile(outputs, program.inputs, threads=threads)
     _note(clock)
 
     def bind(arrays: Any) -> Run:

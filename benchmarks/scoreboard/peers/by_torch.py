@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
-from benchmarks.scoreboard.peers import Bind, Run, rows
+from benchmarks.scoreboard.peers import Bind, Run
 from benchmarks.scoreboard.pointwise import Pointwise
 from benchmarks.scoreboard.programs import Program
+
+__all__ = ["by", "prepare", "torch"]
+
+Function: TypeAlias = "Callable[..., list[Any]]"
 
 torch: Any = import_module("torch")
 FUNCTIONS = SimpleNamespace(
@@ -28,49 +33,65 @@ FUNCTIONS = SimpleNamespace(
 )
 
 
-def prepare(workload: Pointwise | Program, variant: str) -> Bind:  # noqa: ARG001
-    torch.set_num_threads(1)
-    return _program(workload) if isinstance(workload, Program) else _pointwise(workload)
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+    return by(lambda function, _: function, workload, threads)
 
 
-def _pointwise(workload: Pointwise) -> Bind:
+def by(
+    made: Callable[[Function, Sequence[Any]], Function], workload: Pointwise | Program, threads: int
+) -> Bind:
+    """Return a kernel made from the function of tensors that computes the workload, and from its arguments."""
+    torch.set_num_threads(threads)
+    if isinstance(workload, Program):
+        names = list(workload.arrays())
+        where = [names.index(n) for n in workload.wrt]
+        function = _program(workload, where)
+    else:
+        where = list(workload.wrt)
+        function = _pointwise(workload)
+
     def bind(inputs: Any) -> Run:
-        xs = [torch.tensor(x) for x in inputs]
-        wrt = [xs[k].requires_grad_() for k in workload.wrt]
-        below = {key for f, index in workload.outputs if index for key in [(f, index[:-1])]}
-
-        def call() -> list[Any]:
-            known: dict[Any, Any] = {(f, ()): v for f, v in enumerate(workload.formula(FUNCTIONS, *xs))}
-            slopes: dict[Any, Any] = {}
-            for f, index in workload.outputs:
-                if (f, index) in below:
-                    last = len(index) == workload.order - 1
-                    slopes[f, index] = torch.autograd.grad(
-                        known[f, index].sum(),
-                        wrt,
-                        create_graph=not last,
-                        retain_graph=True,
-                        allow_unused=True,
-                        materialize_grads=True,
-                    )
-                    for i in range(index[-1] if index else 0, len(wrt)):
-                        known[f, (*index, i)] = slopes[f, index][i]
-            return [known[key].detach() for key in workload.outputs]
-
-        return Run(call, lambda found: rows(found, inputs.shape[1]))
+        arrays = inputs.values() if isinstance(inputs, dict) else inputs
+        given = [torch.tensor(a) for a in arrays]
+        for k in where:
+            given[k].requires_grad_()
+        called = made(function, given)
+        # Some of the outputs may be constant, and one number for all points.
+        size = None if isinstance(inputs, dict) else (inputs.shape[1],)
+        return Run(
+            lambda: called(*given),
+            lambda found: [(v if size is None else v.expand(size)).detach().numpy() for v in found],
+        )
 
     return bind
 
 
-def _program(workload: Program) -> Bind:
-    def bind(arrays: Any) -> Run:
-        given = {n: torch.tensor(a) for n, a in arrays.items()}
-        wrt = [given[n].requires_grad_() for n in workload.wrt]
+def _pointwise(workload: Pointwise) -> Function:
+    below = {(f, index[:-1]) for f, index in workload.outputs if index}
 
-        def call() -> list[Any]:
-            loss = workload.loss(FUNCTIONS, *given.values())
-            return [loss.detach(), *torch.autograd.grad(loss, wrt)]
+    def everything(*xs: Any) -> list[Any]:
+        wrt = [xs[k] for k in workload.wrt]
+        known: dict[Any, Any] = {(f, ()): v for f, v in enumerate(workload.formula(FUNCTIONS, *xs))}
+        for f, index in workload.outputs:
+            if (f, index) in below:
+                slopes = torch.autograd.grad(
+                    known[f, index].sum(),
+                    wrt,
+                    create_graph=len(index) < workload.order - 1,
+                    retain_graph=True,
+                    allow_unused=True,
+                    materialize_grads=True,
+                )
+                for i in range(index[-1] if index else 0, len(wrt)):
+                    known[f, (*index, i)] = slopes[i]
+        return [known[key].detach() for key in workload.outputs]
 
-        return Run(call, lambda found: [v.numpy() for v in found])
+    return everything
 
-    return bind
+
+def _program(workload: Program, where: list[int]) -> Function:
+    def everything(*arrays: Any) -> list[Any]:
+        loss = workload.loss(FUNCTIONS, *arrays)
+        return [loss.detach(), *torch.autograd.grad(loss, [arrays[k] for k in where])]
+
+    return everything
