@@ -45,9 +45,9 @@ pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and ever
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(WORKERS)
 
-bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard against the peers that are installed
+bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard, in one thread and in two
 	@$(BIN)/python -m benchmarks.run
-	@$(BIN)/python -m benchmarks.scoreboard
+	@$(BIN)/python -m benchmarks.scoreboard --threads 1 --threads 2
 
 peers: $(PEERS)/peers.stamp ## install the peers of the scoreboard, into an environment of their own
 

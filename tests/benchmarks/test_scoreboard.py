@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import mpmath
@@ -17,13 +20,15 @@ from benchmarks.published import pbe_derivatives
 from benchmarks.scoreboard import report
 from benchmarks.scoreboard.__main__ import main
 from benchmarks.scoreboard.accuracy import Errors, errors, reference
-from benchmarks.scoreboard.aims import findings
+from benchmarks.scoreboard.aims import COMPARED, findings
 from benchmarks.scoreboard.board import Board, Result
-from benchmarks.scoreboard.peers import PEERS, UnableError
+from benchmarks.scoreboard.peers import PEERS, UnableError, pieces, side_by_side
 from benchmarks.scoreboard.pointwise import POINTWISE, graph
 from benchmarks.scoreboard.processes import python_for
 from benchmarks.scoreboard.programs import PROGRAMS, below_diagonal, mixture_by_hand
 from benchmarks.scoreboard.tape import Tape, namespace, partials
+from benchmarks.scoreboard.workloads import WORKLOADS, inputs_of
+from symgrad.kernel.threads import cores
 
 MP = mpmath.MPContext()
 MP.dps = 90
@@ -143,6 +148,85 @@ def test_the_page_lists_who_is_absent_and_why() -> None:
     assert "not reached" in text
 
 
+def threaded() -> Board:
+    """What `board` has, and the same workload in two threads, where symgrad is ten times as slow."""
+    one = board()
+    for points in (1_000, 100_000):
+        seconds = {
+            p: [(10 if p == "symgrad" else 1) * s for s in t] for p, t in one.results[0].seconds.items()
+        }
+        seconds["sympy"] = [1.0]
+        one.results.append(Result("W5", points, 200, seconds, one.results[0].errors, threads=2))
+    return one
+
+
+def test_threads_have_aims_and_one_table_of_their_own() -> None:
+    assert threaded().of(1) == board()
+    assert Board.from_json(json.loads(json.dumps(threaded().to_json()))) == threaded()
+    found = {f.aim: f for f in findings(threaded().of(2))}
+    assert found["W5 at 1,000 points"].figure == 5
+    assert not any("compiled" in aim for aim in found)
+    assert {"W1", "W2", "W4", "W5", "PBE-3", "MLP", "GMM"} == COMPARED
+    text = report.page(threaded(), "images/scoreboard.svg")
+    assert text.replace("Two threads", "").count("W5 at 1,000 points") == 2
+    _, _, section = text.partition("## Two threads: symgrad / peer")
+    assert "| W5, 100,000 points |" in section
+    assert "W5, 1,000 points" not in section
+    assert "| heyoka, fast-math | set_nthreads | 5 |" in section
+    assert "| SymPy lambdify | one thread | 0.01 |" in section
+    assert ", 2 threads" not in text
+    assert ", 2 threads" in "".join(s.title for s in report.sheets(threaded()))
+
+
+def test_an_older_board_was_measured_in_one_thread() -> None:
+    stored = board().to_json()
+    del stored["results"][0]["threads"]
+    assert Board.from_json(stored) == board()
+
+
+def test_boards_are_put_together_by_threads(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    one.write_text(json.dumps(board().to_json()))
+    two.write_text(json.dumps(threaded().of(2).to_json()))
+    done = CliRunner().invoke(
+        main, ["--load", str(two), "--load", str(one)], env={"COLUMNS": "200"}, catch_exceptions=False
+    )
+    assert done.exit_code == 0
+    places = [done.output.index(words) for words in ("Aims", "Two threads: aims", "Compiling")]
+    assert places == sorted(places)
+    assert done.output.count("W5: Panda arm") == 3
+    assert "W5: compiled" in done.output
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_pieces_are_computed_side_by_side(count: int) -> None:
+    parts = pieces(10, count)
+    assert len(parts) == count
+    assert [k for part in parts for k in range(10)[part]] == list(range(10))
+    met = threading.Barrier(count, timeout=20)  # no piece passes before all have begun
+    done: list[slice] = []
+
+    def work(part: slice) -> None:
+        met.wait()
+        done.append(part)
+
+    side_by_side([partial(work, part) for part in parts])()
+    assert len(done) == count
+
+
+@pytest.mark.parametrize(("peer", "workload"), [("symgrad", "W2"), ("symgrad", "GMM")])
+def test_values_in_two_threads_are_those_in_one(peer: str, workload: str) -> None:
+    prepare = import_module(f"benchmarks.scoreboard.peers.{PEERS[peer].module}").prepare
+    work = WORKLOADS[workload]
+    inputs = inputs_of(work, 40_001)
+    found: list[list[np.ndarray]] = []
+    for threads in (1, min(2, cores())):
+        run = prepare(work, "", threads)(inputs)
+        found.append([np.array(v) for v in run.outputs(run.call())])
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 def test_a_peer_that_is_not_installed_says_so() -> None:
     nothing = [("python", frozenset({"llvmlite"})), ("other", frozenset({"numba"}))]
     assert python_for("symgrad", nothing) == "python"
@@ -156,10 +240,16 @@ def test_a_peer_that_is_not_installed_says_so() -> None:
 def test_the_scoreboard_runs_from_the_command_line() -> None:
     done = CliRunner().invoke(
         main,
-        ["--quick", "--only", "W2", "--only", "Rosenbrock", "--peers-python", sys.executable],
+        [
+            *("--quick", "--only", "W2", "--only", "Rosenbrock", "--peers-python", sys.executable),
+            *("--threads", "1", "--threads", "2"),
+        ],
         env={"COLUMNS": "200"},
         catch_exceptions=False,
     )
     assert done.exit_code == 0
     for words in ("symgrad", "NumPy", "SymPy lambdify", "its expressions are of numbers", "W2: compiled"):
         assert words in done.output
+    if cores() > 1:
+        for words in ("Two threads: symgrad / peer", "compile(threads=...)", "those of its BLAS"):
+            assert words in done.output
