@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.scoreboard.accuracy import Errors, checked, errors, reference
 from benchmarks.scoreboard.child import unpacked
 from benchmarks.scoreboard.peers import PEERS, SYMGRAD, UnableError
-from benchmarks.scoreboard.processes import Worker, python_for
-from benchmarks.scoreboard.workloads import WORKLOADS, sizes_of
+from benchmarks.scoreboard.processes import LATE, Worker, python_for
+from benchmarks.scoreboard.workloads import LESS, WORKLOADS, sizes_of
 
 __all__ = ["Board", "Result", "Settings", "measure"]
 
@@ -139,6 +139,7 @@ def measure(board: Board, name: str, settings: Settings) -> None:
         for peer in settings.peers:
             settings.step(f"{name}: compiling, {PEERS[peer].title}")
             try:
+                _not_in_vain(board, name, peer)
                 workers[peer] = _compiled(board, name, peer, settings)
             except UnableError as reason:
                 absent[peer] = str(reason)
@@ -168,6 +169,14 @@ def measure(board: Board, name: str, settings: Settings) -> None:
 @cache
 def _reference(name: str, points: int) -> list[Any]:
     return reference(WORKLOADS[name], points)
+
+
+def _not_in_vain(board: Board, name: str, peer: str) -> None:
+    """Do not wait again for what took a peer too long: the same in one thread, or what is less work."""
+    for r in board.results:
+        reason = r.absent.get(peer, "")
+        if r.workload in (name, LESS.get(name)) and reason.startswith(LATE):
+            raise UnableError(reason if r.workload == name or "(" in reason else f"{reason} ({r.workload})")
 
 
 def _compiled(board: Board, name: str, peer: str, settings: Settings) -> Worker:

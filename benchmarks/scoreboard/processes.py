@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,9 @@ from benchmarks.arrays import ONE_THREAD
 from benchmarks.measure import ROOT
 from benchmarks.scoreboard.peers import PEERS, SYMGRAD, Peer, UnableError
 
-__all__ = ["Worker", "python_for", "pythons"]
+__all__ = ["LATE", "Worker", "python_for", "pythons"]
 
+LATE = "compile: not done"
 _COUNTED = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -97,6 +99,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
+            start_new_session=True,  # so that the compilers it runs are ended with it
         )
         self._answers: queue.Queue[str] = queue.Queue()
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -139,6 +142,9 @@ class Worker:
         return answer
 
     def close(self) -> None:
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
         self._listener.join()

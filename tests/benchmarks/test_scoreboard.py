@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import threading
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +22,7 @@ from benchmarks.scoreboard import report
 from benchmarks.scoreboard.__main__ import main
 from benchmarks.scoreboard.accuracy import Errors, errors, reference
 from benchmarks.scoreboard.aims import COMPARED, findings
-from benchmarks.scoreboard.board import Board, Result
+from benchmarks.scoreboard.board import Board, Result, Settings, measure
 from benchmarks.scoreboard.peers import PEERS, UnableError, pieces, side_by_side
 from benchmarks.scoreboard.pointwise import POINTWISE, graph
 from benchmarks.scoreboard.processes import python_for
@@ -176,6 +177,27 @@ def test_threads_have_aims_and_one_table_of_their_own() -> None:
     assert "| SymPy lambdify | one thread | 0.01 |" in section
     assert ", 2 threads" not in text
     assert ", 2 threads" in "".join(s.title for s in report.sheets(threaded()))
+
+
+def test_what_took_a_peer_too_long_is_not_begun_again() -> None:
+    late = board()
+    late.results[0].absent = {"numpy": "compile: not done after 5 s", "sympy": "not installed"}
+    late.results.append(replace(late.results[0], workload="W4"))
+    settings = Settings(("numpy", "sympy"), [("no-such-python", frozenset({"sympy"}))], threads=2)
+    for name, expected in (
+        ("W5", "compile: not done after 5 s"),
+        ("W4-10k", "compile: not done after 5 s (W4)"),
+        ("W4-100k", "compile: not done after 5 s (W4)"),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("benchmarks.scoreboard.board._reference", lambda *_: [])
+            patch.setattr("benchmarks.scoreboard.board.Worker", _unable)
+            measure(late, name, settings)
+        assert late.results[-1].absent == {"numpy": expected, "sympy": "begun"}
+
+
+def _unable(*_: object) -> None:
+    raise UnableError("begun")
 
 
 def test_an_older_board_was_measured_in_one_thread() -> None:

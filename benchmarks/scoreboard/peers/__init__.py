@@ -60,9 +60,9 @@ class Peer:
 
 
 SYMGRAD = "symgrad"
-_REVERSE = "its loop is written out by reverse accumulation, or by hand (W1, W2)"
+_REVERSE = "a loop over prange, written out by reverse accumulation, or by hand (W1, W2)"
 _HEYOKA = "set_nthreads"
-_PARALLEL = "parallel=True, a loop over prange"
+_PARALLEL = "parallel=True"
 _MAPPED = 'map(points, "thread", threads)'
 _BLAS = "those of its BLAS"
 

@@ -22,11 +22,12 @@ def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
         raise UnableError(
             "SVML is not in use (`numba -s` says why): it needs icc-rt and an llvmlite built for it"
         )
-    fast = "fast" in variant
-    compiled = numba.njit(error_model="numpy", fastmath=fast, parallel=threads > 1)
+    options = {"error_model": "numpy", "fastmath": "fast" in variant}
     if isinstance(workload, Program):
-        return _program(workload, compiled)
-    loop = _loop(workload, compiled, numba.njit(error_model="numpy", fastmath=fast))
+        return _program(workload, numba.njit(**options, parallel=threads > 1))
+    # Also for one thread: in the body of a parallel loop, LLVM knows that arrays do not overlap, and uses vectors where
+    # it is four times as fast for that (W4, W5, PBE).
+    loop = _loop(workload, numba.njit(**options, parallel=True), numba.njit(**options))
 
     def bind(inputs: Any) -> Run:
         out = [np.empty(inputs.shape[1]) for _ in workload.outputs]
