@@ -75,8 +75,14 @@ class Child:
         run.call()  # the run has what the call reads
         return {"seconds": seconds() - start, "phases": dict(getattr(self.module, "PHASES", {}))}
 
-    def _prepared(self) -> Bind:
-        return self.module.prepare(self.workload, self.peer.variant, self.threads)
+    def _prepared(self, variant: str | None = None) -> Bind:
+        return self.module.prepare(self.workload, variant or self.peer.variant, self.threads)
+
+    def better(self, variant: str) -> dict[str, Any]:
+        """Take another variant of the peer for what follows: the code to which it changes by itself, later."""
+        self.bind = self.run = None
+        self.bind = self._prepared(variant)
+        return {"phases": dict(self.module.PHASES)}
 
     def again(self) -> dict[str, Any]:
         """Compile once more, in a process that has compiled before."""

@@ -10,7 +10,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["PEERS", "SYMGRAD", "Bind", "Peer", "Run", "UnableError", "pieces", "rows", "side_by_side"]
+__all__ = [
+    "BETTER",
+    "PEERS",
+    "SYMGRAD",
+    "Bind",
+    "Peer",
+    "Run",
+    "UnableError",
+    "pieces",
+    "rows",
+    "side_by_side",
+]
 
 
 class UnableError(Exception):
@@ -60,6 +71,9 @@ class Peer:
 
 
 SYMGRAD = "symgrad"
+BETTER = "better"
+"""Its variant that compiles better code at once, to which it changes by itself when that pays."""
+
 _REVERSE = "a loop over prange, written out by reverse accumulation, or by hand (W1, W2)"
 _HEYOKA = "set_nthreads"
 _PARALLEL = "parallel=True"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
-from benchmarks.scoreboard.peers import Bind, Run
+from benchmarks.scoreboard.peers import BETTER, Bind, Run
 from benchmarks.scoreboard.pointwise import Pointwise, pbe
 from benchmarks.scoreboard.programs import Program
 
@@ -33,8 +34,9 @@ for _name in (
 PHASES: dict[str, float] = {}
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
-    return _pointwise(workload, threads) if isinstance(workload, Pointwise) else _program(workload, threads)
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
+    made = partial(sg.compile, threads=threads, effort="high" if variant == BETTER else "auto")
+    return _pointwise(workload, made) if isinstance(workload, Pointwise) else _program(workload, made)
 
 
 def _read(workload: Pointwise) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -51,7 +53,7 @@ def _read(workload: Pointwise) -> tuple[Sequence[Any], Sequence[Any]]:
     return xs, workload.formula(functions, *xs)
 
 
-def _pointwise(workload: Pointwise, threads: int) -> Bind:
+def _pointwise(workload: Pointwise, made: Callable[..., sg.Kernel]) -> Bind:
     clock = [time.process_time()]
     xs, values = _read(workload)
     clock.append(time.process_time())
@@ -61,7 +63,7 @@ def _pointwise(workload: Pointwise, threads: int) -> Bind:
     else:
         outputs = [e for f in values for e in sg.derivatives(f, wrt, order=workload.order).values()]
     clock.append(time.process_time())
-    kernel = sg.compile(outputs, inputs=xs, threads=threads)
+    kernel = made(outputs, inputs=xs)
     _note(clock)
 
     def bind(inputs: Any) -> Run:
@@ -72,14 +74,14 @@ def _pointwise(workload: Pointwise, threads: int) -> Bind:
     return bind
 
 
-def _program(workload: Program, threads: int) -> Bind:
+def _program(workload: Program, made: Callable[..., sg.Kernel]) -> Bind:
     clock = [time.process_time()]
     program = sg.parse(workload.text)
     loss = program["loss"]
     clock.append(time.process_time())
     outputs = [loss, *sg.grad(loss, [program[n] for n in workload.wrt])]
     clock.append(time.process_time())
-    kernel = sg.compile(outputs, program.inputs, threads=threads)
+    kernel = made(outputs, program.inputs)
     _note(clock)
 
     def bind(arrays: Any) -> Run:
