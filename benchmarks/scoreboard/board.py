@@ -6,6 +6,7 @@ import os
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ from benchmarks.scoreboard.child import unpacked
 from benchmarks.scoreboard.peers import BETTER, PEERS, SYMGRAD, UnableError
 from benchmarks.scoreboard.processes import LATE, Worker, python_for
 from benchmarks.scoreboard.workloads import LESS, WORKLOADS, sizes_of
+from symgrad.kernel.threads import cores
 
 __all__ = ["Board", "Result", "Settings", "measure"]
 
@@ -136,13 +138,21 @@ def measure(board: Board, name: str, settings: Settings) -> None:
     absent: dict[str, str] = {}
     workers: dict[str, Worker] = {}
     try:
-        for peer in settings.peers:
-            settings.step(f"{name}: compiling, {PEERS[peer].title}")
+        settings.step(f"{name}: starting everyone")
+        with ThreadPoolExecutor(cores()) as pool:  # nobody is measured yet
+            begun = {p: pool.submit(_begun, board, name, p, settings) for p in settings.peers}
+        for peer, beginning in begun.items():
             try:
-                _not_in_vain(board, name, peer)
-                workers[peer] = _compiled(board, name, peer, settings)
+                workers[peer] = beginning.result()
             except UnableError as reason:
                 absent[peer] = str(reason)
+        for peer in list(workers):
+            settings.step(f"{name}: compiling, {PEERS[peer].title}")
+            try:
+                workers[peer] = _compiled(board, name, peer, workers[peer], settings)
+            except UnableError as reason:
+                absent[peer] = str(reason)
+                del workers[peer]
         for points in sizes_of(workload, settings.quick):
             result = Result(
                 name, points, checked(workload, points), absent=dict(absent), threads=settings.threads
@@ -179,20 +189,25 @@ def _not_in_vain(board: Board, name: str, peer: str) -> None:
             raise UnableError(reason if r.workload == name or "(" in reason else f"{reason} ({r.workload})")
 
 
-def _compiled(board: Board, name: str, peer: str, settings: Settings) -> Worker:
+def _begun(board: Board, name: str, peer: str, settings: Settings) -> Worker:
+    """Return a process that has imported what it needs."""
+    _not_in_vain(board, name, peer)
+    worker = Worker(peer, name, python_for(peer, settings.pythons), settings.threads)
+    board.versions[peer] = worker.ask("ready", limit=_ANSWER_S)["version"]
+    return worker
+
+
+def _compiled(board: Board, name: str, peer: str, worker: Worker, settings: Settings) -> Worker:
     """Return a process that has compiled the workload; symgrad's figure is of several of them.
 
     It compiles quickly at first, and better when that pays. What it takes until the first result is the former; what
     a point takes is measured with the latter.
     """
-    python = python_for(peer, settings.pythons)
     limit = settings.limit if peer != SYMGRAD else _ANSWER_S
     taken: list[float] = []
     if settings.threads == 1:
         board.compiled[name][peer] = taken
     while True:
-        worker = Worker(peer, name, python, settings.threads)
-        board.versions[peer] = worker.ask("ready", limit=_ANSWER_S)["version"]
         answer = worker.ask("compile", settings.quick, limit=limit)
         taken.append(answer["seconds"])
         if peer != SYMGRAD:
@@ -211,6 +226,7 @@ def _compiled(board: Board, name: str, peer: str, settings: Settings) -> Worker:
             phases.setdefault(BETTER, []).append(better["compile"])
             return worker
         worker.close()
+        worker = _begun(board, name, peer, settings)
 
 
 def _rounds(result: Result, workers: dict[str, Worker], settings: Settings) -> None:

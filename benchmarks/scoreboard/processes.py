@@ -12,7 +12,6 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,8 @@ from benchmarks.scoreboard.peers import PEERS, SYMGRAD, Peer, UnableError
 
 __all__ = ["LATE", "Worker", "python_for", "pythons"]
 
+# What a peer finds out about the machine once, and keeps for its other processes.
+_KEPT = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 LATE = "compile: not done"
 _COUNTED = (
     "OMP_NUM_THREADS",
@@ -58,18 +59,12 @@ def python_for(name: str, available: Sequence[tuple[str, frozenset[str]]]) -> st
     raise UnableError("not installed")
 
 
-@cache
-def _kept() -> tempfile.TemporaryDirectory[str]:
-    """Return a folder for what a peer finds out about the machine once, and keeps for its other processes."""
-    return tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-
-
 def _environment(peer: Peer, python: str, threads: int) -> dict[str, str]:
     found = {
         **os.environ,
         **ONE_THREAD,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
-        "TORCHINDUCTOR_CACHE_DIR": _kept().name,
+        "TORCHINDUCTOR_CACHE_DIR": _KEPT.name,
         **dict.fromkeys(_COUNTED, str(threads)),
         **peer.environment,
     }
@@ -142,7 +137,7 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        if hasattr(os, "killpg"):
+        if hasattr(os, "killpg") and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
