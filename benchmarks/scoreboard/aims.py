@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeAlias
 
 from benchmarks.scoreboard.board import Board, Result
-from benchmarks.scoreboard.peers import PEERS, SYMGRAD
+from benchmarks.scoreboard.peers import OURS, PEERS, SYMGRAD
 
 __all__ = ["COMPARED", "Finding", "findings"]
 
@@ -46,7 +46,7 @@ def ratio(workload: str, points: int, peers: Sequence[str], board: Board) -> tup
     result = _result(board, workload, points)
     if result is None or SYMGRAD not in result.seconds:
         return None
-    among = [p for p in peers or PEERS if p in result.seconds and p != SYMGRAD and (peers or p != "copy")]
+    among = [p for p in peers or PEERS if p in result.seconds and p not in OURS and (peers or p != "copy")]
     if not among:
         return None
     largest, peer = max((result.ratios(p)[1], p) for p in among)
@@ -74,7 +74,7 @@ def inaccuracy(board: Board) -> tuple[float, str] | None:
     """Return the largest ratio of a worst error to that of the most accurate peer; below half an ulp all are one."""
     found: list[tuple[float, str]] = []
     for r in board.results:
-        peers = [e.worst for p, e in r.errors.items() if p != SYMGRAD and not e.missing]
+        peers = [e.worst for p, e in r.errors.items() if p not in OURS and not e.missing]
         if SYMGRAD in r.errors and peers:
             best = max(min(peers), 0.5)
             found.append((max(r.errors[SYMGRAD].worst, 0.5) / best, f"{r.workload}, {r.points:,} points"))
@@ -96,7 +96,11 @@ AIMS: Sequence[tuple[str, float, Figure]] = (
     ("PBE to order 3 at 1,000 points", 0.07, partial(ratio, "PBE-3", 1_000, ("libxc",))),
     ("PBE to order 3 at 100,000 points", 0.15, partial(ratio, "PBE-3", 100_000, ("libxc",))),
     ("GMM", 1 / 3, partial(ratio, "GMM", 1, ("jax",))),
-    ("MLP: no slower than NumPy and jax", 1.0, partial(ratio, "MLP", 1, ("numpy", "jax"))),
+    (
+        "MLP: no slower than NumPy, jax and PyTorch",
+        1.0,
+        partial(ratio, "MLP", 1, ("numpy", "jax", "torch", "torch-compile")),
+    ),
     ("worst error: twice that of the most accurate peer", 2.0, inaccuracy),
     ("W2: compiled", 0.015, partial(compiling, "W2", phases=("compile",))),
     ("W5: compiled", 0.040, partial(compiling, "W5", phases=("compile",))),

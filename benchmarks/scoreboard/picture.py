@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.scoreboard.board import Board
-from benchmarks.scoreboard.peers import PEERS, SYMGRAD
+from benchmarks.scoreboard.peers import OURS, PEERS, SYMGRAD
 from benchmarks.scoreboard.programs import Program
 from benchmarks.scoreboard.workloads import WORKLOADS
 
@@ -27,7 +27,7 @@ def draw(board: Board, path: Path) -> None:
     from matplotlib.patches import Rectangle
 
     results = [r for r in board.of(1).results if SYMGRAD in r.seconds]
-    peers = [p for p in PEERS if p not in (SYMGRAD, "copy") and any(p in r.seconds for r in results)]
+    peers = [p for p in PEERS if p not in (*OURS, "copy") and any(p in r.seconds for r in results)]
     figure, axes = plt.subplots(figsize=(2.6 + 0.72 * len(peers), 1.7 + 0.36 * len(results)))
     colours: Any = plt.get_cmap("RdBu_r")
     for row, result in enumerate(results):

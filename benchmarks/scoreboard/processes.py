@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.arrays import ONE_THREAD
 from benchmarks.measure import ROOT
-from benchmarks.scoreboard.peers import PEERS, SYMGRAD, Peer, UnableError
+from benchmarks.scoreboard.peers import OURS, PEERS, Peer, UnableError
 
 __all__ = ["LATE", "Worker", "python_for", "pythons"]
 
@@ -53,7 +53,7 @@ def python_for(name: str, available: Sequence[tuple[str, frozenset[str]]]) -> st
     Raises:
         UnableError: if none has what the peer needs.
     """
-    for path, modules in available[:1] if name == SYMGRAD else available:
+    for path, modules in available[:1] if name in OURS else available:
         if modules.issuperset(PEERS[name].needs):
             return path
     raise UnableError("not installed")

@@ -12,6 +12,8 @@ import numpy as np
 
 __all__ = [
     "BETTER",
+    "FAST",
+    "OURS",
     "PEERS",
     "SYMGRAD",
     "Bind",
@@ -70,7 +72,8 @@ class Peer:
     threads: str = ""
 
 
-SYMGRAD = "symgrad"
+SYMGRAD, FAST = "symgrad", "symgrad-fast"
+OURS = (SYMGRAD, FAST)
 BETTER = "better"
 """Its variant that compiles better code at once, to which it changes by itself when that pays."""
 
@@ -82,6 +85,15 @@ _BLAS = "those of its BLAS"
 
 PEERS: Mapping[str, Peer] = {
     SYMGRAD: Peer("symgrad", "by_symgrad", ("llvmlite",), "symgrad", threads="compile(threads=...)"),
+    FAST: Peer(
+        "symgrad, fast",
+        "by_symgrad",
+        ("llvmlite",),
+        "symgrad",
+        "fast",
+        note='accuracy="fast": may reorder; 4 ulp',
+        threads="compile(threads=...)",
+    ),
     "numpy": Peer(
         "NumPy",
         "by_numpy",

@@ -30,7 +30,7 @@ def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
     loop = _loop(workload, numba.njit(**options, parallel=True), numba.njit(**options))
 
     def bind(inputs: Any) -> Run:
-        out = [np.empty(inputs.shape[1]) for _ in workload.outputs]
+        out = list(np.empty((len(workload.outputs), inputs.shape[1])))
         given = [x.copy() for x in inputs]
         return Run(lambda: loop(*given, *out), lambda _: out)
 

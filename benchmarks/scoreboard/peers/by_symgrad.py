@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
-from benchmarks.scoreboard.peers import BETTER, Bind, Run
+from benchmarks.scoreboard.peers import Bind, Run
 from benchmarks.scoreboard.pointwise import Pointwise, pbe
 from benchmarks.scoreboard.programs import Program
 
@@ -35,7 +35,12 @@ PHASES: dict[str, float] = {}
 
 
 def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
-    made = partial(sg.compile, threads=threads, effort="high" if variant == BETTER else "auto")
+    made = partial(
+        sg.compile,
+        threads=threads,
+        effort="auto" if not variant else "high",
+        accuracy="fast" if variant == "fast" else "high",
+    )
     return _pointwise(workload, made) if isinstance(workload, Pointwise) else _program(workload, made)
 
 
@@ -68,7 +73,7 @@ def _pointwise(workload: Pointwise, made: Callable[..., sg.Kernel]) -> Bind:
 
     def bind(inputs: Any) -> Run:
         given = tuple(inputs)
-        out = tuple(np.empty(inputs.shape[1]) for _ in outputs)
+        out = tuple(np.empty((len(outputs), inputs.shape[1])))
         return Run(lambda: kernel(*given, out=out), lambda found: found)
 
     return bind
