@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.intervals import Facts, facts_of
+from symgrad.rewrite.intervals import RULED, Facts, facts_of
 
 __all__ = ["Conditions", "Truth"]
 
@@ -33,6 +33,9 @@ _TOTAL = frozenset([
 ])
 # fmt: on
 _OF_SOME = frozenset(["mean", "max", "min", "logsumexp", "argmax", "argmin"])
+
+# Where an argument has several values the results of these have, but for zero times something.
+_BY_POINTS = frozenset(["add", "neg", "mul", "div", "exp"])
 
 
 class Conditions:
@@ -51,6 +54,7 @@ class Conditions:
     def __init__(self) -> None:
         self._facts: dict[Node, Facts] = {}
         self._defined: dict[Node, bool] = {}
+        self._points: dict[Node, int | Fraction | None] = {}
 
     def facts(self, node: Node) -> Facts:
         """Return what is known about a node's value."""
@@ -68,6 +72,32 @@ class Conditions:
             if top not in self._facts:
                 self._facts[top] = facts_of(top, [self._facts[a] for a in top.args])
         return self._facts[node]
+
+    def point(self, node: Node) -> int | Fraction | None:
+        """Return the one value that a node can take, None if there is none or more.
+
+        The same as ``facts(node).point``, but for most nodes those of its arguments tell that there are more values.
+        """
+        pending = [node]
+        while pending:
+            top = pending[-1]
+            missing = [a for a in top.args if a not in self._points] if top.op.name in _BY_POINTS else []
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if top not in self._points:
+                self._points[top] = self.facts(top).point if self._may_be_one(top) else None
+        return self._points[node]
+
+    def _may_be_one(self, node: Node) -> bool:
+        """Tell whether the result of an op can be one value alone, from those of its arguments."""
+        name = node.op.name
+        if name in _BY_POINTS:
+            points = [self._points[a] for a in node.args]
+            decisive = points if name == "mul" else points[:1] if name == "div" else []
+            return 0 in decisive or None not in points
+        return name in RULED or node.dtype == "bool" or not node.args or "odd" in node.op.facts
 
     def holds(self, condition: Node) -> Truth:
         """Return whether a condition (a node of kind bool) holds."""

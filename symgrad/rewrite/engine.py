@@ -106,32 +106,33 @@ def rewrite(
 def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list[Node]:
     flattened = _flattened(outputs, normaliser)
     becomes: dict[Node, Node] = {}
+    done = this.done
     made: set[Node] = set()  # nodes that this round made; what they flatten is not known beforehand
     for output in outputs:
         stack = [output]
         while stack:
             node = stack[-1]
-            if node in this.done:
+            if node in done:
                 stack.pop()
                 continue
             target = becomes.get(node)
             if target is not None:
                 stack.pop()
                 # A rule that wraps its own left side would never end: the node stays.
-                this.done[node] = this.done.get(target, node)
+                done[node] = done.get(target, node)
                 continue
-            missing = [a for a in node.args if a not in this.done]
+            missing = [a for a in node.args if a not in done]
             if missing:
                 if node in made:
                     flattened.update(a for a in missing if normaliser.inner(a, node))
                     made.update(missing)
                 stack.extend(reversed(missing))
                 continue
-            args = tuple(this.done[a] for a in node.args)
+            args = tuple([done[a] for a in node.args])
             rebuilt = node if args == node.args else apply(node.op, args, node.params)
             if node in flattened:
                 this.raw.add(rebuilt)
-                this.done[node] = rebuilt
+                done[node] = rebuilt
                 stack.pop()
                 continue
             if rebuilt is not node:
@@ -139,26 +140,26 @@ def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list
             else:
                 step = _step(node, this, normaliser) if this.budget > 0 else None
                 # A step back to a node in progress would be a loop: the node stays, the next round tells.
-                if step is None or (step.after in becomes and step.after not in this.done):
-                    this.done[node] = node
+                if step is None or (step.after in becomes and step.after not in done):
+                    done[node] = node
                     stack.pop()
                     continue
                 this.steps.append(step)
                 this.budget -= 1
                 target = step.after
             if target in this.settled:
-                this.done.setdefault(target, target)
-            if target in this.done:
-                this.done[node] = this.done[target]
+                done.setdefault(target, target)
+            if target in done:
+                done[node] = done[target]
                 stack.pop()
             elif target in becomes:
-                this.done[node] = rebuilt
+                done[node] = rebuilt
                 stack.pop()
             else:
                 becomes[node] = target
                 made.add(target)
                 stack.append(target)
-    return [this.done[o] for o in outputs]
+    return [done[o] for o in outputs]
 
 
 def _flattened(outputs: list[Node], normaliser: Normaliser) -> set[Node]:

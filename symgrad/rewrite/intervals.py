@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 
-__all__ = ["ANYTHING", "Bound", "Facts", "facts_of"]
+__all__ = ["ANYTHING", "RULED", "Bound", "Facts", "facts_of"]
 
 Bound: TypeAlias = "int | Fraction | float"  # a float only for an infinite end
 
@@ -456,6 +456,8 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "gather": _entries,
     "softmax": _share,
 }
+RULED = frozenset(_RULES)
+"""Ops of which more is known than the facts of their records."""
 
 
 def facts_of(node: Node, args: list[Facts]) -> Facts:

@@ -78,6 +78,16 @@ class Gathering:
         self._inverse: set[Node] = set()
         self._fractional: set[Node] = set()
 
+    def copy(self) -> Gathering:
+        """Return the same, to be changed by itself."""
+        other = Gathering(self._forms)
+        other.coefficient, other.fired, other.undefined = self.coefficient, self.fired, self.undefined
+        other.factors, other.powers = self.factors.copy(), self.powers.copy()
+        other.laws, other.notes = self.laws.copy(), self.notes.copy()
+        other.sums = self.sums.copy()
+        other._inverse, other._fractional = self._inverse.copy(), self._fractional.copy()
+        return other
+
     def form(self) -> Form:
         """Return what was gathered."""
         return Form(self.coefficient, self.factors, self.powers)
@@ -386,10 +396,9 @@ class Gathering:
                 if base is not E and self._known.positive(base) != "yes":
                     self.notes[Note(_MORE, base)] = None
         for base, e in list(self.factors.items()):
-            facts = self._known.facts(base)
-            if base in self._inverse and e >= 0 and not facts.nonzero:
+            if base in self._inverse and e >= 0 and not self._known.facts(base).nonzero:
                 self.notes[Note(ZERO, base)] = None
-            if base in self._fractional and e.denominator == 1 and not facts.nonnegative:
+            if base in self._fractional and e.denominator == 1 and not self._known.facts(base).nonnegative:
                 self.notes[Note("also defined for {} < 0", base)] = None
             if e == 0:
                 del self.factors[base]

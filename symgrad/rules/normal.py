@@ -39,6 +39,11 @@ class _Factors:
     anchor: tuple[Node, Node]
     others: tuple[tuple[Node, Node], ...]
 
+    @property
+    def exponent(self) -> Exponent | None:
+        """The exponent of the anchor, None if any will do."""
+        return None if is_literal(self.anchor[1]) else self.anchor[1].value
+
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
@@ -54,18 +59,22 @@ class RulesForProducts:
 
     def __init__(self, rules: RuleSet, forms: NormalForms) -> None:
         self._forms = forms
-        self._by_anchor: dict[str, list[_Factors]] = {}
+        self._by_anchor: dict[str, list[tuple[Exponent | None, _Factors]]] = {}
         for head in ("mul", "div", "pow"):
             for rule in rules.headed(head):
                 compiled = _factors(rule, rule.pattern)
-                self._by_anchor.setdefault(compiled.anchor[0].op.name, []).append(compiled)
+                rows = self._by_anchor.setdefault(compiled.anchor[0].op.name, [])
+                rows.append((compiled.exponent, compiled))
 
     def apply(self, gathering: Gathering) -> bool:
         """Apply the first rule that matches."""
         for base, e in gathering.factors.items():
             if e == 0:
                 continue  # cancelled: only its domain is still of interest
-            for row in self._by_anchor.get(base.op.name, ()):
+            for wanted, row in self._by_anchor.get(base.op.name, ()):
+                # Most rows need no match of patterns to be ruled out.
+                if len(row.others) >= len(gathering.factors) or not (wanted is None or _enough(e, wanted)):
+                    continue
                 for bindings in match(row.anchor[0], base, {}, self._forms):
                     found = _bind_exponent(row.anchor[1], e, bindings)
                     if found is not None and self._use(row, base, found, gathering):
@@ -102,10 +111,11 @@ class RulesForSums:
 
     def __init__(self, rules: RuleSet, forms: NormalForms) -> None:
         self._forms = forms
-        self._by_anchor: dict[str, list[_Terms]] = {}
+        self._by_anchor: dict[str, list[tuple[Exponent | None, _Terms]]] = {}
         for rule in rules.headed("add"):
             compiled = _terms(rule)
-            self._by_anchor.setdefault(compiled.anchor[1].anchor[0].op.name, []).append(compiled)
+            anchor = compiled.anchor[1]
+            self._by_anchor.setdefault(anchor.anchor[0].op.name, []).append((anchor.exponent, compiled))
 
     def apply(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
         """Apply rules for sums until none matches, and tell whether one did."""
@@ -120,7 +130,9 @@ class RulesForSums:
         for term, c in total.terms.items():
             form = self._forms.products.form_of_factor(term)
             for base, e in form.factors.items():
-                for row in self._by_anchor.get(base.op.name, ()):
+                for exponent, row in self._by_anchor.get(base.op.name, ()):
+                    if exponent is not None and exponent != e:
+                        continue
                     wanted_c, factors = row.anchor
                     for bindings in match(factors.anchor[0], base, {}, self._forms):
                         wanted = _value(factors.anchor[1], bindings)
@@ -233,7 +245,7 @@ class NormalForms:
 
     def _known_value(self, node: Node) -> Node | None:
         """A node that has one possible value, everywhere, is that number."""
-        point = self.known.facts(node).point
+        point = self.known.point(node)
         if point is None or node.op is broadcast_to or self.known.defined(node) != "yes":
             return None
         return full(truth(point == 1) if node.dtype == "bool" else number(point), node.shape)
@@ -351,9 +363,12 @@ def _terms(rule: Rule) -> _Terms:
 
 def _bind_exponent(pattern: Node, e: Exponent, bindings: Bindings) -> Bindings | None:
     if not is_literal(pattern):
-        wanted = pattern.value
-        return bindings if (e > 0) == (wanted > 0) and abs(e) >= abs(wanted) else None
+        return bindings if _enough(e, pattern.value) else None
     return {**bindings, pattern: number(e)} if bindings.get(pattern, number(e)) is number(e) else None
+
+
+def _enough(e: Exponent, wanted: Exponent) -> bool:
+    return (e > 0) == (wanted > 0) and abs(e) >= abs(wanted)
 
 
 def _value(exponent: Node, bindings: Bindings) -> Exponent:

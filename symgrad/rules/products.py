@@ -37,9 +37,18 @@ class Products:
         self._forms = forms
         self._known_forms: dict[Node, Form] = {}
         self._known_factors: dict[Node, Form] = {}
+        self._walked: dict[Node, Gathering] = {}
+        self._small: dict[Node, bool] = {}
+        self._written: dict[tuple[object, ...], Node] = {}
 
     def small(self, node: Node) -> bool:
         """Tell whether a product in normal form has few enough factors to be copied into another."""
+        found = self._small.get(node)
+        if found is None:
+            found = self._small[node] = self._has_few_factors(node)
+        return found
+
+    def _has_few_factors(self, node: Node) -> bool:
         pending, seen = [node], 0
         while pending:
             top = pending.pop()
@@ -56,11 +65,20 @@ class Products:
         """Return the form of a node in normal form."""
         found = self._known_forms.get(node)
         if found is None:
-            gathering = Gathering(self._forms)
-            gathering.walk(node)
+            gathering = self._walk(node)
             found = self._known_forms[node] = (
                 Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
             )
+        return found
+
+    def _walk(self, node: Node) -> Gathering:
+        """Return what a product is made of; not to be changed."""
+        found = self._walked.get(node)
+        if found is None:
+            found = Gathering(self._forms)
+            found.walk(node)
+            if self.small(node):  # what a larger one is made of depends on the round
+                self._walked[node] = found
         return found
 
     def form_of_factor(self, node: Node) -> Form:
@@ -82,8 +100,7 @@ class Products:
 
     def collect(self, node: Node) -> Step | None:
         """Return the step that collects a product, quotient, power or negation of normal arguments."""
-        gathering = Gathering(self._forms)
-        gathering.walk(node)
+        gathering = self._walk(node).copy()
         gathering.settle()
         if gathering.undefined or is_long(gathering.coefficient):
             return None
@@ -98,8 +115,10 @@ class Products:
 
     def _lone_sum(self, gathering: Gathering) -> Node | None:
         """A number times one sum keeps its shape, unless another has fewer multiplications."""
+        if len(gathering.sums) != 1:
+            return None
         form = gathering.form()
-        if len(form.factors) != 1 or form.powers or len(gathering.sums) != 1 or form.coefficient == 1:
+        if len(form.factors) != 1 or form.powers or form.coefficient == 1:
             return None
         ((base, e),) = form.factors.items()
         if base.op is not add or e != 1:
@@ -110,18 +129,17 @@ class Products:
 
     def write_signed(self, form: Form) -> Node:
         """Write a form down: a minus sign enters a sum that reads as well so, a number a lone sum."""
+        if form.coefficient >= 0:
+            return self.write(form)
         sums = [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
         if sums and form.coefficient == -1 and form.factors == {sums[0]: 1} and not form.powers:
             return self._forms.sums.times(sums[0], -1)
-        if form.coefficient < 0:
-            for base in sums:
-                flipped = self._forms.sums.flipped(base)
-                # sqrt(b - a) keeps its sum, so its negation a - b can stand beside it: two factors, never one.
-                if flipped is not None and flipped not in form.factors:
-                    factors = {flipped if b is base else b: k for b, k in form.factors.items()}
-                    return self.write(
-                        Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base}
-                    )
+        for base in sums:
+            flipped = self._forms.sums.flipped(base)
+            # sqrt(b - a) keeps its sum, so its negation a - b can stand beside it: two factors, never one.
+            if flipped is not None and flipped not in form.factors:
+                factors = {flipped if b is base else b: k for b, k in form.factors.items()}
+                return self.write(Form(-form.coefficient, factors, form.powers), ordered_as={flipped: base})
         return self.write(form)
 
     def sorted(self, factors: Iterable[Node]) -> list[Node]:
@@ -129,7 +147,15 @@ class Products:
 
     def write(self, form: Form, *, ordered_as: dict[Node, Node] | None = None) -> Node:
         """Write a form down as one quotient of two products, the sign in front."""
-        alias = ordered_as or {}
+        if ordered_as:
+            return self._write(form, ordered_as)
+        key = (form.coefficient, frozenset(form.factors.items()), frozenset(form.powers.items()))
+        found = self._written.get(key)
+        if found is None:
+            found = self._written[key] = self._write(form, {})
+        return found
+
+    def _write(self, form: Form, alias: dict[Node, Node]) -> Node:
         form = _roots_joined(form)
         above: list[Node] = []
         below: list[Node] = []

@@ -80,7 +80,7 @@ class Sums:
         Returns:
             The sum, zero coefficients included, and the terms that cancelled.
         """
-        total: Fraction = Fraction(0)
+        total: Exponent = 0
         terms: dict[Node, Exponent] = {}
         whole: list[tuple[Exponent, Node]] = []
         pending: list[tuple[Node, Exponent]] = [(root, 1)]
@@ -91,7 +91,7 @@ class Sums:
                 if shown is not node:
                     laws["elementwise-on-broadcasts"] = None
             if node.op is NUMBER:
-                total += Fraction(node.value) * scale
+                total += node.value * scale
             elif node.op is add and self._forms.opens(node, root):
                 pending += [(node.args[1], scale), (node.args[0], scale)]
             elif node.op is neg and self._forms.opens(node, root):
@@ -99,7 +99,7 @@ class Sums:
             else:
                 c, term = self.split(node)
                 if term.is_number():
-                    total += Fraction(term.value) * c * scale
+                    total += term.value * c * scale
                 elif term.op is not add or not self.small(term):
                     self._include(terms, term, c * scale, laws)
                 elif abs(c * scale) == 1:
@@ -120,9 +120,9 @@ class Sums:
         self,
         whole: list[tuple[Exponent, Node]],
         terms: dict[Node, Exponent],
-        total: Fraction,
+        total: Exponent,
         laws: dict[str, None],
-    ) -> Fraction:
+    ) -> Exponent:
         """c*(a + b) is opened where one of its terms meets a like term, and stays as it is elsewhere."""
         waiting = list(whole)
         while waiting:
@@ -134,7 +134,7 @@ class Sums:
                     laws["distribute-a-number"] = None
                     for term, k in opened.terms.items():
                         self._include(terms, term, c * k, laws)
-                    total += Fraction(opened.constant) * c
+                    total += opened.constant * c
                     del waiting[i]
                     break
             else:
@@ -147,19 +147,19 @@ class Sums:
         """Return the sum of a node in normal form."""
         found = self._sums.get(node)
         if found is None:
-            total: Fraction = Fraction(0)
+            total: Exponent = 0
             terms: dict[Node, Exponent] = {}
             pending = [node]
             while pending:
                 top = pending.pop()
                 if top.op is NUMBER:
-                    total += Fraction(top.value)
+                    total += top.value
                 elif top.op is add:
                     pending += [top.args[1], top.args[0]]
                 else:
                     c, term = self.split(top)
                     if term.is_number():
-                        total += Fraction(term.value) * c
+                        total += term.value * c
                         continue
                     terms[term] = short(terms.get(term, 0) + c)
             found = self._sums[node] = Sum(short(total), terms)
@@ -243,10 +243,12 @@ class Sums:
         if len(found) == 1:
             ((term, c),) = found.terms.items()
             return self._term(term, c)
-        content = _content(found)
-        if 1 + _multiplications(found, content) < _multiplications(found, 1):
-            inner = self._write_terms(found.scaled(1 / Fraction(content)))
-            return self._forms.products.write(Form(content, {inner: 1}, {}))
+        given = _multiplications(found, 1)
+        if given > 1:
+            content = _content(found)
+            if 1 + _multiplications(found, content) < given:
+                inner = self._write_terms(found.scaled(short(1 / Fraction(content))))
+                return self._forms.products.write(Form(content, {inner: 1}, {}))
         return self._write_terms(found)
 
     def _write_terms(self, found: Sum) -> Node:
@@ -286,9 +288,10 @@ class Sums:
                 content = _content(terms)
                 if content != 0:  # else all terms cancel, which the visit of the sum itself finds
                     content *= self._sign(terms)
-                    coprime = terms.scaled(1 / Fraction(content))
-                    long = any(is_long(c) for c in (coprime.constant, *coprime.terms.values()))
-                    found = (1, node) if content == 1 or long else (content, self._write_terms(coprime))
+                    if content != 1:
+                        coprime = terms.scaled(short(1 / Fraction(content)))
+                        if not any(is_long(c) for c in (coprime.constant, *coprime.terms.values())):
+                            found = (content, self._write_terms(coprime))
             self._primitive[node] = found
         return found
 
@@ -325,4 +328,5 @@ def _balance(found: Sum) -> int:
 def _content(found: Sum) -> Exponent:
     """The largest positive rational that leaves coprime integer coefficients."""
     values = [c for c in (*found.terms.values(), found.constant) if c != 0]
-    return short(Fraction(gcd(*(v.numerator for v in values)), lcm(*(v.denominator for v in values))))
+    above, below = gcd(*[v.numerator for v in values]), lcm(*[v.denominator for v in values])
+    return above if below == 1 else short(Fraction(above, below))
