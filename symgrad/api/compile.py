@@ -140,6 +140,7 @@ def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
         )
 
 
+@growing()
 def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], frozenset[Node]]:
     """Return the nodes to compile, and those whose products and sums may be fused.
 
@@ -198,6 +199,8 @@ def _unbounded(nodes: Sequence[Node]) -> set[Node]:
     from symgrad.rules.pipeline import canonical
 
     found = [*filter(_may_be_infinite, topological(nodes))]
+    if not found:
+        return set()
     return {*filter(_may_be_infinite, topological(canonical(found, drop_stops=True).nodes))}
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import add, div, mul, neg
 
-__all__ = ["gathered", "times"]
+__all__ = ["Number", "gathered", "ratio", "times"]
+
+Number: TypeAlias = "int | Fraction"
 
 _LARGEST = 2**40
 """Numbers with larger numerators or denominators are not taken out further: long products of them would overflow."""
@@ -24,14 +26,21 @@ _LARGEST = 2**40
 class _Scaled(NamedTuple):
     """A value: a number that is not zero, times a core."""
 
-    number: Fraction
+    number: Number
     core: Node
 
     def node(self) -> Node:
-        return times(self.number, self.core)
+        return self.core if self.number == 1 else times(self.number, self.core)
 
 
-def times(number: Fraction, node: Node) -> Node:
+def ratio(a: Number, b: Number) -> Number:
+    """Return a/b, exactly."""
+    if b == 1:
+        return a
+    return -a if b == -1 else Fraction(a) / b
+
+
+def times(number: Number, node: Node) -> Node:
     """Return a node times a number, as briefly as can be."""
     if number == 1:
         return node
@@ -61,10 +70,10 @@ def gathered(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
     known: dict[Node, _Scaled] = {}
     place: dict[Node, int] = {}  # of cores: pairs are put in the order of their first appearance
     for node in topological(outputs):
-        made = _Scaled(Fraction(1), node)
+        made = _Scaled(1, node)
         if node.args and node not in fixed:
             parts = [known[a] for a in node.args]
-            if not all(a.dtype == "real" or a.is_number() for a in (node, *node.args)):
+            if node.dtype != "real" or not all([a.dtype == "real" or a.is_number() for a in node.args]):
                 made = _applied(node, parts)
             elif node.op is neg:
                 made = _Scaled(-parts[0].number, parts[0].core)
@@ -74,8 +83,8 @@ def gathered(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
                 made = _sum(node, parts[0], parts[1], place)
             else:
                 made = _applied(node, parts)
-            if max(abs(made.number.numerator), made.number.denominator) > _LARGEST:
-                made = _Scaled(Fraction(1), made.node())
+            if made.number != 1 and max(abs(made.number.numerator), made.number.denominator) > _LARGEST:
+                made = _Scaled(1, made.node())
         known[node] = made
         place.setdefault(made.core, len(place))
     return [known[o].node() for o in outputs]
@@ -83,33 +92,34 @@ def gathered(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
 
 def _applied(node: Node, parts: Sequence[_Scaled]) -> _Scaled:
     args = [p.node() for p in parts]
-    same = all(a is b for a, b in zip(args, node.args, strict=True))
-    return _Scaled(Fraction(1), node if same else node.op(*args, params=node.params))
+    return _Scaled(1, node if tuple(args) == node.args else node.op(*args, params=node.params))
 
 
-def _number(node: Node) -> Fraction | None:
+def _number(node: Node) -> Number | None:
     """The value of a literal other than zero."""
-    return Fraction(node.value) if node.is_number() and node.value else None
+    return node.value if node.is_number() and node.value else None
 
 
 def _product(node: Node, a: _Scaled, b: _Scaled, place: dict[Node, int]) -> _Scaled:
-    first, second = (_number(x) for x in node.args)
+    first, second = _number(node.args[0]), _number(node.args[1])
     if node.op is div:
         if second is not None and not node.args[0].is_number():
-            return _Scaled(a.number / second, a.core)
+            return _Scaled(ratio(a.number, second), a.core)
         if first is not None:
-            return _Scaled(first / b.number, div(as_node(1), b.core))
-        return _Scaled(a.number / b.number, div(a.core, b.core))
+            return _Scaled(ratio(first, b.number), div(as_node(1), b.core))
+        return _Scaled(ratio(a.number, b.number), div(a.core, b.core))
     if first is not None and not node.args[1].is_number():
         return _Scaled(first * b.number, b.core)
     if second is not None and not node.args[0].is_number():
         return _Scaled(second * a.number, a.core)
-    return _Scaled(a.number * b.number, mul(*sorted((a.core, b.core), key=place.__getitem__)))
+    if place[b.core] < place[a.core]:
+        a, b = b, a
+    return _Scaled(a.number * b.number, mul(a.core, b.core))
 
 
 def _sum(node: Node, a: _Scaled, b: _Scaled, place: dict[Node, int]) -> _Scaled:
-    if any(x.is_number() for x in node.args):
+    if node.args[0].is_number() or node.args[1].is_number():
         return _applied(node, [a, b])
     if place[b.core] < place[a.core]:
         a, b = b, a
-    return _Scaled(a.number, add(a.core, _Scaled(b.number / a.number, b.core).node()))
+    return _Scaled(a.number, add(a.core, _Scaled(ratio(b.number, a.number), b.core).node()))

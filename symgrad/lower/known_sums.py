@@ -8,14 +8,14 @@ what reaches sin(q), and gives ``cos(q)*(b*x - a*y) - sin(q)*(a*x + b*y)``. Its 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Collection, Sequence
 from functools import reduce
+from itertools import chain
 from typing import NamedTuple
 
 from symgrad.ir.graph import Node, apply, growing
 from symgrad.ir.traverse import topological
-from symgrad.lower.coefficients import times
+from symgrad.lower.coefficients import Number, ratio, times
 from symgrad.ops.arith import add, mul, neg
 
 __all__ = ["regrouped"]
@@ -27,11 +27,11 @@ _FACTORS = 5
 class _Term(NamedTuple):
     """A number times a product, whose factors are in the order of the graph."""
 
-    number: Fraction
+    number: Number
     factors: tuple[Node, ...]
 
 
-_Key = frozenset[tuple[tuple[Node, ...], Fraction]]
+_Key = frozenset[tuple[tuple[Node, ...], Number]]
 
 
 @growing()
@@ -52,30 +52,30 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
         '(x*c - y*s)*b - (x*s + y*c)*a'
     """
     fixed = set(primal)
-    order = topological(outputs)
     sums = _Sums(fixed, topological([*primal, *outputs]))
     if not sums.known:
         return list(outputs)
-    readers = Counter(a for n in order for a in n.args)
+    order = topological(outputs)
+    readers = Counter(chain.from_iterable([n.args for n in order]))
     readers.update(outputs)
-    made: dict[Node, Node] = {}
+    made: dict[Node, Node] = {}  # of nodes that are not as they were
     for node in order:
         if node in fixed or not node.args:
-            made[node] = node
             continue
         found = sums.regroup(node, readers) if node.op is add and node.dtype == "real" else None
         if found:
-            made[node] = reduce(add, (_written(t, made) for t in found))
-        else:
-            args = tuple(made[a] for a in node.args)
-            made[node] = node if args == node.args else apply(node.op, args, node.params)
-    result = [made[o] for o in outputs]
+            made[node] = reduce(add, [_written(t, made) for t in found])
+        elif not made.keys().isdisjoint(node.args):
+            made[node] = apply(node.op, tuple([made.get(a, a) for a in node.args]), node.params)
+    if not made:
+        return list(outputs)
+    result = [made.get(o, o) for o in outputs]
     # A product that is taken apart may still be read as it was by another sum.
     return result if len({*topological(result)} - fixed) < len({*order} - fixed) else list(outputs)
 
 
 def _written(term: _Term, made: dict[Node, Node]) -> Node:
-    return times(term.number, reduce(mul, (made.get(f, f) for f in term.factors)))
+    return times(term.number, reduce(mul, [made.get(f, f) for f in term.factors]))
 
 
 class _Sums:
@@ -83,7 +83,8 @@ class _Sums:
 
     def __init__(self, nodes: Collection[Node], order: Sequence[Node]) -> None:
         self._place = {n: i for i, n in enumerate(order)}
-        self.known: dict[_Key, tuple[Node, Fraction]] = {}
+        self.known: dict[_Key, tuple[Node, Number]] = {}
+        self._term_of: dict[Node, _Term | None] = {}
         self._terms: set[tuple[Node, ...]] = set()  # of them, to see quickly what is none
         for node in order:
             if node in nodes and node.op is add and node.dtype == "real":
@@ -127,36 +128,36 @@ class _Sums:
 
     def _factored(self, a: _Term, b: _Term) -> _Term | None:
         """Return two terms as a product with a known sum."""
-        common = list((Counter(a.factors) & Counter(b.factors)).elements())
-        for taken in (common, *([f] for f in common if len(common) > 1), []):
+        others = list(b.factors)
+        common: list[Node] = []
+        for factor in a.factors:
+            if factor in others:
+                others.remove(factor)
+                common.append(factor)
+        for taken in (common, *([f] for f in common if len(common) > 1), []) if common else ([],):
             first, second = _without(a, taken), _without(b, taken)
             if {first.factors, second.factors} <= self._terms and first.factors != second.factors:
                 key, number = self._key([first, second])
                 if key in self.known:
                     node, of_node = self.known[key]
-                    return _Term(number / of_node, self._sorted([*taken, node]))
+                    return _Term(ratio(number, of_node), self._sorted([*taken, node]))
         return None
 
     def _term(self, node: Node) -> _Term | None:
         """Read a node as a number times a product of few factors; None for zero and for long products."""
-        number = Fraction(1)
-        factors: list[Node] = []
-        for item in _flat(node):
-            if item is None:
-                number = -number
-            elif item.is_number():
-                number *= Fraction(item.value)
-            else:
-                factors.append(item)
-        return _Term(number, self._sorted(factors)) if number and len(factors) <= _FACTORS else None
+        if node not in self._term_of:
+            number, factors = _flat(node)
+            few = number and len(factors) <= _FACTORS
+            self._term_of[node] = _Term(number, self._sorted(factors)) if few else None
+        return self._term_of[node]
 
     def _key(self, terms: Sequence[_Term]) -> tuple[_Key, Fraction]:
         """Return a sum of two terms without its number, and the number."""
         first = min(terms, key=lambda t: [self._place[f] for f in t.factors])
-        return frozenset((t.factors, t.number / first.number) for t in terms), first.number
+        return frozenset([(t.factors, ratio(t.number, first.number)) for t in terms]), first.number
 
     def _sorted(self, factors: Sequence[Node]) -> tuple[Node, ...]:
-        return tuple(sorted(factors, key=self._place.__getitem__))
+        return tuple(sorted(factors, key=self._place.__getitem__) if len(factors) > 1 else factors)
 
 
 def _without(term: _Term, taken: Sequence[Node]) -> _Term:
@@ -166,16 +167,21 @@ def _without(term: _Term, taken: Sequence[Node]) -> _Term:
     return _Term(term.number, tuple(factors))
 
 
-def _flat(node: Node) -> Iterator[Node | None]:
-    """Walk the factors of a product, from the left as far as they are few; None for a sign."""
+def _flat(node: Node) -> tuple[Number, list[Node]]:
+    """Return the number and the other factors of a product, from the left as far as they are few."""
+    number: Number = 1
+    factors: list[Node] = []
     pending, products = [node], 0
     while pending:
         item = pending.pop()
         if item.op is neg:
-            yield None
+            number = -number
             pending.append(item.args[0])
         elif item.op is mul and products < _FACTORS:
             products += 1
             pending += reversed(item.args)
+        elif item.is_number():
+            number *= item.value
         else:
-            yield item
+            factors.append(item)
+    return number, factors

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from symgrad.ir.graph import CONSTANT, Node, apply, number
 from symgrad.ir.traverse import topological
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Products", "spell_signs"]
 
+_Key: TypeAlias = tuple[Exponent, frozenset[tuple[Node, Exponent]], frozenset[tuple[Node, Node]]]
+
 _FEW = 16  # factors: a product with more stays one factor where it is used several times
 
 
@@ -39,7 +41,8 @@ class Products:
         self._known_factors: dict[Node, Form] = {}
         self._walked: dict[Node, Gathering] = {}
         self._small: dict[Node, bool] = {}
-        self._written: dict[tuple[object, ...], Node] = {}
+        self._written: dict[_Key, Node] = {}
+        self._collected: dict[tuple[_Key, tuple[Node, ...]], Node] = {}
 
     def small(self, node: Node) -> bool:
         """Tell whether a product in normal form has few enough factors to be copied into another."""
@@ -100,11 +103,19 @@ class Products:
 
     def collect(self, node: Node) -> Step | None:
         """Return the step that collects a product, quotient, power or negation of normal arguments."""
-        gathering = self._walk(node).copy()
+        walked = self._walk(node)
+        # How it is written depends on the form, and on the order of its sums and how they stood in it.
+        sums = (*walked.sums, *[b for b in walked.factors if b.op is add])
+        key = None if walked.powers else (_key(walked), sums)
+        if key is not None and self._collected.get(key) is node:
+            return None
+        gathering = walked.copy()
         gathering.settle()
         if gathering.undefined or is_long(gathering.coefficient):
             return None
         after = full(self._lone_sum(gathering) or self.write_signed(gathering.form()), node.shape)
+        if key is not None and not gathering.fired and gathering.factors == walked.factors:
+            self._collected[key] = after
         if after is node:
             return None
         if not gathering.fired:
@@ -143,13 +154,14 @@ class Products:
         return self.write(form)
 
     def sorted(self, factors: Iterable[Node]) -> list[Node]:
-        return sorted(factors, key=self._forms.order.factor)
+        found = list(factors)
+        return sorted(found, key=self._forms.order.factor) if len(found) > 1 else found
 
     def write(self, form: Form, *, ordered_as: dict[Node, Node] | None = None) -> Node:
         """Write a form down as one quotient of two products, the sign in front."""
         if ordered_as:
             return self._write(form, ordered_as)
-        key = (form.coefficient, frozenset(form.factors.items()), frozenset(form.powers.items()))
+        key = _key(form)
         found = self._written.get(key)
         if found is None:
             found = self._written[key] = self._write(form, {})
@@ -157,38 +169,37 @@ class Products:
 
     def _write(self, form: Form, alias: dict[Node, Node]) -> Node:
         form = _roots_joined(form)
+        factors, powers = form.factors, form.powers
         above: list[Node] = []
         below: list[Node] = []
         radicals: dict[Exponent, int] = {}
 
         def key(base: Node) -> tuple[bool, FactorKey]:
-            return (base in form.powers, self._forms.order.factor(alias.get(base, base)))
+            return (base in powers, self._forms.order.factor(alias.get(base, base)))
 
-        plain = not alias and not form.powers
-        for base in self.sorted(form.factors) if plain else sorted({*form.factors, *form.powers}, key=key):
-            if base in form.factors and not base.is_number():
-                e = form.factors[base]
+        for base in sorted({*factors, *powers}, key=key) if alias or powers else self.sorted(factors):
+            e = factors.get(base)
+            if e is not None:
                 if base is E:
                     above.append(exp(number(e)))
+                elif e <= 0:
+                    below.append(_power(base, -e))
+                elif e.denominator != 1 and base.is_number():
+                    radicals[e] = radicals.get(e, 1) * int(base.value)
                 else:
-                    (above if e > 0 else below).append(_power(base, e if e > 0 else -e))
-            elif base in form.factors:
-                e, value = form.factors[base], base.value
-                if e.denominator != 1 and e > 0:
-                    radicals[e] = radicals.get(e, 1) * int(value)
-                else:
-                    (above if e > 0 else below).append(_power(base, e if e > 0 else -e))
-            if base in form.powers:
-                exponent = form.powers[base]
+                    above.append(_power(base, e))
+            if base in powers:
+                exponent = powers[base]
                 if base is E:
                     above.append(exp(exponent))
                 elif self._forms.reads_negative(exponent) and self._forms.known.positive(base) == "yes":
                     below.append(pow(base, self._forms.negated(exponent)))
                 else:
                     above.append(pow(base, exponent))
-        roots = [_power(number(n), e) for e, n in sorted(radicals.items())]
-        leading = sum(1 for n in above if n.op is CONSTANT)
-        above[leading:leading] = roots
+        if radicals:
+            roots = [_power(number(n), e) for e, n in sorted(radicals.items())]
+            leading = sum(1 for n in above if n.op is CONSTANT)
+            above[leading:leading] = roots
         top, bottom = _split(abs(form.coefficient), bool(above), bool(below))
         if top != 1 or not above:
             above.insert(0, number(top))
@@ -197,6 +208,10 @@ class Products:
         if form.coefficient < 0:
             return number(-top) if result.is_number() else neg(result)
         return result
+
+
+def _key(form: Form | Gathering) -> _Key:
+    return (form.coefficient, frozenset(form.factors.items()), frozenset(form.powers.items()))
 
 
 def spell_signs(outputs: Sequence[Node]) -> list[Node]:

@@ -47,6 +47,7 @@ class Sums:
         self._split: dict[Node, tuple[Exponent, Node]] = {}
         self._keys: dict[Node, TermKey] = {}
         self._primitive: dict[Node, tuple[Exponent, Node]] = {}
+        self._collected: dict[tuple[Exponent, frozenset[tuple[Node, Exponent]]], Node] = {}
 
     def split(self, node: Node) -> tuple[Exponent, Node]:
         """Write a node in normal form as a coefficient times a term with coefficient one."""
@@ -169,12 +170,17 @@ class Sums:
         """Return the step that collects a sum whose terms are in normal form."""
         laws: dict[str, None] = {}
         found, gone = self.gather(node, laws)
+        key = None if node.shape or gone else (found.constant, frozenset(found.terms.items()))
+        if key is not None and self._collected.get(key) is node:
+            return None
         notes: dict[Note, None] = dict.fromkeys(undefined_somewhere(gone, self._forms.known))
         fired = self._forms.rules_for_sums.apply(found, laws, notes)
         fired = self._forms.denominators.merge(found, laws) or fired
         if any(is_long(c) for c in (found.constant, *found.terms.values())):
             return None
         after = full((self._factored(found, laws) if node.shape else None) or self.write(found), node.shape)
+        if key is not None and not fired and self._ordered_by_keys(found):
+            self._collected[key] = after
         if after is node:
             return None
         if not fired:
@@ -235,6 +241,10 @@ class Sums:
             order.insert(0 if no_degree else len(order), (None, found.constant))
         first = next((i for i, (_, c) in enumerate(order) if c > 0), 0)
         return [order[first], *order[:first], *order[first + 1 :]]
+
+    def _ordered_by_keys(self, found: Sum) -> bool:
+        """Tell whether the keys of its terms alone say how a sum is written, and not how it was written before."""
+        return not any(self._forms.products.form_of_factor(t).powers for t in found.terms)
 
     def write(self, found: Sum) -> Node:
         """Write a sum down, a common numeric factor in front if that saves a multiplication."""
