@@ -27,46 +27,51 @@ def by_urgency(
         cycles: how long a processor waits for the result of an equation.
     """
     place = {n: i for i, n in enumerate(equations)}
-    reads = [{place[a] for a in n.args if a in place} for n in equations]
+    reads: list[list[int]] = []
     readers: list[list[int]] = [[] for _ in equations]
-    for i, operands in enumerate(reads):
-        for k in operands:
-            readers[k].append(i)
-    behind = [0.0] * len(equations)
+    for i, node in enumerate(equations):
+        operands: list[int] = []
+        for arg in node.args:
+            k = place.get(arg)
+            if k is not None and k not in operands:
+                operands.append(k)
+                readers[k].append(i)
+        reads.append(operands)
+    ahead = [0.0] * len(equations)  # less the length of the longest chain from here to an end
     for i in range(len(equations) - 1, -1, -1):
-        behind[i] = cycles(equations[i]) + max((behind[r] for r in readers[i]), default=0.0)
+        ahead[i] -= cycles(equations[i])
+        for k in reads[i]:
+            if ahead[i] < ahead[k]:
+                ahead[k] = ahead[i]
     missing = [len(operands) for operands in reads]
     left = [len(r) for r in readers]
-    last_for: list[int] = [sum(left[k] == 1 for k in operands) for operands in reads]
+    last_for = [[left[k] for k in operands].count(1) for operands in reads]
     stays = [bool(r) or n not in outputs for r, n in zip(readers, equations, strict=True)]
     done: list[int] = []
     computed = [False] * len(equations)
-    newest = [-1] * len(equations)
+    oldest = [1] * len(equations)  # less the time of the newest operand
     ready: list[tuple[bool, float, int, int]] = []
-
-    def offer(i: int) -> None:
-        heapq.heappush(ready, (last_for[i] < stays[i], -behind[i], -newest[i], i))
-
+    push, pop = heapq.heappush, heapq.heappop
     for i, count in enumerate(missing):
         if not count:
-            offer(i)
+            push(ready, (last_for[i] < stays[i], ahead[i], oldest[i], i))
     while ready:
-        costs, _, _, i = heapq.heappop(ready)
+        costs, _, _, i = pop(ready)
         if computed[i] or costs != (last_for[i] < stays[i]):
             continue  # offered again since, under better terms
         computed[i] = True
-        time = len(done)
+        time = -len(done)
         done.append(i)
         for r in readers[i]:
             missing[r] -= 1
-            newest[r] = time
+            oldest[r] = time
             if not missing[r]:
-                offer(r)
+                push(ready, (last_for[r] < stays[r], ahead[r], time, r))
         for k in reads[i]:
             left[k] -= 1
             if left[k] == 1:
-                (r,) = (r for r in readers[k] if not computed[r])
+                (r,) = [r for r in readers[k] if not computed[r]]
                 last_for[r] += 1
                 if not missing[r]:
-                    offer(r)
+                    push(ready, (last_for[r] < stays[r], ahead[r], oldest[r], r))
     return [equations[i] for i in done]
