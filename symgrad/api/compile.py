@@ -170,7 +170,8 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
             nodes = kept
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
-    arrays = array_program(rewritten.values()) or any(e.shape for e in exprs)
+    whole = any(n.dtype == "int" for n in rewritten.values())
+    arrays = whole and (array_program(rewritten.values()) or any(e.shape for e in exprs))
     return [
         _real(rewritten[e.node], arrays) if e.derived else rewritten[e.node] if fast else e.node
         for e in exprs
@@ -187,18 +188,18 @@ def _cheaper(nodes: Sequence[Node], derived: Sequence[Node], primal: Collection[
     if len(topological(derived)) <= _SMALL:
         return nodes
     derived = gathered(regrouped(derived, primal), primal)
-    order = topological(derived)
-    known = {*primal, *topological(nodes)}
+    order, other = topological(derived), topological(nodes)
+    known = {*primal, *other}
     everywhere = all(n in known or n.op in _EVERYWHERE or not n.args for n in order)
-    cheaper = len(order) > _SMALL and everywhere and _cost(derived, primal) < _cost(nodes, primal)
-    return derived if cheaper and _unbounded(derived) == _unbounded(nodes) else nodes
+    cheaper = len(order) > _SMALL and everywhere and _cost({*order, *primal}) < _cost(known)
+    return derived if cheaper and _unbounded(order) == _unbounded(other) else nodes
 
 
-def _unbounded(nodes: Sequence[Node]) -> set[Node]:
-    """Return what may be infinite where its arguments are not, in canonical form."""
+def _unbounded(order: Sequence[Node]) -> set[Node]:
+    """Return what of all these may be infinite where its arguments are not, in canonical form."""
     from symgrad.rules.pipeline import canonical
 
-    found = [*filter(_may_be_infinite, topological(nodes))]
+    found = [*filter(_may_be_infinite, order)]
     if not found:
         return set()
     return {*filter(_may_be_infinite, topological(canonical(found, drop_stops=True).nodes))}
@@ -214,8 +215,8 @@ def _may_be_infinite(node: Node) -> bool:
     return not (node.op is pow and last.is_number() and last.dtype == "int" and last.value > 0)
 
 
-def _cost(nodes: Sequence[Node], primal: Collection[Node]) -> int:
-    return sum(own_cost(n) for n in {*topological(nodes), *primal})
+def _cost(nodes: Collection[Node]) -> int:
+    return sum(map(own_cost, nodes))
 
 
 def _of_stable(exprs: Sequence[Expr]) -> list[Node]:

@@ -86,6 +86,8 @@ def fold(outputs: Iterable[Node], combine: Callable[[Node, list[T]], T]) -> dict
 
 def substitute(outputs: Sequence[Node], replacements: Mapping[Node, Node]) -> list[Node]:
     """Replace nodes (symbols or intermediate ones) everywhere, rebuilding as written."""
+    if not replacements:
+        return list(outputs)
     done: dict[Node, Node] = dict(replacements)
     for node in topological(outputs, until=replacements):
         if node in done:

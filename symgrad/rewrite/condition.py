@@ -78,25 +78,27 @@ class Conditions:
 
         The same as ``facts(node).point``, but for most nodes those of its arguments tell that there are more values.
         """
+        points = self._points
+        if node in points:
+            return points[node]
         pending = [node]
         while pending:
             top = pending[-1]
-            missing = [a for a in top.args if a not in self._points] if top.op.name in _BY_POINTS else []
+            missing = [a for a in top.args if a not in points] if top.op.name in _BY_POINTS else None
             if missing:
-                pending.extend(missing)
+                pending += missing
                 continue
             pending.pop()
-            if top not in self._points:
-                self._points[top] = self.facts(top).point if self._may_be_one(top) else None
-        return self._points[node]
+            if top not in points:
+                points[top] = self.facts(top).point if self._may_be_one(top) else None
+        return points[node]
 
     def _may_be_one(self, node: Node) -> bool:
         """Tell whether the result of an op can be one value alone, from those of its arguments."""
         name = node.op.name
         if name in _BY_POINTS:
             points = [self._points[a] for a in node.args]
-            decisive = points if name == "mul" else points[:1] if name == "div" else []
-            return 0 in decisive or None not in points
+            return None not in points or (name == "mul" and 0 in points) or (name == "div" and points[0] == 0)
         return name in RULED or node.dtype == "bool" or not node.args or "odd" in node.op.facts
 
     def holds(self, condition: Node) -> Truth:

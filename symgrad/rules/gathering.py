@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symgrad.ir.graph import CONSTANT, Node, constant, number
 from symgrad.ops.arith import add, fold_power, mul, neg, pow
@@ -49,8 +48,7 @@ def is_numeric_product(node: Node) -> bool:
     return node.op is mul and node.args[0].is_number() and node.args[1].op is CONSTANT
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """A product: coefficient, rational powers, symbolic powers (base to exponent)."""
 
     coefficient: Exponent

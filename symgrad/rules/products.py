@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Products", "spell_signs"]
 
-_Key: TypeAlias = tuple[Exponent, frozenset[tuple[Node, Exponent]], frozenset[tuple[Node, Node]]]
+_Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tuple[Node, Node]]]
+
+_NONE: frozenset[tuple[Node, Node]] = frozenset()
 
 _FEW = 16  # factors: a product with more stays one factor where it is used several times
 
@@ -48,7 +50,8 @@ class Products:
         """Tell whether a product in normal form has few enough factors to be copied into another."""
         found = self._small.get(node)
         if found is None:
-            found = self._small[node] = self._has_few_factors(node)
+            product = node.op is mul or node.op is div or node.op is neg
+            found = self._small[node] = not product or self._has_few_factors(node)
         return found
 
     def _has_few_factors(self, node: Node) -> bool:
@@ -211,7 +214,10 @@ class Products:
 
 
 def _key(form: Form | Gathering) -> _Key:
-    return (form.coefficient, frozenset(form.factors.items()), frozenset(form.powers.items()))
+    # Numerator and denominator, because the hash of a Fraction takes long.
+    c = form.coefficient
+    powers = frozenset(form.powers.items()) if form.powers else _NONE
+    return (c.numerator, c.denominator, frozenset(form.factors.items()), powers)
 
 
 def spell_signs(outputs: Sequence[Node]) -> list[Node]:
@@ -265,12 +271,9 @@ def _split(size: Exponent, has_above: bool, has_below: bool) -> tuple[Exponent, 
     p, q = size.numerator, size.denominator
     if q == 1 or (not has_above and not has_below):
         return short(size), 1
-    rest = q
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
+    decimal = 10 ** q.bit_length() % q == 0
     power_of_two = q & (q - 1) == 0
-    if rest != 1 or power_of_two or (p == 1 and q <= 10):
+    if not decimal or power_of_two or (p == 1 and q <= 10):
         return p, q
     return size, 1
 
