@@ -387,35 +387,36 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     known = _table.get(key)
     if known is not None:
         return known  # what follows was found right when it was made
-    count = len(op.takes)
+    takes = op.takes
+    count = len(takes)
     if (len(args) < count if op.variadic else len(args) != count) or len(params) != len(op.parameters):
         raise UsageError(
             f"{op.name} takes {count} arguments{' or more' * op.variadic}, got {len(args)}",
             cure=f"see the signature: {op.name}({', '.join('xyzw'[:count])})",
         )
-    shape: Shape | None = _SCALAR if op.pointwise else None
+    shape: Shape | None = _SCALAR if op.push is None else None
     integers = True
     for i, arg in enumerate(args):
         kind = arg.dtype
-        taken = op.takes[i] if i < count else op.takes[-1]
-        if taken == "bool":
+        taken = takes[i] if i < count else takes[-1]
+        if taken == "number":
+            if kind == "bool":
+                return apply(op, (*args[:i], indicator(arg), *args[i + 1 :]), params)
+            if kind == "real":
+                integers = False
+        elif taken == "bool":
             if kind != "bool":
                 raise DomainError(
                     f"argument {i + 1} of {op.name} is a number",
                     expected="a condition such as x > 0",
                     cure="compare it with something",
                 )
-        elif taken == "index":
-            if kind != "int":
-                raise DomainError(
-                    f"argument {i + 1} of {op.name} counts positions, and is {kind}",
-                    expected="whole numbers",
-                    cure="declare it int, as in ids : int[n]",
-                )
-        elif kind == "bool":
-            return apply(op, (*args[:i], indicator(arg), *args[i + 1 :]), params)
         elif kind != "int":
-            integers = False
+            raise DomainError(
+                f"argument {i + 1} of {op.name} counts positions, and is {kind}",
+                expected="whole numbers",
+                cure="declare it int, as in ids : int[n]",
+            )
         if arg.shape:
             shape = None
     if shape is None:

@@ -151,7 +151,7 @@ class _Sums:
             self._term_of[node] = _Term(number, self._sorted(factors)) if few else None
         return self._term_of[node]
 
-    def _key(self, terms: Sequence[_Term]) -> tuple[_Key, Fraction]:
+    def _key(self, terms: Sequence[_Term]) -> tuple[_Key, Number]:
         """Return a sum of two terms without its number, and the number."""
         first = min(terms, key=lambda t: [self._place[f] for f in t.factors])
         return frozenset([(t.factors, ratio(t.number, first.number)) for t in terms]), first.number

@@ -84,13 +84,12 @@ class Conditions:
         pending = [node]
         while pending:
             top = pending[-1]
-            missing = [a for a in top.args if a not in points] if top.op.name in _BY_POINTS else None
-            if missing:
-                pending += missing
-                continue
-            pending.pop()
-            if top not in points:
-                points[top] = self.facts(top).point if self._may_be_one(top) else None
+            if top.op.name in _BY_POINTS:
+                missing = [a for a in top.args if a not in points]
+                if missing:
+                    pending += missing
+                    continue
+            points[pending.pop()] = self.facts(top).point if self._may_be_one(top) else None
         return points[node]
 
     def _may_be_one(self, node: Node) -> bool:

@@ -203,14 +203,23 @@ def _same_type(before: Node, after: Node) -> bool:
 
 def applicable(rule: Rule, bindings: Bindings, known: Conditions) -> bool:
     """Tell whether the condition of a rule is known to hold."""
-    return rule.condition is None or known.holds(instantiate(rule.condition, bindings)) == "yes"
+    return rule.condition is None or _holds(rule.condition, bindings, known)
+
+
+def _holds(condition: Node, bindings: Bindings, known: Conditions) -> bool:
+    """Tell whether a condition on metavariables is known to hold, part by part; the last one is the simplest."""
+    if condition.op.name == "and_":
+        return all(_holds(part, bindings, known) for part in reversed(condition.args))
+    if condition.op.name == "or_":
+        return any(_holds(part, bindings, known) for part in condition.args)
+    return known.holds(instantiate(condition, bindings)) == "yes"
 
 
 def apply_rule(rule: Rule, before: Node, after: Node, bindings: Bindings, known: Conditions) -> Step:
     """Return the step of a rule with its soundness here: facts can make it exact, a dropped operand can widen it."""
     notes: list[Note] = []
     soundness: Soundness = "exact"
-    exact = rule.exact_when is not None and known.holds(instantiate(rule.exact_when, bindings)) == "yes"
+    exact = rule.exact_when is not None and _holds(rule.exact_when, bindings, known)
     if rule.soundness != "exact" and not exact and rule.note is not None:
         soundness = rule.soundness
         name = rule.note[rule.note.index("{") + 1 : rule.note.index("}")]

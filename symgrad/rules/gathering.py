@@ -23,6 +23,7 @@ __all__ = ["E", "HALF", "Exponent", "Form", "Gathering", "is_long", "short"]
 Exponent: TypeAlias = "int | Fraction"
 
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
+_COMPOSITE = _PRODUCTS | {"exp", "add"}
 HALF = Fraction(1, 2)
 E = constant("E")
 _MORE = "also defined for some more values of {}"
@@ -96,17 +97,19 @@ class Gathering:
         while pending:
             node, e, self._below = pending.pop()
             name = node.op.name
-            if name == "mul" and self._forms.opens(node, root):
+            if name not in _PRODUCTS:
+                self.take(node, e)
+            elif name in {"pow", "sqrt"}:
+                (self._root_power if node is root else self.take)(node, e)
+            elif not self._forms.opens(node, root):
+                self.take(node, e)
+            elif name == "mul":
                 pending += [(node.args[1], e, self._below), (node.args[0], e, self._below)]
-            elif name == "div" and self._forms.opens(node, root):
+            elif name == "div":
                 pending += [(node.args[1], -e, True), (node.args[0], e, self._below)]
-            elif name == "neg" and self._forms.opens(node, root):
+            else:
                 self.coefficient = -self.coefficient
                 pending.append((node.args[0], e, self._below))
-            elif node is root and name in {"pow", "sqrt"}:
-                self._root_power(node, e)
-            else:
-                self.take(node, e)
         self._below = False
 
     def walk_new(self, node: Node) -> None:
@@ -135,7 +138,9 @@ class Gathering:
             if self.takes_view(node, e):
                 return
         name = node.op.name
-        if name == "sqrt" and is_numeric_product(node.args[0]):
+        if name not in _COMPOSITE:
+            self.include(node, e)
+        elif name == "sqrt" and is_numeric_product(node.args[0]):
             self.raise_to(Form(node.args[0].args[0].value, {node.args[0].args[1]: 1}, {}), short(HALF * e))
         elif name == "sqrt":
             self.include(node.args[0], short(HALF * e))

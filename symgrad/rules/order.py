@@ -19,8 +19,10 @@ from symgrad.ir.traverse import digest, spelling
 __all__ = ["FactorKey", "Order", "TermKey"]
 
 Exponent: TypeAlias = "int | Fraction"
-FactorKey: TypeAlias = tuple[int, tuple[str, ...], int, str, bytes]
-TermKey: TypeAlias = tuple[Exponent, bool, tuple[tuple[int, tuple[str, ...], int, str, bytes, Exponent], ...]]
+FactorKey: TypeAlias = "tuple[int, tuple[str, ...], int, str, _Digest]"
+TermKey: TypeAlias = (
+    "tuple[Exponent, bool, tuple[tuple[int, tuple[str, ...], int, str, _Digest, Exponent], ...]]"
+)
 
 _NAMES = 6  # how many symbol names, and
 _TEXT = 60  # how many characters of the text take part before the structural digest decides
@@ -36,6 +38,18 @@ class _Looks:
     names: tuple[str, ...]
     text: str
     degree: Exponent
+
+
+class _Digest:
+    """The digest of a node, taken only where two nodes look alike: few do."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __lt__(self, other: _Digest) -> bool:
+        return digest(self._node) < digest(other._node)
 
 
 class Order:
@@ -75,7 +89,7 @@ class Order:
                 looks.names,
                 len(looks.text),
                 looks.text,
-                digest(base),
+                _Digest(base),
             )
         return key
 
@@ -83,7 +97,7 @@ class Order:
         """Return the sort key of a term by its factors (bases with exponents, in the order of factors)."""
         degree: Exponent = 0
         scalar = True
-        keys: list[tuple[int, tuple[str, ...], int, str, bytes, Exponent]] = []
+        keys: list[tuple[int, tuple[str, ...], int, str, _Digest, Exponent]] = []
         for base, exponent in factors:
             degree += self.degree(base) * exponent
             scalar = scalar and not base.shape

@@ -31,6 +31,7 @@ _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tu
 
 _NONE: frozenset[tuple[Node, Node]] = frozenset()
 
+_OPS = frozenset([mul, div, neg])
 _FEW = 16  # factors: a product with more stays one factor where it is used several times
 
 
@@ -42,30 +43,25 @@ class Products:
         self._known_forms: dict[Node, Form] = {}
         self._known_factors: dict[Node, Form] = {}
         self._walked: dict[Node, Gathering] = {}
-        self._small: dict[Node, bool] = {}
+        self._counts: dict[Node, int] = {}  # of factors
         self._written: dict[_Key, Node] = {}
         self._collected: dict[tuple[_Key, tuple[Node, ...]], Node] = {}
 
     def small(self, node: Node) -> bool:
         """Tell whether a product in normal form has few enough factors to be copied into another."""
-        found = self._small.get(node)
-        if found is None:
-            product = node.op is mul or node.op is div or node.op is neg
-            found = self._small[node] = not product or self._has_few_factors(node)
-        return found
-
-    def _has_few_factors(self, node: Node) -> bool:
-        pending, seen = [node], 0
+        counts = self._counts
+        pending = [node] if node not in counts else []
         while pending:
-            top = pending.pop()
-            if top.op.name in {"mul", "div", "neg"}:
-                pending.extend(top.args)
+            top = pending[-1]
+            if top.op not in _OPS:
+                counts[pending.pop()] = 1
+                continue
+            missing = [a for a in top.args if a not in counts]
+            if missing:
+                pending += missing
             else:
-                seen += 1
-            # Whatever is pending holds a factor at least, so a long chain is told in a few steps, however it nests.
-            if seen + len(pending) > _FEW:
-                return False
-        return True
+                counts[pending.pop()] = min(sum([counts[a] for a in top.args]), _FEW + 1)
+        return counts[node] <= _FEW
 
     def form(self, node: Node) -> Form:
         """Return the form of a node in normal form."""

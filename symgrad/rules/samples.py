@@ -113,11 +113,12 @@ class Sample:
         if not nodes or np.finfo(np.longdouble).nmant < 63:
             return False
         with np.errstate(all="ignore"):
-            wide = self._wide(nodes, None)
+            wide, *moved = self._wide(
+                nodes, [leaf for leaf in self.leaves if leaf.dtype == "real"] if others else []
+            )
             inherent = np.zeros_like(wide)
-            for leaf in self.leaves if others else ():
-                if leaf.dtype == "real":
-                    inherent = inherent + np.abs(self._wide(nodes, leaf) - wide)
+            for one in moved:
+                inherent = inherent + np.abs(one - wide)
             found = self._stacked(nodes)
             lost = ~np.isfinite(found)
             for form in others:
@@ -130,18 +131,20 @@ class Sample:
     def _stacked(self, nodes: Sequence[Node]) -> Any:
         return np.stack([np.broadcast_to(self.floats(n), (len(self._points),)) for n in nodes])
 
-    def _wide(self, nodes: Sequence[Node], moved: Node | None) -> Any:
-        """Return values in extended precision, with one leaf half a unit of its last place away."""
+    def _wide(self, nodes: Sequence[Node], moved: Sequence[Node]) -> Any:
+        """Return values in extended precision, and then with each of some leaves half a unit of its last place away."""
         known: dict[Node, Any] = {
             n: self._floats[n] if n.dtype == "bool" else self._floats[n].astype(np.longdouble)
             for n in self.leaves
         }
-        if moved is not None:
-            known[moved] = known[moved] * (1 + np.longdouble(2) ** -53)
+        for k, leaf in enumerate(moved, 1):
+            known[leaf] = np.tile(known[leaf], (len(moved) + 1, 1))
+            known[leaf][k] *= 1 + np.longdouble(2) ** -53
         for n in topological(nodes, until=known):
             if n not in known:
                 known[n] = _wide_of(n, [known[a] for a in n.args])
-        return np.stack([np.broadcast_to(known[n], (len(self._points),)) for n in nodes])
+        shape = (len(moved) + 1, len(self._points))
+        return np.stack([np.broadcast_to(known[n], shape) for n in nodes], axis=1)
 
     def takes(self, node: Node, leaf: Node) -> None:
         """Give a leaf whose parts were replaced the values of the leaf that it was."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ops.arith import add, neg
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sum", "Sums"]
 
+_Key: TypeAlias = tuple[Exponent, frozenset[tuple[Node, Exponent]]]
+
 _FEW = 8  # terms: a longer sum stays one term where it is used several times
 
 
@@ -35,6 +37,8 @@ class Sum:
         return len(self.terms) + (self.constant != 0)
 
     def scaled(self, c: Exponent) -> Sum:
+        if c == -1:
+            return Sum(-self.constant, {t: -k for t, k in self.terms.items()})
         return Sum(short(self.constant * c), {t: short(k * c) for t, k in self.terms.items()})
 
 
@@ -47,7 +51,8 @@ class Sums:
         self._split: dict[Node, tuple[Exponent, Node]] = {}
         self._keys: dict[Node, TermKey] = {}
         self._primitive: dict[Node, tuple[Exponent, Node]] = {}
-        self._collected: dict[tuple[Exponent, frozenset[tuple[Node, Exponent]]], Node] = {}
+        self._collected: dict[_Key, Node] = {}
+        self._written: dict[_Key, Node] = {}
 
     def split(self, node: Node) -> tuple[Exponent, Node]:
         """Write a node in normal form as a coefficient times a term with coefficient one."""
@@ -99,14 +104,15 @@ class Sums:
                 pending.append((node.args[0], -scale))
             else:
                 c, term = self.split(node)
+                c = c if scale == 1 else -c if scale == -1 else c * scale
                 if term.is_number():
-                    total += term.value * c * scale
+                    total += term.value * c
                 elif term.op is not add or not self.small(term):
-                    self._include(terms, term, c * scale, laws)
-                elif abs(c * scale) == 1:
-                    pending.append((term, c * scale))
+                    self._include(terms, term, c, laws)
+                elif c == 1 or c == -1:
+                    pending.append((term, c))
                 else:
-                    whole.append((short(c * scale), term))
+                    whole.append((short(c), term))
         total = self._distribute(whole, terms, total, laws)
         gone = dict.fromkeys(t for t, k in terms.items() if k == 0)
         return Sum(short(total), {t: k for t, k in terms.items() if k != 0}), gone
@@ -170,7 +176,7 @@ class Sums:
         """Return the step that collects a sum whose terms are in normal form."""
         laws: dict[str, None] = {}
         found, gone = self.gather(node, laws)
-        key = None if node.shape or gone else (found.constant, frozenset(found.terms.items()))
+        key = None if node.shape or gone else _key(found)
         if key is not None and self._collected.get(key) is node:
             return None
         notes: dict[Note, None] = dict.fromkeys(undefined_somewhere(gone, self._forms.known))
@@ -262,11 +268,18 @@ class Sums:
         return self._write_terms(found)
 
     def _write_terms(self, found: Sum) -> Node:
+        key = _key(found)
+        known = self._written.get(key)
+        if known is not None:
+            return known
         result: Node | None = None
         for term, c in self.ordered(found):
             part = number(c) if term is None else self._term(term, c)
             result = part if result is None else add(result, part)
-        return result if result is not None else number(0)
+        result = result if result is not None else number(0)
+        if self._ordered_by_keys(found):
+            self._written[key] = result
+        return result
 
     def _term(self, term: Node, c: Exponent) -> Node:
         if c == 1:
@@ -323,6 +336,10 @@ class Sums:
             first = min(found.terms, key=self.key)
             return 1 if found.terms[first] > 0 else -1
         return 1 if balance > 0 else -1
+
+
+def _key(found: Sum) -> _Key:
+    return (found.constant, frozenset(found.terms.items()))
 
 
 def _multiplications(found: Sum, divided_by: Exponent) -> int:
