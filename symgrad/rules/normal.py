@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node, number, truth
@@ -59,12 +60,7 @@ class RulesForProducts:
 
     def __init__(self, rules: RuleSet, forms: NormalForms) -> None:
         self._forms = forms
-        self._by_anchor: dict[str, list[tuple[Exponent | None, _Factors]]] = {}
-        for head in ("mul", "div", "pow"):
-            for rule in rules.headed(head):
-                compiled = _factors(rule, rule.pattern)
-                rows = self._by_anchor.setdefault(compiled.anchor[0].op.name, [])
-                rows.append((compiled.exponent, compiled))
+        self._by_anchor = _rows_for_products(rules)
 
     def apply(self, gathering: Gathering) -> bool:
         """Apply the first rule that matches."""
@@ -111,11 +107,7 @@ class RulesForSums:
 
     def __init__(self, rules: RuleSet, forms: NormalForms) -> None:
         self._forms = forms
-        self._by_anchor: dict[str, list[tuple[Exponent | None, _Terms]]] = {}
-        for rule in rules.headed("add"):
-            compiled = _terms(rule)
-            anchor = compiled.anchor[1]
-            self._by_anchor.setdefault(anchor.anchor[0].op.name, []).append((anchor.exponent, compiled))
+        self._by_anchor = _rows_for_sums(rules)
 
     def apply(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
         """Apply rules for sums until none matches, and tell whether one did."""
@@ -218,6 +210,10 @@ class NormalForms:
         self.tensors = Tensors(self)  # what these remember is of the round
         return self
 
+    def forget(self) -> None:
+        """Let go of all that was remembered, which else, in cycles, would wait for the garbage collector."""
+        self.__dict__.clear()
+
     def opens(self, node: Node, root: Node) -> bool:
         """Tell whether a sum or product is taken apart inside a larger one."""
         if node is root or node in self._raw:
@@ -314,6 +310,28 @@ class NormalForms:
             return node.args[0]
         form = self.products.form(node)
         return self.products.write(Form(-form.coefficient, form.factors, form.powers))
+
+
+@cache
+def _rows_for_products(rules: RuleSet) -> dict[str, list[tuple[Exponent | None, _Factors]]]:
+    """Return the rules for products by the op of their anchors, each with the exponent that it asks for."""
+    found: dict[str, list[tuple[Exponent | None, _Factors]]] = {}
+    for head in ("mul", "div", "pow"):
+        for rule in rules.headed(head):
+            compiled = _factors(rule, rule.pattern)
+            found.setdefault(compiled.anchor[0].op.name, []).append((compiled.exponent, compiled))
+    return found
+
+
+@cache
+def _rows_for_sums(rules: RuleSet) -> dict[str, list[tuple[Exponent | None, _Terms]]]:
+    """Return the rules for sums likewise."""
+    found: dict[str, list[tuple[Exponent | None, _Terms]]] = {}
+    for rule in rules.headed("add"):
+        compiled = _terms(rule)
+        anchor = compiled.anchor[1]
+        found.setdefault(anchor.anchor[0].op.name, []).append((anchor.exponent, compiled))
+    return found
 
 
 def _factors(rule: Rule, pattern: Node) -> _Factors:

@@ -105,7 +105,7 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
         else frozenset[Note]()
     )
     nodes = in_matrix_notation(nodes, lambda: forms.begin(Round(rules, known, 0)))
-    forms.__dict__.clear()
+    forms.forget()
     return Canonical(spell_signs(nodes), trace, asked)
 
 

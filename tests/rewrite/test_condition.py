@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
+from tests.rules.graphs import any_graph
 
 HEADER = (
     "x : real\ny : real\np : positive\nk : real(-1, 1)\nn : int\nu ~ Uniform(0.9, 1.1)\nb ~ Bernoulli(1/2)\n"
@@ -98,3 +102,39 @@ def test_integers_and_bounds() -> None:
     assert known.integer(read("1/2 + 0*1")) == "no"
     assert known.bounded(read("sin(x)*u")) == "yes"
     assert known.bounded(read("x")) == "unknown"
+
+
+ONE_VALUE = [
+    ("0*x", 0),
+    ("x*(1 - 1)", 0),
+    ("0/p", 0),
+    ("exp(0*x)", 1),
+    ("tanh(0*x)", 0),
+    ("-(2 + 1/2)", Fraction(-5, 2)),
+    ("3/4*2", Fraction(3, 2)),
+    ("x**0", 1),
+    ("abs(0*x) + sign(p)", 1),
+    ("sqrt(-abs(x))", 0),
+    ("where(p > 0, 2, x)", 2),
+    ("n - n", None),
+    ("2*x", None),
+    ("x/2", None),
+    ("2/p", None),
+    ("x*x", None),
+    ("exp(x)", None),
+    ("cosh(x)", None),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), ONE_VALUE)
+def test_the_one_value_that_a_node_can_take(text: str, value: Fraction | None) -> None:
+    assert Conditions().point(read(text)) == value
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_one_value_is_the_one_that_intervals_know(seed: int) -> None:
+    texts = [text for text, value in ONE_VALUE if value is not None]
+    whole = any_graph(seed, 12) * read(texts[seed % len(texts)]) + any_graph(seed + 1000, 12)
+    quick = Conditions()
+    for node in topological([whole]):
+        assert quick.point(node) == Conditions().facts(node).point
