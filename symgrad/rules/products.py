@@ -139,7 +139,7 @@ class Products:
 
     def write_signed(self, form: Form) -> Node:
         """Write a form down: a minus sign enters a sum that reads as well so, a number a lone sum."""
-        if form.coefficient >= 0:
+        if form.coefficient.numerator >= 0:
             return self.write(form)
         sums = [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
         if sums and form.coefficient == -1 and form.factors == {sums[0]: 1} and not form.powers:
@@ -204,7 +204,7 @@ class Products:
             above.insert(0, number(top))
         denominators = ([number(bottom)] if bottom != 1 else []) + below
         result = div(_chain(above), _chain(denominators)) if denominators else _chain(above)
-        if form.coefficient < 0:
+        if form.coefficient.numerator < 0:
             return number(-top) if result.is_number() else neg(result)
         return result
 

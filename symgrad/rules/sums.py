@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Sum", "Sums"]
 
-_Key: TypeAlias = tuple[Exponent, frozenset[tuple[Node, Exponent]]]
+_Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, int, int]]]
 
 _FEW = 8  # terms: a longer sum stays one term where it is used several times
 
@@ -245,7 +245,7 @@ class Sums:
         if found.constant != 0:
             no_degree = all(self.key(t)[0] >= 0 for t in found.terms)
             order.insert(0 if no_degree else len(order), (None, found.constant))
-        first = next((i for i, (_, c) in enumerate(order) if c > 0), 0)
+        first = next((i for i, (_, c) in enumerate(order) if c.numerator > 0), 0)
         return [order[first], *order[:first], *order[first + 1 :]]
 
     def _ordered_by_keys(self, found: Sum) -> bool:
@@ -339,17 +339,19 @@ class Sums:
 
 
 def _key(found: Sum) -> _Key:
-    return (found.constant, frozenset(found.terms.items()))
+    terms = [(t, c.numerator, c.denominator) for t, c in found.terms.items()]
+    return (found.constant.numerator, found.constant.denominator, frozenset(terms))
 
 
 def _multiplications(found: Sum, divided_by: Exponent) -> int:
     """How many terms need a number in front when all are divided by one."""
-    return sum(abs(c) != divided_by for c in found.terms.values())
+    return sum([c != divided_by and -c != divided_by for c in found.terms.values()])
 
 
 def _balance(found: Sum) -> int:
-    signs = [*found.terms.values(), found.constant]
-    return sum(c > 0 for c in signs) - sum(c < 0 for c in signs)
+    # By numerators: to compare Fractions takes long.
+    signs = [c.numerator for c in (*found.terms.values(), found.constant)]
+    return sum([n > 0 for n in signs]) - sum([n < 0 for n in signs])
 
 
 def _content(found: Sum) -> Exponent:
