@@ -352,8 +352,16 @@ def _points(
     points: list[list[float]] = []
     widths: list[int] = []
 
+    limited = [
+        (i, f, leaf)
+        for i, (f, leaf) in enumerate(zip(facts, leaves, strict=True))
+        if f.integer or leaf.dtype != "real" or f.low > -math.inf or f.high < math.inf
+    ]
+
     def keep(values: list[float], width: int) -> None:
-        points.append([_inside(v, f, leaf) for v, f, leaf in zip(values, facts, leaves, strict=True)])
+        for i, f, leaf in limited:
+            values[i] = _inside(values[i], f, leaf)
+        points.append(values)
         widths.append(width)
 
     for count, width in _WIDTHS:
