@@ -73,7 +73,7 @@ def gathered(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
         made = _Scaled(1, node)
         if node.args and node not in fixed:
             parts = [known[a] for a in node.args]
-            if node.dtype != "real" or not all(a.dtype == "real" or a.is_number() for a in node.args):
+            if node.dtype != "real" or [a for a in node.args if a.dtype != "real" and not a.is_number()]:
                 made = _applied(node, parts)
             elif node.op is neg:
                 made = _Scaled(-parts[0].number, parts[0].core)

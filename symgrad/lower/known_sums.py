@@ -104,12 +104,14 @@ class _Sums:
         whole = self._factored(*given)
         if whole:
             return [whole]
-        expanded = [self._expanded(t, readers) for t in given]
-        if not all(len(e) == 2 for e in expanded):
+        opened = self._expanded(given[0], readers)
+        others = self._expanded(given[1], readers) if len(opened) == 2 else []
+        if len(others) != 2:
             return None
-        (a, b), (c, d) = expanded
+        (a, b), (c, d) = opened, others
         for left, right in (((a, c), (b, d)), ((a, d), (b, c))):
-            first, second = self._factored(*left), self._factored(*right)
+            first = self._factored(*left)
+            second = self._factored(*right) if first else None
             if first and second:
                 together = self._factored(first, second)
                 return [together] if together else [first, second]
@@ -135,8 +137,11 @@ class _Sums:
                 others.remove(factor)
                 common.append(factor)
         for taken in (common, *([f] for f in common if len(common) > 1), []) if common else ([],):
-            first, second = _without(a, taken), _without(b, taken)
-            if {first.factors, second.factors} <= self._terms and first.factors != second.factors:
+            first = _without(a, taken)
+            if first.factors not in self._terms:
+                continue
+            second = _without(b, taken)
+            if second.factors in self._terms and first.factors != second.factors:
                 key, number = self._key([first, second])
                 if key in self.known:
                     node, of_node = self.known[key]
@@ -161,6 +166,8 @@ class _Sums:
 
 
 def _without(term: _Term, taken: Sequence[Node]) -> _Term:
+    if not taken:
+        return term
     factors = list(term.factors)
     for factor in taken:
         factors.remove(factor)
