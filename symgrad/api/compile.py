@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from symgrad.api.expr import Expr, as_expr, node_of
@@ -100,8 +100,7 @@ def compile(
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
         _check_sizes(exprs, symbols)
     fast = accuracy == "fast"
-    with growing():
-        nodes, fusable = arranged(exprs, fast=fast)
+    nodes, fusable = arranged(exprs, fast=fast)
     return compile_nodes(
         nodes,
         symbols,
@@ -146,8 +145,17 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
 
     The user's own expressions are as written, and derivatives of moderate size in canonical form. In larger ones
     numbers are taken out of products and sums. What the user did not write may be fused; with ``fast`` nothing counts
-    as the user's own.
+    as the user's own, and they too may be in another form, if it is cheaper.
     """
+    if not fast:
+        return _arranged(exprs, fast=False)
+    forms = [_arranged(exprs, fast=f)[0] for f in (False, True)]
+    everything = [topological(nodes) for nodes in forms]
+    cheapest = min((0, 1), key=lambda k: _cost(everything[k]))
+    return forms[cheapest], frozenset(everything[cheapest])
+
+
+def _arranged(exprs: Sequence[Expr], *, fast: bool) -> tuple[list[Node], frozenset[Node]]:
     own = [] if fast else [e for e in exprs if not e.derived]
     ours = [e for e in exprs if fast or e.derived]
     derived = [e.node for e in ours]
@@ -156,18 +164,10 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
     if derived and len(topological(derived)) > _CANONICAL_UP_TO:
         rewritten = dict(zip(derived, gathered(regrouped(derived, primal), primal), strict=True))
     elif derived:
-        from symgrad.rules.pipeline import canonical, stable
-
         stand_ins, values = residuals([e.node for e in own], derived)
-        # A kernel computes values, and the value of stop_gradient(e) is e.
-        nodes = canonical(substitute(derived, stand_ins), drop_stops=True).nodes
-        # Collecting equal factors can lose digits, or overflow, where the derivative as derived does not.
-        if not stand_ins:
-            others = (lambda: derived, lambda: canonical(_of_stable(ours), drop_stops=True).nodes)
-            kept = stable(nodes, others).nodes
-            if kept == nodes:
-                kept = _cheaper(nodes, derived, primal)
-            nodes = kept
+        nodes = None if stand_ins else _evidently_fine(derived, primal)
+        if nodes is None:
+            nodes = _canonical(ours, derived, primal, stand_ins)
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     whole = any(n.dtype == "int" for n in rewritten.values())
@@ -176,6 +176,41 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> tuple[list[Node], 
         _real(rewritten[e.node], arrays) if e.derived else rewritten[e.node] if fast else e.node
         for e in exprs
     ], fusable
+
+
+def _canonical(
+    exprs: Sequence[Expr], derived: Sequence[Node], primal: Collection[Node], stand_ins: Mapping[Node, Node]
+) -> Sequence[Node]:
+    """Return derivatives in canonical form, or in the form that loses fewer digits or is cheaper."""
+    from symgrad.rules.pipeline import canonical, stable
+
+    # A kernel computes values, and the value of stop_gradient(e) is e.
+    nodes = canonical(substitute(derived, stand_ins), drop_stops=True).nodes
+    if stand_ins:
+        return nodes
+    # Collecting equal factors can lose digits, or overflow, where the derivative as derived does not.
+    others = (lambda: derived, lambda: canonical(_of_stable(exprs), drop_stops=True).nodes)
+    kept = stable(nodes, others).nodes
+    return _cheaper(nodes, derived, primal) if kept == nodes else kept
+
+
+def _evidently_fine(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node] | None:
+    """Return derivatives as the chain rule gave them where no other form has anything to offer, else None.
+
+    So it is where they are products and sums of what the user's own expressions compute anyway, none of which may be
+    infinite, and where no sum has a number among its terms, as those have that cancel (1 - tanh(x)**2): the Jacobian of
+    a chain of rotations, say, whose canonical form takes ten times as long to find as to compile. Small ones are never.
+    """
+    if len(topological(derived)) <= _SMALL:
+        return None
+    found = gathered(regrouped(derived, primal), primal)
+    order = topological(found)
+    own = set(primal)
+    for n in order:
+        with_number = n.op is add and any(a.is_number() for a in n.args)
+        if n.args and n not in own and (n.op not in _EVERYWHERE or with_number):
+            return None
+    return None if len(order) <= _SMALL or any(map(_may_be_infinite, order)) else found
 
 
 def _cheaper(nodes: Sequence[Node], derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.api.compile import arranged
 from symgrad.errors import MissingInputError, UsageError
+from symgrad.ir.traverse import topological
 from symgrad.llvm.jit import host
+from symgrad.lower.tasks import own_cost
 from tests.arrays import random_value
 
 X, W, B = sg.tensor("X", ("n", 3)), sg.tensor("w", (3, 2)), sg.tensor("b", (2,))
@@ -142,3 +145,46 @@ def test_a_fast_kernel_of_an_array_program():
 def test_an_accuracy_that_there_is_not():
     with pytest.raises(UsageError, match="accuracy='exact'"):
         sg.compile(sg.symbols("x"), accuracy="exact")
+
+
+def _arm(joints: int) -> tuple[list[sg.Expr], list[sg.Expr]]:
+    """The end of an arm that turns about two axes in turn, and its angles."""
+    angles = [sg.symbols(f"q{k}") for k in range(joints)]
+    place = [sg.cos(angles[0]), sg.sin(angles[0]), sg.cos(angles[0]) * Fraction(1, 2)]
+    for k, q in enumerate(reversed(angles[1:])):
+        a, b = (0, 1) if k % 2 else (1, 2)
+        c, s = sg.cos(q), sg.sin(q)
+        place[a], place[b] = c * place[a] - s * place[b], s * place[a] + c * place[b]
+        place[2] = place[2] + Fraction(1, 3)
+    return place, angles
+
+
+def test_where_the_chain_rule_is_fine_no_other_form_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    place, angles = _arm(7)
+    outputs = [e for f in place for e in (f, *sg.grad(f, angles))]
+    expected = sg.compile(outputs, angles)
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a canonical form was asked for")
+
+    monkeypatch.setattr("symgrad.rules.pipeline.canonical", never)
+    kernel = sg.compile(outputs, angles)
+    points = np.random.default_rng(0).uniform(-3, 3, (7, 20))
+    for a, b in zip(kernel(*points), expected(*points), strict=True):
+        np.testing.assert_array_equal(a, b)
+    values = [sg.compile(f, angles)(*(points + 1e-6 * np.eye(7)[2][:, None])) for f in place]
+    before = [sg.compile(f, angles)(*(points - 1e-6 * np.eye(7)[2][:, None])) for f in place]
+    for k, (up, down) in enumerate(zip(values, before, strict=True)):
+        np.testing.assert_allclose(kernel(*points)[8 * k + 3], (up - down) / 2e-6, atol=1e-8)
+    # A sum with a number may cancel, a function that may be infinite meet a zero.
+    for inner in (sg.tanh, lambda e: sg.log(e**2 + 1)):
+        with pytest.raises(AssertionError):
+            sg.compile([e for f in place for e in sg.grad(inner(f), angles)], angles)
+
+
+@pytest.mark.parametrize("joints", [2, 5, 7])
+def test_fast_forms_are_not_dearer(joints: int) -> None:
+    place, angles = _arm(joints)
+    outputs = [e for f in place for e in (f, *sg.grad(f, angles))]
+    high, fast = (arranged(outputs, fast=f)[0] for f in (False, True))
+    assert sum(map(own_cost, topological(fast))) <= sum(map(own_cost, topological(high)))
