@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
+from symgrad.lower.layout import turned
 from symgrad.lower.memory import Memory, plan_memory
 from symgrad.lower.nests import Nest, Step, group
 from symgrad.lower.normal import normal
@@ -39,8 +40,8 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         outputs: what to compute.
         inputs: the symbols, in the order of the arguments.
     """
-    results = normal(outputs)
-    selection = select(results)
+    results, stored = turned(normal(outputs))
+    selection = select(results, stored)
     steps = group(selection)
     passes = {step: plan_passes(step, selection.tasks) for step in steps if isinstance(step, Nest)}
     memory = plan_memory(steps, passes, selection, inputs, results)
