@@ -70,7 +70,7 @@ def dots_text(real: FloatType, w: int, rows: int, *, fused: bool) -> str:
         return [
             f"  %{name}{r}.{c} = phi {v} "
             + ", ".join(
-                f"[ {old and f'%{old}{r}.{c}' or 'zeroinitializer'}, %{block} ]" for old, block in ways
+                f"[ {(old and f'%{old}{r}.{c}') or 'zeroinitializer'}, %{block} ]" for old, block in ways
             )
             for r, c in cells
         ]
@@ -89,7 +89,7 @@ def dots_text(real: FloatType, w: int, rows: int, *, fused: bool) -> str:
         f"  %mask = icmp ult <{w} x i64> <{', '.join(f'i64 {i}' for i in range(w))}>, %left.all",
         "  br label %rows",
         "rows:",
-        f"  %i = phi i64 [ 0, %entry ], [ %i.next, %rows.next ]",
+        "  %i = phi i64 [ 0, %entry ], [ %i.next, %rows.next ]",
         *places("x", "%i", "%m", "%xs"),
         "  br label %columns",
         "columns:",
