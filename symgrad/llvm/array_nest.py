@@ -138,7 +138,7 @@ class NestWriter:
         for number, this in enumerate(self.passes.passes):
             if this.keep or self._cost(number) >= _CHEAP:
                 return 1
-            shares = shares or bool(this.reduced)
+            shares = shares or bool(this.reduced) or any(m.reduced for m in this.lanes)
         return _TOGETHER if shares else 1
 
     def _fill(self) -> None:
