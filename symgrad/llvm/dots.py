@@ -1,4 +1,4 @@
-"""Products of small matrices that lie along their sums, z[i, j] = sum over l of x[i, l]*y[j, l]: lanes run along the sum.
+"""Products of small matrices that lie along their sums: lanes run along the sum of z[i, j] = sum over l of x[i, l]*y[j, l].
 
 A block of rows of x times as many of y stays in registers, one vector for each entry of z, whose lanes are added up at
 the end. A block that reaches beyond the last row computes that row again instead: it stores the same numbers.
@@ -93,7 +93,7 @@ def dots_text(real: FloatType, w: int, rows: int, *, fused: bool) -> str:
         *places("x", "%i", "%m", "%xs"),
         "  br label %columns",
         "columns:",
-        "  %j = phi i64 [ 0, %rows ], [ %j.next, %end ]",
+        "  %j = phi i64 [ 0, %rows ], [ %j.next, %columns.next ]",
         *places("y", "%j", "%n", "%ys"),
         *(
             line
@@ -135,25 +135,40 @@ def dots_text(real: FloatType, w: int, rows: int, *, fused: bool) -> str:
         "rest:",
         "  %tail.l = add i64 %whole, 0",
         *terms("tail", "sum", masked=True),
+        *(f"  store {v} %tail{r}.{c}, ptr %t{r}.{c}.at" for r, c in cells),
         "  br label %end",
         "end:",
-        *phis("a", [("sum", "last"), ("tail", "rest")]),
+        "  %r = phi i64 [ 0, %last ], [ 0, %rest ], [ %r.next, %end ]",
+        "  %r.up = add i64 %i, %r",
+        "  %r.less = icmp slt i64 %r.up, %m",
+        "  %r.i = select i1 %r.less, i64 %r.up, i64 %m.last",
+        "  %z.row = mul i64 %r.i, %zs",
+        f"  %r.first = mul i64 %r, {rows}",
     ]
-    for r, c in cells:
-        value, step = f"%a{r}.{c}", w // 2
+    for c in range(rows):
+        lines += [
+            f"  %q{c} = add i64 %r.first, {c}",
+            f"  %q{c}.at = getelementptr {v}, ptr %totals, i64 %q{c}",
+            f"  %a{c} = load {v}, ptr %q{c}.at",
+        ]
+        value, step = f"%a{c}", w // 2
         while step:
             order = ", ".join(f"i32 {k + step if k < step else k}" for k in range(w))
-            moved = f"%m{r}.{c}.{step}"
-            lines.append(f"  {moved} = shufflevector {v} {value}, {v} poison, <{w} x i32> <{order}>")
-            lines.append(f"  %h{r}.{c}.{step} = fadd {v} {value}, {moved}")
-            value, step = f"%h{r}.{c}.{step}", step // 2
+            lines.append(f"  %m{c}.{step} = shufflevector {v} {value}, {v} poison, <{w} x i32> <{order}>")
+            lines.append(f"  %h{c}.{step} = fadd {v} {value}, %m{c}.{step}")
+            value, step = f"%h{c}.{step}", step // 2
         lines += [
-            f"  %z{r}.{c}.row = mul i64 %x{r}.i, %zs",
-            f"  %z{r}.{c}.at = add i64 %z{r}.{c}.row, %y{c}.i",
-            f"  %z{r}.{c} = getelementptr {t}, ptr %z, i64 %z{r}.{c}.at",
-            f"  %e{r}.{c} = extractelement {v} {value}, i64 0",
-            f"  store {t} %e{r}.{c}, ptr %z{r}.{c}, align {size}",
+            f"  %z{c}.at = add i64 %z.row, %y{c}.i",
+            f"  %z{c} = getelementptr {t}, ptr %z, i64 %z{c}.at",
+            f"  %e{c} = extractelement {v} {value}, i64 0",
+            f"  store {t} %e{c}, ptr %z{c}, align {size}",
         ]
+    lines += [
+        "  %r.next = add i64 %r, 1",
+        f"  %r.more = icmp slt i64 %r.next, {rows}",
+        "  br i1 %r.more, label %end, label %columns.next",
+        "columns.next:",
+    ]
     lines += [
         f"  %j.next = add i64 %j, {rows}",
         "  %j.more = icmp slt i64 %j.next, %n",

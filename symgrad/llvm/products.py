@@ -20,7 +20,7 @@ _CHUNK = 256
 """Sums are made of so many products at a time: the columns of y that they read stay in the first-level cache."""
 
 _FEW, _LONG = 32, 64
-"""Rows and columns up to which, and products in a sum from which on, lanes run along the sum where both lie along it."""
+"""Rows and columns up to which, and products in a sum from which on, lanes run along the sum, as both operands do."""
 
 
 def largest(target: Target) -> int:
@@ -58,7 +58,7 @@ def product_text(real: FloatType, target: Target) -> tuple[str, list[str]]:
     """Return the text of the kernel, and the declarations that it needs."""
     # The sums of a block are in registers: 32 of them on AArch64 and with AVX-512, else 16.
     many = target.vector_bytes == 64 or host().triple.startswith(("aarch64", "arm64"))
-    blocks, w = (8, 4, 2, 1) if many else (4, 2, 1), target.vector_bytes // real.itemsize
+    blocks, w = (8, 2, 1) if many else (4, 1), target.vector_bytes // real.itemsize
     v, suffix = f"<{w} x {real.llvm}>", f"v{w}f{real.bits}"
     parts = [_tile(real, w, r, n, fused=target.fused) for r in blocks for n in range(1, _VECTORS + 1)]
     parts.append(dots_text(real, w, 5 if many else 3, fused=target.fused))
@@ -211,9 +211,6 @@ def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> s
         f"  %n = shufflevector <{w} x i64> %n.one, <{w} x i64> poison, <{w} x i32> zeroinitializer",
         f"  %mask = icmp ult <{w} x i64> <{', '.join(f'i64 {i}' for i in range(w))}>, %n",
         *(f"  %xo{r} = mul i64 %xr, {r}" for r in range(rows)),
-        f"  %add.one = insertelement {mask} poison, i1 %add, i64 0",
-        f"  %add.all = shufflevector {mask} %add.one, {mask} poison, <{w} x i32> zeroinitializer",
-        f"  %add.last = and {mask} %add.all, %mask",
         "  %any = icmp sgt i64 %k, 0",
         "  br i1 %any, label %terms, label %end",
         "terms:",
@@ -261,17 +258,23 @@ def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> s
         for c in range(vectors):
             lines.append(f"  %zi{r}.{c} = add i64 %zo{r}, {c * w}")
             lines.append(f"  %za{r}.{c} = getelementptr {t}, ptr %z, i64 %zi{r}.{c}")
-            old = "%add.all" if c < vectors - 1 else "%add.last"
-            lines.append(
-                f"  %o{r}.{c} = call {v} @llvm.masked.load.{suffix}.p0(ptr align {size} %za{r}.{c}, {mask} {old}, "
-                f"{v} zeroinitializer)"
-            )
-            lines.append(f"  %w{r}.{c} = fadd {v} %u{r}.{c}, %o{r}.{c}")
-            if c < vectors - 1:
-                lines.append(f"  store {v} %w{r}.{c}, ptr %za{r}.{c}, align {size}")
-            else:
-                lines.append(
-                    f"  call void @llvm.masked.store.{suffix}.p0({v} %w{r}.{c}, ptr align {size} %za{r}.{c}, "
-                    f"{mask} %mask)"
-                )
+    lines += ["  br i1 %add, label %more.terms, label %first.terms", "more.terms:"]
+    for r, c in cells:
+        lines.append(
+            f"  %o{r}.{c} = load {v}, ptr %za{r}.{c}, align {size}"
+            if c < vectors - 1
+            else f"  %o{r}.{c} = call {v} @llvm.masked.load.{suffix}.p0(ptr align {size} %za{r}.{c}, "
+            f"{mask} %mask, {v} zeroinitializer)"
+        )
+        lines.append(f"  %a{r}.{c} = fadd {v} %u{r}.{c}, %o{r}.{c}")
+    lines += ["  br label %first.terms", "first.terms:"]
+    for r, c in cells:
+        lines.append(f"  %w{r}.{c} = phi {v} [ %u{r}.{c}, %end ], [ %a{r}.{c}, %more.terms ]")
+    for r, c in cells:
+        lines.append(
+            f"  store {v} %w{r}.{c}, ptr %za{r}.{c}, align {size}"
+            if c < vectors - 1
+            else f"  call void @llvm.masked.store.{suffix}.p0({v} %w{r}.{c}, ptr align {size} %za{r}.{c}, "
+            f"{mask} %mask)"
+        )
     return "\n".join([*lines, "  ret void", "}"])
