@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from symgrad.ir.graph import SYMBOL, Node, apply
+from symgrad.ir.graph import SYMBOL, Node, apply, as_node
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import topological
-from symgrad.lower.contractions import estimate, fits, is_product_of_matrices, laid_out
+from symgrad.lower.contractions import estimate, fits, is_product_of_matrices, laid_out, op
 
 __all__ = ["turned"]
 
@@ -231,7 +231,12 @@ def _view(x: Node, before: Sequence[int], after: Sequence[int]) -> Node:
     """Return an array with its axes in another order."""
     if tuple(before) == tuple(after):
         return x
-    return apply(OPS["einsum"], (x,), ((tuple(before),), tuple(after)))
+    return _like(x, apply(OPS["einsum"], (x,), ((tuple(before),), tuple(after))))
+
+
+def _like(x: Node, moved: Node) -> Node:
+    """Return conditions that were moved as conditions: moving makes numbers of them."""
+    return op("ne", moved, as_node(0)) if x.dtype == "bool" else moved
 
 
 class _Turning:
@@ -292,8 +297,8 @@ class _Turning:
         shape = [1] * (rank - len(x.shape)) + list[Size](x.shape)
         shape = [*shape[:axis], *shape[axis + 1 :], 1]
         lead = next((k for k, n in enumerate(shape) if n != 1), rank)
-        kept = tuple(shape[lead:])
-        return x if x.shape == kept else apply(OPS["reshape"], (x,), (kept,))
+        kept = tuple(shape[min(lead, rank - len(x.shape)) :])
+        return x if x.shape == kept else _like(x, apply(OPS["reshape"], (x,), (kept,)))
 
     def _einsum(self, node: Node) -> Node:
         labels, result = node.params
@@ -304,7 +309,8 @@ class _Turning:
             return node
         if is_product_of_matrices(labels, result):
             return laid_out(args, (own[0], own[1]), out)
-        return args[0] if own == (out,) else apply(node.op, args, (own, out))
+        same = own == (out,) and args[0].dtype == node.dtype
+        return args[0] if same else apply(node.op, args, (own, out))
 
     def _extreme(self, node: Node) -> Node:
         (arg,), (gone,) = node.args, node.params
