@@ -1,4 +1,4 @@
-"""Products of small matrices that lie along their sums: lanes run along the sum of z[i, j] = sum over l of x[i, l]*y[j, l].
+"""Products of small matrices that lie along their sums: z[i, j] = sum over l of x[i, l]*y[j, l], lanes along l.
 
 A block of rows of x times as many of y stays in registers, one vector for each entry of z, whose lanes are added up at
 the end. A block that reaches beyond the last row computes that row again instead: it stores the same numbers.

@@ -142,6 +142,9 @@ def plan_memory(
     for position, step in enumerate(steps):
         # What an output is computed from, entry by entry, and nothing else reads later, can be in the output before.
         dying = {n for n in step.needs if last[n] == position and n not in memory.of and n not in private}
+        if step in of_turns:
+            # Another step of the turns would read in its next turn what this one has written over.
+            dying -= {n for s in of_turns[step].steps if s is not step for n in s.needs}
         if isinstance(step, Nest) and dying:
             for output, operand in _reused(step, passes[step], selection, dying, selection.bound).items():
                 memory.of[operand] = memory.of[output]

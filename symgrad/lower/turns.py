@@ -1,4 +1,4 @@
-"""Steps that are computed turn by turn of their outermost loop, so that what one leaves for the next stays in the cache.
+"""Steps that are computed turn by turn of their outermost loop: what one leaves for the next stays in the cache.
 
 Products of 25 pairs of matrices, then a formula of each, then 25 products again: as three steps each reads from distant
 memory what the one before wrote there. In 25 turns of three steps an array that only they use is as large as one turn.
@@ -69,8 +69,8 @@ def take_turns(
         turns = _outermost(first) if large else None
         if turns is not None:
             before, together, after = _split(rest, turns, passes, selection)
-            _leave(rest, together, after, bound)
-            private = _private(rest, together, bound)
+            _leave(steps, together, after, bound)
+            private = _private(steps, together, bound)
             if private & large:
                 ordered += [*before, *together]
                 found.append(Turns(tuple(together), turns, private))
@@ -109,13 +109,16 @@ def _split(
 def _outermost(step: Step) -> Size | None:
     """Return the length of the outermost loop of a step, if its turns are apart and have enough to do."""
     if isinstance(step, Nest):
-        apart = len(step.loops) > 1 and all(
+        if len(step.loops) < 2:
+            return None
+        turns, *rest = step.loops
+        apart = all(
             0 not in m.reduced
             and m.task.combine != "scatter"
-            and (not isinstance(m.task.target, Node) or m.place[:1] == (loop(0),))
+            and (not isinstance(m.task.target, Node) or (m.place[0], m.task.shape[0]) == (loop(0), turns))
             for m in step.members
         )
-        return step.loops[0] if apart and estimate(size_product(step.loops[1:])) >= _TURN else None
+        return turns if apart and estimate(size_product(rest)) >= _TURN else None
     if step.node.op.name != "einsum":
         return None
     labels, result = step.node.params
@@ -138,25 +141,24 @@ def _own_part(
         return all(backing(a).shape[:1] == a.shape[:1] for a in step.node.args if backing(a) in made)
     for pair in passes[step].levels:
         node, place = pair
-        if step.holds(node, place) is not None:
-            continue
-        if node in made and place[0] != loop(0):
-            return False
-        if node not in selection.tasks and any(n in made for n, _ in inside(step, pair).memory):
+        if step.holds(node, place) is None and node in selection.tasks:
+            if node in made and place[0] != loop(0):
+                return False
+        elif any(n in made for n, _ in inside(step, pair).memory):
             return False
     return True
 
 
-def _leave(rest: Sequence[Step], together: list[Step], after: list[Step], bound: Collection[Node]) -> None:
+def _leave(steps: Sequence[Step], together: list[Step], after: list[Step], bound: Collection[Node]) -> None:
     """Leave steps to the turns of those that read their results, where these are all that is gained by it."""
     for step in reversed(together[1:]):
         results = given(step)
-        readers = [s for s in rest if not set(results).isdisjoint(s.needs)]
+        readers = [s for s in steps if not set(results).isdisjoint(s.needs)]
         later = bool(readers) and set(results).isdisjoint(bound) and all(s in after for s in readers)
         if not later or any(_outermost(s) != _outermost(step) for s in readers):
             continue
-        private = _private(rest, together, bound)
-        without = _private(rest, [s for s in together if s is not step], bound)
+        private = _private(steps, together, bound)
+        without = _private(steps, [s for s in together if s is not step], bound)
         if private - set(results) <= without:
             together.remove(step)
             after.insert(0, step)
