@@ -22,6 +22,12 @@ _MOVED = frozenset({"broadcast_to", "einsum", "slice", *_EXTREMES})
 _LANES = 8
 """Lanes of a vector, about."""
 
+_LONG = 4 * _LANES
+"""An axis as long as this has vectors enough; in a shorter one many lanes are empty."""
+
+_TRIED = 4
+"""Axes that are tried as the last."""
+
 _WORTH = 0.6
 """Axes are turned where loops then take at most so much of the time."""
 
@@ -87,15 +93,15 @@ class _Axes:
         return [j for j, n in enumerate(node.shape) if n != 1 and self._top((node, j)) == name]
 
     def names(self) -> list[Axis]:
-        """Return the names of axes that are long enough for vectors."""
-        found = dict.fromkeys(
-            self._top((node, j))
-            for node in self._everything
-            if len(node.shape) > 1
-            for j, n in enumerate(node.shape)
-            if estimate(n) >= 4 * _LANES
-        )
-        return list(found)
+        """Return the names of long axes that stand before short ones, those of most elements first."""
+        found: dict[Axis, float] = {}
+        for node in self._everything:
+            if len(node.shape) > 1 and estimate(node.shape[-1]) < _LONG:
+                for j, n in enumerate(node.shape[:-1]):
+                    if estimate(n) >= _LONG:
+                        name = self._top((node, j))
+                        found[name] = found.get(name, 0.0) + _count(node.shape)
+        return sorted(found, key=lambda name: -found[name])[:_TRIED]
 
 
 def _links(node: Node) -> Iterable[tuple[Axis, Axis]]:

@@ -26,6 +26,10 @@ _TURN = 2**9
 """Numbers that a step computes in a turn, at least: starting it takes as long as some hundred of them."""
 
 
+_AHEAD = 50
+"""How many steps are looked at for the same turns."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Turns:
     """Steps that follow each other in every turn.
@@ -68,7 +72,8 @@ def take_turns(
         first = rest[0]
         turns = _outermost(first) if large else None
         if turns is not None:
-            before, together, after = _split(rest, turns, passes, selection)
+            before, together, after = _split(rest[:_AHEAD], turns, passes, selection)
+            after += rest[_AHEAD:]
             _leave(steps, together, after, bound)
             private = _private(steps, together, bound)
             if private & large:
