@@ -135,9 +135,9 @@ def check(seed: int) -> Plan:
 
 
 def test_random_stacks_of_matrices() -> None:
-    plans = [check(seed) for seed in range(16)]
-    assert sum(bool(p.turns) for p in plans) > 5
-    assert sum(len(t.private) for p in plans for t in p.turns) > 10
+    plans = [check(seed) for seed in range(10)]
+    assert sum(bool(p.turns) for p in plans) > 3
+    assert sum(len(t.private) for p in plans for t in p.turns) > 6
 
 
 def test_a_mixture_in_float32() -> None:
