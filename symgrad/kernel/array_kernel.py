@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import mul
 from typing import Any, Protocol, final
 
@@ -58,6 +59,23 @@ class ProgramCode(Protocol):
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
 
 
+@dataclass(slots=True)
+class _Fit:
+    """What follows from the shapes of inputs.
+
+    Args:
+        shapes: of the inputs.
+        batch: of the batch.
+        sizes: the value of every name of a size.
+        outputs: the shapes of the outputs, once they are needed.
+    """
+
+    shapes: list[tuple[int, ...]]
+    batch: tuple[int, ...]
+    sizes: Mapping[str, int]
+    outputs: list[tuple[int, ...]] | None = None
+
+
 @final
 class ArrayKernel(Kernel):
     """The kernel of a program with ops that take arrays as wholes.
@@ -72,6 +90,7 @@ class ArrayKernel(Kernel):
         "_code",
         "_compile",
         "_core",
+        "_fitted",
         "_guards",
         "_indices",
         "_large",
@@ -123,6 +142,7 @@ class ArrayKernel(Kernel):
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
+        self._fitted: _Fit | None = None
         self._call: Callable[..., Any] = self._call_plainly
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
             self._ufunc = self._call = self._as_ufunc(found, kinds)
@@ -222,8 +242,7 @@ class ArrayKernel(Kernel):
         return value
 
     def _check_values(self, arrays: Sequence[Any]) -> None:
-        self._check_shapes(arrays)
-        sizes = self._sizes(arrays)
+        sizes = self._fit(arrays).sizes
         check_lengths(self._guards.lengths, sizes)
         check_filled(self._guards.filled, sizes)
         computed = [p.index for p in self._guards.positions if p.index.op is not SYMBOL]
@@ -244,6 +263,18 @@ class ArrayKernel(Kernel):
         for position in self._guards.positions:
             if position.index.op is not SYMBOL:
                 check_position(position, values[position.index], sizes)
+
+    def _fit(self, arrays: Sequence[Any]) -> _Fit:
+        """Check the declared shapes, if they are not those of the last call, and return what follows from them.
+
+        Raises:
+            ShapeError: naming the inputs that do not agree.
+        """
+        shapes = [a.shape if type(a) is np.ndarray else np.shape(a) for a in arrays]
+        found = self._fitted
+        if found is None or found.shapes != shapes:
+            found = self._fitted = _Fit(shapes, self._check_shapes(arrays), self._sizes(arrays))
+        return found
 
     def _sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
         return {name: np.shape(arrays[k])[axis] for name, (k, axis) in self._sources.items()}
@@ -289,8 +320,12 @@ class ArrayKernel(Kernel):
                 expected="axes before the declared ones that broadcast as in NumPy",
             ) from None
 
-    def _output_shapes(self, batch: tuple[int, ...], sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
-        return [batch + tuple(evaluate_size(s, sizes) for s in node.shape) for node in self.outputs]
+    def _output_shapes(self, fit: _Fit) -> list[tuple[int, ...]]:
+        if fit.outputs is None:
+            fit.outputs = [
+                fit.batch + tuple(evaluate_size(s, fit.sizes) for s in node.shape) for node in self.outputs
+            ]
+        return fit.outputs
 
     def _check_extents(self, shapes: Sequence[tuple[int, ...]], sizes: Mapping[str, int]) -> None:
         for symbol, shape in zip(self.symbols, shapes, strict=True):
@@ -332,15 +367,14 @@ class ArrayKernel(Kernel):
             return None
         if self._ufunc is None or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
             return None
-        return self._spares.arrays(self._output_shapes(self._check_shapes(arrays), self._sizes(arrays)))
+        return self._spares.arrays(self._output_shapes(self._fit(arrays)))
 
     # Calls in threads, and without a ufunc
 
     def _in_threads(self, arrays: Sequence[Any], out: Any) -> Any:
         """Do what the ufunc would do, with a large batch in pieces; None if the ufunc itself should be called."""
-        batch = self._check_shapes(arrays)
-        sizes = self._sizes(arrays)
-        shapes = self._output_shapes(batch, sizes)
+        fit = self._fit(arrays)
+        batch, shapes = fit.batch, self._output_shapes(fit)
         amount = max([*map(np.size, arrays), *map(math.prod, shapes)])
         if max(batch, default=1) == 1 or 0 in batch or amount < self._large:
             return None

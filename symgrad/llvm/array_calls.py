@@ -241,7 +241,7 @@ def _product(fn: Function, node: Node, memory: Memory) -> None:
 
         _loop(fn, fn.size(sizes[batch[depth]]), [], each)
 
-    nested(0, [])
+    nested(*((1, ["%turn"]) if fn.turn else (0, [])))
     fn.products.add((x_turned, y_turned))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from symgrad.llvm.types import FloatType
 from symgrad.lower.array_plan import Plan, plan_arrays
 from symgrad.lower.memory import Memory
 from symgrad.lower.nests import Nest
+from symgrad.lower.turns import Turns
 
 __all__ = ["ArrayCode"]
 
@@ -126,11 +127,11 @@ def _module(
 ) -> str:
     width = target.vector_bytes // real.itemsize
     texts: list[str] = []
-    calls: list[str] = []
+    turns = {step: t for t in plan.turns for step in t.steps}
     products: set[tuple[bool, bool]] = set()
     factors: set[str] = set()
     for i, step in enumerate(plan.steps):
-        fn = Function(f"step.{i}", names, real, width, declarations)
+        fn = Function(f"step.{i}", names, real, width, declarations, turn=step in turns)
         if isinstance(step, Nest):
             NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
         else:
@@ -138,14 +139,13 @@ def _module(
         products |= fn.products
         factors |= fn.factors
         texts.append(fn.text())
-        calls.append(f"  call void @{fn.name}(ptr %table, ptr %sizes)")
     texts += [choice_text(real, x, y, target) for x, y in sorted(products)]
     texts += [factor_text(real, name) for name in sorted(factors)]
     declarations.intrinsics.update(dict.fromkeys(factor_declarations(real, sorted(factors))))
     if products:
         texts += _products(real, target, declarations, alone=alone)
     parts = [
-        _run(plan.memory, names, real, width, declarations, calls),
+        _run(plan, names, real, width, declarations),
         _scratch(plan.memory, names, lengths, real, width, declarations),
         *texts,
         *declarations.definitions(),
@@ -180,14 +180,14 @@ def _products(real: FloatType, target: Target, declarations: Declarations, *, al
 
 
 def _run(
-    memory: Memory,
+    plan: Plan,
     names: Sequence[str],
     real: FloatType,
     width: int,
     declarations: Declarations,
-    calls: list[str],
 ) -> str:
     """The function ``run``: it fills the table of addresses and calls one step after the other."""
+    memory = plan.memory
     region = Region(real, width, declarations, 0)
     sizes = Sizes(names, region)
     count = len(memory.arrays)
@@ -201,9 +201,24 @@ def _run(
         place = region.scalar(f"getelementptr i8, ptr %scratch, i64 {offsets[memory.arrays[k].slot]}")
         to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
         region.do(f"store ptr {place}, ptr {to}")
+    turns = {t.steps[0]: t for t in plan.turns}
+    calls: list[str] = []
+    block, i = "entry", 0
+    while i < len(plan.steps):
+        here = turns.get(plan.steps[i])
+        if here is None:
+            calls.append(f"  call void @step.{i}(ptr %table, ptr %sizes)")
+            i += 1
+            continue
+        parts = {k: memory.arrays[k] for k in sorted(memory.of[n] for n in here.private)}
+        bytes_of = {k: sizes(size_product([a.count, storage_of(a, real).itemsize])) for k, a in parts.items()}
+        calls += _turn_by_turn(i, here, sizes(here.count), bytes_of, block)
+        block = f"turns.{i}.out"
+        i += len(here.steps)
     return "\n".join(
         [
             f"define void @{RUN}(ptr %args, ptr %sizes, ptr %scratch) #0 {{",
+            "entry:",
             f"  %table = alloca [{max(count, 1)} x ptr]",
             *region.lines,
             *calls,
@@ -211,6 +226,39 @@ def _run(
             "}",
         ]
     )
+
+
+def _turn_by_turn(i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str) -> list[str]:
+    """Return the loop that calls steps turn by turn.
+
+    Where one turn of an array is all that there is, its address is that of the whole array that a turn would be in.
+    """
+    name = f"turns.{i}"
+    lines = [
+        *(f"  %{name}.at{k} = getelementptr ptr, ptr %table, i64 {k}" for k in bytes_of),
+        *(f"  %{name}.own{k} = load ptr, ptr %{name}.at{k}" for k in bytes_of),
+        f"  br label %{name}",
+        f"{name}:",
+        f"  %{name}.i = phi i64 [ 0, %{before} ], [ %{name}.next, %{name}.turn ]",
+        f"  %{name}.more = icmp slt i64 %{name}.i, {count}",
+        f"  br i1 %{name}.more, label %{name}.turn, label %{name}.out",
+        f"{name}.turn:",
+    ]
+    for k, size in bytes_of.items():
+        lines += [
+            f"  %{name}.skip{k} = mul i64 %{name}.i, {size}",
+            f"  %{name}.back{k} = sub i64 0, %{name}.skip{k}",
+            f"  %{name}.whole{k} = getelementptr i8, ptr %{name}.own{k}, i64 %{name}.back{k}",
+            f"  store ptr %{name}.whole{k}, ptr %{name}.at{k}",
+        ]
+    steps = range(i, i + len(turns.steps))
+    return [
+        *lines,
+        *(f"  call void @step.{j}(ptr %table, ptr %sizes, i64 %{name}.i)" for j in steps),
+        f"  %{name}.next = add i64 %{name}.i, 1",
+        f"  br label %{name}",
+        f"{name}.out:",
+    ]
 
 
 def _offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> tuple[list[str], str]:

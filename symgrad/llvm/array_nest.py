@@ -81,7 +81,9 @@ class NestWriter:
         self.cells.clear(k)
         size = self.nest.loops[k]
         extent = self.fn.size(size)
-        if k < self.nest.inner - 1 or self.together == 1:
+        if k == 0 and self.fn.turn:
+            self._count(counters, "%turn", self.fn.entry.add("%turn", "1"), 1)
+        elif k < self.nest.inner - 1 or self.together == 1:
             self._count(counters, "0", extent, 1)
         else:
             end = self._rounded(size)
@@ -127,7 +129,7 @@ class NestWriter:
         Then what rows have in common (a vector that all are multiplied by, sums over rows) is loaded and stored once.
         """
         nest = self.nest
-        if nest.inner < 1 or any(m.task.combine == "scatter" for m in nest.members):
+        if nest.inner < (2 if self.fn.turn else 1) or any(m.task.combine == "scatter" for m in nest.members):
             return 1
         size = nest.loops[nest.inner - 1]
         if isinstance(size, int) and size < 2 * _TOGETHER:
@@ -136,7 +138,7 @@ class NestWriter:
         for number, this in enumerate(self.passes.passes):
             if this.keep or self._cost(number) >= _CHEAP:
                 return 1
-            shares = shares or bool(this.reduced)
+            shares = shares or bool(this.reduced) or any(m.reduced for m in this.lanes)
         return _TOGETHER if shares else 1
 
     def _fill(self) -> None:
@@ -148,6 +150,9 @@ class NestWriter:
             k = self.memory.array(task.target)
             size = self.values.storage(k).itemsize
             count = fn.size(size_product([*task.shape, size]))
+            if fn.turn:
+                first = fn.entry.scalar("icmp eq i64 %turn, 0")
+                count = fn.entry.scalar(f"select i1 {first}, i64 {count}, i64 0")
             fn.declarations.intrinsics["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
             fn.region().do(f"call void @llvm.memset.p0.i64(ptr {fn.base(k)}, i8 0, i64 {count}, i1 false)")
 

@@ -121,18 +121,29 @@ class Sizes:
 class Function:
     """The text of one function: ``void name(ptr %table, ptr %sizes)``, the table being the addresses of all arrays.
 
+    One that is called turn by turn of its outermost loop has a third argument, ``i64 %turn``.
+
     Args:
         name: its name.
         names: the size names, in the order of the table of sizes.
         real: the kernel's format.
         width: lanes in a vector.
         declarations: what the module calls.
+        turn: whether it is called turn by turn.
     """
 
     def __init__(
-        self, name: str, names: Sequence[str], real: FloatType, width: int, declarations: Declarations
+        self,
+        name: str,
+        names: Sequence[str],
+        real: FloatType,
+        width: int,
+        declarations: Declarations,
+        *,
+        turn: bool = False,
     ) -> None:
         self.name = name
+        self.turn = turn
         self.real = real
         self.width = width
         self.declarations = declarations
@@ -187,7 +198,8 @@ class Function:
 
     def text(self) -> str:
         """Return the function."""
-        lines = [f"define internal void @{self.name}(ptr %table, ptr %sizes) #0 {{", "entry:"]
+        turn = ", i64 %turn" if self.turn else ""
+        lines = [f"define internal void @{self.name}(ptr %table, ptr %sizes{turn}) #0 {{", "entry:"]
         for part in self.code:
             lines += [part] if isinstance(part, str) else part.lines
         return "\n".join([*lines, "  ret void", "}"])

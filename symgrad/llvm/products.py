@@ -6,7 +6,10 @@ block of rows of x times a few vectors of columns of y stays in registers, and t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from symgrad.llvm import loop
+from symgrad.llvm.dots import DOTS, dots_text
 from symgrad.llvm.jit import Engine, Target, define, host, made_once
 from symgrad.llvm.types import FloatType
 
@@ -15,6 +18,9 @@ __all__ = ["know_product", "largest", "product_name", "product_text"]
 _VECTORS = 3
 _CHUNK = 256
 """Sums are made of so many products at a time: the columns of y that they read stay in the first-level cache."""
+
+_FEW, _LONG = 32, 64
+"""Rows and columns up to which, and products in a sum from which on, lanes run along the sum, as both operands do."""
 
 
 def largest(target: Target) -> int:
@@ -52,10 +58,11 @@ def product_text(real: FloatType, target: Target) -> tuple[str, list[str]]:
     """Return the text of the kernel, and the declarations that it needs."""
     # The sums of a block are in registers: 32 of them on AArch64 and with AVX-512, else 16.
     many = target.vector_bytes == 64 or host().triple.startswith(("aarch64", "arm64"))
-    rows, w = 8 if many else 4, target.vector_bytes // real.itemsize
+    blocks, w = (8, 2, 1) if many else (4, 1), target.vector_bytes // real.itemsize
     v, suffix = f"<{w} x {real.llvm}>", f"v{w}f{real.bits}"
-    parts = [_tile(real, w, r, n, fused=target.fused) for r in (rows, 1) for n in range(1, _VECTORS + 1)]
-    parts.append(_driver(product_name(real), real, w, rows))
+    parts = [_tile(real, w, r, n, fused=target.fused) for r in blocks for n in range(1, _VECTORS + 1)]
+    parts.append(dots_text(real, w, 5 if many else 3, fused=target.fused))
+    parts.append(_driver(product_name(real), real, w, blocks))
     declared = [
         f"declare {v} @llvm.fma.{suffix}({', '.join([v] * 3)})",
         f"declare {v} @llvm.masked.load.{suffix}.p0(ptr, <{w} x i1>, {v})",
@@ -64,14 +71,25 @@ def product_text(real: FloatType, target: Target) -> tuple[str, list[str]]:
     return "\n".join(parts), declared
 
 
-def _driver(name: str, real: FloatType, w: int, rows: int) -> str:
-    """Columns in groups of vectors, the sums of a group in chunks, the rows of a chunk in blocks, then one by one."""
+def _driver(name: str, real: FloatType, w: int, blocks: Sequence[int]) -> str:
+    """Columns in groups of vectors, the sums of a group in chunks, the rows of a chunk in blocks, large ones first."""
     t, size, wide = real.llvm, real.itemsize, w * _VECTORS
-    cases = "\n".join(
-        f"case{n}:\n  %f{n} = select i1 %block, ptr @tile.{rows}.{n}, ptr @tile.1.{n}\n  br label %call"
-        for n in range(1, _VECTORS + 1)
-    )
-    chosen = ", ".join(f"[ %f{n}, %case{n} ]" for n in range(1, _VECTORS + 1))
+    cases, steps = "", list[str]()
+    for n in range(1, _VECTORS + 1):
+        cases += f"case{n}:\n"
+        found = f"@tile.1.{n}"
+        for r in sorted(blocks)[1:]:
+            cases += f"  %f{n}.{r} = select i1 %block{r}, ptr @tile.{r}.{n}, ptr {found}\n"
+            found = f"%f{n}.{r}"
+        cases += "  br label %call\n"
+    step = "1"
+    for r in sorted(blocks)[1:]:
+        steps += [
+            f"  %block{r} = icmp sge i64 %below, {r}",
+            f"  %step{r} = select i1 %block{r}, i64 {r}, i64 {step}",
+        ]
+        step = f"%step{r}"
+    chosen = ", ".join(f"[ %f{n}.{max(blocks)}, %case{n} ]" for n in range(1, _VECTORS + 1))
     switch = " ".join(f"i64 {n}, label %case{n}" for n in range(1, _VECTORS))
     return f"""\
 define void @{name}(
@@ -82,9 +100,23 @@ entry:
   %any.m = icmp sgt i64 %m, 0
   %any = and i1 %any.n, %any.m
   %direct = icmp eq i64 %yc, 1
-  br i1 %any, label %columns, label %done
+  %x.along = icmp eq i64 %xc, 1
+  %y.along = icmp eq i64 %yr, 1
+  %along = and i1 %x.along, %y.along
+  %few.m = icmp sle i64 %m, {_FEW}
+  %few.n = icmp sle i64 %n, {_FEW}
+  %few = and i1 %few.m, %few.n
+  %long = icmp sge i64 %k, {_LONG}
+  %few.long = and i1 %few, %long
+  %dots = and i1 %along, %few.long
+  br i1 %any, label %choice, label %done
+choice:
+  br i1 %dots, label %sums, label %columns
+sums:
+  call void @{DOTS}(ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xr, i64 %yc, i64 %zr)
+  br label %done
 columns:
-  %j = phi i64 [ 0, %entry ], [ %j.next, %columns.next ]
+  %j = phi i64 [ 0, %choice ], [ %j.next, %columns.next ]
   %left = sub i64 %n, %j
   %many = icmp sgt i64 %left, {wide}
   %here = select i1 %many, i64 {wide}, i64 %left
@@ -138,8 +170,7 @@ ready:
 rows:
   %i = phi i64 [ 0, %ready ], [ %i.next, %call ]
   %below = sub i64 %m, %i
-  %block = icmp sge i64 %below, {rows}
-  %step = select i1 %block, i64 {rows}, i64 1
+{chr(10).join(steps)}
   %x.at = mul i64 %i, %xr
   %xi = getelementptr {t}, ptr %xl, i64 %x.at
   %z.at = mul i64 %i, %zr
@@ -150,7 +181,7 @@ call:
   %f = phi ptr {chosen}
   call void %f(
     ptr %xi, ptr %panel, ptr %zi, i64 %terms, i64 %xr, i64 %xc, i64 %panel.row, i64 %zr, i64 %last, i1 %add)
-  %i.next = add i64 %i, %step
+  %i.next = add i64 %i, {step}
   %i.more = icmp slt i64 %i.next, %m
   br i1 %i.more, label %rows, label %chunks.next
 chunks.next:
@@ -180,9 +211,6 @@ def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> s
         f"  %n = shufflevector <{w} x i64> %n.one, <{w} x i64> poison, <{w} x i32> zeroinitializer",
         f"  %mask = icmp ult <{w} x i64> <{', '.join(f'i64 {i}' for i in range(w))}>, %n",
         *(f"  %xo{r} = mul i64 %xr, {r}" for r in range(rows)),
-        f"  %add.one = insertelement {mask} poison, i1 %add, i64 0",
-        f"  %add.all = shufflevector {mask} %add.one, {mask} poison, <{w} x i32> zeroinitializer",
-        f"  %add.last = and {mask} %add.all, %mask",
         "  %any = icmp sgt i64 %k, 0",
         "  br i1 %any, label %terms, label %end",
         "terms:",
@@ -230,17 +258,23 @@ def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> s
         for c in range(vectors):
             lines.append(f"  %zi{r}.{c} = add i64 %zo{r}, {c * w}")
             lines.append(f"  %za{r}.{c} = getelementptr {t}, ptr %z, i64 %zi{r}.{c}")
-            old = "%add.all" if c < vectors - 1 else "%add.last"
-            lines.append(
-                f"  %o{r}.{c} = call {v} @llvm.masked.load.{suffix}.p0(ptr align {size} %za{r}.{c}, {mask} {old}, "
-                f"{v} zeroinitializer)"
-            )
-            lines.append(f"  %w{r}.{c} = fadd {v} %u{r}.{c}, %o{r}.{c}")
-            if c < vectors - 1:
-                lines.append(f"  store {v} %w{r}.{c}, ptr %za{r}.{c}, align {size}")
-            else:
-                lines.append(
-                    f"  call void @llvm.masked.store.{suffix}.p0({v} %w{r}.{c}, ptr align {size} %za{r}.{c}, "
-                    f"{mask} %mask)"
-                )
+    lines += ["  br i1 %add, label %more.terms, label %first.terms", "more.terms:"]
+    for r, c in cells:
+        lines.append(
+            f"  %o{r}.{c} = load {v}, ptr %za{r}.{c}, align {size}"
+            if c < vectors - 1
+            else f"  %o{r}.{c} = call {v} @llvm.masked.load.{suffix}.p0(ptr align {size} %za{r}.{c}, "
+            f"{mask} %mask, {v} zeroinitializer)"
+        )
+        lines.append(f"  %a{r}.{c} = fadd {v} %u{r}.{c}, %o{r}.{c}")
+    lines += ["  br label %first.terms", "first.terms:"]
+    for r, c in cells:
+        lines.append(f"  %w{r}.{c} = phi {v} [ %u{r}.{c}, %end ], [ %a{r}.{c}, %more.terms ]")
+    for r, c in cells:
+        lines.append(
+            f"  store {v} %w{r}.{c}, ptr %za{r}.{c}, align {size}"
+            if c < vectors - 1
+            else f"  call void @llvm.masked.store.{suffix}.p0({v} %w{r}.{c}, ptr align {size} %za{r}.{c}, "
+            f"{mask} %mask)"
+        )
     return "\n".join([*lines, "  ret void", "}"])

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
+from symgrad.lower.layout import turned
 from symgrad.lower.memory import Memory, plan_memory
 from symgrad.lower.nests import Nest, Step, group
 from symgrad.lower.normal import normal
 from symgrad.lower.passes import Passes, plan_passes
 from symgrad.lower.tasks import Selection, select
+from symgrad.lower.turns import Turns, take_turns
 
 __all__ = ["Plan", "plan_arrays"]
 
@@ -21,12 +23,14 @@ class Plan:
 
     Args:
         steps: loop nests and calls, in order.
+        turns: steps next to each other that are computed turn by turn of their outermost loop.
         passes: of every nest.
         memory: where every array is.
         selection: which nodes have arrays or loops.
     """
 
     steps: list[Step]
+    turns: list[Turns]
     passes: dict[Nest, Passes]
     memory: Memory
     selection: Selection
@@ -39,9 +43,10 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         outputs: what to compute.
         inputs: the symbols, in the order of the arguments.
     """
-    results = normal(outputs)
-    selection = select(results)
-    steps = group(selection)
-    passes = {step: plan_passes(step, selection.tasks) for step in steps if isinstance(step, Nest)}
-    memory = plan_memory(steps, passes, selection, inputs, results)
-    return Plan(steps, passes, memory, selection)
+    results, stored = turned(normal(outputs))
+    selection = select(results, stored)
+    found = group(selection)
+    passes = {step: plan_passes(step, selection.tasks) for step in found if isinstance(step, Nest)}
+    steps, turns = take_turns(found, passes, selection, selection.bound)
+    memory = plan_memory(steps, turns, passes, selection, inputs, results)
+    return Plan(steps, turns, passes, memory, selection)

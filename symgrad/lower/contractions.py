@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node, apply, as_node, number, size_leaf
 from symgrad.ir.op import OPS
 from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
 
-__all__ = ["Products", "contraction", "estimate", "is_product_of_matrices", "op"]
+__all__ = ["Products", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
 
 _GUESS = 256
 """What a named size counts as where costs are compared: most are batches."""
@@ -182,18 +182,31 @@ def _known_product(
         if key in products:
             found, had = products[key]
             return found if had == wanted else apply(OPS["einsum"], (found,), ((had,), wanted))
-    made = _product(operands, labels, out)
+    made = laid_out(operands, labels, out)
     products[keys[0][0]] = made, keys[0][1]
     return made
 
 
-def _product(operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels) -> Node:
-    """A product of matrices, laid out as BLAS reads and writes them: rows and columns are neighbours in memory."""
+def _groups(labels: tuple[_Labels, _Labels], out: _Labels) -> tuple[_Labels, _Labels, _Labels, _Labels]:
+    """Return which axes of a product are of all three, of the left, of the right, and summed over."""
     a, b = labels
     batch = tuple(k for k in out if k in a and k in b)
     left = tuple(k for k in out if k not in b)
     right = tuple(k for k in out if k not in a)
-    summed = tuple(k for k in a if k in b and k not in out)
+    return batch, left, right, tuple(k for k in a if k in b and k not in out)
+
+
+def fits(labels: tuple[_Labels, _Labels], out: _Labels) -> bool:
+    """Tell whether a product of matrices reads and writes these axes as they are."""
+    _, left, right, summed = _groups(labels, out)
+    whole = ((labels[0], left, summed), (labels[1], summed, right), (out, left, right))
+    return all(_fits(*each) for each in whole)
+
+
+def laid_out(given: Sequence[Node], labels: tuple[_Labels, _Labels], out: _Labels) -> Node:
+    """A product of matrices, laid out as BLAS reads and writes them: rows and columns are neighbours in memory."""
+    operands = list(given)
+    batch, left, right, summed = _groups(labels, out)
     if any(x.dtype == "int" for x in operands) and any(x.dtype == "real" for x in operands):
         operands = [op("div", x, number(1)) if x.dtype == "int" else x for x in operands]
     whole = ((*batch, *left, *summed), (*batch, *summed, *right))

@@ -14,9 +14,10 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 from symgrad.lower.contractions import estimate
 from symgrad.lower.index import flat
-from symgrad.lower.nests import Call, Member, Nest, Step
+from symgrad.lower.nests import Member, Nest, Step
 from symgrad.lower.passes import Passes, last_reads
 from symgrad.lower.tasks import Selection
+from symgrad.lower.turns import Turns, given
 
 __all__ = ["Array", "Memory", "Slot", "plan_memory"]
 
@@ -121,6 +122,7 @@ class Memory:
 
 def plan_memory(
     steps: Sequence[Step],
+    turns: Sequence[Turns],
     passes: Mapping[Nest, Passes],
     selection: Selection,
     inputs: Sequence[Node],
@@ -131,27 +133,39 @@ def plan_memory(
     memory = Memory(arguments, len(inputs))
     memory.of.update({node: i for i, node in enumerate(inputs)})
     memory.of.update({node: len(inputs) + k for node, k in selection.bound.items()})
+    private = frozenset[Node]().union(*(t.private for t in turns))
+    of_turns = {step: t for t in turns for step in t.steps}
     last: dict[Node, int] = {}
     for position, step in enumerate(steps):
-        for node in (*step.needs, *_given(step)):
+        for node in (*step.needs, *given(step)):
             last[node] = position
     for position, step in enumerate(steps):
         # What an output is computed from, entry by entry, and nothing else reads later, can be in the output before.
-        dying = {n for n in step.needs if last[n] == position and n not in memory.of}
+        dying = {n for n in step.needs if last[n] == position and n not in memory.of and n not in private}
+        if step in of_turns:
+            # Another step of the turns would read in its next turn what this one has written over.
+            dying -= {n for s in of_turns[step].steps if s is not step for n in s.needs}
         if isinstance(step, Nest) and dying:
             for output, operand in _reused(step, passes[step], selection, dying, selection.bound).items():
                 memory.of[operand] = memory.of[output]
     for position, step in enumerate(steps):
         dying = {n for n in step.needs if last[n] == position and n in memory.of}
         dying = {n for n in dying if memory.arrays[memory.of[n]].slot >= 0}
-        fresh = [n for n in _given(step) if n not in memory.of]
+        here = of_turns.get(step)
+        if here is not None:
+            # What outlives a turn gets its place first: all turns write to that of what does not.
+            for node in (n for s in here.steps for n in given(s)):
+                if node not in memory.of and node not in private:
+                    memory.of[node] = memory.new(node.dtype, size_product(node.shape))
+            dying &= private
+        fresh = [n for n in given(step) if n not in memory.of]
         reused = (
             _reused(step, passes[step], selection, dying, fresh) if isinstance(step, Nest) and dying else {}
         )
-        for node in _given(step):
+        for node in given(step):
             if node in memory.of:
                 continue
-            count = size_product(node.shape)
+            count = size_product(node.shape[1:] if node in private else node.shape)
             if node in reused:
                 memory.of[node] = memory.share(node.dtype, count, memory.of[reused[node]])
             else:
@@ -159,11 +173,17 @@ def plan_memory(
         temporary = _rows(step, passes, memory) if isinstance(step, Nest) else []
         for k in temporary:
             memory.release(k)
-        for node, end in last.items():
+        if here is not None and step is not here.steps[-1]:
+            ended = {n for n in here.private if last[n] == position}
+        else:
+            begun = position + 1 - (len(here.steps) if here else 1)
+            ended = {n for n, end in last.items() if begun <= end <= position}
+            ended = {n for n in ended if n not in private or last[n] == position}
+        for node in last:
             stays = (
                 node not in memory.of or memory.arrays[memory.of[node]].slot < 0 or node in reused.values()
             )
-            if end == position and not stays:
+            if node in ended and not stays:
                 memory.release(memory.of[node])
     return memory
 
@@ -198,13 +218,6 @@ def _reused(
                 found[node] = operand
                 break
     return found
-
-
-def _given(step: Step) -> list[Node]:
-    if isinstance(step, Call):
-        return [step.node]
-    stored = (m.task.target for m in step.members if m.stored)
-    return [t for t in dict.fromkeys(stored) if isinstance(t, Node)]
 
 
 def _rows(nest: Nest, passes: Mapping[Nest, Passes], memory: Memory) -> list[int]:

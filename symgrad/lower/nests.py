@@ -18,7 +18,7 @@ from symgrad.lower.tasks import LEAVES, Selection, Task, backing, reads
 
 __all__ = ["Call", "Member", "Nest", "Step", "group"]
 
-_LOOK_BACK = 6
+_LOOK_BACK = 16
 """How many nests back a task may join."""
 
 _LARGEST = 400

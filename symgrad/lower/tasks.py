@@ -6,7 +6,7 @@ What no task stands for (elementwise nodes, transposes, broadcasts, slices, gath
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -70,6 +70,9 @@ DIVIDED = 5
 _COSTS = {"div": DIVIDED, "sqrt": DIVIDED, "gather": 2, "pow": 30}
 _SHARED, _LONG = 12, 1500
 """A value that costs more than the first and is read twice is computed once; a longer formula is cut."""
+
+_REPEATED = 3
+"""A row that costs more and is read again by every row of a larger array is computed once."""
 
 
 @dataclass(eq=False, slots=True)
@@ -225,11 +228,17 @@ def _reduces(node: Node) -> bool:
     return node.op.name in _REDUCTIONS
 
 
-def select(outputs: Sequence[Node]) -> Selection:
-    """Choose what gets a task, in a normal program (`lower/normal.py`)."""
+def select(outputs: Sequence[Node], stored: Collection[Node] = ()) -> Selection:
+    """Choose what gets a task, in a normal program (`lower/normal.py`).
+
+    Args:
+        outputs: of the program.
+        stored: what gets one in any case.
+    """
     everything = topological(outputs)
     found = Selection()
-    chosen = _forced(everything, outputs)
+    chosen = {**_forced(everything, outputs), **dict.fromkeys(stored)}
+    repeated = _repeated(everything)
     consumers = dict.fromkeys(everything, 0)
     for node in everything:
         for arg in node.args:
@@ -241,6 +250,7 @@ def select(outputs: Sequence[Node]) -> Selection:
             continue
         cost[node] = own_cost(node) + sum(0 if a in chosen else cost[a] for a in node.args)
         shared = consumers[node] > 1 and cost[node] > _SHARED and node.shape != ()
+        shared = shared or (node in repeated and cost[node] > _REPEATED)
         if node in chosen or is_call(node) or _reduces(node) or shared or cost[node] > _LONG:
             chosen[node] = None
     found.order = [n for n in everything if n in chosen]
@@ -252,6 +262,23 @@ def select(outputs: Sequence[Node]) -> Selection:
             found.bound[base] = k
         else:
             found.copies.append(_map(output, k))
+    return found
+
+
+def _repeated(everything: Sequence[Node]) -> set[Node]:
+    """Return what is read lane by lane, and again in each turn of a loop around the lanes."""
+    found: set[Node] = set()
+    for node in everything:
+        if not node.op.pointwise and node.op.name != "broadcast_to":
+            continue
+        for arg in node.args:
+            lead = len(node.shape) - len(arg.shape)
+            long = [j + lead for j, n in enumerate(arg.shape) if n != 1]
+            if long and any(n != 1 and j not in long for j, n in enumerate(node.shape[: long[-1]])):
+                found.add(arg)
+                while arg.op.name == "reshape":
+                    arg = arg.args[0]
+                    found.add(arg)
     return found
 
 
