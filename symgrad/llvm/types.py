@@ -77,7 +77,7 @@ class FloatType:
             )
         return self.scalar(math.copysign(math.ldexp(kept, exponent), exact))
 
-    def literal(self, value: np.floating) -> str:
+    def literal(self, value: float | np.floating) -> str:
         """The value in LLVM's hexadecimal notation (for float too, LLVM writes the bits of the double)."""
         return f"0x{struct.unpack('<Q', struct.pack('<d', float(value)))[0]:016X}"
 

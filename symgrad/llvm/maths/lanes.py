@@ -20,7 +20,7 @@ _ZERO = f"splat (double {FLOAT64.literal(FLOAT64.scalar(0))})"
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that takes three times as long, and functions are written anew in every process
 class Lane:
     """A vector: ``kind`` says of what. Operators take numbers too; comparisons are false for NaN."""
 
@@ -151,6 +151,7 @@ class Lanes:
         self._seen: dict[str, Lane] = {}
         self._count = 0
         self._block = "entry"
+        self._types = {kind: f"<{width} x {kind}>" for kind in ("double", "i64", "i1")}
 
     SIGN = -(2**63)
     """The integer with the sign bit of a double alone."""
@@ -158,7 +159,7 @@ class Lanes:
     # instructions
 
     def type(self, kind: Kind) -> str:
-        return f"<{self.width} x {kind}>"
+        return self._types[kind]
 
     def emit(self, instruction: str, kind: Kind) -> Lane:
         """Add an instruction, unless the same one is there."""
@@ -177,7 +178,7 @@ class Lanes:
         if isinstance(x, Lane):
             return x
         if kind == "double":
-            return Lane(self, f"splat (double {FLOAT64.literal(FLOAT64.scalar(x))})", kind)
+            return Lane(self, f"splat (double {FLOAT64.literal(x)})", kind)
         return Lane(self, f"splat ({kind} {int(x)})", kind)
 
     def const(self, x: float) -> Lane:
@@ -254,10 +255,14 @@ class Lanes:
 
     def muladd(self, a: Operand, b: Operand, c: Operand) -> Lane:
         """a*b + c, rounded once where the target does that in one instruction, else twice."""
-        a, b, c = (self.lift(x, "double") for x in (a, b, c))
+        a, b, c = self.lift(a, "double"), self.lift(b, "double"), self.lift(c, "double")
         if a.absent or b.absent or c.absent:
             return a * b + c
-        return self._intrinsic("fma", a, b, c) if self.fused else a * b + c
+        if not self.fused:
+            return a * b + c
+        v, full = self._types["double"], f"@llvm.fma.v{self.width}f64"
+        self.intrinsics.add(f"declare {v} {full}({v}, {v}, {v})")
+        return self.emit(f"call {v} {full}({v} {a.text}, {v} {b.text}, {v} {c.text})", "double")
 
     def polynomial(self, x: Lane, series: Series, *, chains: int = 2) -> Lane:
         """Horner's scheme; in two chains, of the even and of the odd powers of x, where there are many.
