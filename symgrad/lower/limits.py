@@ -29,6 +29,9 @@ _LIGHT = 12
 _MOST = 4000
 """Equations: beyond, compiling twice the code takes longer than many will compute."""
 
+_BETWEEN = 1000
+"""Equations between loops over copies: with no more, two vectors at a time share what such a loop takes from its tables
+for little more compile time."""
 
 _SLOWER = 0.01
 """Nanoseconds that quick code takes longer than better code for an instruction and an element: a fifth to a half more,
@@ -50,7 +53,8 @@ def better_pays_from(plan: Schedule) -> int:
     Args:
         plan: the equations of an elementwise loop.
     """
-    equations = sum(len(chunk.nodes) for chunk in plan.chunks)
+    copies = {chunk.group: len(chunk.nodes) for chunk in plan.chunks if chunk.group is not None}
+    equations = sum(copies.values()) + sum(len(chunk.nodes) for chunk in plan.chunks if chunk.group is None)
     work = sum(_instructions(n) for chunk in plan.chunks for n in chunk.nodes)
     arguments = len(plan.inputs) + len(plan.outputs)
     return round((_BETTER + _BETTER_EQUATION * equations) / (_SLOWER * (work + _ARGUMENT * arguments)))
@@ -77,6 +81,9 @@ def side_by_side(plan: Schedule) -> int:
     Args:
         plan: the equations of an elementwise loop.
     """
+    if any(chunk.group is not None for chunk in plan.chunks):
+        between = sum(len(chunk.nodes) for chunk in plan.chunks if chunk.group is None)
+        return 2 if between <= _BETWEEN else 1
     if len(plan.chunks) != 1 or len(plan.chunks[0].nodes) > _MOST:
         return 1
     work = 0

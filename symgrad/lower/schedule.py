@@ -1,7 +1,8 @@
 """The order of computation: constants first, then inputs, then equations, in chunks of bounded size.
 
 A code generator is superlinear in the size of one function, so a large graph is cut into chunks, one function
-each. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
+each. Where the same equations stand again and again on other operands (`lower/rolling.py`), each copy is a chunk, and
+chunks of one group are one function with a loop. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
 reader has run.
 
 Inputs are read first of all, and outputs that are inputs are stored last of all (by the last chunk): nothing
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
 from symgrad.lower.order import by_urgency
+from symgrad.lower.rolling import Copies, repetitions
+from symgrad.lower.segments import Run, segments
 from symgrad.lower.tasks import cycles
 
 __all__ = ["CHUNK", "WHOLE", "Chunk", "Schedule", "schedule"]
@@ -28,6 +31,9 @@ CHUNK = 128
 compile time per equation does not depend on how many values are alive; with long chunks it grows with their
 loads and stores."""
 
+_INPUTS = 16
+"""Inputs that are read in a loop."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -37,11 +43,14 @@ class Chunk:
         nodes: what it computes, in order.
         reads: the slots of values of earlier chunks that it uses.
         writes: the slots of its own values that later chunks use.
+        group: the number of the group of chunks that this is one of: their nodes correspond one to one, and differ in
+            what they read from elsewhere, and in numbers.
     """
 
     nodes: tuple[Node, ...]
     reads: Mapping[Node, int]
     writes: Mapping[Node, int]
+    group: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,7 @@ class Schedule:
         outputs: the nodes whose values are asked for.
         constants: nodes that depend on no symbol, arguments first.
         chunks: everything else.
-        slots: size of the spill area, in values.
+        slots: size of the spill area, in values; if chunks have groups, the last is for values that nobody reads.
         fusable: nodes whose products and sums may be rounded once together.
         fast: whether functions need only be within four units of the last place.
     """
@@ -74,6 +83,7 @@ def schedule(
     chunk: int | None = None,
     fusable: Collection[Node] = (),
     fast: bool = False,
+    rolled: bool = True,
 ) -> Schedule:
     """Order the graph of the outputs, and cut it into chunks if it is large.
 
@@ -83,6 +93,7 @@ def schedule(
         chunk: cut into chunks of so many equations, whatever the size.
         fusable: nodes whose products and sums may be rounded once together.
         fast: whether functions need only be within four units of the last place.
+        rolled: whether to look for repetition.
     """
     order = topological(outputs)
     constant: set[Node] = set()
@@ -95,15 +106,12 @@ def schedule(
             constant.add(node)
     symbols = [node for node in order if node.op is SYMBOL]
     equations = [node for node in order if node.op is not SYMBOL and node not in constant]
-    if len(symbols) + len(equations) <= WHOLE and not chunk:
-        equations = by_urgency(equations, set(outputs), cycles)
-    varying = symbols + equations
-    size = chunk or (max(len(varying), 1) if len(varying) <= WHOLE else CHUNK)
-    runs = [varying[i : i + size] for i in range(0, len(varying), size)]
+    groups = repetitions(symbols + equations, outputs, fusable) if rolled and not chunk else []
+    runs = _repeated(symbols, equations, outputs, groups) if groups else _cut(symbols, equations, outputs, chunk)
 
     home: dict[Node, int] = {}
     last: dict[Node, int] = {}
-    for index, run in enumerate(runs):
+    for index, (run, _) in enumerate(runs):
         for node in run:
             home[node] = index
             for arg in node.args:
@@ -117,7 +125,7 @@ def schedule(
     expiring: list[list[int]] = [[] for _ in runs]
     slots = 0
     chunks: list[Chunk] = []
-    for index, run in enumerate(runs):
+    for index, (run, group) in enumerate(runs):
         reads: dict[Node, int] = {}
         for node in [*run, *copied] if index == len(runs) - 1 else run:
             for arg in (node, *node.args):
@@ -133,7 +141,7 @@ def schedule(
                     slots += 1
                 expiring[last[node]].append(slot[node])
                 writes[node] = slot[node]
-        chunks.append(Chunk(tuple(run), reads, writes))
+        chunks.append(Chunk(tuple(run), reads, writes, group))
         # Free only for later chunks: this one may store a result before it has loaded everything it reads.
         free.extend(expiring[index])
     return Schedule(
@@ -141,7 +149,47 @@ def schedule(
         outputs=tuple(outputs),
         constants=tuple(node for node in order if node in constant),
         chunks=tuple(chunks),
-        slots=slots,
+        slots=slots + bool(groups),
         fusable=frozenset(fusable),
         fast=fast,
     )
+
+
+def _cut(
+    symbols: Sequence[Node], equations: Sequence[Node], outputs: Sequence[Node], chunk: int | None
+) -> list[Run]:
+    """Return inputs and equations in one run, or in runs of equal length if there are many."""
+    if len(symbols) + len(equations) <= WHOLE and not chunk:
+        equations = by_urgency(equations, set(outputs), cycles)
+    varying = [*symbols, *equations]
+    size = chunk or (max(len(varying), 1) if len(varying) <= WHOLE else CHUNK)
+    return [(varying[i : i + size], None) for i in range(0, len(varying), size)]
+
+
+def _repeated(
+    symbols: Sequence[Node], equations: Sequence[Node], outputs: Sequence[Node], groups: Sequence[Copies]
+) -> list[Run]:
+    """Return inputs, copies and what stands between them."""
+    asked = set(outputs)
+    between = len(equations) - sum(len(copies) * len(copies[0]) for copies in groups)
+    size = CHUNK if between > WHOLE else WHOLE
+    many = [node for node in symbols if node.dtype != "bool"]
+    if len(many) < _INPUTS:
+        many = []
+    single = set(many)
+    others = [node for node in symbols if node not in single]
+    runs: list[Run] = [(others, None)] if others else []
+    runs += [((node,), len(groups)) for node in many]
+    ordered: dict[int, list[int]] = {}
+    for nodes, group in segments(equations, groups):
+        if group is None:
+            run = by_urgency(nodes, asked, cycles) if size == WHOLE else nodes
+            runs += [(run[i : i + size], None) for i in range(0, len(run), size)]
+            continue
+        if group not in ordered:
+            place = {node: k for k, node in enumerate(nodes)}
+            ordered[group] = [place[node] for node in by_urgency(nodes, asked, cycles)]
+        runs.append(([nodes[k] for k in ordered[group]], group))
+    if runs[-1][1] is not None:
+        runs.append(((), None))  # what is stored last of all
+    return runs

@@ -1,0 +1,161 @@
+"""A graph as arrays of numbers: what looks alike in it, who reads what, and an order in which repetitions are stretches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgrad.ir.graph import Node
+
+__all__ = ["LARGE", "NUMBERS", "Bools", "Graph", "Ints"]
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+NUMBERS = frozenset({"add", "mul", "div"})
+"""Ops whose code is the same for every number: copies may differ in a number that stands beside a variable."""
+
+LARGE = 48
+"""Of formulas larger than that, size says nothing about the size of a repetition."""
+
+_DEPTH = 5
+"""Equal so deep, equations have one colour."""
+
+
+class Graph:
+    """The symbols and equations of a graph by number; the number after the last stands for all constants.
+
+    Args:
+        nodes: symbols and equations, arguments first.
+        outputs: what is asked for.
+        fusable: nodes that may be rounded once together.
+
+    Attributes:
+        args: for every equation the numbers of its operands.
+        key: equal for equations with equal code.
+        leaf: which are symbols.
+    """
+
+    def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], fusable: Collection[Node]) -> None:
+        self.nodes = nodes
+        n = self.n = len(nodes)
+        get = {node: i for i, node in enumerate(nodes)}.get
+        asked: dict[Node, int] = {}
+        for node in outputs:
+            asked[node] = asked.get(node, 0) + 1
+        kinds: dict[tuple[Any, ...], int] = {}
+        keys: list[int] = []
+        operands: list[list[int]] = []
+        for node in nodes:
+            numbers = [get(a, n) for a in node.args]
+            operands.append(numbers)
+            known = _constants(node, numbers, n) if n in numbers else None
+            kind = (node.op.name, node.params if numbers else None, node in fusable, asked.get(node), known)
+            keys.append(kinds.setdefault(kind, len(kinds)))
+        count = np.fromiter(map(len, operands), np.int64, n)
+        self.arity = max(int(count.max(initial=0)), 1)
+        ends = np.cumsum(count)
+        self.args: Ints = np.full((n + 1, self.arity), n, np.int64)
+        flat = np.fromiter(chain.from_iterable(operands), np.int64, int(count.sum()))
+        self.args[np.repeat(np.arange(n), count), np.arange(len(flat)) - np.repeat(ends - count, count)] = flat
+        self.key: Ints = np.array([*keys, -1], np.int64)
+        self.leaf: Bools = np.append(count == 0, False)
+
+    def colours(self) -> tuple[Ints, Ints]:
+        """Return for every equation its colour, and the size of its formula as far as the colour knows it."""
+        inner = self.args[: self.n] < self.n
+        equation = np.append(~self.leaf[:-1], False)
+        base = np.where(equation, _mixed(self.key.astype(np.uint64) + np.uint64(3)), np.uint64(1))
+        colour, size = base, equation.astype(np.int64)
+        for _ in range(_DEPTH):
+            mixed, larger = base, equation.astype(np.int64)
+            for k in range(self.arity):
+                mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + colour[self.args[:, k]])
+                larger[:-1] += np.where(inner[:, k], size[self.args[:-1, k]], 0)
+            colour, size = np.where(equation, mixed, np.uint64(1)), larger
+        return np.unique(colour[:-1], return_inverse=True)[1].reshape(-1), np.minimum(size[:-1], LARGE)
+
+    def link(self) -> None:
+        """Note the readers of every value, which only graphs with repetition need."""
+        n = self.n
+        flat = self.args[:n].reshape(-1)
+        used = np.flatnonzero(flat < n)
+        order = used[np.argsort(flat[used], kind="stable")]
+        self.source: Ints = flat[order]
+        self.reader: Ints = order // self.arity
+        self.operand: Ints = order % self.arity
+        self.start: Ints = np.searchsorted(self.source, np.arange(n + 2))
+
+    def uses(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """Return positions in `reader` of all uses of some nodes, and which of the nodes each is of."""
+        first, count = self.start[nodes], self.start[nodes + 1] - self.start[nodes]
+        which = np.repeat(np.arange(len(nodes)), count)
+        return np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count), which
+
+    def early(self, unit: Ints) -> Ints | None:
+        """Return the place of every equation if units are computed at once, and each follows its operands at once.
+
+        In this order a repetition is a stretch; in the order of a walk, what only a second output needs is far away.
+        Of several that can follow, those that read nothing else come first: they may belong to the same repetition.
+
+        Args:
+            unit: for every equation, the equation that stands for its unit.
+
+        Returns:
+            The places, in a unit beside each other; None if there is no such order.
+        """
+        n = self.n
+        edges = np.sort(unit[self.source] * n + unit[self.reader])
+        edges = edges[np.append(True, edges[1:] != edges[:-1])]
+        source, reader = edges // n, edges % n
+        between = source != reader
+        source, reader = source[between], reader[between]
+        lone = np.bincount(reader[~self.leaf[source]], minlength=n) == 1
+        order = np.lexsort((~lone[reader], source))
+        readers, start = reader[order].tolist(), np.searchsorted(source, np.arange(n + 1)).tolist()
+        count = np.bincount(reader, minlength=n)
+        missing = count.tolist()
+        alone = unit == np.arange(n)
+        place = [0] * n
+        done = 0
+        for first in np.flatnonzero((count == 0) & alone).tolist():
+            place[first] = done
+            done += 1
+            stack = [first]
+            while stack:
+                top = stack.pop()
+                ready: list[int] = []
+                for k in readers[start[top] : start[top + 1]]:
+                    missing[k] -= 1
+                    if not missing[k]:
+                        place[k] = done
+                        done += 1
+                        ready.append(k)
+                stack += reversed(ready)
+        if done < int(alone.sum()):
+            return None
+        found = np.empty(n, np.int64)
+        found[np.lexsort((np.arange(n), np.array(place, np.int64)[unit]))] = np.arange(n)
+        return found
+
+
+def _constants(node: Node, numbers: Sequence[int], n: int) -> tuple[object, ...]:
+    """Return what copies must have in common of constant operands: where they are, and which where it matters."""
+    free = node.op.name in NUMBERS
+    return tuple(
+        [
+            None if k < n else "number" if free and a.dtype != "bool" else a
+            for a, k in zip(node.args, numbers, strict=True)
+        ]
+    )
+
+
+def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter the bits of numbers (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,106 @@
+"""Repetition in large graphs: equations that stand there again and again on other operands.
+
+A sum of a thousand equal terms, the pairs of an N-body energy, an unrolled time stepper have many copies of one piece of
+graph. Found are groups of copies: row t of every copy has the same op, and its operands are the same rows of its own
+copy or come from outside. `schedule` makes a chunk of every copy, and the code generator one loop of every group.
+
+How: equations whose operands look alike to a bounded depth have one colour (the refinement of Weisfeiler and Leman, 1968,
+downwards alone). The equations of a colour are the seeds of copies (`lower/growth.py`). Of a few colours the one with
+the largest copies is taken, then of what is left.
+
+The cost is one pass over the equations in Python and a few over arrays (`lower/alike.py`); graphs of which less than a
+quarter looks alike end there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from symgrad.ir.graph import Node, growing
+from symgrad.lower.alike import Bools, Graph, Ints
+from symgrad.lower.growth import FEWEST, LEAST, Group, Growth
+
+__all__ = ["FEWEST", "Copies", "repetitions"]
+
+Copies = list[tuple[Node, ...]]
+"""The copies of one group, in an order in which they can be computed; their rows correspond."""
+
+_GROUPS, _BEST_OF, _VAIN = 6, 3, 8
+"""Groups of a graph; of how many each is the largest; colours that may be tried in vain."""
+
+_LEAST_SIZE = 4
+"""Equations of a formula that looks like others by more than chance."""
+
+_PART = 16
+"""What may save less than this part of a graph is not looked at."""
+
+
+@growing()
+def repetitions(
+    nodes: Sequence[Node], outputs: Sequence[Node], fusable: Collection[Node] = ()
+) -> list[Copies]:
+    """Find the groups of copies of a graph that are worth a loop.
+
+    Args:
+        nodes: symbols and equations, arguments first; what else equations read is constant.
+        outputs: what is asked for: copies are alike in what of them is.
+        fusable: nodes that may be rounded once together: copies are alike in them too.
+
+    Returns:
+        The groups; no equation is in two. There is an order of all copies and of what is in none, in which everything
+        is there when it is read.
+    """
+    if len(nodes) < LEAST:
+        return []
+    graph = Graph(nodes, outputs, fusable)
+    colours, sizes = graph.colours()
+    alike = (np.bincount(colours)[colours] >= FEWEST) & (sizes >= _LEAST_SIZE)
+    if 4 * int(alike.sum()) < int((~graph.leaf[:-1]).sum()):
+        return []
+    graph.link()
+    growth = Growth(graph)
+    found: list[Copies] = []
+    vain = np.zeros(graph.n, np.bool_)
+    while len(found) < _GROUPS:
+        group = _largest(growth, colours, sizes, vain)
+        if group is None:
+            break
+        growth.take(group)
+        equations = np.stack(group.rows, axis=1).tolist()
+        found.append([tuple([nodes[i] for i in copy]) for copy in equations])
+    return found
+
+
+def _largest(growth: Growth, colours: Ints, sizes: Ints, vain: Bools) -> Group | None:
+    """Return the largest of a few groups; mark what has been tried in vain."""
+    best: Group | None = None
+    seen = vain | growth.taken[:-1]
+    good = bad = 0
+    while good < _BEST_OF and bad < _VAIN:
+        seeds = _seeds(np.flatnonzero(~seen), colours, sizes)
+        if seeds is None:
+            break
+        seen[seeds] = True
+        group = growth.grown(seeds)
+        if group is None:
+            vain[seeds] = True
+            bad += 1
+            continue
+        good += 1
+        for row in group.rows:
+            seen[row] = True
+        if best is None or group.size > best.size:
+            best = group
+    return best
+
+
+def _seeds(free: Ints, colours: Ints, sizes: Ints) -> Ints | None:
+    """Return the equations of the colour that promises most: many, of a large formula."""
+    if not len(free):
+        return None
+    worth = np.bincount(colours[free], sizes[free])
+    worth[np.bincount(colours[free]) < FEWEST] = 0
+    best = int(np.argmax(worth))
+    return free[colours[free] == best] if worth[best] >= max(LEAST, len(colours) // _PART) else None
