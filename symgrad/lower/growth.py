@@ -17,13 +17,16 @@ import numpy as np
 from symgrad.lower.alike import Bools, Graph, Ints
 from symgrad.lower.tasks import own_cost
 
-__all__ = ["FEWEST", "LEAST", "Group", "Growth"]
+__all__ = ["FEWEST", "LEAST", "PART", "Group", "Growth"]
 
 FEWEST = 4
 """Copies of a group."""
 
 LEAST = 300
 """Equations that a group must save."""
+
+PART = 16
+"""And at least the graph's size divided by this."""
 
 _MOST = 160
 """Rows of a copy: beyond, a loop over copies gains little, and its code waits for registers."""
@@ -33,6 +36,9 @@ _JOINED = 48
 
 _TRAFFIC = 1.1
 """Loads and stores for each simple operation: more take longer than the operations."""
+
+_TRIALS = 5
+"""Orders that are tried for a group because a row does not fit in many copies in the order that is known."""
 
 _DOWN, _UP, _LONE = range(3)
 """Ways to a row: an operand of another, a reader, a reader that reads nothing else."""
@@ -70,6 +76,16 @@ class Group:
         return Group([row[keep] for row in self.rows], self.ids[keep], self.top[keep], self.steps)
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What could be a row: an equation for every copy, where it has the same code, and where also the order is kept."""
+
+    nodes: Ints
+    alike: Bools
+    late: Bools
+    top: Ints  # the place of the last equation of each copy then
+
+
 class Growth:
     """Grows groups in a graph, one after the other.
 
@@ -88,6 +104,7 @@ class Growth:
         self._owner: Ints = np.full(n + 1, -1, np.int64)
         self._unit: Ints = np.arange(n)
         self._pos: Ints = np.arange(n + 1)
+        self._trials = 0
         self._order(self._unit)
 
     def take(self, group: Group) -> None:
@@ -107,6 +124,7 @@ class Growth:
         seeds = seeds[np.argsort(self._pos[seeds])]
         group = Group([seeds], np.arange(len(seeds)), self._pos[seeds], [])
         self._own(group)
+        self._trials = _TRIALS
         for _ in range(4):
             before = len(group.rows)
             group = self._down(group)
@@ -177,40 +195,41 @@ class Growth:
         """Narrow down to what one copy alone has found."""
         return fits & (np.bincount(found[fits], minlength=self.graph.n + 1)[found] == 1)
 
-    def _joins(self, group: Group, found: Ints, fits: Bools, top: Ints, step: Step) -> Group:
+    def _joins(self, group: Group, found: _Found, step: Step) -> Group:
         """Add a row where it fits, unless fewer equations were in copies then."""
-        count, rows = int(fits.sum()), len(group.rows)
-        if count < FEWEST or count * (rows + 1) < group.size:
-            return group
-        if count < len(group):
+        for fits in (found.alike, found.late):
+            count = int(fits.sum())
+            if count < FEWEST or count * (len(group.rows) + 1) < group.size:
+                return group
+            late = count == int(found.late.sum())
+            if not late and not self._trials:
+                continue
+            joined = group.chosen(fits)
+            joined.rows.append(found.nodes[fits])
+            joined.top = found.top[fits]
             self._own(group, -1)
-            group = group.chosen(fits)
+            self._own(joined)
+            if not late:
+                self._trials -= 1
+            if late or self._reorder(joined):
+                joined.steps.append(step)
+                return joined
+            self._own(joined, -1)
             self._own(group)
-        group.rows.append(found[fits])
-        group.top = top[fits]
-        group.steps.append(step)
-        self._owner[found[fits]] = group.ids
         return group
 
     def _down(self, group: Group) -> Group:
         t = 0
         while t < len(group.rows) < _MOST:
             for k in range(self.graph.arity):
-                found = self.graph.args[group.rows[t], k]
-                open_ = self._open(found)
-                if int(open_.sum()) < FEWEST:
-                    continue
-                keys, count = np.unique(self.graph.key[found[open_]], return_counts=True)
-                step = (_DOWN, t, k, int(keys[np.argmax(count)]))
-                group = self._joins(group, found, self._fits_below(group, found, step), group.top, step)
+                nodes = self.graph.args[group.rows[t], k]
+                open_ = self._open(nodes)
+                if int(open_.sum()) >= FEWEST:
+                    keys, count = np.unique(self.graph.key[nodes[open_]], return_counts=True)
+                    step = (_DOWN, t, k, int(keys[np.argmax(count)]))
+                    group = self._joins(group, self._found(group, step), step)
             t += 1
         return group
-
-    def _fits_below(self, group: Group, found: Ints, step: Step) -> Bools:
-        fits = self._single(found, self._open(found) & (self.graph.key[found] == step[3]))
-        if fits.any():
-            fits[fits] = self._late(found[fits], group.ids[fits], group.top[fits])
-        return fits
 
     def _up(self, group: Group, way: int) -> Group:
         t = 0
@@ -224,34 +243,40 @@ class Growth:
             for i in np.argsort(near).tolist():
                 if 2 * count[i] >= len(group):
                     key, k = divmod(int(names[i]), self.graph.arity)
-                    found, fits, top = self._above(group, (way, t, k, key))
-                    group = self._joins(group, found, fits, top, (way, t, k, key))
+                    group = self._joins(group, self._found(group, (way, t, k, key)), (way, t, k, key))
             t += 1
         return group
 
-    def _above(self, group: Group, step: Step) -> tuple[Ints, Bools, Ints]:
-        """Return the reader that a step leads to in each copy, where it fits, and where the copy ends with it."""
+    def _found(self, group: Group, step: Step) -> _Found:
+        """Return where a step leads from each copy."""
         way, t, k, key = step
         graph = self.graph
+        if way == _DOWN:
+            nodes = graph.args[group.rows[t], k]
+            alike = self._single(nodes, self._open(nodes) & (graph.key[nodes] == key))
+            late = alike.copy()
+            late[alike] = self._late(nodes[alike], group.ids[alike], group.top[alike])
+            return _Found(nodes, alike, late, group.top)
         uses, which = graph.uses(group.rows[t])
         readers = graph.reader[uses]
         meant = self._open(readers) & (graph.key[readers] == key) & (graph.operand[uses] == k)
-        found = np.full(len(group), graph.n)
-        found[which[meant]] = readers[meant]
-        fits = self._single(found, np.bincount(which[meant], minlength=len(group)) == 1)
-        top = np.maximum(group.top, self._pos[found])
+        nodes = np.full(len(group), graph.n)
+        nodes[which[meant]] = readers[meant]
+        alike = self._single(nodes, np.bincount(which[meant], minlength=len(group)) == 1)
+        top = np.maximum(group.top, self._pos[nodes])
         if way == _LONE:
-            for operand in graph.args[found].T:
-                fits &= (self._owner[operand] == group.ids) | (operand == graph.n) | graph.leaf[operand]
-        elif fits.any():
-            # The copy ends later with it, and nothing of the copy may be read before that.
-            ids, rows = group.ids[fits], [*(row[fits] for row in group.rows), found[fits]]
-            self._owner[found[fits]] = ids
-            many = len(rows)
-            late = self._late(np.concatenate(rows), np.tile(ids, many), np.tile(top[fits], many))
-            self._owner[found[fits]] = -1
-            fits[fits] = late.reshape(many, -1).all(axis=0)
-        return found, fits, top
+            for operand in graph.args[nodes].T:
+                alike &= (self._owner[operand] == group.ids) | (operand == graph.n) | graph.leaf[operand]
+            return _Found(nodes, alike, alike, top)
+        # The copy ends later with the reader, and nothing of the copy may be read before that.
+        ids, rows = group.ids[alike], [*(row[alike] for row in group.rows), nodes[alike]]
+        many = len(rows)
+        self._owner[nodes[alike]] = ids
+        each = self._late(np.concatenate(rows), np.tile(ids, many), np.tile(top[alike], many))
+        self._owner[nodes[alike]] = -1
+        late = alike.copy()
+        late[alike] = each.reshape(many, -1).all(axis=0)
+        return _Found(nodes, alike, late, top)
 
     # copies
 
@@ -265,13 +290,11 @@ class Growth:
         more = Group([seeds], ids, self._pos[seeds], [])
         self._own(more)
         for step in group.steps:
-            if step[0] == _DOWN:
-                found, top = self.graph.args[more.rows[step[1]], step[2]], more.top
-                fits = self._fits_below(more, found, step)
-            else:
-                found, fits, top = self._above(more, step)
+            found = self._found(more, step)
             self._own(more, -1)
-            more = Group([*(row[fits] for row in more.rows), found[fits]], more.ids[fits], top[fits], [])
+            more = more.chosen(found.alike)
+            more.rows.append(found.nodes[found.alike])
+            more.top = found.top[found.alike]
             self._own(more)
         if not len(more):
             return group
@@ -315,9 +338,9 @@ class Growth:
 
     def _pays(self, group: Group) -> bool:
         """Tell whether a loop saves enough, and computes enough for what it loads and stores."""
-        if len(group) < FEWEST or (len(group) - 1) * len(group.rows) < LEAST:
-            return False
         graph = self.graph
+        if len(group) < FEWEST or group.size - len(group.rows) < max(LEAST, graph.n // PART):
+            return False
         cost = sum(own_cost(graph.nodes[int(row[0])]) for row in group.rows)
         loads: set[bytes] = set()
         stores = 0

@@ -20,21 +20,21 @@ import numpy as np
 
 from symgrad.ir.graph import Node, growing
 from symgrad.lower.alike import Bools, Graph, Ints
-from symgrad.lower.growth import FEWEST, LEAST, Group, Growth
+from symgrad.lower.growth import FEWEST, LEAST, PART, Group, Growth
 
-__all__ = ["FEWEST", "Copies", "repetitions"]
+__all__ = ["FEWEST", "SMALL", "Copies", "repetitions"]
 
 Copies = list[tuple[Node, ...]]
 """The copies of one group, in an order in which they can be computed; their rows correspond."""
 
-_GROUPS, _BEST_OF, _VAIN = 6, 3, 8
+SMALL = 1000
+"""Smaller graphs are compiled in no time as they are."""
+
+_GROUPS, _BEST_OF, _VAIN = 6, 3, 6
 """Groups of a graph; of how many each is the largest; colours that may be tried in vain."""
 
 _LEAST_SIZE = 4
 """Equations of a formula that looks like others by more than chance."""
-
-_PART = 16
-"""What may save less than this part of a graph is not looked at."""
 
 
 @growing()
@@ -52,7 +52,7 @@ def repetitions(
         The groups; no equation is in two. There is an order of all copies and of what is in none, in which everything
         is there when it is read.
     """
-    if len(nodes) < LEAST:
+    if len(nodes) < SMALL:
         return []
     graph = Graph(nodes, outputs, fusable)
     colours, sizes = graph.colours()
@@ -62,7 +62,7 @@ def repetitions(
     graph.link()
     growth = Growth(graph)
     found: list[Copies] = []
-    vain = np.zeros(graph.n, np.bool_)
+    vain: list[Ints] = []
     while len(found) < _GROUPS:
         group = _largest(growth, colours, sizes, vain)
         if group is None:
@@ -73,20 +73,21 @@ def repetitions(
     return found
 
 
-def _largest(growth: Growth, colours: Ints, sizes: Ints, vain: Bools) -> Group | None:
-    """Return the largest of a few groups; mark what has been tried in vain."""
+def _largest(growth: Growth, colours: Ints, sizes: Ints, vain: list[Ints]) -> Group | None:
+    """Return the largest of a few groups; note what has been tried in vain."""
     best: Group | None = None
-    seen = vain | growth.taken[:-1]
-    good = bad = 0
-    while good < _BEST_OF and bad < _VAIN:
+    seen: Bools = growth.taken[:-1].copy()
+    for seeds in vain:
+        seen[seeds] = True
+    good = 0
+    while good < _BEST_OF and len(vain) < _VAIN:
         seeds = _seeds(np.flatnonzero(~seen), colours, sizes)
         if seeds is None:
             break
         seen[seeds] = True
         group = growth.grown(seeds)
         if group is None:
-            vain[seeds] = True
-            bad += 1
+            vain.append(seeds)
             continue
         good += 1
         for row in group.rows:
@@ -103,4 +104,4 @@ def _seeds(free: Ints, colours: Ints, sizes: Ints) -> Ints | None:
     worth = np.bincount(colours[free], sizes[free])
     worth[np.bincount(colours[free]) < FEWEST] = 0
     best = int(np.argmax(worth))
-    return free[colours[free] == best] if worth[best] >= max(LEAST, len(colours) // _PART) else None
+    return free[colours[free] == best] if worth[best] >= max(LEAST, len(colours) // PART) else None
