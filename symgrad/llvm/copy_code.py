@@ -106,7 +106,9 @@ class _CopyWriter(ChunkWriter):
 
     def _place(self, slots: Sequence[int]) -> str:
         size = self.builder.width * self.builder.real.itemsize
-        return self.builder.emit(f"getelementptr i8, ptr %spill, i64 {self._entry([s * size for s in slots])}").text
+        return self.builder.emit(
+            f"getelementptr i8, ptr %spill, i64 {self._entry([s * size for s in slots])}"
+        ).text
 
     def _argument(self, number: str, index: str, mask: bool) -> str:
         b = self.builder
@@ -147,7 +149,9 @@ class _CopyWriter(ChunkWriter):
         b = self.builder
         tables: list[str] = []
         rows: list[str] = []
-        numbers = [[f"{b.real.llvm} {b.real.literal(self.constants[n].literal)}" for n in c] for c in self.numbers]
+        numbers = [
+            [f"{b.real.llvm} {b.real.literal(self.constants[n].literal)}" for n in c] for c in self.numbers
+        ]
         places = [[f"i32 {entry}" for entry in column] for column in self.places]
         for kind, row, name, columns in (
             ("i32", "%row", "places", places),

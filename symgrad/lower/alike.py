@@ -61,7 +61,9 @@ class Graph:
         ends = np.cumsum(count)
         self.args: Ints = np.full((n + 1, self.arity), n, np.int64)
         flat = np.fromiter(chain.from_iterable(operands), np.int64, int(count.sum()))
-        self.args[np.repeat(np.arange(n), count), np.arange(len(flat)) - np.repeat(ends - count, count)] = flat
+        self.args[np.repeat(np.arange(n), count), np.arange(len(flat)) - np.repeat(ends - count, count)] = (
+            flat
+        )
         self.key: Ints = np.array([*keys, -1], np.int64)
         self.leaf: Bools = np.append(count == 0, False)
 

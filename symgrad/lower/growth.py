@@ -352,4 +352,3 @@ class Growth:
             uses, which = graph.uses(row)
             stores += bool((self._owner[graph.reader[uses]] != group.ids[which]).any())
         return len(loads) + stores <= _TRAFFIC * cost
-

@@ -107,10 +107,12 @@ def schedule(
     symbols = [node for node in order if node.op is SYMBOL]
     equations = [node for node in order if node.op is not SYMBOL and node not in constant]
     groups = repetitions(symbols + equations, outputs, fusable) if rolled and not chunk else []
-    copied_most = 2 * sum(len(copies) * len(copies[0]) for copies in groups) >= len(equations)
+    copied_most = 3 * sum(len(copies) * len(copies[0]) for copies in groups) >= 2 * len(equations)
     if len(symbols) + len(equations) <= WHOLE and not copied_most:
         groups = []  # one function for all is quicker than many pieces between a few loops
-    runs = _repeated(symbols, equations, outputs, groups) if groups else _cut(symbols, equations, outputs, chunk)
+    runs = (
+        _repeated(symbols, equations, outputs, groups) if groups else _cut(symbols, equations, outputs, chunk)
+    )
 
     home: dict[Node, int] = {}
     last: dict[Node, int] = {}

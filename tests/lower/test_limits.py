@@ -20,8 +20,8 @@ def nested(depth: int) -> sg.Expr:
     return value
 
 
-def count(*outputs: sg.Expr) -> int:
-    return side_by_side(schedule([e.node for e in outputs], [X.node, Y.node]))
+def count(*outputs: sg.Expr, rolled: bool = False) -> int:
+    return side_by_side(schedule([e.node for e in outputs], [X.node, Y.node], rolled=rolled))
 
 
 def test_long_chains_are_computed_two_at_a_time() -> None:
@@ -35,6 +35,7 @@ def test_short_loops_and_wide_ones_are_not() -> None:
     wide = [sg.sin(X + k) * sg.cos(Y + k) for k in range(40)]
     assert count(*wide) == 1
     assert count(nested(3000)) == 1  # compiling twice the code would take too long
+    assert count(nested(3000), rolled=True) == 2  # in a loop it is little code
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 15, 16, 17, 33, 1000])

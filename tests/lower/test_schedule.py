@@ -76,10 +76,10 @@ def test_small_graphs_are_whole_and_slots_are_used_again():
     node = SYMBOLS[0]
     for i in range(WHOLE + 50):
         node = OPS["add"](node, SYMBOLS[1 + i % 2])
-    plan = schedule([node], SYMBOLS)
+    plan = schedule([node], SYMBOLS, rolled=False)
     assert len(plan.chunks) == -(-(WHOLE + 53) // CHUNK)
     assert plan.slots <= 5
-    assert len(schedule([node.args[0].args[0]], SYMBOLS, chunk=None).chunks) > 1
+    assert len(schedule([node.args[0].args[0]], SYMBOLS, rolled=False).chunks) > 1
     assert len(schedule(random_outputs(2), SYMBOLS).chunks) == 1
 
 
