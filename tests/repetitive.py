@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from fractions import Fraction
 from collections.abc import Sequence
+from fractions import Fraction
 
 import symgrad as sg
 

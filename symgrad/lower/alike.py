@@ -1,4 +1,4 @@
-"""A graph as arrays of numbers: what looks alike in it, who reads what, and an order in which repetitions are stretches."""
+"""A graph as arrays of numbers: what looks alike, who reads what, and an order in which repetitions are stretches."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Repetition in large graphs: equations that stand there again and again on other operands.
 
-A sum of a thousand equal terms, the pairs of an N-body energy, an unrolled time stepper have many copies of one piece of
-graph. Found are groups of copies: row t of every copy has the same op, and its operands are the same rows of its own
+A sum of a thousand equal terms, the pairs of an N-body energy, an unrolled time stepper have many copies of one piece
+of graph. Found are groups of copies: row t of every copy has the same op, and its operands are the same rows of its own
 copy or come from outside. `schedule` makes a chunk of every copy, and the code generator one loop of every group.
 
-How: equations whose operands look alike to a bounded depth have one colour (the refinement of Weisfeiler and Leman, 1968,
-downwards alone). The equations of a colour are the seeds of copies (`lower/growth.py`). Of a few colours the one with
-the largest copies is taken, then of what is left.
+How: equations whose operands look alike to a bounded depth have one colour (the refinement of Weisfeiler and Leman,
+1968, downwards alone). The equations of a colour are the seeds of copies (`lower/growth.py`). Of a few colours the one
+whose copies have most equations is taken, then the next of what is left.
 
 The cost is one pass over the equations in Python and a few over arrays (`lower/alike.py`); graphs of which less than a
 quarter looks alike end there.
@@ -68,8 +68,8 @@ def repetitions(
         if group is None:
             break
         growth.take(group)
-        equations = np.stack(group.rows, axis=1).tolist()
-        found.append([tuple([nodes[i] for i in copy]) for copy in equations])
+        columns = [[nodes[i] for i in row.tolist()] for row in group.rows]
+        found.append(list(zip(*columns, strict=True)))
     return found
 
 

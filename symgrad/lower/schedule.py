@@ -1,9 +1,11 @@
 """The order of computation: constants first, then inputs, then equations, in chunks of bounded size.
 
 A code generator is superlinear in the size of one function, so a large graph is cut into chunks, one function
-each. Where the same equations stand again and again on other operands (`lower/rolling.py`), each copy is a chunk, and
-chunks of one group are one function with a loop. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
+each. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
 reader has run.
+
+Where the same equations stand again and again on other operands (`lower/rolling.py`), each copy is a chunk, and all
+chunks of a group are one function with a loop.
 
 Inputs are read first of all, and outputs that are inputs are stored last of all (by the last chunk): nothing
 is stored to an output before every input has been read, so an output array may be an input array.

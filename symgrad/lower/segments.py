@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
+from symgrad.errors import InternalError
 from symgrad.ir.graph import Node
 from symgrad.lower.rolling import FEWEST, Copies
 
@@ -87,4 +88,6 @@ def _ordered(equations: Sequence[Node], groups: Sequence[Copies]) -> list[Run]:
                     offer(reader)
         if between:
             runs.append((between, None))
+    if any(missing):
+        raise InternalError("copies wait for each other")
     return runs

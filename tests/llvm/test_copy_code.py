@@ -1,4 +1,4 @@
-"""Loops over copies give the bits that the same equations give one after the other, in every place and way to run them."""
+"""Loops over copies give the bits that the same equations give one after the other, in every way to run them."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_random_repetitive_programs(seed: int, single: bool, count: int) -> None
     # An output may be an input array: nothing is stored before everything is read.
     copies = [a.copy() for a in given]
     out: list[np.ndarray | None] = []
-    left = {k: a for k, a in enumerate(copies)}
+    left = dict(enumerate(copies))
     for node in outputs:
         match = next((k for k, a in left.items() if (a.dtype == bool) == (node.dtype == "bool")), None)
         out.append(None if match is None else left.pop(match))

@@ -1,4 +1,4 @@
-"""Repetition is found in general, groups are copies of one piece, and there is an order in which they can be computed."""
+"""Repetition is found in general, groups are copies of one piece, and an order to compute them in exists."""
 
 from __future__ import annotations
 
