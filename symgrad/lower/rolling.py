@@ -68,7 +68,7 @@ def repetitions(
         if group is None:
             break
         growth.take(group)
-        columns = [[nodes[i] for i in row.tolist()] for row in group.rows]
+        columns = [[nodes[int(i)] for i in row] for row in group.rows]
         found.append(list(zip(*columns, strict=True)))
     return found
 

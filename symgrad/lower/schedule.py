@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
 from symgrad.lower.order import by_urgency
-from symgrad.lower.rolling import Copies, repetitions
+from symgrad.lower.rolling import repetitions
 from symgrad.lower.segments import Run, segments
 from symgrad.lower.tasks import cycles
 
@@ -109,12 +109,13 @@ def schedule(
     symbols = [node for node in order if node.op is SYMBOL]
     equations = [node for node in order if node.op is not SYMBOL and node not in constant]
     groups = repetitions(symbols + equations, outputs, fusable) if rolled and not chunk else []
-    copied_most = 3 * sum(len(copies) * len(copies[0]) for copies in groups) >= 2 * len(equations)
-    if len(symbols) + len(equations) <= WHOLE and not copied_most:
-        groups = []  # one function for all is quicker than many pieces between a few loops
-    runs = (
-        _repeated(symbols, equations, outputs, groups) if groups else _cut(symbols, equations, outputs, chunk)
-    )
+    pieces = segments(equations, groups) if groups else []
+    within = sum(len(piece) for piece, group in pieces if group is not None)
+    # Up to a size one function for all is quicker than many pieces between a few loops.
+    if not within or (len(symbols) + len(equations) <= WHOLE and 3 * within < 2 * len(equations)):
+        runs = _cut(symbols, equations, outputs, chunk)
+    else:
+        runs = _repeated(symbols, pieces, outputs, len(equations) - within)
 
     home: dict[Node, int] = {}
     last: dict[Node, int] = {}
@@ -156,7 +157,7 @@ def schedule(
         outputs=tuple(outputs),
         constants=tuple(node for node in order if node in constant),
         chunks=tuple(chunks),
-        slots=slots + bool(groups),
+        slots=slots + any(group is not None for _, group in runs),
         fusable=frozenset(fusable),
         fast=fast,
     )
@@ -174,11 +175,10 @@ def _cut(
 
 
 def _repeated(
-    symbols: Sequence[Node], equations: Sequence[Node], outputs: Sequence[Node], groups: Sequence[Copies]
+    symbols: Sequence[Node], pieces: Sequence[Run], outputs: Sequence[Node], between: int
 ) -> list[Run]:
-    """Return inputs, copies and what stands between them."""
+    """Return inputs, copies and what stands between them, so many equations in all."""
     asked = set(outputs)
-    between = len(equations) - sum(len(copies) * len(copies[0]) for copies in groups)
     size = CHUNK if between > WHOLE else WHOLE
     many = [node for node in symbols if node.dtype != "bool"]
     if len(many) < _INPUTS:
@@ -186,9 +186,10 @@ def _repeated(
     single = set(many)
     others = [node for node in symbols if node not in single]
     runs: list[Run] = [(others, None)] if others else []
-    runs += [((node,), len(groups)) for node in many]
+    own = 1 + max(group for _, group in pieces if group is not None)
+    runs += [((node,), own) for node in many]
     ordered: dict[int, list[int]] = {}
-    for nodes, group in segments(equations, groups):
+    for nodes, group in pieces:
         if group is None:
             run = by_urgency(nodes, asked, cycles) if size == WHOLE else nodes
             runs += [(run[i : i + size], None) for i in range(0, len(run), size)]
