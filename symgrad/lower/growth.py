@@ -40,6 +40,9 @@ _TRAFFIC = 1.1
 _TRIALS = 5
 """Orders that are tried for a group because a row does not fit in many copies in the order that is known."""
 
+_TRUSTED = 3
+"""Rows of a group for which this is done."""
+
 _DOWN, _UP, _LONE = range(3)
 """Ways to a row: an operand of another, a reader, a reader that reads nothing else."""
 
@@ -202,7 +205,7 @@ class Growth:
             if count < FEWEST or count * (len(group.rows) + 1) < group.size:
                 return group
             late = count == int(found.late.sum())
-            if not late and not self._trials:
+            if not late and (not self._trials or len(group.rows) < _TRUSTED):
                 continue
             joined = group.chosen(fits)
             joined.rows.append(found.nodes[fits])

@@ -94,6 +94,8 @@ def _largest(growth: Growth, colours: Ints, sizes: Ints, vain: list[Ints]) -> Gr
             seen[row] = True
         if best is None or group.size > best.size:
             best = group
+        if 2 * best.size > growth.graph.n:
+            break  # nothing larger is left
     return best
 
 

@@ -179,7 +179,6 @@ def _repeated(
 ) -> list[Run]:
     """Return inputs, copies and what stands between them, so many equations in all."""
     asked = set(outputs)
-    size = CHUNK if between > WHOLE else WHOLE
     many = [node for node in symbols if node.dtype != "bool"]
     if len(many) < _INPUTS:
         many = []
@@ -191,8 +190,8 @@ def _repeated(
     ordered: dict[int, list[int]] = {}
     for nodes, group in pieces:
         if group is None:
-            run = by_urgency(nodes, asked, cycles) if size == WHOLE else nodes
-            runs += [(run[i : i + size], None) for i in range(0, len(run), size)]
+            run = by_urgency(nodes, asked, cycles) if between <= WHOLE else nodes
+            runs += [(run[i : i + CHUNK], None) for i in range(0, len(run), CHUNK)]
             continue
         if group not in ordered:
             place = {node: k for k, node in enumerate(nodes)}
