@@ -67,8 +67,9 @@ class Code:
         self._plan = plan
         self._target = target or host().target
         self.real = real
-        self.quick = effort == "auto"
-        self._pays_from = better_pays_from(plan) if self.quick else math.inf
+        pays_from = better_pays_from(plan) if effort == "auto" else 0
+        self.quick = pays_from > 0
+        self._pays_from = pays_from if self.quick else math.inf
         self._module: Module | None = None
         module = emit(plan, real, self._target, quick=True) if self.quick else self.module
         self.bools = module.bools

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,28 +42,25 @@ class Graph:
         self.nodes = nodes
         n = self.n = len(nodes)
         get = {node: i for i, node in enumerate(nodes)}.get
-        asked: dict[Node, int] = {}
-        for node in outputs:
-            asked[node] = asked.get(node, 0) + 1
-        kinds: dict[tuple[Any, ...], int] = {}
-        keys: list[int] = []
-        operands: list[list[int]] = []
-        for node in nodes:
-            numbers = [get(a, n) for a in node.args]
-            operands.append(numbers)
-            known = _constants(node, numbers, n) if n in numbers else None
-            kind = (node.op.name, node.params if numbers else None, node in fusable, asked.get(node), known)
-            keys.append(kinds.setdefault(kind, len(kinds)))
-        count = np.fromiter(map(len, operands), np.int64, n)
+        flat = np.array([get(a, n) for node in nodes for a in node.args], np.int64)
+        count = np.array([len(node.args) for node in nodes], np.int64)
+        row = np.repeat(np.arange(n), count)
         self.arity = max(int(count.max(initial=0)), 1)
-        ends = np.cumsum(count)
         self.args: Ints = np.full((n + 1, self.arity), n, np.int64)
-        flat = np.fromiter(chain.from_iterable(operands), np.int64, int(count.sum()))
-        self.args[np.repeat(np.arange(n), count), np.arange(len(flat)) - np.repeat(ends - count, count)] = (
-            flat
-        )
-        self.key: Ints = np.array([*keys, -1], np.int64)
+        self.args[row, np.arange(len(flat)) - np.repeat(np.cumsum(count) - count, count)] = flat
         self.leaf: Bools = np.append(count == 0, False)
+        codes: dict[object, int] = {}
+        known = codes.setdefault
+        keys = [known((node.op, node.params if node.args else None), len(codes)) for node in nodes]
+        for i in np.unique(row[flat == n]).tolist():
+            keys[i] = known((keys[i], *_constants(nodes[i], self.args[i].tolist(), n)), len(codes))
+        for node in outputs:
+            i = get(node, n)
+            if i < n:
+                keys[i] = known((keys[i], "output"), len(codes))
+        self.key: Ints = np.array([*keys, -1], np.int64)
+        self.key[np.fromiter((get(node, n) for node in fusable), np.int64)] += len(codes)
+        self.key[n] = -1
 
     def colours(self) -> tuple[Ints, Ints]:
         """Return for every equation its colour, and the size of its formula as far as the colour knows it."""
@@ -151,7 +146,7 @@ def _constants(node: Node, numbers: Sequence[int], n: int) -> tuple[object, ...]
     return tuple(
         [
             None if k < n else "number" if free and a.dtype != "bool" else a
-            for a, k in zip(node.args, numbers, strict=True)
+            for a, k in zip(node.args, numbers, strict=False)
         ]
     )
 

@@ -44,6 +44,10 @@ _BETTER, _BETTER_EQUATION = 15e6, 0.06e6
 """Nanoseconds in which better code is compiled: for any, and for each equation."""
 
 
+_SOON = 1500
+"""Equations, of each repetition the first alone: better code of so few takes as long as writing them all down."""
+
+
 def better_pays_from(plan: Schedule) -> int:
     """Return after how many elements quick code has lost as much time as it takes to compile better code.
 
@@ -52,9 +56,14 @@ def better_pays_from(plan: Schedule) -> int:
 
     Args:
         plan: the equations of an elementwise loop.
+
+    Returns:
+        The number of elements; 0 where repetition leaves so little code that better code is there as soon.
     """
     copies = {chunk.group: len(chunk.nodes) for chunk in plan.chunks if chunk.group is not None}
     equations = sum(copies.values()) + sum(len(chunk.nodes) for chunk in plan.chunks if chunk.group is None)
+    if copies and equations <= _SOON:
+        return 0
     work = sum(_instructions(n) for chunk in plan.chunks for n in chunk.nodes)
     arguments = len(plan.inputs) + len(plan.outputs)
     return round((_BETTER + _BETTER_EQUATION * equations) / (_SLOWER * (work + _ARGUMENT * arguments)))

@@ -208,6 +208,15 @@ def test_code_follows_the_distinct_structure() -> None:
     assert len(code[0]) < 1500
 
 
+def test_better_code_of_little_is_compiled_at_once() -> None:
+    inputs, outputs = (list(nodes) for nodes in pendulum(300))
+    plans = [
+        schedule([e.node for e in outputs], [x.node for x in inputs], rolled=rolled)
+        for rolled in (True, False)
+    ]
+    assert [Code(plan, FLOAT64, effort="auto").quick for plan in plans] == [False, True]
+
+
 def test_threads_and_broadcasting() -> None:
     inputs, outputs = pendulum(200)
     one, two = (sg.compile(outputs, inputs, threads=n) for n in (1, min(2, _processors())))
