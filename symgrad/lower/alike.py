@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -20,8 +21,8 @@ NUMBERS = frozenset({"add", "mul", "div"})
 LARGE = 48
 """Of formulas larger than that, size says nothing about the size of a repetition."""
 
-_DEPTH = 5
-"""Equal so deep, equations have one colour."""
+_SHALLOW = 3
+"""Equal so deep, equations of small graphs have one colour."""
 
 
 class Graph:
@@ -68,7 +69,8 @@ class Graph:
         equation = np.append(~self.leaf[:-1], False)
         base = np.where(equation, _mixed(self.key.astype(np.uint64) + np.uint64(3)), np.uint64(1))
         colour, size = base, equation.astype(np.int64)
-        for _ in range(_DEPTH):
+        # Of random equations each step tells about four apart: so deep, few of them look alike by chance.
+        for _ in range(max(_SHALLOW, round(math.log(self.n, 4)) - 2)):
             mixed, larger = base, equation.astype(np.int64)
             for k in range(self.arity):
                 mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + colour[self.args[:, k]])

@@ -4,7 +4,7 @@ A sum of a thousand equal terms, the pairs of an N-body energy, an unrolled time
 of graph. Found are groups of copies: row t of every copy has the same op, and its operands are the same rows of its own
 copy or come from outside. `schedule` makes a chunk of every copy, and the code generator one loop of every group.
 
-How: equations whose operands look alike to a bounded depth have one colour (the refinement of Weisfeiler and Leman,
+How: equations whose operands look alike to some depth have one colour (the refinement of Weisfeiler and Leman,
 1968, downwards alone). The equations of a colour are the seeds of copies (`lower/growth.py`). Of a few colours the one
 whose copies have most equations is taken, then the next of what is left.
 

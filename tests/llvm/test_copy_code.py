@@ -24,7 +24,7 @@ from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.llvm.code import Code
 from symgrad.llvm.jit import Target
 from symgrad.llvm.types import FLOAT32, FLOAT64, FloatType
-from symgrad.lower import alike, growth, rolling, segments
+from symgrad.lower import growth, rolling, segments
 from symgrad.lower import schedule as scheduling
 from symgrad.lower.schedule import Schedule, schedule
 from tests.kernel.test_artefact import CC, needs_cc
@@ -64,7 +64,6 @@ def less_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (rolling, growth):
         monkeypatch.setattr(module, "LEAST", 20)
     monkeypatch.setattr(growth, "_TRAFFIC", 10.0)
-    monkeypatch.setattr(alike, "_DEPTH", 3)
     monkeypatch.setattr(segments, "FEWEST", 1)
     monkeypatch.setattr(scheduling, "WHOLE", 0)
     monkeypatch.setattr(scheduling, "CHUNK", 16)
