@@ -53,8 +53,9 @@ class Graph:
         codes: dict[object, int] = {}
         known = codes.setdefault
         keys = [known((node.op, node.params if node.args else None), len(codes)) for node in nodes]
-        for i in np.unique(row[flat == n]).tolist():
-            keys[i] = known((keys[i], *_constants(nodes[i], self.args[i].tolist(), n)), len(codes))
+        for i in map(int, np.unique(row[flat == n])):
+            operands = [int(k) for k in self.args[i]]
+            keys[i] = known((keys[i], *_constants(nodes[i], operands, n)), len(codes))
         for node in outputs:
             i = get(node, n)
             if i < n:
