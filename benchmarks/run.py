@@ -31,6 +31,7 @@ __all__ = ["BENCHMARKS", "machine", "main", "progress_bar"]
 # name -> module, function, heading
 BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "chain": ("chain", "run", "Shared operations: a chain of random sin, tanh, +, * on 10 inputs"),
+    "repetition": ("repetition", "run", "Equations that repeat themselves: loops, and the same written out"),
     "pbe": ("pbe", "run", "PBE correlation energy: all derivatives by 5 inputs"),
     "accuracy": ("pbe", "run_accuracy", "PBE correlation energy: accuracy of all 126 derivatives"),
     "cold": ("cold", "run", "A cold process, and compiling the demo program"),

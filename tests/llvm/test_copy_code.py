@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
+from benchmarks.repetition import lennard_jones, long_sum, pendulum, rosenbrock
 from symgrad.api.compile import arranged
 from symgrad.ir.graph import SYMBOL, Node, number, symbol
 from symgrad.ir.op import OPS
@@ -28,7 +29,6 @@ from symgrad.lower import growth, rolling, segments
 from symgrad.lower import schedule as scheduling
 from symgrad.lower.schedule import Schedule, schedule
 from tests.kernel.test_artefact import CC, needs_cc
-from tests.repetitive import lennard_jones, long_sum, pendulum, rosenbrock
 
 REALS = [symbol(Declaration(f"x{k}")) for k in range(6)]
 FLAGS = [symbol(Declaration(f"c{k}", BOOL)) for k in range(2)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 import symgrad as sg
+from benchmarks.repetition import Program, lennard_jones, long_sum, no_repetition, pendulum, rosenbrock, total
 from symgrad.api.compile import arranged
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
@@ -15,7 +16,6 @@ from symgrad.lower.rolling import Copies, repetitions
 from symgrad.lower.schedule import Schedule, schedule
 from symgrad.lower.segments import segments
 from tests.lower.test_schedule import simulate
-from tests.repetitive import Program, lennard_jones, long_sum, no_repetition, pendulum, rosenbrock, total
 
 
 def nodes_of(program: Program) -> tuple[list[Node], list[Node], frozenset[Node]]:

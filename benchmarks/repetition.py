@@ -1,0 +1,118 @@
+"""Programs in which the same equations stand again and again, and one in which they do not: with loops and without."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+import symgrad as sg
+from benchmarks.measure import Options, Row, interleaved, per_point
+from symgrad.api.compile import arranged
+from symgrad.kernel.compile import compile_nodes
+from symgrad.kernel.elementwise import ElementwiseKernel
+from symgrad.llvm.code import Code
+from symgrad.llvm.types import FLOAT64
+from symgrad.lower.schedule import schedule
+
+__all__ = ["lennard_jones", "long_sum", "no_repetition", "pendulum", "rosenbrock", "run", "total"]
+
+POINTS = 1_000
+
+Program = tuple[list[sg.Expr], list[sg.Expr]]
+"""Inputs and outputs."""
+
+
+def total(terms: Sequence[sg.Expr]) -> sg.Expr:
+    value = terms[0]
+    for term in terms[1:]:
+        value = value + term
+    return value
+
+
+def with_gradient(value: sg.Expr, inputs: Sequence[sg.Expr]) -> Program:
+    return list(inputs), [value, *sg.grad(value, list(inputs))]
+
+
+def rosenbrock(n: int) -> Program:
+    x = sg.symbols(" ".join(f"x{k}" for k in range(n)))
+    terms = [100 * (x[k + 1] - x[k] ** 2) ** 2 + (1 - x[k]) ** 2 for k in range(n - 1)]
+    return with_gradient(total(terms), x)
+
+
+def lennard_jones(n: int) -> Program:
+    x = sg.symbols(" ".join(f"{c}{k}" for k in range(n) for c in "xyz"))
+    terms: list[sg.Expr] = []
+    for i in range(n):
+        for j in range(i):
+            apart = [x[3 * i + c] - x[3 * j + c] for c in range(3)]
+            sixth = (1 / total([d**2 for d in apart])) ** 3
+            terms.append(4 * (sixth * sixth - sixth))
+    return with_gradient(total(terms), x)
+
+
+def pendulum(steps: int) -> Program:
+    q, p, h = sg.symbols("q p h")
+    angle, speed = q, p
+    for _ in range(steps):
+        speed = speed - h / 2 * sg.sin(angle)
+        angle = angle + h * speed
+        speed = speed - h / 2 * sg.sin(angle)
+    return [q, p, h], [angle, speed]
+
+
+def long_sum(n: int) -> Program:
+    """A discretised integral: terms that differ in numbers alone."""
+    x, y = sg.symbols("x y")
+    terms = [sg.exp(-((x - Fraction(k, n)) ** 2)) * (y * (k + 1) / n) for k in range(n)]
+    return with_gradient(total(terms), [x, y])
+
+
+def no_repetition(length: int, seed: int = 0) -> Program:
+    choose = random.Random(seed)
+    x = sg.symbols("x y z")
+    nodes = list(x)
+    for _ in range(length):
+        a, b = nodes[-1], choose.choice(nodes[-10:])
+        nodes.append(choose.choice([sg.sin(a), sg.tanh(a), a + b, a * b]))
+    return list(x), [nodes[-1], *sg.grad(nodes[-1], list(x))]
+
+
+PROGRAMS: Mapping[str, tuple[Callable[[int], Program], int, int]] = {
+    "Rosenbrock of {} variables with gradient": (rosenbrock, 1_000, 120),
+    "Lennard-Jones energy of {} particles with forces": (lennard_jones, 20, 10),
+    "pendulum, {} steps": (pendulum, 500, 150),
+    "sum of {} terms with two derivatives": (long_sum, 1_000, 100),
+    "random graph of {} operations with gradient": (no_repetition, 10_000, 1_000),
+}
+
+
+def compiled(program: Program, *, rolled: bool) -> ElementwiseKernel:
+    inputs, outputs = program
+    nodes, fusable = arranged(outputs)
+    symbols = [x.node for x in inputs]
+    plan = schedule(nodes, symbols, fusable=fusable, rolled=rolled)
+    return ElementwiseKernel(
+        Code(plan, FLOAT64), nodes, symbols, name="k", threads=1, fusable=fusable, rebuild=compile_nodes
+    )
+
+
+def run(options: Options) -> Iterator[Row]:
+    for name, (build, size, quick) in PROGRAMS.items():
+        size = quick if options.quick else size
+        what = name.format(f"{size:,}")
+        options.step(what)
+        program = build(size)
+        ways = {"loops": True, "no loops": False}
+        seconds = interleaved(
+            {way: lambda p=program, r=rolled: compiled(p, rolled=r) for way, rolled in ways.items()},
+            options.repeats(3),
+        )
+        yield Row(f"compile: {what}", seconds["loops"], "s", "no loops", seconds["no loops"])
+        kernels = {way: compiled(program, rolled=rolled) for way, rolled in ways.items()}
+        given = [np.random.default_rng(k).uniform(0.5, 1.5, POINTS) for k in range(len(program[0]))]
+        calls = {way: lambda k=k, a=given: k(*a) for way, k in kernels.items()}
+        nanoseconds = per_point(calls, POINTS, options.repeats(5), 2)
+        yield Row(what, nanoseconds["loops"], "ns/point", "no loops", nanoseconds["no loops"])
