@@ -27,8 +27,8 @@ __all__ = ["FEWEST", "SMALL", "Copies", "repetitions"]
 Copies = list[tuple[Node, ...]]
 """The copies of one group, in an order in which they can be computed; their rows correspond."""
 
-SMALL = 1000
-"""Smaller graphs are compiled in no time as they are."""
+SMALL = 2000
+"""Equations: the code of smaller graphs is soon compiled, and stays in the cache of instructions."""
 
 _GROUPS, _BEST_OF, _VAIN = 6, 3, 6
 """Groups of a graph; of how many each is the largest; colours that may be tried in vain."""

@@ -173,10 +173,10 @@ def test_the_random_programs_are_rolled() -> None:
 
 
 PROGRAMS: dict[str, Callable[[], tuple[list[sg.Expr], list[sg.Expr]]]] = {
-    "Rosenbrock": lambda: rosenbrock(120),
-    "Lennard-Jones": lambda: lennard_jones(10),
-    "pendulum": lambda: pendulum(150),
-    "long sum": lambda: long_sum(100),
+    "Rosenbrock": lambda: rosenbrock(150),
+    "Lennard-Jones": lambda: lennard_jones(12),
+    "pendulum": lambda: pendulum(300),
+    "long sum": lambda: long_sum(180),
 }
 
 
@@ -217,7 +217,7 @@ def test_better_code_of_little_is_compiled_at_once() -> None:
 
 
 def test_threads_and_broadcasting() -> None:
-    inputs, outputs = pendulum(200)
+    inputs, outputs = pendulum(300)
     one, two = (sg.compile(outputs, inputs, threads=n) for n in (1, min(2, _processors())))
     q, p = np.random.default_rng(1).normal(size=(2, 5000))
     check_same(one(q, p, 0.01), two(q, p, 0.01))
@@ -232,7 +232,7 @@ def _processors() -> int:
 
 @needs_cc
 def test_an_object_file_has_the_loops_too(tmp_path: Path) -> None:
-    inputs, outputs = pendulum(200)
+    inputs, outputs = pendulum(300)
     k = sg.compile(outputs, inputs, name="steps")
     assert "@copies." in k.llvm_ir
     write_artefacts(k, tmp_path / "steps")
