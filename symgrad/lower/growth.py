@@ -147,6 +147,7 @@ class Growth:
 
     def _legal(self, group: Group) -> Group | None:
         """Return the copies, joined if that is possible, if they pay and can be computed one after the other."""
+        self._own(group)
         group = self._wired_alike(group)
         for found in (self._joined(group), group):
             if found is not None:
