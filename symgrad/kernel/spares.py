@@ -99,9 +99,10 @@ class Spares:
             return None
         shapes = tuple(shapes)
         found = self._take(shapes, shapes)
-        if any(a.shape != s or not a.flags.carray for a, s in zip(found, shapes, strict=True)):
-            self.clear()
-            found = self._take(shapes, shapes)
+        for a, s, kind in zip(found, shapes, self._kinds, strict=True):
+            if a.shape != s or a.dtype is not kind or not a.flags.carray:
+                self.clear()
+                return None
         return found
 
     def clear(self) -> None:

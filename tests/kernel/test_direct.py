@@ -330,3 +330,19 @@ def test_array_kernels_use_dropped_results_again() -> None:
     same([kept], [copy])
     with pytest.raises(SymgradError):
         kernel(X, draw(31))
+
+
+@pytest.mark.parametrize("dtype", ["i8", ">f8", "f4"])
+def test_array_kernels_return_their_own_dtype_whatever_became_of_a_dropped_result(dtype: str) -> None:
+    p = sg.parse("A : real[n, n]; z = A@A; s = sin(A)")
+    kernel = sg.compile([p["z"], p["s"]], inputs=["A"])
+    A = draw((200, 200))
+    expected = [np.array(r) for r in kernel(A)]
+    for k in range(6):
+        results = kernel(A)
+        same(results, expected)
+        assert {r.dtype for r in results} == {np.dtype("float64")}
+        with warnings.catch_warnings():  # later NumPys would rather have a view
+            warnings.simplefilter("ignore", DeprecationWarning)
+            results[k % 2].dtype = dtype
+        del results
