@@ -346,3 +346,26 @@ def test_array_kernels_return_their_own_dtype_whatever_became_of_a_dropped_resul
             warnings.simplefilter("ignore", DeprecationWarning)
             results[k % 2].dtype = dtype
         del results
+
+
+def test_a_result_that_only_a_weak_reference_finds_is_not_written_to() -> None:
+    kernel = compiled()
+    x = draw(30_000)
+    cache: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
+    for k in range(6):
+        cache[k] = kernel(x + k, x)[1]
+    for k, found in cache.items():
+        same([found], [kernel.ufunc(x + k, x)[1]])
+
+
+def test_the_memory_that_a_result_lies_in_is_not_written_to_while_someone_has_it() -> None:
+    kernel = compiled()
+    x = draw(30_000)
+    held: list[tuple[np.ndarray, np.ndarray]] = []
+    for k in range(6):
+        memory = kernel(x + k, x)[1].base
+        if memory is not None:  # the first call is NumPy's
+            held.append((memory, memory.copy()))
+    assert len(held) >= 4
+    for memory, copy in held:
+        same([memory], [copy])
