@@ -262,6 +262,30 @@ def test_where_an_input_is_not_plain_no_results_are_made_in_vain() -> None:
     assert len(kernel._spares._rounds) == 1
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_where_an_input_is_of_another_dtype_no_results_are_made_in_vain(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = sg.parse("x : real; u : real; z = x*u + sin(x)")
+    kernel = sg.compile([p["z"], *sg.grad(p["z"], [p["x"], p["u"]])], inputs=["x", "u"], dtype=dtype)
+    x = draw(30_000).astype(dtype)
+    others = [x.astype(">f8" if dtype == "float64" else ">f4"), x.astype("i2")]
+    others += [x.astype("f4")] if dtype == "float64" else [0.5]
+    for _ in range(3):
+        kernel(others[0], x)
+    kernel(x, x)
+    (before,) = kernel._spares._rounds
+
+    def vainly(*_: Any) -> Any:
+        raise AssertionError("results are made")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Spares, "alike", vainly)
+        for other in others:
+            same(kernel(x, other), kernel.ufunc(x, np.asarray(other, dtype)))
+    assert kernel._spares._rounds[0] is before
+
+
 def test_large_results_begin_with_a_cache_line_each_at_another_of_a_page() -> None:
     spares = Spares([np.dtype("float64")] * 30 + [np.dtype("float32"), np.dtype("bool")])
     for size in (2**14, 2**16, 2**19):
