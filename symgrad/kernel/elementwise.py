@@ -164,7 +164,12 @@ class ElementwiseKernel(Kernel):
     def _pays(self, arrays: tuple[Any, ...]) -> bool:
         """Tell whether better code should compute this call: it has been called so much, or has so much to do now."""
         left = self._code.left
-        return left <= 0 or any(type(array) is np.ndarray and array.size >= left for array in arrays)
+        if left <= 0:
+            return True
+        for array in arrays:  # noqa: SIM110 (a generator takes as long as a small call)
+            if type(array) is np.ndarray and array.size >= left:
+                return True
+        return False
 
     def _improve(self) -> None:
         count = len(topological(self.outputs))
