@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Collection, Sequence
+from itertools import repeat
 from typing import Any, final
 
 import numpy as np
@@ -27,11 +28,11 @@ _FLOAT64 = np.dtype(np.float64)
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 
-def _plain(value: Any, shape: tuple[int, ...]) -> bool:
+def _plain(value: Any, kind: np.dtype[Any], shape: tuple[int, ...]) -> bool:
     """Tell whether a direct call may take an input."""
     if type(value) is np.ndarray:
-        return value.shape == shape and value.flags.c_contiguous
-    return type(value) is float or type(value) is np.float64
+        return value.dtype is kind and value.shape == shape and value.flags.c_contiguous
+    return kind is _FLOAT64 and (type(value) is float or type(value) is np.float64)
 
 
 @final
@@ -163,7 +164,12 @@ class ElementwiseKernel(Kernel):
     def _pays(self, arrays: tuple[Any, ...]) -> bool:
         """Tell whether better code should compute this call: it has been called so much, or has so much to do now."""
         left = self._code.left
-        return left <= 0 or any(type(array) is np.ndarray and array.size >= left for array in arrays)
+        if left <= 0:
+            return True
+        for array in arrays:  # noqa: SIM110 (a generator takes as long as a small call)
+            if type(array) is np.ndarray and array.size >= left:
+                return True
+        return False
 
     def _improve(self) -> None:
         count = len(topological(self.outputs))
@@ -185,7 +191,7 @@ class ElementwiseKernel(Kernel):
             return outs[0] if len(outs) == 1 else out
         for array in arrays:
             if type(array) is np.ndarray and array.ndim:
-                if self._declined and not all(_plain(a, array.shape) for a in arrays):
+                if self._declined and not all(map(_plain, arrays, self.kinds, repeat(array.shape))):
                     return None
                 made = self._spares.alike(array.shape, array.size)
                 if call(*arrays, *made) is not None:

@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Sequence
 from typing import Any
+from weakref import getweakrefcount
 
 import numpy as np
 
@@ -41,19 +42,24 @@ def spread(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarray:
     """
     size = math.prod(shape) * kind.itemsize
     if size < _SPREAD:
-        return np.empty(shape, kind)
+        return np.ndarray(shape, kind, _Memory(max(size, 1), np.uint8))
     memory = _Memory(size + _PAGE, np.uint8)
     start = (_LINE * 5 * (k + 1) - memory.__array_interface__["data"][0]) % _PAGE
     return np.ndarray(shape, kind, memory, start)
 
 
-def _references(arrays: list[np.ndarray]) -> list[int]:
+def _references(arrays: list[Any]) -> list[int]:
     # Views, memoryviews and other libraries' tensors refer to an array as well.
     return [*map(sys.getrefcount, arrays)]
 
 
-(_ALONE,) = _references([np.empty(1)])
-"""What is counted of an array that the list alone refers to."""
+def _round(results: list[np.ndarray]) -> list[Any]:
+    """Return results of a call with the memory that each lies in, which anyone can have from it."""
+    return [*results, *[result.base for result in results]]
+
+
+_ALONE, _BENEATH = _references(_round([spread((1,), np.dtype(np.uint8), 0)]))
+"""What is counted of a result to which its round alone refers, and of the memory that it lies in."""
 
 # Without the interpreter's lock a count may change while it is read.
 _RELIABLE = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -71,9 +77,9 @@ class Spares:
     def __init__(self, kinds: Sequence[np.dtype[Any]]) -> None:
         self._kinds = tuple(kinds)
         self._width = sum(kind.itemsize for kind in kinds)
-        self._alone = [_ALONE] * len(self._kinds)
+        self._alone = [_ALONE] * len(self._kinds) + [_BENEATH] * len(self._kinds)
         self._shapes: object = None
-        self._rounds: list[list[np.ndarray]] = []  # the oldest first
+        self._rounds: list[list[Any]] = []  # the oldest first
 
     def alike(self, shape: tuple[int, ...], size: int) -> tuple[np.ndarray, ...]:
         """Return an array for each output, all of one shape, with any content.
@@ -99,9 +105,10 @@ class Spares:
             return None
         shapes = tuple(shapes)
         found = self._take(shapes, shapes)
-        if any(a.shape != s or not a.flags.carray for a, s in zip(found, shapes, strict=True)):
-            self.clear()
-            found = self._take(shapes, shapes)
+        for a, s, kind in zip(found, shapes, self._kinds, strict=True):
+            if a.shape != s or a.dtype is not kind or not a.flags.carray:
+                self.clear()
+                return None
         return found
 
     def clear(self) -> None:
@@ -112,34 +119,36 @@ class Spares:
         if key != self._shapes:
             self.clear()
             self._shapes = key
-        found: list[np.ndarray] | None = None
-        held: tuple[list[np.ndarray], list[int]] | None = None  # the oldest results of which someone has some
+        found: list[Any] | None = None
+        held: tuple[list[Any], list[int]] | None = None  # the oldest results of which someone has some
         for _ in range(len(self._rounds)):
-            try:
-                arrays = self._rounds.pop(
-                    0
-                )  # taken out before it is looked at: no other thread looks meanwhile
+            try:  # taken out before it is looked at: no other thread looks meanwhile
+                arrays = self._rounds.pop(0)
             except IndexError:
                 break
             counts = _references(arrays)
-            if counts == self._alone:
+            # Who has a weak reference may ask for the array again.
+            if counts == self._alone and not any(map(getweakrefcount, arrays)):
                 found = arrays
                 break
             if held is None:
                 held = arrays, counts
             else:
                 self._rounds.append(arrays)
-        if found is None and held is not None and len(self._rounds) >= _REMEMBERED - 1:
-            kept = enumerate(zip(*held, strict=True))
-            found = [a if n == _ALONE else spread(shapes[k], self._kinds[k], k) for k, (a, n) in kept]
+        count = len(shapes)
+        if found is None:
+            results: list[np.ndarray | None] = [None] * count
+            if held is not None and len(self._rounds) >= _REMEMBERED - 1:
+                weak = map(getweakrefcount, held[0])
+                free = [n == a and not w for n, a, w in zip(held[1], self._alone, weak, strict=True)]
+                results = [held[0][k] if free[k] and free[count + k] else None for k in range(count)]
+            elif held is not None:
+                self._rounds.append(held[0])
+            made = [spread(shapes[k], self._kinds[k], k) if r is None else r for k, r in enumerate(results)]
+            found = _round(made)
         elif held is not None:
             self._rounds.append(held[0])
-        if found is None:
-            found = [
-                spread(shape, kind, k)
-                for k, (shape, kind) in enumerate(zip(shapes, self._kinds, strict=True))
-            ]
-        taken = tuple(found)
+        taken = tuple(found[:count])
         self._rounds.append(found)
         del self._rounds[:-_REMEMBERED]
         return taken

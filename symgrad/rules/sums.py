@@ -327,7 +327,9 @@ class Sums:
         if not self.small(node):
             return None
         found = self.of(node)
-        return self._write_terms(found.scaled(-1)) if _balance(found) == 0 else None
+        # Where all terms cancel nothing is left to negate; the visit of the sum itself finds that.
+        tied = found.terms and _balance(found) == 0
+        return self._write_terms(found.scaled(-1)) if tied else None
 
     def _sign(self, found: Sum) -> int:
         """More plus signs than minus signs; at a tie, the first term by degree is positive."""

@@ -262,6 +262,30 @@ def test_where_an_input_is_not_plain_no_results_are_made_in_vain() -> None:
     assert len(kernel._spares._rounds) == 1
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_where_an_input_is_of_another_dtype_no_results_are_made_in_vain(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = sg.parse("x : real; u : real; z = x*u + sin(x)")
+    kernel = sg.compile([p["z"], *sg.grad(p["z"], [p["x"], p["u"]])], inputs=["x", "u"], dtype=dtype)
+    x = draw(30_000).astype(dtype)
+    others = [x.astype(">f8" if dtype == "float64" else ">f4"), x.astype("i2")]
+    others += [x.astype("f4")] if dtype == "float64" else [0.5]
+    for _ in range(3):
+        kernel(others[0], x)
+    kernel(x, x)
+    (before,) = kernel._spares._rounds
+
+    def vainly(*_: Any) -> Any:
+        raise AssertionError("results are made")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Spares, "alike", vainly)
+        for other in others:
+            same(kernel(x, other), kernel.ufunc(x, np.asarray(other, dtype)))
+    assert kernel._spares._rounds[0] is before
+
+
 def test_large_results_begin_with_a_cache_line_each_at_another_of_a_page() -> None:
     spares = Spares([np.dtype("float64")] * 30 + [np.dtype("float32"), np.dtype("bool")])
     for size in (2**14, 2**16, 2**19):
@@ -330,3 +354,42 @@ def test_array_kernels_use_dropped_results_again() -> None:
     same([kept], [copy])
     with pytest.raises(SymgradError):
         kernel(X, draw(31))
+
+
+@pytest.mark.parametrize("dtype", ["i8", ">f8", "f4"])
+def test_array_kernels_return_their_own_dtype_whatever_became_of_a_dropped_result(dtype: str) -> None:
+    p = sg.parse("A : real[n, n]; z = A@A; s = sin(A)")
+    kernel = sg.compile([p["z"], p["s"]], inputs=["A"])
+    A = draw((200, 200))
+    expected = [np.array(r) for r in kernel(A)]
+    for k in range(6):
+        results = kernel(A)
+        same(results, expected)
+        assert {r.dtype for r in results} == {np.dtype("float64")}
+        with warnings.catch_warnings():  # later NumPys would rather have a view
+            warnings.simplefilter("ignore", DeprecationWarning)
+            results[k % 2].dtype = dtype
+        del results
+
+
+def test_a_result_that_only_a_weak_reference_finds_is_not_written_to() -> None:
+    kernel = compiled()
+    x = draw(30_000)
+    cache: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
+    for k in range(6):
+        cache[k] = kernel(x + k, x)[1]
+    for k, found in cache.items():
+        same([found], [kernel.ufunc(x + k, x)[1]])
+
+
+def test_the_memory_that_a_result_lies_in_is_not_written_to_while_someone_has_it() -> None:
+    kernel = compiled()
+    x = draw(30_000)
+    held: list[tuple[np.ndarray, np.ndarray]] = []
+    for k in range(6):
+        memory = kernel(x + k, x)[1].base
+        if memory is not None:  # the first call is NumPy's
+            held.append((memory, memory.copy()))
+    assert len(held) >= 4
+    for memory, copy in held:
+        same([memory], [copy])
