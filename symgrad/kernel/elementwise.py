@@ -25,6 +25,9 @@ from symgrad.llvm.code import Code, Effort
 __all__ = ["ElementwiseKernel"]
 
 _FLOAT64 = np.dtype(np.float64)
+_ASK_EVERY = 16
+"""Calls of quick code after which is asked whether better code pays: asking takes a tenth of a small call."""
+
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 
@@ -47,8 +50,11 @@ class ElementwiseKernel(Kernel):
         "_direct",
         "_integers",
         "_large",
+        "_left",
+        "_quick",
         "_shaped",
         "_spares",
+        "_unasked",
     )
 
     def __init__(
@@ -93,6 +99,7 @@ class ElementwiseKernel(Kernel):
         plain = bool(inputs) and threads == 1 and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = self._first if plain else None
         self._called = self._declined = False
+        self._quick, self._left, self._unasked = code.quick, code.left, _ASK_EVERY
         self._spares = Spares(self.kinds[len(inputs) :])
 
     @property
@@ -102,7 +109,7 @@ class ElementwiseKernel(Kernel):
     def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name or len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
-        if self._code.quick and self._pays(arrays):
+        if self._quick and self._pays(arrays):
             self._improve()
         if self._direct is not None and where is True:
             found = self._directly(arrays, out)
@@ -157,24 +164,29 @@ class ElementwiseKernel(Kernel):
     @property
     def ufunc(self) -> np.ufunc:
         # Whoever calls it calls around this object, and is not asked whether better code pays.
-        if self._ufunc is not None and self._code.quick:
+        if self._ufunc is not None and self._quick:
             self._improve()
         return super().ufunc
 
+    @property
+    def quick(self) -> bool:
+        return self._quick
+
     def _pays(self, arrays: tuple[Any, ...]) -> bool:
         """Tell whether better code should compute this call: it has been called so much, or has so much to do now."""
-        left = self._code.left
-        if left <= 0:
-            return True
-        for array in arrays:  # noqa: SIM110 (a generator takes as long as a small call)
-            if type(array) is np.ndarray and array.size >= left:
-                return True
-        return False
+        self._unasked -= 1
+        if self._unasked <= 0:
+            self._unasked, self._left = _ASK_EVERY, self._code.left
+        for array in arrays:
+            if type(array) is np.ndarray:
+                return array.size >= self._left
+        return self._left <= 0
 
     def _improve(self) -> None:
         count = len(topological(self.outputs))
         with bar(f"compiling {count:,} equations, better", count * EQUATION_S):
             self._code.improve()
+        self._quick = False
 
     # Calls without NumPy's machinery, in threads, without a ufunc, and outputs for `where`
 

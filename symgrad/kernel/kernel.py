@@ -117,6 +117,11 @@ class Kernel(ABC):
         return self._ufunc
 
     @property
+    def quick(self) -> bool:
+        """Whether it runs quick code still, which better code will replace when it pays."""
+        return False
+
+    @property
     @abstractmethod
     def llvm_ir(self) -> str:
         """The LLVM module of the equations, as text."""

@@ -26,7 +26,7 @@ from symgrad.llvm.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.copy_code import loop_over_copies
 from symgrad.llvm.jit import Target
 from symgrad.llvm.types import FloatType
-from symgrad.lower.limits import limited_by_memory, side_by_side
+from symgrad.lower.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.schedule import Chunk, Schedule
 
 __all__ = ["Module", "emit"]
@@ -84,6 +84,7 @@ def emit(
             real,
             plan.slots * width * real.itemsize,
             streams=limited_by_memory(plan),
+            call_elements=elements_of_a_call(plan) if quick else 0,
             internal=alone,
         ),
         *text,

@@ -12,7 +12,7 @@ from symgrad.ir.graph import Node
 from symgrad.lower.schedule import Schedule
 from symgrad.lower.tasks import DIVIDED, cycles, own_cost
 
-__all__ = ["better_pays_from", "limited_by_memory", "side_by_side"]
+__all__ = ["better_pays_from", "elements_of_a_call", "limited_by_memory", "side_by_side"]
 
 _WINDOW = 224
 """Instructions: of so long a loop, processors of today see less than two rounds at once."""
@@ -40,6 +40,9 @@ between 0.005 and 0.025 over the workloads of `benchmarks/scoreboard`."""
 _ARGUMENT = 5
 """Instructions for an argument of a vector of elements: what it is read or written by, and what counts its elements."""
 
+_CALL = 150.0
+"""Nanoseconds that a call of quick code takes longer whatever it computes: it is asked whether better code pays."""
+
 _BETTER, _BETTER_EQUATION = 15e6, 0.06e6
 """Nanoseconds in which better code is compiled: for any, and for each equation."""
 
@@ -64,9 +67,18 @@ def better_pays_from(plan: Schedule) -> int:
     equations = sum(copies.values()) + sum(len(chunk.nodes) for chunk in plan.chunks if chunk.group is None)
     if copies and equations <= _SOON:
         return 0
+    return round((_BETTER + _BETTER_EQUATION * equations) / _lost(plan))
+
+
+def elements_of_a_call(plan: Schedule) -> int:
+    """Return how many elements computed by quick code lose as much time as a call by itself."""
+    return round(_CALL / _lost(plan))
+
+
+def _lost(plan: Schedule) -> float:
+    """Return the nanoseconds that quick code takes longer for an element."""
     work = sum(_instructions(n) for chunk in plan.chunks for n in chunk.nodes)
-    arguments = len(plan.inputs) + len(plan.outputs)
-    return round((_BETTER + _BETTER_EQUATION * equations) / (_SLOWER * (work + _ARGUMENT * arguments)))
+    return _SLOWER * (work + _ARGUMENT * (len(plan.inputs) + len(plan.outputs)))
 
 
 def _instructions(node: Node) -> float:

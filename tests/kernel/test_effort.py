@@ -17,9 +17,11 @@ from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import BOOL, Declaration
+from symgrad.kernel import elementwise as elementwise_module
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm import code as code_module
+from symgrad.llvm import emit as emit_module
 from symgrad.llvm.code import Code
 from symgrad.llvm.scipy_code import SCIPY
 from symgrad.lower.limits import better_pays_from
@@ -36,8 +38,8 @@ def both(outputs: Sequence[Node], symbols: Sequence[Node], **how: Any) -> list[K
     return [compile_nodes(outputs, symbols, effort=effort, **how) for effort in ("auto", "high")]
 
 
-def is_quick(kernel: Any) -> bool:
-    return kernel._code.quick
+def is_quick(kernel: Kernel) -> bool:
+    return kernel.quick
 
 
 def assert_alike(a: Any, b: Any) -> None:
@@ -90,6 +92,8 @@ OUTPUTS = [WAVE, *sg.grad(WAVE, [X, U])]
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_module, "better_pays_from", lambda _: 100)
+    monkeypatch.setattr(emit_module, "elements_of_a_call", lambda _: 0)
+    monkeypatch.setattr(elementwise_module, "_ASK_EVERY", 1)
 
 
 @pytest.mark.usefixtures("soon")
@@ -121,6 +125,18 @@ def test_outer_products_are_counted_by_their_elements() -> None:
     assert is_quick(kernel)
     kernel(0.5, 0.5)
     assert not is_quick(kernel)
+
+
+def test_a_call_counts_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_module, "better_pays_from", lambda _: 1000)
+    monkeypatch.setattr(emit_module, "elements_of_a_call", lambda _: 9)
+    kernel = sg.compile(OUTPUTS, [X, U])
+    for _ in range(100):
+        kernel(0.5, 0.7)
+        assert kernel.quick
+    for _ in range(17):
+        kernel(0.5, 0.7)
+    assert not kernel.quick
 
 
 def test_whoever_asks_for_the_ufunc_gets_better_code() -> None:

@@ -20,7 +20,9 @@ _ZERO = f"splat (double {FLOAT64.literal(FLOAT64.scalar(0))})"
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
-@dataclass(slots=True)  # not frozen: that takes three times as long, and functions are written anew in every process
+@dataclass(
+    slots=True
+)  # not frozen: that takes three times as long, and functions are written anew in every process
 class Lane:
     """A vector: ``kind`` says of what. Operators take numbers too; comparisons are false for NaN."""
 
