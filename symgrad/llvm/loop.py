@@ -31,10 +31,14 @@ LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
 of ours: no C function and no name of the user's has one."""
 
+# Functions in which many values wait in memory align their frame (#3): else LLVM leaves it where the caller's happens
+# to be, at a multiple of 16 bytes, and in three processes of four every vector that waits lies across two cache lines.
+# A loop over thousands of equations then takes a third longer.
 ATTRIBUTES = """\
 attributes #0 = { nounwind }
 attributes #1 = { alwaysinline nounwind }
 attributes #2 = { noinline nounwind optnone }
+attributes #3 = { nounwind "stackrealign" }
 """
 
 FIELDS = (  # of the plan, in this order
@@ -405,7 +409,7 @@ def body(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
     """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
     return "\n".join(
         [
-            "define internal void @ufunc.body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #0 {",
+            "define internal void @ufunc.body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #3 {",
             "entry:",
             *prologue,
             "  br label %lanes",
