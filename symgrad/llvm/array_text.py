@@ -199,7 +199,7 @@ class Function:
     def text(self) -> str:
         """Return the function."""
         turn = ", i64 %turn" if self.turn else ""
-        lines = [f"define internal void @{self.name}(ptr %table, ptr %sizes{turn}) #0 {{", "entry:"]
+        lines = [f"define internal void @{self.name}(ptr %table, ptr %sizes{turn}) #3 {{", "entry:"]
         for part in self.code:
             lines += [part] if isinstance(part, str) else part.lines
         return "\n".join([*lines, "  ret void", "}"])

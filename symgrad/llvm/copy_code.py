@@ -167,7 +167,7 @@ class _CopyWriter(ChunkWriter):
             [
                 *tables,
                 f"define internal void @{self.name}"
-                "(ptr %bases, ptr %masks, i64 %i, ptr %spill, i64 %first, i64 %end) #0 {",
+                "(ptr %bases, ptr %masks, i64 %i, ptr %spill, i64 %first, i64 %end) #3 {",
                 "entry:",
                 *self.prologue,
                 "  br label %copies",

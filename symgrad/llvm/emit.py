@@ -158,7 +158,7 @@ def _body(
     functions = [
         "\n".join(
             [
-                f"define internal void @chunk.{i}({given}) #0 {{",
+                f"define internal void @chunk.{i}({given}) #3 {{",
                 *writer.prologue,
                 *writer.builder.finished(),
                 "  ret void",
