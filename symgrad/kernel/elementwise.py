@@ -96,7 +96,7 @@ class ElementwiseKernel(Kernel):
             )
             self._call = self._ufunc
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
-        plain = bool(inputs) and threads == 1 and not self._shaped and not self._integers
+        plain = bool(inputs) and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = self._first if plain else None
         self._called = self._declined = False
         self._quick, self._left, self._unasked = code.quick, code.left, _ASK_EVERY
@@ -111,7 +111,7 @@ class ElementwiseKernel(Kernel):
             arrays = in_order(self.inputs, arrays, by_name)
         if self._quick and self._pays(arrays):
             self._improve()
-        if self._direct is not None and where is True:
+        if self._direct is not None and where is True and (self.threads == 1 or self._small(arrays)):
             found = self._directly(arrays, out)
             if found is not None:
                 return found
@@ -218,6 +218,13 @@ class ElementwiseKernel(Kernel):
         """Make the direct call, which stands here from then on."""
         made = self._direct = direct_call(self._code.loop, self._code.cell, self.kinds)
         return NotImplemented if made is None else made(*arguments)
+
+    def _small(self, arrays: tuple[Any, ...]) -> bool:
+        """Tell whether a call is not worth cutting, by its first array: in a direct call all have one shape."""
+        for array in arrays:
+            if type(array) is np.ndarray:
+                return array.size < self._large
+        return True
 
     def _in_threads(self, arrays: tuple[Any, ...], out: Any, where: Any) -> Any:
         """Do what the ufunc would do, with large arrays in pieces; None if the ufunc itself should be called."""

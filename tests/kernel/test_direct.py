@@ -252,6 +252,21 @@ def test_memory_of_dropped_results_is_used_again_and_goes_with_the_kernel() -> N
     same(last, copies)
 
 
+def test_small_calls_of_kernels_of_several_threads_are_direct(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("threads", "kernel"):
+        monkeypatch.setattr(f"symgrad.kernel.{module}.cores", lambda: 2)
+    kernel, alone = compiled(threads=2), compiled()
+    for size in (10, 3_000, 300_000):
+        x, u = draw(size), draw(size) + 1
+        kernel._called, before = True, kernel._direct
+        same(kernel(x, u), alone(x, u))
+        assert (kernel._direct is before) == (
+            size > 10
+        )  # made by the first small call, and used from then on
+        same(kernel(x[::2], u[::2]), alone(x[::2], u[::2]))
+        same(kernel(x, 1.5), alone(x, 1.5))
+
+
 def test_where_an_input_is_not_plain_no_results_are_made_in_vain() -> None:
     kernel = compiled()
     x, strided = draw(30_000), draw(60_000)[::2]
