@@ -15,20 +15,23 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
+from symgrad.lower.tasks import own_cost
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["checked_threads", "common_shape", "cores", "in_pieces", "targets", "worthwhile"]
 
-_WORTHWHILE = 300_000.0
-"""Nanoseconds of work from which a call is cut: ten times what it takes to start a piece and wait for it."""
+_WORTHWHILE, _WORTHWHILE_EACH = 300_000.0, 20_000.0
+"""Nanoseconds of work from which a call is cut, and more for each argument: ten times what it takes to start a piece
+and wait for it, and to cut an argument."""
 
-_EQUATION, _ARGUMENT = 0.1, 0.3
+_OPERATION, _ARGUMENT = 0.02, 0.3
 """Nanoseconds for one element: a low estimate, so that nothing is cut that does not gain."""
 
 
@@ -57,7 +60,9 @@ def checked_threads(threads: object) -> int:
 
 def worthwhile(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
     """Return from how many elements on a call is cut."""
-    return _WORTHWHILE / (_EQUATION * len(topological(outputs)) + _ARGUMENT * (len(outputs) + len(inputs)))
+    arguments = len(outputs) + len(inputs)
+    most = _WORTHWHILE + _WORTHWHILE_EACH * arguments
+    return most / (_OPERATION * sum(map(own_cost, topological(outputs))) + _ARGUMENT * arguments)
 
 
 def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:
@@ -171,10 +176,17 @@ def targets(
 def _share(arrays: Sequence[Any], outs: Sequence[Any]) -> bool:
     """Whether an output shares memory with an input or another output otherwise than element by element."""
     given = [cast("np.ndarray", a) for a in arrays if isinstance(a, np.ndarray)]
-    for k, out in enumerate(outs):
-        for other in (*given, *outs[:k]):
-            if np.may_share_memory(out, other) and not _same_place(out, other):
+    # In the order of their beginnings, so that sixty arrays need not be compared two by two.
+    spans = [(*byte_bounds(a), k) for k, a in enumerate((*given, *outs))]
+    everything = (*given, *outs)
+    open_: list[tuple[int, int]] = []
+    for start, end, k in sorted(spans):
+        open_ = [(other_end, j) for other_end, j in open_ if other_end > start]
+        for _, j in open_:
+            a, b = everything[j], everything[k]
+            if max(j, k) >= len(given) and np.may_share_memory(a, b) and not _same_place(a, b):
                 return True
+        open_.append((end, k))
     return False
 
 
