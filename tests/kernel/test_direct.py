@@ -282,7 +282,7 @@ def test_where_an_input_is_of_another_dtype_no_results_are_made_in_vain(
     dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     p = sg.parse("x : real; u : real; z = x*u + sin(x)")
-    kernel = sg.compile([p["z"], *sg.grad(p["z"], [p["x"], p["u"]])], inputs=["x", "u"], dtype=dtype)
+    kernel: Any = sg.compile([p["z"], *sg.grad(p["z"], [p["x"], p["u"]])], inputs=["x", "u"], dtype=dtype)
     x = draw(30_000).astype(dtype)
     others = [x.astype(">f8" if dtype == "float64" else ">f4"), x.astype("i2")]
     others += [x.astype("f4")] if dtype == "float64" else [0.5]
