@@ -161,13 +161,14 @@ def _arranged(exprs: Sequence[Expr], *, fast: bool) -> tuple[list[Node], frozens
     derived = [e.node for e in ours]
     rewritten = dict(zip(derived, derived, strict=True))
     primal = [] if fast else topological([*(e.node for e in own), *(o for e in exprs for o in e.origins)])
-    if derived and len(topological(derived)) > _CANONICAL_UP_TO:
-        rewritten = dict(zip(derived, gathered(regrouped(derived, primal), primal), strict=True))
+    size = len(topological(derived))
+    direct = gathered(regrouped(derived, primal), primal) if size > _SMALL else derived
+    if size > _CANONICAL_UP_TO:
+        rewritten = dict(zip(derived, direct, strict=True))
     elif derived:
         stand_ins, values = residuals([e.node for e in own], derived)
-        nodes = None if stand_ins else _evidently_fine(derived, primal)
-        if nodes is None:
-            nodes = _canonical(ours, derived, primal, stand_ins)
+        fine = not stand_ins and _evidently_fine(direct, primal)
+        nodes = direct if fine else _canonical(ours, direct, primal, stand_ins)
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     whole = any(n.dtype == "int" for n in rewritten.values())
@@ -179,11 +180,12 @@ def _arranged(exprs: Sequence[Expr], *, fast: bool) -> tuple[list[Node], frozens
 
 
 def _canonical(
-    exprs: Sequence[Expr], derived: Sequence[Node], primal: Collection[Node], stand_ins: Mapping[Node, Node]
+    exprs: Sequence[Expr], direct: Sequence[Node], primal: Collection[Node], stand_ins: Mapping[Node, Node]
 ) -> Sequence[Node]:
     """Return derivatives in canonical form, or in the form that loses fewer digits or is cheaper."""
     from symgrad.rules.pipeline import canonical, stable
 
+    derived = [e.node for e in exprs]
     # A kernel computes values, and the value of stop_gradient(e) is e.
     nodes = canonical(substitute(derived, stand_ins), drop_stops=True).nodes
     if stand_ins:
@@ -191,43 +193,39 @@ def _canonical(
     # Collecting equal factors can lose digits, or overflow, where the derivative as derived does not.
     others = (lambda: derived, lambda: canonical(_of_stable(exprs), drop_stops=True).nodes)
     kept = stable(nodes, others).nodes
-    return _cheaper(nodes, derived, primal) if kept == nodes else kept
+    return _cheaper(nodes, direct, primal) if kept == nodes else kept
 
 
-def _evidently_fine(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node] | None:
-    """Return derivatives as the chain rule gave them where no other form has anything to offer, else None.
+def _evidently_fine(direct: Sequence[Node], primal: Collection[Node]) -> bool:
+    """Tell whether no other form has anything to offer beside derivatives as the chain rule gave them.
 
     So it is where they are products and sums of what the user's own expressions compute anyway, none of which may be
     infinite, and where no sum has a number among its terms, as those have that cancel (1 - tanh(x)**2): the Jacobian of
     a chain of rotations, say, whose canonical form takes ten times as long to find as to compile. Small ones are never.
     """
-    if len(topological(derived)) <= _SMALL:
-        return None
-    found = gathered(regrouped(derived, primal), primal)
-    order = topological(found)
+    order = topological(direct)
     own = set(primal)
     for n in order:
         with_number = n.op is add and any(a.is_number() for a in n.args)
         if n.args and n not in own and (n.op not in _EVERYWHERE or with_number):
-            return None
-    return None if len(order) <= _SMALL or any(map(_may_be_infinite, order)) else found
+            return False
+    return len(order) > _SMALL and not any(map(_may_be_infinite, order))
 
 
-def _cheaper(nodes: Sequence[Node], derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
+def _cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
     """Return derivatives as the chain rule gave them if they are cheaper so, and defined wherever they can be.
 
     What the chain rule reads, the user's own expressions compute anyway; a form that collects has it in other words.
     Small ones, in which a person would see the difference, are as they were chosen; and so are those that collect in an
     exponent, say, what the chain rule multiplies: exp(x - exp(x)) is zero where exp(-exp(x))*exp(x) is no number.
     """
-    if len(topological(derived)) <= _SMALL:
+    order, other = topological(direct), topological(nodes)
+    if len(order) <= _SMALL:
         return nodes
-    derived = gathered(regrouped(derived, primal), primal)
-    order, other = topological(derived), topological(nodes)
     known = {*primal, *other}
     everywhere = all(n in known or n.op in _EVERYWHERE or not n.args for n in order)
-    cheaper = len(order) > _SMALL and everywhere and _cost({*order, *primal}) < _cost(known)
-    return derived if cheaper and _unbounded(order) == _unbounded(other) else nodes
+    cheaper = everywhere and _cost({*order, *primal}) < _cost(known)
+    return direct if cheaper and _unbounded(order) == _unbounded(other) else nodes
 
 
 def _unbounded(order: Sequence[Node]) -> set[Node]:

@@ -23,7 +23,6 @@ _LEAST, _MOST = 2**17, 2**26
 _REMEMBERED = 2
 """Calls whose results are: one may be an input of the call that computes the next."""
 
-
 _PAGE, _LINE = 4096, 64
 _SPREAD = 2**14
 """Bytes from which on an array is placed: smaller ones are too short to begin anywhere else than by chance."""

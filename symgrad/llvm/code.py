@@ -40,7 +40,7 @@ class Code:
         effort: ``auto`` for quick code first, ``high`` for better code at once.
 
     Attributes:
-        itemsizes, bools, real: as in `Module`.
+        bools, real: as in `Module`.
         loop: address of the inner loop.
         cell: address of what the loop must be passed as its last argument: the plan, and the elements computed so far.
         quick: whether it is quick code still.

@@ -128,9 +128,8 @@ def _body(
     chunks = plan.chunks or (Chunk((), {}, {}),)
     writers: dict[int, ChunkWriter] = {}
     groups: dict[int, list[Chunk]] = {}
-    turns: list[
-        tuple[int | None, int, int]
-    ] = []  # a group, its first copy and the one after the last; or a chunk
+    # A group, its first copy and the one after the last; or None and a chunk.
+    turns: list[tuple[int | None, int, int]] = []
     for index, chunk in enumerate(chunks):
         if chunk.group is not None:
             copies = groups.setdefault(chunk.group, [])

@@ -14,6 +14,7 @@ from symgrad.ir.op import OPS
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
+from symgrad.llvm.code import Effort
 from symgrad.llvm.fusing import fused
 from symgrad.llvm.jit import host
 
@@ -82,9 +83,9 @@ def sums_of_products(draw: st.DrawFn) -> Node:
 
 
 @given(sums_of_products(), st.sampled_from(["auto", "high"]))
-def test_signs_are_right(node: Node, effort: str) -> None:
+def test_signs_are_right(node: Node, effort: Effort) -> None:
     """With small integers everything is exact, fused or not."""
-    kernel = compile_nodes([node], [A, B, C], fusable=topological([node]), effort=effort)  # type: ignore[arg-type]
+    kernel = compile_nodes([node], [A, B, C], fusable=topological([node]), effort=effort)
     points = np.array([[2, -1, 1], [1, 3, -2], [0, 1, 1]], float)
     for point, found in zip(points, kernel(*points.T.copy()), strict=True):
         values = {A: Fraction(point[0]), B: Fraction(point[1]), C: Fraction(point[2])}
