@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,11 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
+
+
+# Code on disk is of this run alone, so that what is compiled, loaded and found there is the same in every run.
+_CODE = tempfile.TemporaryDirectory(prefix="symgrad-", ignore_cleanup_errors=True)
+os.environ["SYMGRAD_CACHE"] = _CODE.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,7 +15,8 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.llvm.direct_code import CALL, INFO, Layout, text
-from symgrad.llvm.jit import Engine, made_once
+from symgrad.llvm.jit import made_once
+from symgrad.llvm.shared import kept
 
 __all__ = ["direct_call"]
 
@@ -58,7 +59,7 @@ class _Machinery:
         head = object.__basicsize__
         layout = Layout(type=head - 8, value=head, bytes=bytes.__basicsize__ - 1, data=head)
         # Its own time is a few nanoseconds an argument however it is compiled, so it is compiled quickly.
-        self.engine = Engine(text(layout), quick=True)
+        self.engine = kept(text(layout), quick=True)
         self.method = _Method(b"kernel", self.engine.address(CALL), _FASTCALL, None)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)

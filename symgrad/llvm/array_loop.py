@@ -12,6 +12,7 @@ from symgrad.ir.sizes import Size
 from symgrad.llvm.array_driver import FIELDS, driver
 from symgrad.llvm.core_sizes import process_core_sizes
 from symgrad.llvm.jit import Engine, made_once
+from symgrad.llvm.shared import kept
 
 __all__ = ["ArrayLoop", "Runnable"]
 
@@ -19,7 +20,7 @@ __all__ = ["ArrayLoop", "Runnable"]
 @made_once
 def _driver() -> Engine:
     """The loop that all kernels share; it lives as long as the process."""
-    return Engine(driver())
+    return kept(driver())
 
 
 class Runnable(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.llvm.fusing import MAY_FUSE, fused
 from symgrad.llvm.jit import call_c
-from symgrad.llvm.loop import lane_by_lane
+from symgrad.llvm.loop import ATTRIBUTES, lane_by_lane
 from symgrad.llvm.maths import FUNCTIONS, Definition, define
 from symgrad.llvm.maths.fold import fold
 from symgrad.llvm.scipy_code import PREFIX, SCIPY, code_of, value_of
@@ -68,20 +68,29 @@ class Declarations:
         self.maths.setdefault(made.symbol, [made, 0])[1] += 1
         return made
 
-    def definitions(self, *, inlined: bool = True) -> list[str]:
+    def shared(self, width: int) -> tuple[list[str], dict[str, str]]:
+        """Return declarations of the functions of ours, and by their names modules that define them."""
+        declared: list[str] = []
+        modules: dict[str, str] = {}
+        for made in (made for made, calls in self.maths.values() if calls):
+            head = made.text[: made.text.index(" #0 {")].removeprefix("define internal ")
+            declared.append(f"declare {head} #0")
+            libm = [lane_by_lane(name, arity, width, FLOAT64) for name, arity in made.libm.items()]
+            text = made.text.replace("define internal ", "define ", 1)
+            modules[made.symbol[1:]] = "\n".join([text, *sorted(made.intrinsics), *libm, ATTRIBUTES])
+        return declared, modules
+
+    def definitions(self) -> list[str]:
         """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register.
 
         Sines call C for rare arguments: where there are only such, the registers are empty in any case.
-
-        Args:
-            inlined: whether they may be.
         """
         used = [(made, calls) for made, calls in self.maths.values() if calls]
         for made, _ in used:
             self.intrinsics.update(dict.fromkeys(made.intrinsics))
             self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
         most = MOST_INLINED_WITH_C if all(made.libm for made, _ in used) else MOST_INLINED
-        if not inlined or sum(calls for _, calls in used) > most:
+        if sum(calls for _, calls in used) > most:
             return [made.text for made, _ in used]
         return [made.text.replace(") #0 {", ") #1 {", 1) for made, _ in used]
 

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 from symgrad.llvm import loop
 from symgrad.llvm.emit import Module, emit
-from symgrad.llvm.jit import Engine, Target, host, made_once
+from symgrad.llvm.jit import Engine, Target, host
+from symgrad.llvm.shared import address, provide
 from symgrad.llvm.types import FloatType
 from symgrad.lower.limits import better_pays_from
 from symgrad.lower.schedule import Schedule
@@ -16,15 +17,6 @@ from symgrad.lower.schedule import Schedule
 __all__ = ["Code", "Effort"]
 
 Effort: TypeAlias = Literal["auto", "high"]
-
-
-@made_once
-def _driver(sizes: frozenset[int]) -> Engine:
-    """The inner loop of all kernels whose arguments have elements of these sizes; it lives as long as the process.
-
-    Hardly any time is spent in it, and `copies.py` is written so that it need not be optimised.
-    """
-    return Engine(loop.driver(sizes), quick=True)
 
 
 class Code:
@@ -73,11 +65,15 @@ class Code:
         self._module: Module | None = None
         module = emit(plan, real, self._target, quick=True) if self.quick else self.module
         self.bools = module.bools
+        # Hardly any time is spent in the inner loop, so all kernels share the code that is soonest there.
+        sizes = frozenset(module.itemsizes)
+        inner = loop.driver_name(sizes)
+        provide({inner: loop.driver(sizes), **module.shared})
         engine = Engine(module.ir, quick=self.quick)
         self._engines = [engine]
         self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
         self.cell = ctypes.addressof(self._words)
-        self.loop = _driver(frozenset(module.itemsizes)).address(loop.LOOP)
+        self.loop = address(inner)
 
     @property
     def module(self) -> Module:

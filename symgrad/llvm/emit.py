@@ -4,7 +4,7 @@
     ufunc.body   the equations on W lanes at a time; an argument is contiguous, or one vector for all
     chunk.K      the body's equations in pieces, where there are many
     copies.K     pieces that are alike, in a loop; `copies.K.places` and `copies.K.numbers` say how they differ
-    maths.F      the function F of `symgrad/llvm/maths`
+    maths.F      the function F of `symgrad/llvm/maths`; in quick code, one that all kernels share
     lanes.F      the libm function F, lane by lane
 
 There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is
@@ -14,7 +14,8 @@ position and stride.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class Module:
         bools: for every argument, whether it is an array of bool.
         real: the format of the others.
         width: elements of a step: the lanes of one vector, or of two.
+        shared: modules with functions that this one calls, by the names of these.
     """
 
     ir: str
@@ -49,6 +51,7 @@ class Module:
     bools: tuple[bool, ...]
     real: FloatType
     width: int
+    shared: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def emit(
@@ -61,7 +64,7 @@ def emit(
         real: the floating-point format of all numbers.
         target: what the processors have that it is for.
         entry: also define the C function of this name, and with it everything that it needs but libm.
-        quick: write what is soon compiled: one vector at a time, and nothing inlined. The bits are the same.
+        quick: write what is soon compiled: one vector at a time, and the functions elsewhere. The bits are the same.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
@@ -76,6 +79,7 @@ def emit(
     itemsizes = tuple(1 if b else real.itemsize for b in bools)
     nin = len(plan.inputs)
     alone = entry is not None
+    functions, shared = declarations.shared(width) if quick else (declarations.definitions(), {})
     parts = [
         loop.plan(
             itemsizes,
@@ -88,13 +92,13 @@ def emit(
             internal=alone,
         ),
         *text,
-        *declarations.definitions(inlined=not quick),
+        *functions,
         *declarations.lanes(width),
         *declarations.intrinsics,
     ]
     if entry is not None:
         parts += [loop.driver(itemsizes, internal=True), loop.c_entry(entry, len(bools), nin)]
-    return Module("\n".join([*parts, loop.ATTRIBUTES]), itemsizes, bools, real, width)
+    return Module("\n".join([*parts, loop.ATTRIBUTES]), itemsizes, bools, real, width, shared)
 
 
 def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:

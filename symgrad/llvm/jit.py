@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
+import llvmlite
 import llvmlite.binding as _llvm
 
 from symgrad.errors import InternalError, KernelError
@@ -24,14 +25,18 @@ from symgrad.errors import InternalError, KernelError
 __all__ = [
     "Engine",
     "Host",
+    "ObjectCode",
     "Target",
     "call_c",
+    "compiling_for",
     "define",
     "emit_assembly",
     "emit_object",
     "host",
     "live_engines",
     "made_once",
+    "object_code",
+    "one_at_a_time",
     "resolve",
     "target_lines",
 ]
@@ -79,20 +84,24 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def one_at_a_time(make: Callable[P, T]) -> Callable[P, T]:
+    """Let one thread at a time in, which may come in again: the lock is the one that compilation has."""
+
+    @wraps(make)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _lock:
+            return make(*args, **kwargs)
+
+    return call
+
+
 def made_once(make: Callable[P, T]) -> Callable[P, T]:
     """Cache what a function makes, for the life of the process and over all threads.
 
     `functools.cache` alone may call it in two threads at once and let go of one result: of an engine, that is code
     which someone else has the address of.
     """
-    cached = cache(make)
-
-    @wraps(make)
-    def get(*args: P.args, **kwargs: P.kwargs) -> T:
-        with _lock:
-            return cached(*args, **kwargs)
-
-    return get
+    return one_at_a_time(cast("Callable[P, T]", cache(make)))
 
 
 # Code generation may call these by itself where the target has no instruction for them (rounding before
@@ -279,13 +288,22 @@ def _parse(ir: str) -> Any:
         raise InternalError(
             f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}"
         ) from error
-    for function in module.functions:
-        name = str(function.name)
-        if function.is_declaration and not name.startswith("llvm."):
-            resolve(name)
+    for name in _needs(module):
+        resolve(name)
     if ") #1 {" in ir:
         _inline(module)
     return module
+
+
+def _needs(module: Any) -> list[str]:
+    """The names of the functions that a module calls and does not define."""
+    names = (str(function.name) for function in module.functions if function.is_declaration)
+    return [name for name in names if not name.startswith("llvm.")]
+
+
+def _defines(module: Any) -> frozenset[str]:
+    defined = (*module.functions, *module.global_variables)
+    return frozenset(str(value.name) for value in defined if not value.is_declaration)
 
 
 def _inline(module: Any) -> None:
@@ -295,6 +313,56 @@ def _inline(module: Any) -> None:
     # The pass asks nothing of the processor: the plainest machine is made in a third of the time.
     machine = _target(host().triple).create_target_machine(opt=0)
     passes.run(module, llvm.create_pass_builder(machine, llvm.PipelineTuningOptions(0)))
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectCode:
+    """The machine code of a module, for engines on machines like this one.
+
+    Args:
+        data: an object file.
+        defines: the names that it defines.
+        needs: the functions that must be known before it is loaded.
+    """
+
+    data: bytes
+    defines: frozenset[str]
+    needs: tuple[str, ...]
+
+    def to_bytes(self) -> bytes:
+        """Return all of it, for `from_bytes`."""
+        return "\n".join((" ".join(sorted(self.defines)), " ".join(self.needs), "")).encode() + self.data
+
+    @classmethod
+    def from_bytes(cls, kept: bytes) -> ObjectCode:
+        """Return what `to_bytes` wrote."""
+        defines, needs, data = kept.split(b"\n", 2)
+        return cls(data, frozenset(defines.decode().split()), tuple(needs.decode().split()))
+
+
+def object_code(ir: str, *, quick: bool = False) -> ObjectCode:
+    """Compile a module, as `Engine` does, but for later.
+
+    Raises:
+        InternalError: if LLVM does not accept the module.
+        KernelError: if the C library lacks a function that it calls.
+    """
+    host()
+    with _lock, _given_back():
+        module = _parse(ir)
+        needs, defines = tuple(_needs(module)), _defines(module)
+        return ObjectCode(bytes(_jit_machine(quick=quick).emit_object(module)), defines, needs)
+
+
+def compiling_for(*, quick: bool = False) -> tuple[str, ...]:
+    """Everything but a module's text that `object_code` depends on."""
+    here = host()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return ("quick" if quick else "", here.triple, here.cpu, here.features, version, llvmlite.__version__)
+
+
+def _jit_machine(*, quick: bool) -> Any:
+    return _machine("host", jit=True, effort=0 if quick else 2)
 
 
 class Engine:
@@ -315,12 +383,37 @@ class Engine:
         host()
         with _lock, _given_back():
             module = _parse(ir)
-            defined = [*module.functions, *module.global_variables]
-            self._names = frozenset(str(value.name) for value in defined if not value.is_declaration)
-            machine = _machine("host", jit=True, effort=0 if quick else 2)
-            self._engine = llvm.create_mcjit_compiler(module, machine)
+            self._names = _defines(module)
+            self._engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
             self._engine.finalize_object()
             _live.add(self)
+
+    @classmethod
+    def of(cls, code: ObjectCode) -> Engine:
+        """Load machine code.
+
+        One object for each engine: MCJIT has one table of addresses for all objects that it is given together, and
+        what refers to the tables of the others reads something else.
+
+        Raises:
+            KernelError: if the C library lacks a function that it calls.
+        """
+        host()
+        self = cls.__new__(cls)
+        with _lock, _given_back():
+            for name in code.needs:
+                resolve(name)
+            self._names = code.defines
+            nothing = llvm.parse_assembly("", llvm.create_context())
+            # There is nothing to compile for a machine: the plainest is made in a third of the time.
+            machine = _target(host().triple).create_target_machine(opt=0, codemodel="jitdefault", jit=True)
+            self._engine = llvm.create_mcjit_compiler(nothing, machine)
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
+            # This makes the code ready, too; `finalize_object` would first compile the empty module.
+            for name in code.defines:
+                self._engine.get_function_address(name)
+            _live.add(self)
+        return self
 
     def address(self, name: str) -> int:
         """Return the address of a function or global of the module.

@@ -22,14 +22,15 @@ __all__ = [
     "body",
     "c_entry",
     "driver",
+    "driver_name",
     "lane_by_lane",
     "load_fields",
     "plan",
 ]
 
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
-"""Names of the inner loop (in the driver) and of the plan (in every kernel's module). With a dot, as all names
-of ours: no C function and no name of the user's has one."""
+"""Names of the inner loop (inside a module) and of the plan (in every kernel's module). With a dot, as all names of
+ours: no C function and no name of the user's has one."""
 
 # Functions in which many values wait in memory align their frame (#3): else LLVM leaves it where the caller's happens
 # to be, at a multiple of 16 bytes, and in three processes of four every vector that waits lies across two cache lines.
@@ -348,8 +349,13 @@ _CELL = """\
 """
 
 
+def driver_name(sizes: Collection[int]) -> str:
+    """The name of the inner loop for kernels whose arguments have elements of these sizes, in bytes."""
+    return ".".join([LOOP, *map(str, sorted(sizes))])
+
+
 def driver(sizes: Collection[int] = (8, 4, 1), *, internal: bool = False) -> str:
-    """The inner loop.
+    """The inner loop; if it is not internal, its name says for which sizes.
 
     Args:
         sizes: bytes of the elements of all arguments that it may meet.
@@ -362,7 +368,7 @@ def driver(sizes: Collection[int] = (8, 4, 1), *, internal: bool = False) -> str
     text = text.replace("{call}", str([name for name, _ in FIELDS].index("call.elements")))
     text = text.replace("{fields}", load_fields("%plan", FIELDS))
     text += copy(sizes)
-    return text if internal else text + ATTRIBUTES
+    return text if internal else text.replace(f"@{LOOP}(", f"@{driver_name(sizes)}(", 1) + ATTRIBUTES
 
 
 def plan(

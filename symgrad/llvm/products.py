@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from symgrad.llvm import loop
 from symgrad.llvm.dots import DOTS, dots_text
 from symgrad.llvm.jit import Engine, Target, define, host, made_once
+from symgrad.llvm.shared import kept
 from symgrad.llvm.types import FloatType
 
 __all__ = ["know_product", "largest", "product_name", "product_text"]
@@ -35,7 +36,7 @@ def largest(target: Target) -> int:
 @made_once
 def _engine(real: FloatType) -> Engine:
     text, declared = product_text(real, host().target)
-    return Engine("\n".join([text, *declared, loop.ATTRIBUTES]))
+    return kept("\n".join([text, *declared, loop.ATTRIBUTES]))
 
 
 @made_once

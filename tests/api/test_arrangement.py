@@ -31,4 +31,4 @@ def test_where_the_canonical_form_has_a_value_the_kernel_has_it(term: str):
 def test_functions_of_the_value_are_not_computed_again_in_other_words():
     y = total("x*exp(-x*{a})")
     both, alone = sg.compile([y, sg.grad(y, X)], [X]), sg.compile([y], [X])
-    assert both.llvm_ir.count("@maths.exp(") == alone.llvm_ir.count("@maths.exp(")
+    assert both.llvm_ir.count("@maths.exp.") == alone.llvm_ir.count("@maths.exp.")

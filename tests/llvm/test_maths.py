@@ -188,7 +188,7 @@ def test_folding_has_the_bits_of_the_code(name, dtype, fast, target):
 
 def test_a_function_stands_once_in_a_module():
     k = compile_nodes([op("exp", x), op("exp", op("add", x, u)), op("exp", x)], [x, u])
-    assert k.llvm_ir.count("@maths.exp(") == 3  # its definition and two calls
+    assert k.llvm_ir.count("@maths.exp.") == 3  # its definition and two calls
     a, b, c = as_tuple(k(1.0, 0.5))
     assert same_bits(a, c)
     assert same_bits(b, kernel("exp")(1.5))

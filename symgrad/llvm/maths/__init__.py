@@ -65,7 +65,7 @@ class Definition:
     """A function of vectors as LLVM text, and what it uses.
 
     Args:
-        symbol: its name.
+        symbol: its name, which no other function has, of whatever format, width, target or accuracy.
         gives: what it returns, a vector or a structure of vectors.
         text: its definition.
         intrinsics: declarations.
@@ -123,7 +123,8 @@ def _define(
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
-    symbol = f"@maths.{'fast.' * fast}{formula.__name__}" + ("" if part is None else f".{part}")
+    kind = f"{'fast.' * fast}{'unfused.' * (not fused)}{formula.__name__}.{width}x{real.bits}"
+    symbol = f"@maths.{kind}" + ("" if part is None else f".{part}")
     lines = [
         f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",
         "entry:",

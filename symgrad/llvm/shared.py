@@ -1,0 +1,52 @@
+"""Functions that many kernels call: compiled once on a machine, in memory from first use to the end of the process.
+
+Each is a module of its own, whose machine code is kept on disk. What a process needs is found there in a tenth of the
+time that it takes to compile, so that a kernel has only its own equations to wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from symgrad.llvm import store
+from symgrad.llvm.jit import Engine, ObjectCode, compiling_for, define, object_code, one_at_a_time
+
+__all__ = ["address", "kept", "provide"]
+
+_engines: list[Engine] = []
+_addresses: dict[str, int] = {}
+
+
+@one_at_a_time
+def provide(functions: Mapping[str, str]) -> None:
+    """Make functions known to LLVM, for any module that declares them. They are compiled quickly.
+
+    Args:
+        functions: by its name, the text of a module that defines it. A name always has the same text.
+
+    Raises:
+        KernelError: if the C library lacks a function that one of them calls.
+    """
+    for name, text in functions.items():
+        if name not in _addresses:
+            engine = kept(text, quick=True)
+            _engines.append(engine)
+            found = engine.address(name)
+            define(name, found)
+            _addresses[name] = found
+
+
+def address(name: str) -> int:
+    """Return where a function is that was provided."""
+    return _addresses[name]
+
+
+def kept(ir: str, *, quick: bool = False) -> Engine:
+    """Compile a module that every process has the same, or load what another one compiled; else as `Engine`."""
+    key = "\n".join((*compiling_for(quick=quick), ir)).encode()
+    found = store.load(key)
+    if found is not None:
+        return Engine.of(ObjectCode.from_bytes(found))
+    code = object_code(ir, quick=quick)
+    store.save(key, code.to_bytes())
+    return Engine.of(code)
