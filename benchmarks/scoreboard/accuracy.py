@@ -19,14 +19,15 @@ __all__ = ["ULP", "Errors", "checked", "errors", "reference"]
 ULP = 2.0**-52
 # The published form of the PBE energy loses up to half of these, where its gradients are large.
 DIGITS = 90
-_EFFORT = 1_000_000
+_EFFORT, _FEWEST = 1_000_000, 25
+"""Operations at all points together, about, and points where that would be fewer: the worst of two says nothing."""
 
 
 def checked(workload: Pointwise | Program, points: int) -> int:
     """Return at how many points the values are compared."""
     if isinstance(workload, Program):
         return 1
-    return max(2, min(200, points, _EFFORT // workload.operations))
+    return min(200, points, max(_FEWEST, _EFFORT // workload.operations))
 
 
 def reference(workload: Pointwise | Program, points: int) -> list[Any]:

@@ -91,7 +91,7 @@ class Board:
     Attributes:
         results: in the order of measurement.
         compiled: workload -> peer -> seconds, one for each fresh process.
-        phases: workload -> part of symgrad's compiling, compiling again, and to better code -> seconds.
+        phases: workload -> part of symgrad's compiling, the first on a machine, again, and better code -> seconds.
         versions: of each peer.
         machine: in words.
         command: what was run.
@@ -201,12 +201,18 @@ def _compiled(board: Board, name: str, peer: str, worker: Worker, settings: Sett
     """Return a process that has compiled the workload; symgrad's figure is of several of them.
 
     It compiles quickly at first, and better when that pays. What it takes until the first result is the former; what
-    a point takes is measured with the latter.
+    a point takes is measured with the latter. One process more finds nothing on disk of what kernels share.
     """
     limit = settings.limit if peer not in OURS else _ANSWER_S
     taken: list[float] = []
     if settings.threads == 1:
         board.compiled[name][peer] = taken
+    if settings.threads == 1 and peer == SYMGRAD:
+        worker.ask("keep_nothing", limit=limit)
+        first = worker.ask("compile", settings.quick, limit=limit)["phases"]
+        board.phases.setdefault(name, {})["first"] = [first["compile"]]
+        worker.close()
+        worker = _begun(board, name, peer, settings)
     while True:
         answer = worker.ask("compile", settings.quick, limit=limit)
         taken.append(answer["seconds"])

@@ -75,6 +75,11 @@ class Child:
         run.call()  # the run has what the call reads
         return {"seconds": seconds() - start, "phases": dict(getattr(self.module, "PHASES", {}))}
 
+    def keep_nothing(self) -> dict[str, Any]:
+        """Compile from now on as the first process on a machine does, which finds no code on disk."""
+        os.environ["SYMGRAD_CACHE"] = ""
+        return {}
+
     def _prepared(self, variant: str | None = None) -> Bind:
         return self.module.prepare(self.workload, variant or self.peer.variant, self.threads)
 
