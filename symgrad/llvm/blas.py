@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+from typing import Any
 
 from symgrad.errors import KernelError
 from symgrad.llvm.jit import define
@@ -36,8 +41,26 @@ def _known(library: str, routine: str, real: FloatType) -> str:
 
 
 def _address(library: str, name: str) -> int:
-    exports: dict[str, object] = import_module(f"scipy.linalg.cython_{library}").__pyx_capi__
+    exports: dict[str, object] = _module(f"cython_{library}").__pyx_capi__
     return address_in(exports, name)
+
+
+def _module(name: str) -> Any:
+    """Return an extension module of scipy.linalg without the package, which takes ten times as long to import.
+
+    Cython makes one module of a file, however often it is loaded, so the package finds the same one later.
+    """
+    full = f"scipy.linalg.{name}"
+    import scipy  # Windows looks for the libraries where this says
+
+    spec = PathFinder.find_spec(full, [str(Path(folder) / "linalg") for folder in scipy.__path__])
+    if "scipy.linalg" in sys.modules or spec is None or spec.loader is None:
+        return import_module(full)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    # The import system makes a module an attribute of its package only when it loads it itself.
+    sys.modules.pop(full, None)
+    return module
 
 
 def address_in(exports: dict[str, object], name: str, signature: str | None = None) -> int:
