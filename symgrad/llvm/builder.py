@@ -129,6 +129,7 @@ class VectorBuilder:
         # Of the functions of ours: by formula and arguments the values that are known, and the line of the call.
         self._parts: dict[str, dict[int | None, Value]] = {}
         self._calls: dict[str, tuple[int, Definition, Value]] = {}
+        self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of the first power of it
         self._count = 0
 
     # instructions
@@ -372,6 +373,11 @@ class VectorBuilder:
                 numbers = tuple(float(a.literal) for a in args)
                 known_by = {"fused": self.declarations.fused, "fast": self.declarations.fast}
                 return self._literal(fold(name, numbers, self.real, **known_by))
+            if name == "pow":
+                self._powers.setdefault(args[0], args)
+            elif name == "log" and self.fuses and args[0] in self._powers:
+                # The power took a logarithm with more digits. A user's own has the same bits beside a power as alone.
+                return self._maths("log_of_base", self._powers[args[0]])
             return self._maths(name, args)
         if name in SCIPY:
             if known:

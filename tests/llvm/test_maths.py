@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+import symgrad as sg
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.builder import Declarations, VectorBuilder
 from symgrad.llvm.emit import emit
@@ -58,8 +60,9 @@ C_FUNCTIONS = {
 }  # fmt: skip
 
 
-# What a cube root lacks is for powers by thirds (`tests/ops/test_power_code.py`).
-BY_NAME = {name: function for name, function in FUNCTIONS.items() if name != "cbrt_low"}
+# What a cube root lacks is for powers by thirds (`tests/ops/test_power_code.py`), and a power's logarithm for what is
+# derived from it (below).
+BY_NAME = {name: function for name, function in FUNCTIONS.items() if name not in {"cbrt_low", "log_of_base"}}
 
 
 FORMATS = [("float64", False), ("float32", False), ("float64", True)]
@@ -218,3 +221,53 @@ def test_only_large_angles_and_negative_arguments_reach_the_c_library():
     assert abs(kernel("sin")(1e22) - -0.8522008497671888) < 2e-16
     assert same_bits(kernel("lgamma")(np.array([-2.5, 0.5]))[1], kernel("lgamma")(0.5))
     assert abs(kernel("lgamma")(-2.5) - -0.05624371649767405) < 2e-16
+
+
+def power_and_log(dtype: str, *, fast: bool, derived: bool, effort: Any = "high") -> Any:
+    log = op("log", x)
+    return compile_nodes(
+        [op("pow", x, u), log],
+        [x, u],
+        dtype=dtype,
+        fast=fast,
+        fusable=[log] if derived else [],
+        effort=effort,
+    )
+
+
+@pytest.mark.parametrize(("dtype", "fast"), FORMATS)
+def test_the_logarithm_that_a_power_takes(dtype, fast):
+    """As precise as the function by itself at whatever exponent, the same at the ends; the power stays as it is."""
+    rng = np.random.default_rng(7)
+    (at,) = sample(CASES["log"], 4_000, 7, dtype)
+    with np.errstate(all="ignore"):
+        pool = np.array(SPECIAL).astype(dtype)
+        ends, exponents = (np.array(c) for c in zip(*itertools.product(pool, repeat=2), strict=True))
+        at, exponents = (
+            np.concatenate([a, b]).astype(dtype)
+            for a, b in (
+                (at, ends),
+                (rng.standard_normal(len(at)) * 10.0 ** rng.integers(-3, 300, len(at)), exponents),
+            )
+        )
+        assert np.isinf(exponents).any()
+    kernel = power_and_log(dtype, fast=fast, derived=True)
+    assert "@maths.log" not in kernel.llvm_ir
+    power, log = as_tuple(kernel(at, exponents))
+    assert np.max(ulps(log, *exact("log", (at,)))) <= 1
+    apart, ours = as_tuple(power_and_log(dtype, fast=fast, derived=False)(at, exponents))
+    assert same_bits(power, apart)
+    assert same_bits(ours, as_tuple(compile_nodes([op("log", x)], [x], dtype=dtype, fast=fast)(at))[0])
+    quick = as_tuple(power_and_log(dtype, fast=fast, derived=True, effort="auto")(at, exponents))
+    assert same_bits(quick[0], power)
+    assert same_bits(quick[1], log)
+
+
+def test_gradients_of_powers_have_it():
+    base, exponent = sg.symbols("b e")
+    power = base**exponent
+    kernel = sg.compile([power, sg.grad(power, exponent)], inputs=[base, exponent])
+    assert "@maths.log" not in kernel.llvm_ir
+    assert "@maths.log" in sg.compile([power, sg.log(base)], inputs=[base, exponent]).llvm_ir
+    value, slope = kernel(2.0, 3.0)
+    assert slope == pytest.approx(value * math.log(2.0), rel=1e-15)

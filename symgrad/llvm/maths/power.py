@@ -41,24 +41,26 @@ def _times(lanes: Lanes, y: Lane, log: Pair) -> Pair:
     return product, lanes.muladd(y, log[1], lanes.product_error(y, log[0], product))
 
 
-def pow(lanes: Lanes, x: Lane, y: Lane) -> Lane:
+def pow(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
+    """Also log(x), which the derivative by y needs: it has more digits here than it keeps."""
     k, m = mantissa(lanes, x)
-    exponent, low = _times(lanes, y, _log_as_pair(lanes, k, m - 1.0))
+    log = _log_as_pair(lanes, k, m - 1.0)
+    exponent, low = _times(lanes, y, log)
     rare = x.outside(*NORMAL) | lanes.not_(lanes.abs(exponent) <= NORMAL_RESULT)
     if not lanes.fused:  # the halves of a larger y would overflow, whose product with log(1) does not
         rare = rare | (lanes.abs(y) > 2.0**900)
-    return lanes.rarely(
-        rare, [exp_of_pair_to_normal(lanes, exponent, low)], lambda: [_power_at_ends(lanes, x, y)]
-    )[0]
+    usual = exp_of_pair_to_normal(lanes, exponent, low), log[0] + log[1]
+    return lanes.rarely(rare, usual, lambda: _power_at_ends(lanes, x, y))
 
 
-def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Lane:
-    """x**y by |x|**y: the signs of negative bases, and the ends (C99, F.9.4.4)."""
+def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
+    """x**y by |x|**y: the signs of negative bases, and the ends (C99, F.9.4.4); and log(x) (F.9.3.7)."""
     size, y_size = lanes.abs(x), lanes.abs(y)
     k, m = any_positive(lanes, size)
     # With 2**70 the result is zero or infinite for every base but one.
     bounded = lanes.copysign(lanes.at_most(y_size, 2.0**70), y)
-    exponent, low = _times(lanes, bounded, _log_as_pair(lanes, k, m - 1.0))
+    pair = _log_as_pair(lanes, k, m - 1.0)
+    exponent, low = _times(lanes, bounded, pair)
     of_size = exp_of_pair(lanes, exponent, lanes.select(lanes.abs(exponent) < 1000.0, low, 0.0))
     ordinary = (size > 0.0) & (size < math.inf)
     end = lanes.select(size.equals(0.0) ^ (y < 0.0), 0.0, math.inf)
@@ -68,7 +70,9 @@ def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Lane:
     value = lanes.select(odd, lanes.copysign(value, x), value)
     undefined = ordinary & (x < 0.0) & lanes.not_(integer)
     value = lanes.select(undefined | lanes.not_(x.equals(x) & y.equals(y)), math.nan, value)
-    return lanes.select(y.equals(0.0) | x.equals(1.0), 1.0, value)
+    log = lanes.select(size.equals(0.0), -math.inf, lanes.select(x.equals(math.inf), x, math.nan))
+    log = lanes.select(ordinary & (x > 0.0), pair[0] + pair[1], log)
+    return lanes.select(y.equals(0.0) | x.equals(1.0), 1.0, value), log
 
 
 def _cube_root(lanes: Lanes, x: Lane) -> Pair:
