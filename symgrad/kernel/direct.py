@@ -1,4 +1,6 @@
-"""Calls of a kernel around NumPy's ufunc machinery, for the plain case: whole arrays of one shape, and bare numbers.
+"""Calls of a kernel around NumPy's ufunc machinery, for the plain case.
+
+That is: arrays of one shape, contiguous or of one axis, and bare numbers.
 
 The fields of arrays are read as any extension module compiled against NumPy reads them; before the first call all of
 them are compared with what Python says, and where anything is otherwise there are no direct calls.
@@ -18,7 +20,7 @@ from symgrad.llvm.direct_code import CALL, INFO, Layout, text
 from symgrad.llvm.jit import made_once
 from symgrad.llvm.shared import kept
 
-__all__ = ["direct_call"]
+__all__ = ["direct_call", "layout_is_known"]
 
 _LONG = 500
 """From so many elements on, other threads of Python may run meanwhile: what NumPy takes, too."""
@@ -75,6 +77,11 @@ def _machinery() -> _Machinery | None:
     return _Machinery() if sys.implementation.name == "cpython" and _as_known() else None
 
 
+def layout_is_known() -> bool:
+    """Tell whether there are direct calls."""
+    return _machinery() is not None
+
+
 def _as_known() -> bool:
     """Compare the fields of some objects with what Python says of them."""
     head = object.__basicsize__
@@ -109,17 +116,20 @@ def _as_known() -> bool:
     return True
 
 
-def direct_call(loop: int, cell: int, kinds: Sequence[Any]) -> Callable[..., Any] | None:
+def direct_call(
+    loop: int, cell: int, kinds: Sequence[Any], passed: int | None = None
+) -> Callable[..., Any] | None:
     """Return a function of all inputs and then all outputs that computes the outputs; None if there can be none.
 
     It returns None when it has done so, and NotImplemented, with nothing touched, if the arguments are not plain:
-    arrays of NumPy's own type, of the kernel's dtypes and of one shape, contiguous; numbers among the inputs; and no
-    overlap but that of an output with an input that is the same array.
+    arrays of NumPy's own type, of the kernel's dtypes and of one shape, contiguous or of one axis; numbers among the
+    inputs; and no overlap but that of an output with an input that is the same array.
 
     Args:
         loop: address of the inner loop.
-        cell: address of what it is passed as its last argument.
+        cell: address of the kernel's cell.
         kinds: dtype of every argument, inputs then outputs.
+        passed: address of what the loop is passed as its last argument, by default the cell.
     """
     machinery = _machinery()
     if machinery is None:
@@ -138,7 +148,9 @@ def direct_call(loop: int, cell: int, kinds: Sequence[Any]) -> Callable[..., Any
         "release": api.PyEval_SaveThread,
         "acquire": api.PyEval_RestoreThread,
     }
-    info = {"loop": loop, "cell": cell, "many": _LONG}
+    # While other threads are waited for, the lock is never held.
+    several = {"passed": cell, "many": _LONG} if passed is None else {"passed": passed, "many": 0}
+    info = {"loop": loop, "cell": cell, **several}
     info |= {name: id(x) for name, x in objects.items()}
     info |= {name: cast(int, ctypes.cast(f, ctypes.c_void_p).value) for name, f in functions.items()}
     # Arrays share the one object of a dtype that is NumPy's own; others (a byte order, metadata) are not plain.

@@ -18,7 +18,8 @@ from symgrad.kernel.direct import direct_call
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.spares import Spares
-from symgrad.kernel.threads import common_shape, in_pieces, targets, worthwhile
+from symgrad.kernel.team import call_in_team
+from symgrad.kernel.threads import common_shape, in_pieces, piece, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.code import Code, Effort
 
@@ -34,7 +35,8 @@ _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 def _plain(value: Any, kind: np.dtype[Any], shape: tuple[int, ...]) -> bool:
     """Tell whether a direct call may take an input."""
     if type(value) is np.ndarray:
-        return value.dtype is kind and value.shape == shape and value.flags.c_contiguous
+        placed = value.flags.c_contiguous or value.ndim == 1
+        return placed and value.dtype is kind and value.shape == shape and value.flags.aligned
     return kind is _FLOAT64 and (type(value) is float or type(value) is np.float64)
 
 
@@ -46,6 +48,8 @@ class ElementwiseKernel(Kernel):
         "_call",
         "_called",
         "_code",
+        "_cut",
+        "_cut_from",
         "_declined",
         "_direct",
         "_integers",
@@ -98,6 +102,8 @@ class ElementwiseKernel(Kernel):
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
         plain = bool(inputs) and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = self._first if plain else None
+        self._cut: Callable[..., Any] | None = None
+        self._cut_from = 2 * piece(outputs, inputs) if threads > 1 else math.inf
         self._called = self._declined = False
         self._quick, self._left, self._unasked = code.quick, code.left, _ASK_EVERY
         self._spares = Spares(self.kinds[len(inputs) :])
@@ -111,7 +117,7 @@ class ElementwiseKernel(Kernel):
             arrays = in_order(self.inputs, arrays, by_name)
         if self._quick and self._pays(arrays):
             self._improve()
-        if self._direct is not None and where is True and (self.threads == 1 or self._small(arrays)):
+        if self._direct is not None and where is True:
             found = self._directly(arrays, out)
             if found is not None:
                 return found
@@ -192,10 +198,13 @@ class ElementwiseKernel(Kernel):
 
     def _directly(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """Do what the ufunc would do, with whole arrays of one shape; None if the arguments are not of this kind."""
-        if not self._called:  # what is called once need not wait for the code of direct calls
+        if self.threads > 1 and self._much(arrays):
+            call = self._cut or self._first_cut
+        elif self._called:
+            call = self._direct or self._first
+        else:  # what is called once need not wait for the code of direct calls
             self._called = True
             return None
-        call = self._direct or self._first
         if out is not None:
             outs = as_tuple(out)
             if call(*arrays, *outs) is not None:
@@ -219,12 +228,23 @@ class ElementwiseKernel(Kernel):
         made = self._direct = direct_call(self._code.loop, self._code.cell, self.kinds)
         return NotImplemented if made is None else made(*arguments)
 
-    def _small(self, arrays: tuple[Any, ...]) -> bool:
-        """Tell whether a call is not worth cutting, by its first array: in a direct call all have one shape."""
+    def _first_cut(self, *arguments: Any) -> Any:
+        """Make the direct call in several threads, which stands here from then on."""
+        least = int(self._cut_from) // 2
+        code, threads = self._code, self.threads
+        made = call_in_team(code.loop, code.cell, self.kinds, least=least, threads=threads)
+        if made is None:
+            self._direct = None
+            return NotImplemented
+        self._cut = made
+        return made(*arguments)
+
+    def _much(self, arrays: tuple[Any, ...]) -> bool:
+        """Tell whether a call is worth cutting, by its first array: in a direct call all have one shape."""
         for array in arrays:
             if type(array) is np.ndarray:
-                return array.size < self._large
-        return True
+                return array.size >= self._cut_from
+        return False
 
     def _in_threads(self, arrays: tuple[Any, ...], out: Any, where: Any) -> Any:
         """Do what the ufunc would do, with large arrays in pieces; None if the ufunc itself should be called."""

@@ -5,6 +5,7 @@ Every element depends on its own inputs alone, and has the same bits at every pl
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -25,14 +26,18 @@ from symgrad.lower.tasks import own_cost
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["checked_threads", "common_shape", "cores", "in_pieces", "targets", "worthwhile"]
+__all__ = ["checked_threads", "common_shape", "cores", "in_pieces", "piece", "targets", "worthwhile"]
 
 _WORTHWHILE, _WORTHWHILE_EACH = 300_000.0, 20_000.0
-"""Nanoseconds of work from which a call is cut, and more for each argument: ten times what it takes to start a piece
-and wait for it, and to cut an argument."""
+"""Nanoseconds of work from which a call is cut in Python, and more for each argument: ten times what it takes to start
+a piece and wait for it, and to cut an argument."""
+
+_PIECE = 15_000.0
+"""Nanoseconds of work of the smallest piece that a team takes. To hand a piece over takes half a microsecond; the
+estimate below is for results in memory, and up to six times what light kernels take in the caches."""
 
 _OPERATION, _ARGUMENT = 0.02, 0.3
-"""Nanoseconds for one element: a low estimate, so that nothing is cut that does not gain."""
+"""Nanoseconds for one element of large arrays: a low estimate, so that nothing is cut that does not gain."""
 
 
 def cores() -> int:
@@ -59,10 +64,18 @@ def checked_threads(threads: object) -> int:
 
 
 def worthwhile(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
-    """Return from how many elements on a call is cut."""
-    arguments = len(outputs) + len(inputs)
-    most = _WORTHWHILE + _WORTHWHILE_EACH * arguments
-    return most / (_OPERATION * sum(map(own_cost, topological(outputs))) + _ARGUMENT * arguments)
+    """Return from how many elements on a call is cut in Python."""
+    return (_WORTHWHILE + _WORTHWHILE_EACH * (len(outputs) + len(inputs))) / _work(outputs, inputs)
+
+
+def piece(outputs: Sequence[Node], inputs: Sequence[Node]) -> int:
+    """Return how many elements a piece has at least that a team takes."""
+    return math.ceil(_PIECE / _work(outputs, inputs))
+
+
+def _work(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
+    operations = sum(map(own_cost, topological(outputs)))
+    return _OPERATION * operations + _ARGUMENT * (len(outputs) + len(inputs))
 
 
 def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:

@@ -19,7 +19,8 @@ CALL = "direct.call"
 
 INFO = (
     ("loop", "ptr"),
-    ("cell", "ptr"),
+    ("cell", "ptr"),  # the kernel's own: where its plan is
+    ("passed", "ptr"),  # what the loop is passed as its last argument
     ("array", "ptr"),  # the type of arrays
     ("float", "ptr"),  # Python's
     ("double", "ptr"),  # NumPy's
@@ -50,8 +51,9 @@ class Layout:
     data: int
 
 
-# Flags of arrays: 1 C-contiguous, 256 aligned, 1024 writeable; the sign bit: NumPy warns of a write. An output may
-# be an input (every element is read before it is written); any other overlap is for NumPy, which makes copies.
+# Flags of arrays: 1 C-contiguous, 256 aligned, 1024 writeable; the sign bit: NumPy warns of a write. An array of one
+# axis may have any stride. An output may be an input (every element is read before it is written); any other overlap is
+# for NumPy, which makes copies.
 _CODE = """\
 define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
 entry:
@@ -108,17 +110,33 @@ fields:
   %flags = load i32, ptr %flags.at
   %size.at = getelementptr i64, ptr %sizes, i64 %k
   %size = load i64, ptr %size.at
-  %wanted = select i1 %input, i32 257, i32 1281
+  %wanted = select i1 %input, i32 256, i32 1280
   %had = and i32 %flags, %wanted
   %plain = icmp eq i32 %had, %wanted
   %same.descr = icmp eq ptr %descr, %descr.wanted
   %deep = icmp sgt i32 %nd, 0
-  %ok = and i1 %plain, %same.descr
+  %one.axis = icmp eq i32 %nd, 1
+  %dense.flag = and i32 %flags, 1
+  %dense = icmp ne i32 %dense.flag, 0
+  %regular = or i1 %dense, %one.axis
+  %placed = and i1 %plain, %regular
+  %ok = and i1 %placed, %same.descr
   %silent = icmp sge i32 %flags, 0
   %quiet = or i1 %input, %silent
   %usual = and i1 %ok, %quiet
   %fine = and i1 %usual, %deep
-  br i1 %fine, label %compare, label %decline
+  br i1 %fine, label %stride, label %decline
+stride:
+  %strides.at = getelementptr i8, ptr %data.at, i64 24
+  %strides = load ptr, ptr %strides.at
+  %stride.given = load i64, ptr %strides
+  %stride.taken = select i1 %dense, i64 %size, i64 %stride.given
+  %stride.back = sub i64 0, %stride.taken
+  %backwards = icmp slt i64 %stride.taken, 0
+  %distance = select i1 %backwards, i64 %stride.back, i64 %stride.taken
+  %apart.all = icmp sge i64 %distance, %size
+  %separate = or i1 %input, %apart.all
+  br i1 %separate, label %compare, label %decline
 compare:
   %is.first = icmp eq ptr %first, null
   br i1 %is.first, label %taken, label %ranks
@@ -145,7 +163,7 @@ axis.same:
 
 taken:
   %place = phi ptr [ %value, %scalar ], [ %data, %compare ], [ %data, %axis.same ]
-  %step = phi i64 [ 0, %scalar ], [ %size, %compare ], [ %size, %axis.same ]
+  %step = phi i64 [ 0, %scalar ], [ %stride.taken, %compare ], [ %stride.taken, %axis.same ]
   %first.next = phi ptr [ %first, %scalar ], [ %object, %compare ], [ %first, %axis.same ]
   %place.at = getelementptr ptr, ptr %places, i64 %k
   store ptr %place, ptr %place.at
@@ -194,12 +212,19 @@ interval:
   %o.place = load i64, ptr %o.place.at
   %o.step.at = getelementptr i64, ptr %steps, i64 %o
   %o.step = load i64, ptr %o.step.at
-  %o.bytes = mul i64 %o.step, %n
-  %o.end = add i64 %o.place, %o.bytes
+  %o.size.at = getelementptr i64, ptr %sizes, i64 %o
+  %o.size = load i64, ptr %o.size.at
+  %n.less.one = sub i64 %n, 1
+  %o.span = mul i64 %o.step, %n.less.one
+  %o.last = add i64 %o.place, %o.span
+  %o.reversed = icmp slt i64 %o.span, 0
+  %o.begin = select i1 %o.reversed, i64 %o.last, i64 %o.place
+  %o.highest = select i1 %o.reversed, i64 %o.place, i64 %o.last
+  %o.end = add i64 %o.highest, %o.size
   %o.input = icmp slt i64 %o, %nin
   br i1 %o.input, label %noted, label %output
 output:
-  %o.begin.one = insertelement <8 x i64> poison, i64 %o.place, i32 0
+  %o.begin.one = insertelement <8 x i64> poison, i64 %o.begin, i32 0
   %o.begin.all = shufflevector <8 x i64> %o.begin.one, <8 x i64> poison, <8 x i32> zeroinitializer
   %o.end.one = insertelement <8 x i64> poison, i64 %o.end, i32 0
   %o.end.all = shufflevector <8 x i64> %o.end.one, <8 x i64> poison, <8 x i32> zeroinitializer
@@ -227,12 +252,16 @@ closely:
   %j.end.at = getelementptr i64, ptr %ends, i64 %j
   %j.end = load i64, ptr %j.end.at
   %begins.before = icmp ult i64 %j.begin, %o.end
-  %ends.after = icmp ult i64 %o.place, %j.end
+  %ends.after = icmp ult i64 %o.begin, %j.end
   %overlap = and i1 %begins.before, %ends.after
-  %same.begin = icmp eq i64 %j.begin, %o.place
-  %same.end = icmp eq i64 %j.end, %o.end
+  %j.place.at = getelementptr i64, ptr %places, i64 %j
+  %j.place = load i64, ptr %j.place.at
+  %j.step.at = getelementptr i64, ptr %steps, i64 %j
+  %j.step = load i64, ptr %j.step.at
+  %same.place = icmp eq i64 %j.place, %o.place
+  %same.step = icmp eq i64 %j.step, %o.step
   %j.input = icmp slt i64 %j, %nin
-  %same = and i1 %same.begin, %same.end
+  %same = and i1 %same.place, %same.step
   %in.place = and i1 %same, %j.input
   %apart = xor i1 %overlap, true
   %harmless = or i1 %apart, %in.place
@@ -243,7 +272,7 @@ other.fine:
   br i1 %j.more, label %closely, label %noted
 noted:
   %o.begin.at = getelementptr i64, ptr %begins, i64 %o
-  store i64 %o.place, ptr %o.begin.at
+  store i64 %o.begin, ptr %o.begin.at
   %o.end.at = getelementptr i64, ptr %ends, i64 %o
   store i64 %o.end, ptr %o.end.at
   %o.next = add i64 %o, 1
@@ -255,11 +284,11 @@ run:
   br i1 %long, label %unlocked, label %locked
 unlocked:
   %state = call ptr %release()
-  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %cell)
+  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %passed)
   call void %acquire(ptr %state)
   br label %finish
 locked:
-  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %cell)
+  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %passed)
   br label %finish
 finish:
   call void %keep(ptr %done)

@@ -53,15 +53,20 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
     kernel = compiled()
     x, u, outs = draw(6), draw(6), tuple(np.empty(6) for _ in range(3))
     kernel(x, u)
-    call = kernel._direct
-    for arguments in [(x, u), (x, 2.0), (np.float64(2), u), (1.0, 2.0)]:
+    call, memory = kernel._direct, draw(12)
+    for arguments in [(x, u), (x, 2.0), (np.float64(2), u), (1.0, 2.0), (x[::-1], u), (draw(18)[::3], u)]:
         assert call(*arguments, *outs) is None
         same(outs, kernel.ufunc(*arguments, out=tuple(np.empty(6) for _ in range(3))))
     declined = [
         (x, u, *outs[:2]),
         (x, u, *outs, outs[0]),
         (x[:5], u, *outs),
-        (x[::-1], u, *outs),
+        (draw((2, 6))[:, ::2], *(a.reshape(2, 3) for a in (u, *outs))),
+        (np.frombuffer(bytes(49), np.uint8)[1:].view(np.float64), u, *outs),
+        (outs[0][::-1], u, *outs),
+        (memory[::2], u, memory[1::2], *outs[1:]),
+        (x, u, np.lib.stride_tricks.as_strided(memory, (6,), (4,)), *outs[1:]),
+        (x, u, np.lib.stride_tricks.as_strided(memory, (6,), (0,)), *outs[1:]),
         (x.astype(np.float32), u, *outs),
         (x.astype(">f8"), u, *outs),
         (x.reshape(2, 3), u.reshape(3, 2), *(o.reshape(2, 3) for o in outs)),
@@ -77,9 +82,32 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
         (x, u, outs[0], outs[1], 1.0),
     ]
     for arguments in declined:
-        before = [np.array(o) for o in outs]
+        before = [np.array(o) for o in (*outs, memory)]
         assert call(*arguments) is NotImplemented
-        same(outs, before)
+        same((*outs, memory), before)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [0, 1, 2, 9, 70])
+def test_arrays_of_one_axis_may_have_any_stride(dtype: str, size: int) -> None:
+    kernel = compiled(dtype=dtype)
+    many, wide = draw(3 * size, dtype), draw((size, 4), dtype)
+    still = np.broadcast_to(many[:1], (size,)) if size else many
+    kernel(many, many)
+    for x in (many[::3], many[::-3], wide[:, 1], still, np.flip(wide, 0)[:, 2]):
+        u = draw(2 * size, dtype)[::2] + 1
+        expected = kernel.ufunc(x, u)
+        backwards, spread = np.zeros(size, dtype), np.zeros((size, 3), dtype)
+        outs = (backwards[::-1], spread[:, 1], np.zeros(size, dtype))
+        assert kernel._direct(x, u, *outs) is None
+        same(outs, expected)
+        assert not spread[:, ::2].any()
+        same(kernel(x, u), expected)
+    x, u = many[::-3].copy()[::-1], draw(size, dtype)
+    expected = kernel.ufunc(x, u)
+    outs = (x, np.zeros(size, dtype), np.zeros(size, dtype))
+    assert kernel._direct(x, u, *outs) is None
+    same(outs, expected)
 
 
 def test_one_output_is_returned_as_the_array_that_was_given() -> None:
@@ -191,6 +219,10 @@ def test_without_a_known_layout_there_are_no_direct_calls(monkeypatch: Any) -> N
     kernel = compiled()
     same(kernel(draw(9), draw(9)), kernel.ufunc(draw(9), draw(9)))
     assert kernel._direct is None
+    monkeypatch.setattr("symgrad.kernel.threads.cores", lambda: 2)
+    kernel = compiled(threads=2)
+    same(kernel(draw(90_000), 2.0), kernel.ufunc(draw(90_000), 2.0))
+    assert kernel._direct is None
 
 
 # Results that are used again
@@ -252,24 +284,23 @@ def test_memory_of_dropped_results_is_used_again_and_goes_with_the_kernel() -> N
     same(last, copies)
 
 
-def test_small_calls_of_kernels_of_several_threads_are_direct(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_kernels_of_several_threads_are_direct(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("threads", "kernel"):
         monkeypatch.setattr(f"symgrad.kernel.{module}.cores", lambda: 2)
     kernel, alone = compiled(threads=2), compiled()
-    for size in (10, 3_000, 300_000):
+    for size, name in ((10, "_direct"), (30_000, "_cut"), (300_000, "_cut")):
         x, u = draw(size), draw(size) + 1
-        kernel._called, before = True, kernel._direct
+        kernel._called, before = True, getattr(kernel, name)
         same(kernel(x, u), alone(x, u))
-        assert (kernel._direct is before) == (
-            size > 10
-        )  # made by the first small call, and used from then on
+        # Made by the first such call, and used from then on.
+        assert (getattr(kernel, name) is before) == (size == 300_000)
         same(kernel(x[::2], u[::2]), alone(x[::2], u[::2]))
         same(kernel(x, 1.5), alone(x, 1.5))
 
 
 def test_where_an_input_is_not_plain_no_results_are_made_in_vain() -> None:
     kernel = compiled()
-    x, strided = draw(30_000), draw(60_000)[::2]
+    x, strided = draw((300, 100)), draw((300, 200))[:, ::2]
     for _ in range(3):
         same(kernel(strided, x), kernel.ufunc(strided, x))
     assert kernel._spares._rounds == []

@@ -13,6 +13,7 @@ import pytest
 import symgrad as sg
 from symgrad.errors import ShapeError, UsageError
 from symgrad.kernel import threads as module
+from symgrad.kernel.team import call_in_team
 
 PROGRAM = "x : real\ny : real\nz = exp(-x**2/2)*sin(3*y) + log1p(x**2 + y**2)*tanh(x*y)"
 BATCHED = "X : real[n, 3]\nw : real[3]\nloss = sum(tanh(X@w)**2)"
@@ -50,7 +51,7 @@ def same(first, second):
 
 @pytest.fixture
 def pieces(monkeypatch):
-    """What is cut, as the numbers of pieces."""
+    """What is cut, as the shapes of calls."""
     cut = []
     original = module.in_pieces
 
@@ -58,8 +59,20 @@ def pieces(monkeypatch):
         cut.append(args[3])
         return original(*args, **kwargs)
 
+    def made(*args, **kwargs):
+        call = call_in_team(*args, **kwargs)
+
+        def noted_too(*arrays):
+            done = call(*arrays)
+            if done is None:
+                cut.append(arrays[-1].shape)
+            return done
+
+        return noted_too
+
     for user in ("elementwise", "array_kernel"):
         monkeypatch.setattr(f"symgrad.kernel.{user}.in_pieces", noted)
+    monkeypatch.setattr("symgrad.kernel.elementwise.call_in_team", made)
     return cut
 
 

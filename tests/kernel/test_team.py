@@ -1,0 +1,389 @@
+"""Calls that workers take pieces of: everything is computed once, nobody writes afterwards, nobody waits in vain."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.kernel import team as module
+from symgrad.kernel.team import Team
+from symgrad.llvm.jit import live_engines
+from symgrad.llvm.team_code import LINE
+
+LEAST = 100
+_LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+_COUNT, _DEBT = 0, 4
+
+
+@pytest.fixture(autouse=True)
+def three_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symgrad.kernel.threads.cores", lambda: 3)
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+
+
+@pytest.fixture
+def team(three_processors: None) -> Team:
+    """A team of its own, without workers; one that a test starts sleeps until the end of the process."""
+    return Team()
+
+
+class Called:
+    """A call of a loop in Python, of one argument: what it is asked for, and by whom."""
+
+    def __init__(
+        self, team: Team, n: int, *, helpers: int = 1, each: Callable[[int], None] = lambda _: None
+    ) -> None:
+        self.pieces: list[tuple[int, int, int]] = []
+        place, step = 2**40, -24
+        self.memory = (
+            (ctypes.c_int64 * 1)(place),
+            (ctypes.c_int64 * 1)(n),
+            (ctypes.c_int64 * 1)(step),
+        )
+
+        def loop(args: int, dimensions: int, steps: int, cell: int) -> None:
+            at, count, stride = (ctypes.c_int64.from_address(a).value for a in (args, dimensions, steps))
+            assert (stride, cell) == (step, 77)
+            each((at - place) // step)
+            self.pieces.append(((at - place) // step, count, threading.get_ident()))
+
+        self.loop = _LOOP(loop)
+        address = ctypes.cast(self.loop, ctypes.c_void_p).value
+        assert address is not None
+        share = team.share(address, 77, 1, LEAST, helpers)
+        _LOOP(team.loop)(*map(ctypes.addressof, self.memory), ctypes.addressof(share))
+        self.threads = {ident for _, _, ident in self.pieces}
+        pieces = sorted(self.pieces)
+        assert [first for first, _, _ in pieces] == np.cumsum([0, *(c for _, c, _ in pieces)])[:-1].tolist()
+        assert sum(count for _, count, _ in pieces) == n
+
+
+def word(team: Team, worker: int, place: int) -> Any:
+    return ctypes.c_int64.from_address(team._at.value + LINE * (worker + 1) + 8 * place)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def begin(team: Team, helpers: int = 1) -> None:
+    team.prepare(helpers)
+    until(lambda: team._words[_COUNT] == helpers)
+
+
+def rouse(team: Team) -> None:
+    """Let the next call wake whoever sleeps."""
+    team._words[_DEBT] = 10**6
+
+
+@pytest.mark.parametrize("n", [0, 1, 99, 199, 200, 201, 999, 5_000, 100_000])
+def test_every_element_is_computed_once_in_pieces_of_whole_vectors(team: Team, n: int) -> None:
+    begin(team, 2)
+    for _ in range(3):
+        rouse(team)
+        call = Called(team, n, helpers=2)
+        assert len(call.pieces) > 1 if n >= 2 * LEAST else len(call.pieces) == 1
+        for first, count, _ in call.pieces if n >= 2 * LEAST else ():
+            assert first % 32 == 0
+            assert LEAST <= count <= 16 * LEAST + 31 or first + count == n
+
+
+def test_workers_take_pieces(team: Team) -> None:
+    begin(team, 2)
+    together = threading.Barrier(3)
+    waited: list[int] = []
+
+    def each(_: int) -> None:
+        if threading.get_ident() not in waited:
+            waited.append(threading.get_ident())
+            together.wait(20)
+
+    for _ in range(3):
+        waited.clear()
+        rouse(team)
+        assert len(Called(team, 10_000, helpers=2, each=each).threads) == 3
+
+
+def test_it_returns_when_the_last_piece_has_ended(team: Team) -> None:
+    begin(team)
+    begun, leave = threading.Event(), threading.Event()
+    main = threading.get_ident()
+    done: list[Called] = []
+
+    def each(first: int) -> None:
+        if threading.get_ident() == caller.ident:
+            assert begun.wait(20)
+        else:
+            begun.set()
+            assert leave.wait(20)
+
+    caller = threading.Thread(target=lambda: done.append(Called(team, 1_000, each=each)))
+    rouse(team)
+    caller.start()
+    assert begun.wait(20)
+    caller.join(0.2)
+    assert caller.is_alive()
+    assert not done
+    leave.set()
+    caller.join(20)
+    assert len(done[0].threads) == 2
+    assert main not in done[0].threads
+    assert word(team, 0, 0).value == 0
+
+
+def test_a_worker_that_does_not_come_delays_nothing(team: Team) -> None:
+    team._words[_COUNT] = 1  # as if there were one, whose processor does something else
+    for _ in range(3):
+        assert Called(team, 1_000).threads == {threading.get_ident()}
+        assert word(team, 0, 0).value == 0
+
+
+def test_who_finds_all_workers_at_other_calls_computes_alone_and_the_next_has_one_more(team: Team) -> None:
+    begin(team)
+    begun, leave = threading.Event(), threading.Event()
+
+    def each(_: int) -> None:
+        if threading.get_ident() != caller.ident:
+            begun.set()
+            assert leave.wait(20)
+        else:
+            assert begun.wait(20)
+
+    caller = threading.Thread(target=lambda: Called(team, 1_000, each=each))
+    rouse(team)
+    caller.start()
+    assert begun.wait(20)
+    assert Called(team, 1_000).threads == {threading.get_ident()}
+    team.prepare(1)
+    until(lambda: team._words[_COUNT] == 2)
+    together = threading.Barrier(2)
+    waited: list[int] = []
+
+    def both(_: int) -> None:
+        if threading.get_ident() not in waited:
+            waited.append(threading.get_ident())
+            together.wait(20)
+
+    rouse(team)
+    assert len(Called(team, 1_000, each=both).threads) == 2
+    for _ in range(3):  # there are no more than processors
+        Called(team, 1_000, helpers=2)
+        team.prepare(1)
+    assert len(team._threads) == 2
+    leave.set()
+    caller.join(20)
+    assert not caller.is_alive()
+
+
+def test_a_worker_sleeps_until_calls_are_worth_waking_it_and_takes_no_time_meanwhile(team: Team) -> None:
+    begin(team)
+
+    def sleeps() -> bool:
+        return word(team, 0, 1).value == 1
+
+    until(sleeps)
+    for _ in range(module._DUE // 2 - 1):
+        assert Called(team, 2 * LEAST).threads == {threading.get_ident()}
+        assert sleeps()
+    Called(team, 2 * LEAST)
+    until(lambda: team._words[_DEBT] == 0)
+    until(sleeps)
+    before = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - before < 0.1
+    Called(team, module._DUE * LEAST)  # at once
+    assert team._words[_DEBT] == 0
+    until(sleeps)
+
+
+@pytest.mark.parametrize("triple", ["aarch64-apple-darwin", "x86_64-pc-windows-msvc", "riscv64-linux-gnu"])
+def test_the_module_is_valid_for_other_processors(triple: str) -> None:
+    import llvmlite.binding as llvm
+
+    from symgrad.llvm.team_code import text
+
+    llvm.parse_assembly(text(triple)).verify()
+    assert ("isb" in text(triple)) == triple.startswith("aarch64")
+    assert ("pause()" in text(triple)) == triple.startswith("x86")
+
+
+# Kernels
+
+X, U = sg.symbols("x u")
+Z = sg.exp(-(X**2)) * sg.sin(U * X) + sg.log(U)
+N = 60_000
+
+
+def kernels() -> Any:
+    outputs = [Z, *sg.grad(Z, [X, U])]
+    return tuple(sg.compile(outputs, inputs=[X, U], threads=t) for t in (1, 3))
+
+
+def bits(arrays: Any) -> list[bytes]:
+    return [a.tobytes() for a in arrays]
+
+
+def test_many_callers_at_once_with_pauses_and_without() -> None:
+    one, three = kernels()
+    rng = np.random.default_rng(3)
+    given = [(rng.normal(size=n), rng.uniform(1, 2, n)) for n in (3_000, 10_001, N)]
+    expected = [bits(one(*arrays)) for arrays in given]
+    wrong: list[int] = []
+
+    def call(seed: int) -> None:
+        for k in range(60):
+            which = (seed + k) % len(given)
+            if bits(three(*given[which])) != expected[which]:
+                wrong.append(which)
+            if k % 7 == seed:
+                time.sleep(0.001)
+
+    callers = [threading.Thread(target=call, args=(s,)) for s in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+def test_floating_point_errors_of_workers_are_nobodys() -> None:
+    _, three = kernels()
+    bad = np.full(N, np.inf)
+    with np.errstate(all="raise"):
+        for _ in range(5):
+            three(bad, -bad)
+            np.add(1.0, np.arange(3.0))
+
+
+def test_a_team_keeps_no_kernel() -> None:
+    def used() -> int:
+        one, three = kernels()
+        x = np.ones(N)
+        assert bits(three(x, x)) == bits(one(x, x))
+        return live_engines()
+
+    used()
+    gc.collect()
+    before = live_engines()
+    assert used() > before
+    gc.collect()
+    assert live_engines() == before
+
+
+_START = """
+import gc, os, signal, sys, threading, time, warnings
+import numpy as np, symgrad as sg
+from symgrad.kernel import threads, team
+warnings.simplefilter("ignore")
+if len(sys.argv) > 1: threads.cores = lambda: 2
+os.cpu_count = lambda: 2
+x, u = sg.symbols("x u")
+z = sg.exp(-(x**2)) * sg.sin(u * x) + sg.log(u)
+one, two = (sg.compile([z, sg.grad(z, x)], inputs=[x, u], threads=t) for t in (1, 2))
+rng = np.random.default_rng(3)
+"""
+
+
+def script(text: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", _START + text, *arguments], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert not done.stderr
+    return done.stdout
+
+
+def test_ctrl_c_is_raised_when_all_is_computed() -> None:
+    found = script(
+        """
+X, U = rng.normal(size=3_000_000), rng.uniform(1, 2, 3_000_000)
+expected = one(X, U)
+two(X, U)
+raised = 0
+for k in range(6):
+    outs = tuple(np.zeros(len(X)) for _ in range(2))
+    timer = threading.Timer(0.002 + 0.002*k, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    try:
+        two(X, U, out=outs)
+        timer.join()
+    except KeyboardInterrupt:
+        raised += 1
+        assert [a.tobytes() for a in outs] == [a.tobytes() for a in expected] or not np.any(outs)
+    timer.join()
+    assert (two(X, U)[1] == expected[1]).all()
+print(raised)
+""",
+        "2",
+    )
+    assert int(found) == 6
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_children_that_are_forked_while_workers_watch_and_work() -> None:
+    found = script(
+        """
+X, U = rng.normal(size=50_000), rng.uniform(1, 2, 50_000)
+expected = one(X, U)[1].tobytes()
+ends, done = [], False
+def call():
+    while not done:
+        assert two(X, U)[1].tobytes() == expected
+caller = threading.Thread(target=call)
+for k in range(8):
+    if k == 4:
+        caller.start()
+    two(X, U)
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        right = all(two(X, U)[1].tobytes() == expected for _ in range(200))
+        os._exit(0 if right and len(team.team()._threads) == 1 else 1)
+    assert two(X, U)[1].tobytes() == expected
+    ends.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+done = True
+caller.join()
+print(ends)
+""",
+        "2",
+    )
+    assert found == "[0, 0, 0, 0, 0, 0, 0, 0]\n"
+
+
+@pytest.mark.parametrize("wait", ["", "time.sleep(0.01)"])
+def test_the_process_ends_while_workers_watch_and_sleep(wait: str) -> None:
+    text = "X = np.ones(50_000)\nfor _ in range(50): two(X, X)\nprint(threading.active_count())\n" + wait
+    for _ in range(3):
+        assert script(text, "2") == "2\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+def test_on_one_processor_nothing_is_started() -> None:
+    found = script(
+        """
+threads.cores = lambda: 2
+two = sg.compile([z, sg.grad(z, x)], inputs=[x, u], threads=2)
+threads.cores = lambda: len(os.sched_getaffinity(0))
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+X = rng.uniform(1, 2, 50_000)
+for _ in range(3):
+    assert two(X, X)[1].tobytes() == one(X, X)[1].tobytes()
+print(threading.active_count())
+""",
+        "2",
+    )
+    assert found == "1\n"
