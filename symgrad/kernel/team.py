@@ -27,8 +27,8 @@ _AWAKE = 1e-4
 microseconds, and to wake it takes the caller 10 and the worker 20 to 500. It gives way to others meanwhile."""
 
 _DUE = 16
-"""Pieces for which a worker is woken, at once or in some calls together: most of 100 us of work and more, while waking
-takes the caller 10."""
+"""Pieces for which a worker is woken, at once or in some calls together: 40 to 400 us of work, while waking takes the
+caller 10."""
 
 _MISSED, _TURNS = map([name for name, _ in TEAM].index, ("missed", "turns"))
 
