@@ -61,6 +61,7 @@ def pieces(monkeypatch):
 
     def made(*args, **kwargs):
         call = call_in_team(*args, **kwargs)
+        assert call is not None
 
         def noted_too(*arrays):
             done = call(*arrays)
