@@ -65,6 +65,8 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
         (np.frombuffer(bytes(49), np.uint8)[1:].view(np.float64), u, *outs),
         (outs[0][::-1], u, *outs),
         (memory[::2], u, memory[1::2], *outs[1:]),
+        (memory[:6], u, memory[::2], *outs[1:]),
+        (memory[5:11], u, memory[6:0:-1], *outs[1:]),
         (x, u, np.lib.stride_tricks.as_strided(memory, (6,), (4,)), *outs[1:]),
         (x, u, np.lib.stride_tricks.as_strided(memory, (6,), (0,)), *outs[1:]),
         (x.astype(np.float32), u, *outs),
