@@ -46,7 +46,8 @@ def _fused(lanes: Lanes, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bo
     r = lanes.muladd(n, -second, rest)
     if rounded:
         return r if lanes.single else lanes.muladd(n, -third, r), lanes.const(0)
-    return r, lanes.muladd(n, -third, lanes.muladd(n, -second, rest - r))
+    # Written so that it is -0 for n = 0: added to a zero r it leaves its sign.
+    return r, lanes.muladd(n, -third, lanes.muladd(n, -second, -(r - rest)))
 
 
 def _in_four_parts(lanes: Lanes, size: Lane, n: Lane, rounded: bool) -> Pair:
@@ -108,7 +109,8 @@ def _by_sixteenths(lanes: Lanes, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     above still less. With the products of e, the low part's with r and the polynomials' errors it stays below 0.9. For
     cosines the same holds.
 
-    Zero keeps its sign: all terms have it, as LACKS is a tiny positive number there, and s is -0, which changes none.
+    Zero keeps its sign: all terms have it, as LACKS is a tiny positive number there, but s and the low part of r, which
+    are -0: added to another zero, that changes nothing.
     """
     turns = lanes.muladd(x, c.EIGHTHS, _MIDDLE)
     r, low = _fused(lanes, x, turns - _MIDDLE, c.EIGHTH_PI, lanes.plain)
