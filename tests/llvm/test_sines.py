@@ -12,6 +12,8 @@ from mpmath import mp
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.jit import host
 from symgrad.llvm.maths import coefficients as c
+from symgrad.llvm.maths import define
+from symgrad.llvm.types import float_type
 from tests.kernel.formulas import as_tuple, op, same_bits, x
 from tests.llvm.maths_cases import CASES, exact, kernel, sample, ulps
 
@@ -75,6 +77,14 @@ def test_quick_and_better_code_and_both_at_once_have_the_same_bits() -> None:
     for name, a, b in zip(NAMES, as_tuple(quick(at)), as_tuple(better(at)), strict=True):
         assert same_bits(a, b)
         assert same_bits(a, kernel(name)(at))
+
+
+def test_what_looks_numbers_up_has_a_name_of_its_own() -> None:
+    """By their names functions are shared between kernels."""
+    real = float_type("float64")
+    for name, differs in (("sin", True), ("exp", False)):
+        made = [define(name, real, 8, fused=True, tables=tables) for tables in (False, True)]
+        assert (made[0].symbol != made[1].symbol) == differs == (made[0].text != made[1].text)
 
 
 @pytest.mark.parametrize("name", NAMES)

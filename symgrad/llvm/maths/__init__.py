@@ -139,7 +139,8 @@ def _define(
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
-    kind = f"{'fast.' * fast}{'unfused.' * (not fused)}{formula.__name__}.{width}x{real.bits}"
+    how = f"{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
+    kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     symbol = f"@maths.{kind}" + ("" if part is None else f".{part}")
     lines = [
         f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",

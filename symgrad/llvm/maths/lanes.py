@@ -135,7 +135,7 @@ class Lanes:
     Args:
         width: lanes in a vector.
         fused: whether the target has an instruction for a*b + c with one rounding.
-        tables: whether it has AVX-512's instructions for `lookup`.
+        tables: whether it has the instructions for `tables.py`.
         single: whether the results are for single precision. All numbers are doubles, but then polynomials are
             shorter, and it is ``plain``.
         fast: whether results in double need only be within four units of the last place: it is ``plain`` too.
@@ -147,6 +147,7 @@ class Lanes:
         self, width: int, *, fused: bool, tables: bool = False, single: bool = False, fast: bool = False
     ) -> None:
         self.tables = tables
+        self.looks_up = False  # whether the function has one of these
         self.single = single
         self.plain = single or fast
         self.width = width
@@ -249,44 +250,6 @@ class Lanes:
         single = self.emit(f"fptrunc {self.type('double')} {x.text} to <{self.width} x float>", "double")
         rounded = self.emit(f"fpext <{self.width} x float> {single.text} to {self.type('double')}", "double")
         return rounded, x - rounded
-
-    def lookup(self, table: Sequence[float], index: Lane) -> Lane:
-        """The numbers of a table of 8 or 16 at the places that the last bits of the integers say.
-
-        AVX-512 permutes one register or two by another, in one instruction. It has eight lanes, whatever the width.
-        """
-        v, of = "<8 x double>", "<8 x i64>"
-        halves = [
-            f"{v} <{', '.join(f'double {FLOAT64.literal(t)}' for t in table[k : k + 8])}>"
-            for k in range(0, len(table), 8)
-        ]
-        name = "permvar.df" if len(halves) == 1 else "vpermi2var.pd"
-        function = f"@llvm.x86.avx512.{name}.512"
-        self.intrinsics.add(f"declare {v} {function}({', '.join([v, of, v][: len(halves) + 1])})")
-        parts: list[str] = []
-        for k in range(0, self.width, 8):
-            given = ", ".join([halves[0], f"{of} {self._lanes(index, k)}", *halves[1:]])
-            parts.append(self.emit(f"call {v} {function}({given})", "double").text)
-        count = 8
-        while len(parts) > 1:
-            pairs = list(zip(parts[::2], parts[1::2], strict=True))
-            parts = [self._shuffle("double", count, a, b, 0, 2 * count).text for a, b in pairs]
-            count *= 2
-        if self.width < count:
-            return self._shuffle("double", count, parts[0], "poison", 0, self.width)
-        return Lane(self, parts[0], "double")
-
-    def _lanes(self, x: Lane, first: int) -> str:
-        """Eight lanes from there on; of a narrower vector some have no value."""
-        if self.width == 8:
-            return x.text
-        return self._shuffle(x.kind, self.width, x.text, "poison", first, 8).text
-
-    def _shuffle(self, kind: Kind, count: int, a: str, b: str, first: int, size: int) -> Lane:
-        """Consecutive lanes of two vectors of so many."""
-        of = f"<{count} x {kind}>"
-        places = ", ".join(f"i32 {k}" if k < 2 * count else "i32 poison" for k in range(first, first + size))
-        return self.emit(f"shufflevector {of} {a}, {of} {b}, <{size} x i32> <{places}>", kind)
 
     # arithmetic of several instructions
 

@@ -13,6 +13,7 @@ import math
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.tables import lookup
 
 __all__ = ["sincos", "tan"]
 
@@ -115,8 +116,8 @@ def _by_sixteenths(lanes: Lanes, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     turns = lanes.muladd(x, c.EIGHTHS, _MIDDLE)
     r, low = _fused(lanes, x, turns - _MIDDLE, c.EIGHTH_PI, lanes.plain)
     place = lanes.bits(turns)
-    s, o = lanes.lookup(c.SINES, place), lanes.lookup(c.COSINES, place)
-    lack = lanes.const(c.LACKS[0]) if lanes.single else lanes.lookup(c.LACKS, place)
+    s, o = lookup(lanes, c.SINES, place), lookup(lanes, c.COSINES, place)
+    lack = lanes.const(c.LACKS[0]) if lanes.single else lookup(lanes, c.LACKS, place)
     z = r * r
     b = lanes.muladd(z, lanes.polynomial(z, c.SIN_SHORT), lack)
     d = lanes.muladd(z, lanes.polynomial(z, c.COS_SHORT), lack)
