@@ -7,6 +7,7 @@ part of.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,6 +170,24 @@ FITS += [
         lambda z: z**2,
     ),
     Fit(
+        "SIN_SHORT",
+        "(sin(r) - r)/r**3 in r**2, |r| <= pi/16",
+        lambda z: series(mp.sin, 1, z),
+        0,
+        mp.mpf("0.1964") ** 2,
+        3,
+        lambda z: z,
+    ),
+    Fit(
+        "COS_SHORT",
+        "(cos(r) - 1)/r**2 in r**2, |r| <= pi/16",
+        lambda z: (mp.cos(mp.sqrt(z)) - 1) / z,
+        0,
+        mp.mpf("0.1964") ** 2,
+        4,
+        lambda z: 2 * z,
+    ),
+    Fit(
         "TAN",
         "(2*tan(r/2) - r)/r**3 in r**2",
         lambda z: series(lambda r: 2 * mp.tan(r / 2), 1, z),
@@ -288,6 +307,30 @@ def parts(name: str, value: Any, *bits: int) -> str:
     return f'{name} = _read("{" ".join(t.hex() for t in terms)}")'
 
 
+def directions(count: int) -> str:
+    """Doubles in the ratio of sine and cosine of k*2*pi/count, and what both lack, relatively, to be those.
+
+    Each cosine a few units off the nearest double has a sine that fits it best; the pair nearest to the ratio is taken.
+    Nothing is a negative zero as a sine and a tiny positive number as a lack: so zeros keep their signs.
+    """
+
+    def point(k: int) -> tuple[float, float, float]:
+        s, c = mp.sinpi(mp.mpf(2 * k) / count), mp.cospi(mp.mpf(2 * k) / count)
+        if s == 0 or c == 0:
+            return float(s) or -0.0, float(c), 2.0**-200
+        units = range(-8, 9) if abs(s) != abs(c) else (0,)
+        pairs = [(float(x * s / c), x) for x in (float(c) + u * math.ulp(float(c)) for u in units)]
+        sine, cosine = min(pairs, key=lambda pair: abs(pair[0] * c - pair[1] * s))
+        return sine, cosine, float(1 / mp.hypot(sine, cosine) - 1)
+
+    sines, cosines, lacks = zip(*map(point, range(count)), strict=True)
+    lines: list[str] = []
+    for name, numbers in (("SINES", sines), ("COSINES", cosines), ("LACKS", lacks[:8])):
+        rows = [" ".join(x.hex() for x in numbers[i : i + 4]) for i in range(0, len(numbers), 4)]
+        lines += [f"{name} = _read(", *(f'    "{row} "' for row in rows), ")"]
+    return "\n".join(lines)
+
+
 CONSTANTS = [
     ("log(2); multiples up to 2048 of the first part are exact", parts("LN2", mp.log(2), 42)),
     ("log(2) as a sum", parts("LN2_FULL", mp.log(2), 53)),
@@ -295,6 +338,15 @@ CONSTANTS = [
     (
         "pi/2; multiples up to 2**20 of all parts but the last are exact",
         parts("HALF_PI_IN_FOUR", mp.pi / 2, 33, 33, 33),
+    ),
+    (
+        "pi/8 in units of 2**-51; multiples up to 2**22 of the second part are exact",
+        parts("EIGHTH_PI", mp.pi / 8 * mp.mpf(2) ** 51, 53, 31),
+    ),
+    ("8/pi in those units", f'EIGHTHS = float.fromhex("{float(8 / mp.pi / mp.mpf(2) ** 51).hex()}")'),
+    (
+        "points next to the unit circle in the directions k*pi/8, and what they lack of 1; lacks repeat after four",
+        directions(16),
     ),
     ("pi/2 as a sum", parts("HALF_PI_FULL", mp.pi / 2, 53)),
     ("pi/4; multiples up to 4 of the first part are exact", parts("QUARTER_PI", mp.pi / 4, 50)),

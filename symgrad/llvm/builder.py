@@ -45,7 +45,7 @@ class Declarations:
 
     Args:
         fused: whether the target has an instruction for a*b + c with one rounding.
-        estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x).
+        estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x), and with it those for tables.
         fast: whether functions need only be within four units of the last place.
     """
 
@@ -58,11 +58,16 @@ class Declarations:
         self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
 
+    @property
+    def of_functions(self) -> dict[str, bool]:
+        """What decides the code of functions of ours, and their bits."""
+        return {"fused": self.fused, "tables": self.estimates, "fast": self.fast}
+
     def uses(
         self, name: str, real: FloatType, width: int, *, instead_of: Definition | None = None
     ) -> Definition:
         """Note a call of a function of ours, or that one call is now of all functions of its formula."""
-        made = define(name, real, width, fused=self.fused, fast=self.fast, whole=instead_of is not None)
+        made = define(name, real, width, **self.of_functions, whole=instead_of is not None)
         if instead_of is not None:
             self.maths[instead_of.symbol][1] -= 1
         self.maths.setdefault(made.symbol, [made, 0])[1] += 1
@@ -371,8 +376,7 @@ class VectorBuilder:
         if name in FUNCTIONS:
             if known:
                 numbers = tuple(float(a.literal) for a in args)
-                known_by = {"fused": self.declarations.fused, "fast": self.declarations.fast}
-                return self._literal(fold(name, numbers, self.real, **known_by))
+                return self._literal(fold(name, numbers, self.real, **self.declarations.of_functions))
             if name == "pow":
                 self._powers.setdefault(args[0], args)
             elif name == "log" and self.fuses and args[0] in self._powers:

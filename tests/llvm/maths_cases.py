@@ -47,12 +47,13 @@ LN2 = math.log(2)
 STEPS = near(*(LN2 * (n + 0.5) for n in (-40, -3, -2, -1, 0, 1, 2, 52, 53, 54)))
 ROOTS = near(*(math.sqrt(0.5) * 2.0**n for n in (-2, -1, 0, 1, 2, 3)), 1.0, 0.5, 2.0)
 
-# Multiples of pi/4, and where the fast reduction ends.
+# Multiples of pi/4, odd ones of pi/16, and where the fast reduction ends.
 TURNS = (
     *near(*(n * math.pi / 4 for n in (1, 2, 3, 4, 7, 100, 1000, 355 * 4, 12345, 654_321, 1_335_088))),
-    *near(2.0**20, -(2.0**20)),
+    *near(*(n * math.pi / 16 for n in (1, 3, 5, 7, 9, 11, 13, 15, 101, 54_321, 5_340_351, 8_388_607))),
+    *near(2.0**20, -(2.0**20), 2.0**22 * math.pi / 8, -(2.0**22) * math.pi / 8),
     *(n * math.pi / 2 for n in range(3, 667_544, 3557)),
-    *(float.fromhex("0x1.6c6cbc45dc8dep+5") * 2.0**k for k in range(15)),  # the closest ones below 2**20
+    *(float.fromhex("0x1.6c6cbc45dc8dep+5") * 2.0**k for k in range(16)),  # the closest ones below 2**21
     1e22,
 )
 

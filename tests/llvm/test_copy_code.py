@@ -202,7 +202,8 @@ def test_whole_programs(name: str) -> None:
     symbols = [x.node for x in inputs]
     exact = schedule(nodes, symbols)
     assert rolled(exact)
-    given = [a / 4 + 1 for a in arrays(exact, 21, FLOAT64, 0)]
+    # Steps so short that the pendulum is not chaotic: a last bit would become all of it.
+    given = [a / 8 + 0.5 for a in arrays(exact, 21, FLOAT64, 0)]
     plain = schedule(nodes, symbols, rolled=False)
     for target in (None, Target(16, fused=False)):
         expected = results(kernel(plain, target=target), given)

@@ -180,8 +180,8 @@ def test_folding_has_the_bits_of_the_code(name, dtype, fast, target):
         special = np.array(SPECIAL).astype(dtype)
     columns = [np.concatenate([c[-25:], special]) for c in columns]
     real = float_type(dtype)
-    fused = host().target.fused if target is None else target.fused
-    builder = VectorBuilder(real, 4, Declarations(fused=fused, fast=fast))
+    has = target or host().target
+    builder = VectorBuilder(real, 4, Declarations(fused=has.fused, estimates=has.estimates, fast=fast))
     folded = [
         builder.call(name, *(builder.const(float(a)) for a in row)).literal
         for row in zip(*columns, strict=True)

@@ -81,7 +81,14 @@ class Definition:
 
 
 def define(
-    name: str, real: FloatType, width: int, *, fused: bool, fast: bool = False, whole: bool = False
+    name: str,
+    real: FloatType,
+    width: int,
+    *,
+    fused: bool,
+    tables: bool = False,
+    fast: bool = False,
+    whole: bool = False,
 ) -> Definition:
     """Write a function of vectors.
 
@@ -93,6 +100,7 @@ def define(
         real: the format of its arguments and values.
         width: how many of them at a time.
         fused: whether the target has an instruction for a*b + c with one rounding.
+        tables: whether it has AVX-512's permutations, which look numbers up in registers.
         fast: whether four units of the last place are precise enough.
         whole: whether a formula that gives the values of several functions should give all of them, and not only this
             one. The bits are the same.
@@ -100,14 +108,21 @@ def define(
     function = FUNCTIONS[name]
     plainly = fast and not function.twice and real.bits == 64
     part = None if whole else function.part
-    return _define(function.formula, function.arity, real, width, fused, plainly, part)
+    return _define(function.formula, function.arity, real, width, fused, tables, plainly, part)
 
 
 @cache
 def _define(
-    formula: Formula, arity: int, real: FloatType, width: int, fused: bool, fast: bool, part: int | None
+    formula: Formula,
+    arity: int,
+    real: FloatType,
+    width: int,
+    fused: bool,
+    tables: bool,
+    fast: bool,
+    part: int | None,
 ) -> Definition:
-    lanes = Lanes(width, fused=fused, single=real.bits == 32, fast=fast)
+    lanes = Lanes(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [
@@ -124,7 +139,8 @@ def _define(
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
-    kind = f"{'fast.' * fast}{'unfused.' * (not fused)}{formula.__name__}.{width}x{real.bits}"
+    how = f"{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
+    kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     symbol = f"@maths.{kind}" + ("" if part is None else f".{part}")
     lines = [
         f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",

@@ -105,6 +105,25 @@ COS = Series(
         "0x1.55554aa86df5ap-5 -0x1.6c0c844318bbfp-10 0x1.9a001eeb5b9a1p-16 "
     ),
 )
+# (sin(r) - r)/r**3 in r**2, |r| <= pi/16: 2**-57.6
+SIN_SHORT = Series(
+    _read(
+        "-0x1.55555555554cap-3 0x1.1111111087f88p-7 -0x1.a019f7244bb98p-13 0x1.718d5727858b5p-19 "
+    ),
+    _read(
+        "-0x1.55554449ca4bfp-3 0x1.10b7c0d015313p-7 "
+    ),
+)
+# (cos(r) - 1)/r**2 in r**2, |r| <= pi/16: 2**-61.4
+COS_SHORT = Series(
+    _read(
+        "-0x1.0000000000000p-1 0x1.555555555546dp-5 -0x1.6c16c16b3dcdcp-10 0x1.a019f6973a022p-16 "
+        "-0x1.27a3c1b87f18ep-22 "
+    ),
+    _read(
+        "-0x1.fffffffb84b17p-2 0x1.55553f4b867c8p-5 -0x1.6b9b8453b810bp-10 "
+    ),
+)
 # (2*tan(r/2) - r)/r**3 in r**2: 2**-58.1
 TAN = Series(
     _read(
@@ -228,6 +247,27 @@ LN2_FULL = _read("0x1.62e42fefa39efp-1 0x1.abc9e3b39803fp-56")
 HALF_PI = _read("0x1.921fb54442d18p+0 0x1.1a62633100000p-54 0x1.1701b839a2520p-88")
 # pi/2; multiples up to 2**20 of all parts but the last are exact
 HALF_PI_IN_FOUR = _read("0x1.921fb54400000p+0 0x1.0b4611a600000p-34 0x1.3198a2e000000p-69 0x1.b839a252049c1p-104")
+# pi/8 in units of 2**-51; multiples up to 2**22 of the second part are exact
+EIGHTH_PI = _read("0x1.921fb54442d18p+49 0x1.1a62633000000p-5 0x1.45c06e0e68948p-37")
+# 8/pi in those units
+EIGHTHS = float.fromhex("0x1.45f306dc9c883p-50")
+# points next to the unit circle in the directions k*pi/8, and what they lack of 1; lacks repeat after four
+SINES = _read(
+    "-0x0.0p+0 0x1.87de2a6aea966p-2 0x1.6a09e667f3bcdp-1 0x1.d906bcf328d4ap-1 "
+    "0x1.0000000000000p+0 0x1.d906bcf328d4ap-1 0x1.6a09e667f3bcdp-1 0x1.87de2a6aea966p-2 "
+    "-0x0.0p+0 -0x1.87de2a6aea966p-2 -0x1.6a09e667f3bcdp-1 -0x1.d906bcf328d4ap-1 "
+    "-0x1.0000000000000p+0 -0x1.d906bcf328d4ap-1 -0x1.6a09e667f3bcdp-1 -0x1.87de2a6aea966p-2 "
+)
+COSINES = _read(
+    "0x1.0000000000000p+0 0x1.d906bcf328d4ap-1 0x1.6a09e667f3bcdp-1 0x1.87de2a6aea966p-2 "
+    "0x0.0p+0 -0x1.87de2a6aea966p-2 -0x1.6a09e667f3bcdp-1 -0x1.d906bcf328d4ap-1 "
+    "-0x1.0000000000000p+0 -0x1.d906bcf328d4ap-1 -0x1.6a09e667f3bcdp-1 -0x1.87de2a6aea966p-2 "
+    "0x0.0p+0 0x1.87de2a6aea966p-2 0x1.6a09e667f3bcdp-1 0x1.d906bcf328d4ap-1 "
+)
+LACKS = _read(
+    "0x1.0000000000000p-200 -0x1.0a1211ea928e6p-51 -0x1.3b3efbf5e2228p-54 -0x1.0a1211ea928e6p-51 "
+    "0x1.0000000000000p-200 -0x1.0a1211ea928e6p-51 -0x1.3b3efbf5e2228p-54 -0x1.0a1211ea928e6p-51 "
+)
 # pi/2 as a sum
 HALF_PI_FULL = _read("0x1.921fb54442d18p+0 0x1.1a62633145c07p-54")
 # pi/4; multiples up to 4 of the first part are exact

@@ -15,8 +15,8 @@ _WIDTH = 2
 
 
 @made_once
-def _engine(name: str, real: FloatType, fused: bool, fast: bool) -> Engine:
-    made = define(name, real, _WIDTH, fused=fused, fast=fast)
+def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool) -> Engine:
+    made = define(name, real, _WIDTH, fused=fused, tables=tables, fast=fast)
     vector = f"<{_WIDTH} x {real.llvm}>"
     function = FUNCTIONS[name]
     lines = ["define void @fold(ptr %from, ptr %to) #0 {"]
@@ -33,12 +33,20 @@ def _engine(name: str, real: FloatType, fused: bool, fast: bool) -> Engine:
     return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]), quick=True)
 
 
-def fold(name: str, args: tuple[float, ...], real: FloatType, *, fused: bool, fast: bool = False) -> float:
+def fold(
+    name: str,
+    args: tuple[float, ...],
+    real: FloatType,
+    *,
+    fused: bool,
+    tables: bool = False,
+    fast: bool = False,
+) -> float:
     """Return the bits that a kernel gives, whatever its width."""
     kind = ctypes.c_double if real.bits == 64 else ctypes.c_float
     given = (kind * (_WIDTH * len(args)))(*(a for a in args for _ in range(_WIDTH)))
     found = (kind * _WIDTH)()
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-        _engine(name, real, fused, fast).address("fold")
+        _engine(name, real, fused, tables, fast).address("fold")
     )(given, found)
     return float(found[0])

@@ -135,6 +135,7 @@ class Lanes:
     Args:
         width: lanes in a vector.
         fused: whether the target has an instruction for a*b + c with one rounding.
+        tables: whether it has the instructions for `tables.py`.
         single: whether the results are for single precision. All numbers are doubles, but then polynomials are
             shorter, and it is ``plain``.
         fast: whether results in double need only be within four units of the last place: it is ``plain`` too.
@@ -142,7 +143,11 @@ class Lanes:
     Where it is ``plain``, what a sum of two doubles would add to the first is not computed.
     """
 
-    def __init__(self, width: int, *, fused: bool, single: bool = False, fast: bool = False) -> None:
+    def __init__(
+        self, width: int, *, fused: bool, tables: bool = False, single: bool = False, fast: bool = False
+    ) -> None:
+        self.tables = tables
+        self.looks_up = False  # whether the function has one of these
         self.single = single
         self.plain = single or fast
         self.width = width
