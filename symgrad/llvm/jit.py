@@ -130,7 +130,7 @@ class Target:
     Args:
         vector_bytes: width of the widest vector register that arithmetic should use.
         fused: whether they have an instruction for a*b + c with one rounding; without, llvm.fma is a call of C's fma.
-        estimates: whether they have AVX-512, which has 14 bits of 1/sqrt(x) in one instruction, and tables in registers.
+        estimates: whether they have AVX-512, with 14 bits of 1/sqrt(x) in one instruction, and tables in registers.
     """
 
     vector_bytes: int

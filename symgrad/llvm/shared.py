@@ -7,14 +7,22 @@ time that it takes to compile, so that a kernel has only its own equations to wa
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from symgrad.errors import InternalError
 from symgrad.llvm import store
 from symgrad.llvm.jit import Engine, ObjectCode, compiling_for, define, object_code, one_at_a_time
 
 __all__ = ["address", "kept", "provide"]
 
-_engines: list[Engine] = []
-_addresses: dict[str, int] = {}
+
+class _Provided(NamedTuple):
+    text: str
+    engine: Engine  # owns the code
+    address: int
+
+
+_provided: dict[str, _Provided] = {}
 
 
 @one_at_a_time
@@ -26,19 +34,22 @@ def provide(functions: Mapping[str, str]) -> None:
 
     Raises:
         KernelError: if the C library lacks a function that one of them calls.
+        InternalError: if a name stands for something else already.
     """
     for name, text in functions.items():
-        if name not in _addresses:
+        known = _provided.get(name)
+        if known is None:
             engine = kept(text, quick=True)
-            _engines.append(engine)
-            found = engine.address(name)
-            define(name, found)
-            _addresses[name] = found
+            made = _Provided(text, engine, engine.address(name))
+            define(name, made.address)
+            _provided[name] = made  # last: an interrupt before leaves a name that is given anew
+        elif known.text != text:
+            raise InternalError(f"two functions are called '{name}'")
 
 
 def address(name: str) -> int:
     """Return where a function is that was provided."""
-    return _addresses[name]
+    return _provided[name].address
 
 
 def kept(ir: str, *, quick: bool = False) -> Engine:

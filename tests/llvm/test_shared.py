@@ -81,6 +81,8 @@ def test_provided_functions_can_be_called_from_any_module(place: Path, compiled:
     engine = Engine(f"{declared}define double @g(double %x0) {{\n{calls}  ret double %x3\n}}")
     assert call(engine.address("g"), 1.0) == 4.0
     assert [call(shared.address(n), 1.0) for n in names] == [1.0, 2.0, 3.0]
+    with pytest.raises(InternalError, match=r"two functions are called 'test\.provided\.1'"):
+        shared.provide({names[1]: text(f'"{names[1]}"', 7.0)})
 
 
 def test_needs_are_looked_up_before_code_is_loaded() -> None:
