@@ -302,8 +302,11 @@ def _needs(module: Any) -> list[str]:
 
 
 def _defines(module: Any) -> frozenset[str]:
+    """The names that others may use of what a module defines."""
     defined = (*module.functions, *module.global_variables)
-    return frozenset(str(value.name) for value in defined if not value.is_declaration)
+    return frozenset(
+        str(value.name) for value in defined if not value.is_declaration and value.linkage.name == "external"
+    )
 
 
 def _inline(module: Any) -> None:
@@ -409,9 +412,9 @@ class Engine:
             machine = _target(host().triple).create_target_machine(opt=0, codemodel="jitdefault", jit=True)
             self._engine = llvm.create_mcjit_compiler(nothing, machine)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
-            # This makes the code ready, too; `finalize_object` would first compile the empty module.
-            for name in code.defines:
-                self._engine.get_function_address(name)
+            # To ask for an address makes the code ready, too; `finalize_object` would first compile the empty module.
+            if not any(self._engine.get_function_address(name) for name in code.defines):
+                raise InternalError("there is no function in what was loaded")
             _live.add(self)
         return self
 
