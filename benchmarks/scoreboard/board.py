@@ -209,7 +209,7 @@ def _compiled(board: Board, name: str, peer: str, worker: Worker, settings: Sett
         board.compiled[name][peer] = taken
     if settings.threads == 1 and peer == SYMGRAD:
         first = board.phases.setdefault(name, {}).setdefault("first", [])
-        while not first or not settings.quick and len(first) < settings.again and first[-1] < _ENOUGH_S:
+        while not first or (not settings.quick and len(first) < settings.again and first[-1] < _ENOUGH_S):
             worker.ask("keep_nothing", limit=limit)
             first.append(worker.ask("compile", settings.quick, limit=limit)["phases"]["compile"])
             worker.close()
