@@ -18,6 +18,7 @@ from typing import Any, cast
 from symgrad.kernel import threads as processors
 from symgrad.kernel.direct import direct_call, layout_is_known
 from symgrad.llvm.jit import Engine, host, made_once
+from symgrad.llvm.shared import kept
 from symgrad.llvm.team_code import LINE, LOOP, PAUSE, SHARE, TEAM, WORK, text
 
 __all__ = ["call_in_team"]
@@ -58,7 +59,7 @@ class Team:
     """
 
     def __init__(self) -> None:
-        engine: Engine = _for_ever(Engine(text(host().triple), quick=True))
+        engine: Engine = _for_ever(kept(text(host().triple), quick=True))
         self.loop = engine.address(LOOP)
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.address(WORK))
         pause = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.address(PAUSE))

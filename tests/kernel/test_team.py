@@ -308,7 +308,7 @@ def script(text: str, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system sends no signals after a time")
 def test_ctrl_c_is_raised_when_all_is_computed() -> None:
     found = script(
         """
@@ -337,7 +337,7 @@ print(complete > 0, complete + untouched)
     assert found == "True 8\n"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_children_that_are_forked_while_workers_watch_and_work() -> None:
     found = script(
         """
@@ -375,7 +375,9 @@ def test_the_process_ends_while_workers_watch_and_sleep(wait: str) -> None:
         assert script(text, "2") == "2\n"
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system does not bind processes to processors"
+)
 def test_on_one_processor_nothing_is_started() -> None:
     found = script(
         """

@@ -17,7 +17,7 @@ from symgrad.errors import InternalError, KernelError
 from symgrad.llvm import shared, store
 from symgrad.llvm.jit import Engine, ObjectCode, compiling_for, object_code
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="no owners and modes as POSIX has them")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no owners and modes of this kind")
 
 
 def text(name: str, value: float = 1.0) -> str:
@@ -179,7 +179,7 @@ def test_what_is_made_is_for_its_user_alone(place: Path) -> None:
 
 
 @posix
-@pytest.mark.skipif(sys.platform == "darwin", reason="other habits")
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS keeps caches in another place")
 def test_where_code_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(store.VARIABLE)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -7,6 +7,7 @@ import ctypes
 from symgrad.llvm import loop
 from symgrad.llvm.jit import Engine, made_once
 from symgrad.llvm.maths import FUNCTIONS, define
+from symgrad.llvm.shared import kept
 from symgrad.llvm.types import FLOAT64, FloatType
 
 __all__ = ["fold"]
@@ -30,7 +31,7 @@ def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool) -
     ]
     lines += [f"  store {vector} %made, ptr %to, align 1", "  ret void", "}"]
     libm = [loop.lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
-    return Engine("\n".join([*lines, made.text, *libm, *made.intrinsics, loop.ATTRIBUTES]), quick=True)
+    return kept("\n".join([*lines, made.text, *libm, *sorted(made.intrinsics), loop.ATTRIBUTES]), quick=True)
 
 
 def fold(
