@@ -17,7 +17,7 @@ from symgrad.llvm.array_factors import factor_declarations, factor_text
 from symgrad.llvm.array_nest import NestWriter
 from symgrad.llvm.array_text import Function, Region, Sizes
 from symgrad.llvm.blas import gemm
-from symgrad.llvm.builder import Declarations
+from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.jit import Engine, Target, host
 from symgrad.llvm.products import know_product, product_name, product_text
 from symgrad.llvm.types import FloatType

@@ -11,7 +11,8 @@ from itertools import count
 from typing import Any
 
 from symgrad.ir.sizes import Atom, Size
-from symgrad.llvm.builder import Declarations, Value, VectorBuilder
+from symgrad.llvm.builder import Value, VectorBuilder
+from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.types import FLOAT64, FloatType
 from symgrad.lower.index import Index
 

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
+from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.fusing import MAY_FUSE, fused
 from symgrad.llvm.jit import call_c
-from symgrad.llvm.loop import ATTRIBUTES, lane_by_lane
-from symgrad.llvm.maths import FUNCTIONS, Definition, define
+from symgrad.llvm.maths import FUNCTIONS, Definition
 from symgrad.llvm.maths.fold import fold
-from symgrad.llvm.scipy_code import PREFIX, SCIPY, code_of, value_of
+from symgrad.llvm.scipy_code import PREFIX, SCIPY, value_of
 from symgrad.llvm.types import CONSTANTS, FLOAT64, FloatType
 
-__all__ = ["Declarations", "Value", "VectorBuilder"]
+__all__ = ["Value", "VectorBuilder"]
 
 
 class Value(NamedTuple):
@@ -32,81 +32,6 @@ class Value(NamedTuple):
     text: str
     mask: bool
     literal: Any  # np.float64 | np.float32 | bool | None
-
-
-MOST_INLINED = 16
-"""Calls of our functions in a module that are inlined: beyond, the code grows faster than the time shrinks."""
-MOST_INLINED_WITH_C = 2
-"""The same where all of them call C for some arguments."""
-
-
-class Declarations:
-    """What the code of one module calls: intrinsics, functions of ours, functions of libm.
-
-    Args:
-        fused: whether the target has an instruction for a*b + c with one rounding.
-        estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x), and with it those for tables.
-        fast: whether functions need only be within four units of the last place.
-    """
-
-    def __init__(self, *, fused: bool = True, estimates: bool = False, fast: bool = False) -> None:
-        self.fused = fused
-        self.fast = fast
-        self.estimates = estimates and fused
-        self.intrinsics: dict[str, None] = {}  # declarations, in the order of their first use
-        self.maths: dict[str, list[Any]] = {}  # symbol -> its Definition, and the number of its calls
-        self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
-        self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
-
-    @property
-    def of_functions(self) -> dict[str, bool]:
-        """What decides the code of functions of ours, and their bits."""
-        return {"fused": self.fused, "tables": self.estimates, "fast": self.fast}
-
-    def uses(
-        self, name: str, real: FloatType, width: int, *, instead_of: Definition | None = None
-    ) -> Definition:
-        """Note a call of a function of ours, or that one call is now of all functions of its formula."""
-        made = define(name, real, width, **self.of_functions, whole=instead_of is not None)
-        if instead_of is not None:
-            self.maths[instead_of.symbol][1] -= 1
-        self.maths.setdefault(made.symbol, [made, 0])[1] += 1
-        return made
-
-    def shared(self, width: int) -> tuple[list[str], dict[str, str]]:
-        """Return declarations of the functions of ours, and by their names modules that define them."""
-        declared: list[str] = []
-        modules: dict[str, str] = {}
-        for made in (made for made, calls in self.maths.values() if calls):
-            head = made.text[: made.text.index(" #0 {")].removeprefix("define internal ")
-            declared.append(f"declare {head} #0")
-            libm = [lane_by_lane(name, arity, width, FLOAT64) for name, arity in made.libm.items()]
-            text = made.text.replace("define internal ", "define ", 1)
-            modules[made.symbol[1:]] = "\n".join([text, *sorted(made.intrinsics), *libm, ATTRIBUTES])
-        return declared, modules
-
-    def definitions(self) -> list[str]:
-        """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register.
-
-        Sines call C for rare arguments: where there are only such, the registers are empty in any case.
-        """
-        used = [(made, calls) for made, calls in self.maths.values() if calls]
-        for made, _ in used:
-            self.intrinsics.update(dict.fromkeys(made.intrinsics))
-            self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
-        most = MOST_INLINED_WITH_C if all(made.libm for made, _ in used) else MOST_INLINED
-        if sum(calls for _, calls in used) > most:
-            return [made.text for made, _ in used]
-        return [made.text.replace(") #0 {", ") #1 {", 1) for made, _ in used]
-
-    def lanes(self, width: int) -> list[str]:
-        """The functions that call C lane by lane."""
-        libm = [lane_by_lane(name, arity, width, of) for name, (arity, of) in self.libm.items()]
-        scipy = [
-            lane_by_lane(f"{PREFIX}{name}.value", SCIPY[name].arity, width, FLOAT64, declare=False)
-            for name in self.scipy
-        ]
-        return [*libm, *scipy, *code_of(list(self.scipy))]
 
 
 class VectorBuilder:
@@ -133,7 +58,7 @@ class VectorBuilder:
         self._negated: dict[str, Value] = {}
         # Of the functions of ours: by formula and arguments the values that are known, and the line of the call.
         self._parts: dict[str, dict[int | None, Value]] = {}
-        self._calls: dict[str, tuple[int, Definition, Value]] = {}
+        self._calls: dict[str, tuple[int, Definition]] = {}
         self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of the first power of it
         self._count = 0
 
@@ -148,10 +73,13 @@ class VectorBuilder:
 
     def fresh(self, instruction: str, *, mask: bool = False) -> Value:
         """Add an instruction that reads memory: never shared."""
-        name = f"%v{self._count}"
-        self._count += 1
+        name = self._name()
         self.lines.append(f"  {name} = {instruction}")
         return Value(name, mask, None)
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"%v{self._count - 1}"
 
     def finished(self) -> list[str]:
         """Return the code, where what may be rounded once together is."""
@@ -304,8 +232,7 @@ class VectorBuilder:
         return Value(made[0], False, None)
 
     def abs(self, a: Value) -> Value:
-        # sigmoid(x) and sigmoid(-x), which its derivative needs, are computed from the same exponential.
-        return self._unary("fabs", np.abs, self._negated.get(a.text, a))
+        return self._unary("fabs", np.abs, a)
 
     def floor(self, a: Value) -> Value:
         return self._unary("floor", np.floor, a)
@@ -408,26 +335,35 @@ class VectorBuilder:
 
     def _maths(self, name: str, args: Sequence[Value]) -> Value:
         function = FUNCTIONS[name]
+        part = function.part
+        if function.of_minus is not None and args[0].text in self._negated:
+            part, args = function.of_minus, [self._negated[args[0].text]]
         given = ", ".join(f"{self.vector} {a.text}" for a in args)
         place = f"{function.formula.__name__}({given})"
         parts = self._parts.setdefault(place, {})
-        value = parts.get(function.part)
-        if value is None and not parts:
+        value = parts.get(part)
+        if value is not None:
+            return value
+        if not parts:
             # As if this part were all: the code of the others is left out.
-            made = self.declarations.uses(name, self.real, self.width)
+            one = () if part is None else (part,)
+            made = self.declarations.uses(name, self.real, self.width, parts=one)
             value = self.fresh(f"call {made.gives} {made.symbol}({given})")
-            self._calls[place] = len(self.lines) - 1, made, value
-        elif value is None:
-            line, single, first = self._calls[place]
-            whole = self.declarations.uses(name, self.real, self.width, instead_of=single)
-            both = f"{first.text}.all"
-            if single.gives != whole.gives:
-                known = next(iter(parts))
-                self.lines[line] = (
-                    f"  {both} = call {whole.gives} {whole.symbol}({given})\n"
-                    f"  {first.text} = extractvalue {whole.gives} {both}, {known}"
-                )
-                self._calls[place] = line, whole, first
-            value = self.fresh(f"extractvalue {whole.gives} {both}, {function.part}")
-        parts[function.part] = value
+            self._calls[place] = len(self.lines) - 1, made
+        else:
+            line, before = self._calls[place]
+            value = Value(self._name(), False, None)
+            found = sorted([(p, v) for p, v in parts.items() if p is not None] + [(part or 0, value)])
+            order = tuple(p for p, _ in found)
+            made = self.declarations.uses(name, self.real, self.width, instead_of=before, parts=order)
+            together = f"{value.text}.all"
+            self.lines[line] = "\n".join(
+                [f"  {together} = call {made.gives} {made.symbol}({given})"]
+                + [
+                    f"  {v.text} = extractvalue {made.gives} {together}, {k}"
+                    for k, (_, v) in enumerate(found)
+                ]
+            )
+            self._calls[place] = line, made
+        parts[part] = value
         return value

@@ -22,9 +22,10 @@ import numpy as np
 from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.ir.graph import SYMBOL, Node, growing
 from symgrad.llvm import loop
-from symgrad.llvm.builder import Declarations, Value, VectorBuilder
+from symgrad.llvm.builder import Value, VectorBuilder
 from symgrad.llvm.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.copy_code import loop_over_copies
+from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.jit import Target
 from symgrad.llvm.types import FloatType
 from symgrad.lower.limits import elements_of_a_call, limited_by_memory, side_by_side

@@ -206,6 +206,8 @@ log1p = unary(
 
 def _sigmoid(b: Builder, x: Lane) -> Lane:
     """1/(1 + exp(-x)) for x >= 0, exp(x)/(1 + exp(x)) for x < 0: exp(-|x|) <= 1 cannot overflow and nothing cancels."""
+    if b.knows("sigmoid"):  # more precise, and beside sigmoid(-x) and softplus from the same exponential
+        return b.call("sigmoid", x)
     e = b.call("exp", b.neg(b.abs(x)))
     return b.div(b.select(b.lt(x, b.const(0)), e, b.const(1)), b.add(b.const(1), e))
 
@@ -231,6 +233,8 @@ sigmoid: Op = unary(
 
 def _softplus(b: Builder, x: Lane) -> Lane:
     """log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)): both terms are positive, neither overflows."""
+    if b.knows("softplus"):
+        return b.call("softplus", x)
     return b.add(b.maximum(x, b.const(0)), b.call("log1p", b.call("exp", b.neg(b.abs(x)))))
 
 

@@ -1,8 +1,9 @@
 """Error functions and the gamma family.
 
-digamma and polygamma have no libm call. For x > 0 their lowerings climb to z = x + N by the recurrence and use the
+digamma and polygamma have no libm call. For x > 0 their formulas climb to z = x + N by the recurrence and use the
 asymptotic series there (Abramowitz and Stegun 6.3.18, 6.4.11; DLMF 5.11.2, 5.15.8); for x < 0 they reflect at 1/2
-(DLMF 5.5.4, 5.15.6), with cot(pi*x) of the exactly reduced x - rint(x). Coefficients are exact.
+(DLMF 5.5.4, 5.15.6), with cot(pi*x) of the exactly reduced x - rint(x). Coefficients are exact. In kernels digamma is a
+function of its own, precise beside its roots too.
 """
 
 from __future__ import annotations
@@ -246,6 +247,8 @@ def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
             expected=f"an order of at most {_LARGEST_ORDER}",
             cure="evaluate without compiling",
         )
+    if n == 0 and b.knows("digamma"):
+        return b.call("digamma", x)
     zero, one = b.const(0), b.const(1)
     negative = b.lt(x, zero)
     positive = _polygamma_of_positive(b, n, b.select(negative, b.sub(one, x), x))

@@ -65,6 +65,12 @@ POWERS = (
     *((math.sqrt(2) * 2.0**k, y) for k in (-500, -1, 0, 1, 500) for y in (0.5, -1.5, 2.0, 1 / 3)),
 )
 
+# The positive one, and some between the poles.
+DIGAMMA_ROOTS = tuple(
+    float(mp.findroot(mp.digamma, start))
+    for start in (1.4616, -0.50408, -1.57350, -2.61072, -3.63529, -4.65324, -9.70267, -99.82)
+)
+
 SIZES = (1.5e308, -3e200, 7e-5, -2.3e-114, 1.1e-200, 2e-305, 1.048e-319, 5e-324)
 
 CASES: dict[str, Case] = {
@@ -88,6 +94,16 @@ CASES: dict[str, Case] = {
     "tanh": Case(((-1, 1), (-0.4, 0.4), (-23, 23)), STEPS + near(18.7, 19.1, 22.0), (-1074, 10)),
     "sech": Case(
         ((-1, 1), (-23, 23), (-745, 745)), STEPS + near(354.0, 708.4, 745.0), (-1074, 10), limit=2.5
+    ),
+    "sigmoid": Case(
+        ((-1, 1), (-20, 20), (-745, 745)),
+        STEPS + near(36.7, 37.4, 690, -690, -708.3964185322641, -745.133),
+        (-1074, 9),
+    ),
+    "softplus": Case(
+        ((-1, 1), (-20, 20), (-745, 745)),
+        STEPS + near(36.7, 37.4, 690, -690, -708.3964185322641, -745.133),
+        (-1074, 1023),
     ),
     "log": Case(((0.5, 2), (0.99, 1.01), (0, 100)), ROOTS, (-1074, 1023)),
     "log2": Case(((0.5, 2), (0.99, 1.01), (0, 100)), (*ROOTS, 8.0, 2.0**-1074), (-1074, 1023)),
@@ -129,6 +145,21 @@ CASES: dict[str, Case] = {
         (-1074, 1013),
         limit=4,
     ),
+    "digamma": Case(
+        ((0, 1), (1, 2), (1.4, 1.5), (2, 10), (4, 100), (-1, 0), (-5, 0), (-100, 0), (-1e6, 0)),
+        (
+            *near(1.0, 2.0, 3.0, 4.0, 2.0**-60, *DIGAMMA_ROOTS),
+            *(
+                math.nextafter(float(n), end)
+                for n in (-1, -2, -10, -1000, -(2**40))
+                for end in (-math.inf, 0)
+            ),
+            *(n - 0.5 for n in (0, -1, -2, -77, -(2**30), -(2**51), 2 - 2**52)),
+            *(n + f for n in (-(2**45), -(2**48), -(2**49)) for f in (0.25, 0.5, 0.125, 0.75, 0.0625)),
+        ),
+        (-1074, 1023),
+        limit=4,
+    ),
     "pow": Case(((0, 2), (0.5, 4), (0, 40)), POWERS, (-8, 6), 2),
 }
 
@@ -166,12 +197,17 @@ BALLS: dict[str, Callable[..., Any]] = {
     "cbrt": lambda x: x.root(3) if x >= 0 else -(-x).root(3),
     "hypot": lambda x, y: (x * x + y * y).sqrt(),
     "pow": lambda x, y: x**y,
+    "sigmoid": lambda x: 1 / (1 + (-x).exp()),
+    "softplus": lambda x: x + (-x).exp().log1p() if x > 0 else x.exp().log1p(),
 }
 IN_MPMATH: dict[str, Callable[..., Any]] = {
     "exp2": lambda x: mp.power(2, x),
     "log2": lambda x: mp.log(x) / mp.ln2,
     "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
     "lgamma": lambda x: mp.loggamma(x).real,
+    "digamma": lambda x: mp.nan if x <= 0 and x == mp.floor(x) else mp.digamma(x),
+    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
+    "softplus": lambda x: mp.log1p(mp.exp(x)),
     "pow": lambda x, y: mp.inf if x == 0 and y < 0 else mp.power(x, y),
 }
 

@@ -13,7 +13,8 @@ from symgrad.errors import InternalError, UnsupportedError
 from symgrad.ir.graph import apply
 from symgrad.ir.op import OPS
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.builder import Declarations, VectorBuilder
+from symgrad.llvm.builder import VectorBuilder
+from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.types import FLOAT32, FLOAT64, float_type
 from tests.kernel.formulas import op, same_bits, u, v, x
 
@@ -186,11 +187,3 @@ def test_lowerings_that_break_their_promise():
         compiled(lambda b, node, p: None, (x,), "real", "float64")
     with pytest.raises(InternalError, match="the constant 'tau'"):
         compiled(lambda b, node, p: b.const_named("tau"), (x,), "real", "float64")
-
-
-def test_the_absolute_value_of_a_negated_number_is_that_of_the_number():
-    b = VectorBuilder(FLOAT64, 4, Declarations())
-    number = b.fresh("load <4 x double>, ptr %x")
-    assert b.abs(b.neg(number)) == b.abs(number)
-    kernel = compile_nodes([op("sigmoid", x), op("sigmoid", op("neg", x))], [x])
-    assert kernel.llvm_ir.split("lanes:")[1].split("}")[0].count("@maths.exp.") == 1

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import symgrad as sg
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.builder import Declarations, VectorBuilder
+from symgrad.llvm.builder import VectorBuilder
+from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.emit import emit
 from symgrad.llvm.jit import Target, host
 from symgrad.llvm.maths import FUNCTIONS, define
@@ -56,6 +59,9 @@ C_FUNCTIONS = {
     "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan, "acosh": np.arccosh, "asinh": np.arcsinh,
     "atanh": np.arctanh, "atan2": np.arctan2, "pow": np.power,
     "sech": lambda x: 1 / np.cosh(x),
+    "sigmoid": lambda x: special.expit(x),
+    "softplus": lambda x: np.logaddexp(0, x),
+    "digamma": lambda x: np.where(x == 0, np.nan, special.digamma(x)),
     "lgamma": np.vectorize(c_lgamma, otypes=[float]),
 }  # fmt: skip
 
@@ -94,8 +100,6 @@ def test_accuracy(name, dtype, fast, fused):
 
 def in_c(name: str, columns: list[np.ndarray]) -> np.ndarray:
     """C's values of double, at the ends those of C99 appendix F."""
-    from scipy import special
-
     function = C_FUNCTIONS.get(name) or getattr(np, name, None) or getattr(special, name)
     return function(*columns)
 
@@ -203,6 +207,24 @@ def test_sine_and_cosine_share_their_reduction():
     s, c = as_tuple(k(0.7))
     assert same_bits(s, kernel("sin")(0.7))
     assert same_bits(c, kernel("cos")(0.7))
+
+
+LOGISTIC = [op(name, of) for name in ("sigmoid", "softplus") for of in (x, op("neg", x))]
+
+
+@pytest.mark.parametrize("effort", ["auto", "high"])
+@pytest.mark.parametrize(("dtype", "fast"), FORMATS)
+def test_sigmoids_and_softpluses_of_both_signs_share_their_exponential(dtype, fast, effort):
+    """In whatever order and number, with the bits that each has alone."""
+    with np.errstate(all="ignore"):
+        at = np.concatenate([np.linspace(-800, 800, 401), np.linspace(-3, 3, 200), SPECIAL]).astype(dtype)
+    alone = [as_tuple(compile_nodes([f], [x], dtype=dtype, fast=fast)(at))[0] for f in LOGISTIC]
+    assert same_bits(alone[1], as_tuple(compile_nodes(LOGISTIC[:1], [x], dtype=dtype, fast=fast)(-at))[0])
+    for chosen in ((0, 1), (1, 0), (2, 0), (3, 1), (2, 1, 0), (3, 0, 2), (3, 1, 2, 0)):
+        k = compile_nodes([LOGISTIC[i] for i in chosen], [x], dtype=dtype, fast=fast, effort=effort)
+        assert len(re.findall(r"call [^\n]*@maths\.", k.llvm_ir)) == 1
+        for i, found in zip(chosen, as_tuple(k(at)), strict=True):
+            assert same_bits(found, alone[i])
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

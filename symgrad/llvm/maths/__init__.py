@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from symgrad.llvm.maths import area, error, exponential, gamma, inverse, logarithm, power, trigonometric
+from symgrad.llvm.maths import (
+    area,
+    digamma,
+    error,
+    exponential,
+    gamma,
+    inverse,
+    logarithm,
+    logistic,
+    power,
+    trigonometric,
+)
 from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.types import FloatType
 
@@ -24,6 +35,8 @@ class Function:
     formula: Formula
     arity: int = 1
     part: int | None = None
+    of_minus: int | None = None
+    """Which of them is this function of -x, where one of them is."""
     twice: bool = False
     """Whether it needs sums of two doubles even where four units of the last place are enough."""
 
@@ -40,6 +53,8 @@ FUNCTIONS: dict[str, Function] = {
     "log1p": Function(logarithm.log1p),
     "log2": Function(logarithm.log2),
     "log10": Function(logarithm.log10),
+    "sigmoid": Function(logistic.logistic, part=0, of_minus=1),
+    "softplus": Function(logistic.logistic, part=2, of_minus=3),
     "sin": Function(trigonometric.sincos, part=0),
     "cos": Function(trigonometric.sincos, part=1),
     "tan": Function(trigonometric.tan),
@@ -58,6 +73,7 @@ FUNCTIONS: dict[str, Function] = {
     "erf": Function(error.erf, twice=True),
     "erfc": Function(error.erfc, twice=True),
     "lgamma": Function(gamma.lgamma, twice=True),
+    "digamma": Function(digamma.digamma, twice=True),
 }
 
 
@@ -88,7 +104,7 @@ def define(
     fused: bool,
     tables: bool = False,
     fast: bool = False,
-    whole: bool = False,
+    parts: tuple[int, ...] = (),
 ) -> Definition:
     """Write a function of vectors.
 
@@ -102,13 +118,13 @@ def define(
         fused: whether the target has an instruction for a*b + c with one rounding.
         tables: whether it has AVX-512's permutations, which look numbers up in registers.
         fast: whether four units of the last place are precise enough.
-        whole: whether a formula that gives the values of several functions should give all of them, and not only this
-            one. The bits are the same.
+        parts: which values a formula of several should give, if not only that of this function. The bits are the same.
     """
     function = FUNCTIONS[name]
     plainly = fast and not function.twice and real.bits == 64
-    part = None if whole else function.part
-    return _define(function.formula, function.arity, real, width, fused, tables, plainly, part)
+    if not parts and function.part is not None:
+        parts = (function.part,)
+    return _define(function.formula, function.arity, real, width, fused, tables, plainly, parts)
 
 
 @cache
@@ -120,7 +136,7 @@ def _define(
     fused: bool,
     tables: bool,
     fast: bool,
-    part: int | None,
+    parts: tuple[int, ...],
 ) -> Definition:
     lanes = Lanes(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
@@ -131,7 +147,7 @@ def _define(
     ]
     result = formula(lanes, *args)
     found = [result] if isinstance(result, Lane) else list(result)
-    values = [v.text for v in (found if part is None else [found[part]])]
+    values = [v.text for v in ([found[k] for k in parts] or found)]
     if vector != wide:
         values = [lanes.emit(f"fptrunc {wide} {v} to {vector}", "double").text for v in values]
     gives, value = vector, values[0]
@@ -141,7 +157,7 @@ def _define(
             value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
     how = f"{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
-    symbol = f"@maths.{kind}" + ("" if part is None else f".{part}")
+    symbol = ".".join([f"@maths.{kind}", *map(str, parts)])
     lines = [
         f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",
         "entry:",
@@ -149,7 +165,7 @@ def _define(
         f"  ret {gives} {value}",
         "}",
     ]
-    if part is not None:
+    if parts:
         lines = _used(lines)
     text = "\n".join(lines)
     intrinsics = frozenset(d for d in lanes.intrinsics if f"{d[d.index('@') : d.index('(')]}(" in text)

@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from symgrad.llvm.maths.lanes import Series
+from symgrad.llvm.maths.lanes import Doubled, Series
 
 
 def _read(text: str) -> tuple[float, ...]:
@@ -239,6 +239,34 @@ STIRLING = Series(
         "0x1.55553c3bc4f59p-4 -0x1.69be5d946c0d8p-9 "
     ),
 )
+# digamma(t + DIGAMMA_ROOT)/t - 1, 1 <= t + DIGAMMA_ROOT <= 2: 2**-54.7
+DIGAMMA = Series(
+    _read(
+        "-0x1.08d43711c7545p-5 -0x1.c563b54aa1a2bp-2 0x1.08b4294d5037cp-2 -0x1.4fc131725993cp-3 "
+        "0x1.b9a5b6371170ap-4 -0x1.27baba24d4b7cp-4 0x1.8fce02b01bd8bp-5 -0x1.0fa7eca64c1b2p-5 "
+        "0x1.723d68e70c206p-6 -0x1.f97026ee55172p-7 0x1.59559a03e2d79p-7 -0x1.d82ca943d1e11p-8 "
+        "0x1.42e7e317eb217p-8 -0x1.b95e3c5609e93p-9 0x1.2da6b08ba0e08p-9 -0x1.a0d30028ca6a4p-10 "
+        "0x1.20d5243772b49p-10 -0x1.6db61b4fc3ed1p-11 0x1.b884d2fe3cd5cp-12 -0x1.a46f2ae325fb8p-12 "
+        "0x1.a5a5d9731c2e3p-12 -0x1.7248bf19a3a22p-13 "
+    ),
+    _read(
+        "-0x1.08d4374cda82bp-5 -0x1.c563b60115ce7p-2 0x1.08b43206bf9f2p-2 -0x1.4fc0b1692b940p-3 "
+        "0x1.b99ee1a8f7719p-4 -0x1.27d2d2f7ba8dcp-4 0x1.90cc1c98f4fc1p-5 -0x1.0df25433f6396p-5 "
+        "0x1.61791d408cff4p-6 -0x1.0750609137b90p-6 0x1.d9744931c08aep-7 -0x1.f3beaacc4a68cp-8 "
+    ),
+)
+# (digamma(y + 1/2) - log(y))*y**2 in 1/y**2, y >= 2.5: 2**-58.0
+DIGAMMA_FAR = Series(
+    _read(
+        "0x1.5555555554c87p-5 -0x1.ddddddd5d7a36p-8 0x1.f7df734aea4b6p-9 -0x1.0eed15c8a08a6p-8 "
+        "0x1.ef2014670d4d7p-8 -0x1.55e71decdbb26p-6 0x1.3ec70f3466662p-4 -0x1.5995cd15d0284p-2 "
+        "0x1.6f4955ad61b47p+0 -0x1.48cc12baeec2bp+2 0x1.b2e0a2e526be0p+3 -0x1.6cda7b5b3a4aap+4 "
+        "0x1.1e8cf0e89020ap+4 "
+    ),
+    _read(
+        "0x1.5554eec6a6c90p-5 -0x1.dd2638f5cf9eap-8 0x1.dc421d00fd8efp-9 -0x1.31fd9b905b168p-9 "
+    ),
+)
 # log(2); multiples up to 2048 of the first part are exact
 LN2 = _read("0x1.62e42fefa3800p-1 0x1.ef35793c76730p-45")
 # log(2) as a sum
@@ -282,6 +310,85 @@ LOG_THIRD = _read("0x1.5555555555555p-1 0x1.5555555555555p-55")
 ERFC_MIDDLE = _read("0x1.3ccda0b5d5dc2p+0 0x1.e65b158f28ce5p-54")
 # K of ERFC
 ERFC_CENTRE = 3.75
+# the root of digamma as a sum
+DIGAMMA_ROOT = _read("0x1.762d86356be3fp+0 0x1.b86a722197829p-54")
+# log(2); multiples up to 2048 of the first two parts are exact
+LN2_LONG = _read("0x1.62e42fefa3800p-1 0x1.ef35793c76000p-45 0x1.cc01f97b57a08p-87")
+# pi**2 as a sum
+PI_SQUARED = _read("0x1.3bd3cc9be45dep+3 0x1.692b71366cc04p-51")
+# atanh(s)/s in s**2, |s| <= 0.1716, to 104 bits
+ATANH_DOUBLED = Doubled(
+    (
+        _read("0x1.0000000000000p+0 0x0.0p+0"),
+        _read("0x1.5555555555555p-2 0x1.5555555555555p-56"),
+        _read("0x1.999999999999ap-3 -0x1.999999999999ap-57"),
+        _read("0x1.2492492492492p-3 0x1.2492492492492p-57"),
+        _read("0x1.c71c71c71c71cp-4 0x1.c71c71c71c71cp-58"),
+        _read("0x1.745d1745d1746p-4 -0x1.745d1745d1746p-59"),
+        _read("0x1.3b13b13b13b14p-4 -0x1.3b13b13b13b14p-58"),
+        _read("0x1.1111111111111p-4 0x1.1111111111111p-60"),
+        _read("0x1.e1e1e1e1e1e1ep-5 0x1.e1e1e1e1e1e1ep-61"),
+        _read("0x1.af286bca1af28p-5 0x1.af286bca1af28p-59"),
+        _read("0x1.8618618618618p-5 0x1.8618618618618p-59"),
+    ),
+    _read(
+        "0x1.642c8590b2164p-5 0x1.47ae147ae147bp-5 0x1.2f684bda12f68p-5 0x1.1a7b9611a7b96p-5 "
+        "0x1.0842108421084p-5 0x1.f07c1f07c1f08p-6 0x1.d41d41d41d41dp-6 0x1.bacf914c1bad0p-6 "
+        "0x1.a41a41a41a41ap-6 0x1.8f9c18f9c18fap-6 0x1.7d05f417d05f4p-6 "
+    ),
+)
+# sin(pi*t)/(pi*t) in t**2, |t| <= 1/4, to 104 bits
+SINE_OF_TURNS = Doubled(
+    (
+        _read("0x1.0000000000000p+0 0x0.0p+0"),
+        _read("-0x1.a51a6625307d3p+0 -0x1.1873d8912200cp-55"),
+        _read("0x1.9f9cb402bc46cp-1 0x1.487acd8cd312cp-55"),
+        _read("-0x1.86a8e4720db67p-3 0x1.461b9cb783f4cp-58"),
+        _read("0x1.ac6805cf350a6p-6 0x1.7494ad340e176p-61"),
+        _read("-0x1.33816aa4607abp-9 -0x1.9073895b4c74dp-63"),
+        _read("0x1.374719fab3915p-13 0x1.0e61a9828f8c2p-67"),
+        _read("-0x1.d42498d1ce099p-18 0x1.1ababb65fecf3p-72"),
+    ),
+    _read(
+        "0x1.0fc992ff39e13p-22 -0x1.f5f9d970ca6dfp-28 0x1.79788684225eap-33 -0x1.d7353939082fep-39 "
+        "0x1.f0115b37351ebp-45 -0x1.be5bbb762c2f9p-51 "
+    ),
+)
+# cos(pi*t) in t**2, |t| <= 1/4, to 104 bits
+COSINE_OF_TURNS = Doubled(
+    (
+        _read("0x1.0000000000000p+0 0x0.0p+0"),
+        _read("-0x1.3bd3cc9be45dep+2 -0x1.692b71366cc04p-52"),
+        _read("0x1.03c1f081b5ac4p+2 -0x1.32b33f87fc145p-52"),
+        _read("-0x1.55d3c7e3cbffap+0 0x1.d582920937625p-59"),
+        _read("0x1.e1f506891babbp-3 -0x1.7362f495c096dp-60"),
+        _read("-0x1.a6d1f2a204a8cp-6 0x1.5961232276df6p-60"),
+        _read("0x1.f9d38a3763cc3p-10 -0x1.c8a14c8bd6bc5p-64"),
+        _read("-0x1.b6e24f44b128fp-14 -0x1.6de1e0a0c23b9p-69"),
+        _read("0x1.20c62c2f2d7f5p-18 -0x1.5a3cd1a11c7a2p-72"),
+    ),
+    _read(
+        "-0x1.2a0c591af8314p-23 0x1.ef6e308d6d1c4p-29 -0x1.52ae4120fde27p-34 0x1.838d8f4321800p-40 "
+        "-0x1.789d662bb5482p-46 0x1.3aab85bac2365p-52 "
+    ),
+)
+# (digamma(y + 1/2) - log(y))*y**2 in 1/y**2, y >= 16.5, to 104 bits beside log(y)
+DIGAMMA_DOUBLED = Doubled(
+    (
+        _read("0x1.5555555555555p-5 0x1.5555555555555p-59"),
+        _read("-0x1.ddddddddddddep-8 0x1.1111111111111p-63"),
+        _read("0x1.f7df7df7df7dfp-9 0x1.f7df7df7df7dfp-63"),
+        _read("-0x1.0eeeeeeeeeeefp-8 0x1.1111111111111p-64"),
+        _read("0x1.ef83e0f83e0f8p-8 0x1.f07c1f07c1f08p-63"),
+        _read("-0x1.596a66a66a66ap-6 -0x1.9a99a99a99a9ap-60"),
+    ),
+    _read(
+        "0x1.554aaaaaaaaabp-4 -0x1.c5e25a1a1a1a2p-2 0x1.86e7364601918p+1 -0x1.a74c702b35aebp+4 "
+        "0x1.1975c34328cfcp+8 -0x1.c2f052df85a9ap+11 0x1.ac5729d47f155p+15 -0x1.dc0b1a217a7e2p+19 "
+        "0x1.31fad7c263e94p+24 -0x1.c280563806cb2p+28 0x1.7892edfd390bep+33 -0x1.62b8b44625798p+38 "
+        "0x1.76024c215172ap+43 -0x1.b6c0dfed25e83p+48 "
+    ),
+)
 # log10(2), multiples as of LN2
 LOG10_2 = _read("0x1.34413509f7800p-2 0x1.fef311f12b358p-46")
 # log(2*pi)/2 - 1/2

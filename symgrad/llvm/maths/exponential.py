@@ -18,6 +18,7 @@ __all__ = [
     "exp_of_pair",
     "exp_of_pair_to_normal",
     "expm1",
+    "pair_of_exp",
     "power_of_two",
     "sinhcosh",
     "tanhsech",
@@ -94,6 +95,15 @@ def exp(lanes: Lanes, x: Lane) -> Lane:
     usual = lanes.real(lanes.bits(value) + (lanes.bits(shifted) << 52))
     rare = lanes.not_(lanes.abs(x) <= NORMAL_RESULT)
     return lanes.rarely(rare, [usual], lambda: [exp_of_pair(lanes, x)])[0]
+
+
+def pair_of_exp(lanes: Lanes, x: Lane) -> Pair:
+    """exp(x) as a sum of two normal numbers within 0.4 ulp, for -690 <= x <= 0."""
+    places, _, r = reduced(lanes, x)
+    scale = lanes.real(places + _ONE)
+    slope = lanes.muladd(r[0], lanes.polynomial(r[0], c.EXP_SHORT), 1)
+    value, error = lanes.muladd_pair(r[0] * scale, slope, scale)
+    return value, error if lanes.fused else lanes.muladd(scale, r[1], error)
 
 
 def exp2(lanes: Lanes, x: Lane) -> Lane:

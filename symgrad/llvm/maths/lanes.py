@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from symgrad.llvm.types import FLOAT64
 
-__all__ = ["Lane", "Lanes", "Pair", "Series"]
+__all__ = ["Doubled", "Lane", "Lanes", "Pair", "Series"]
 
 Kind: TypeAlias = Literal["double", "i64", "i1"]
 
@@ -125,6 +125,13 @@ class Series(NamedTuple):
     single: tuple[float, ...]
 
 
+class Doubled(NamedTuple):
+    """Coefficients of a polynomial, the constant first: sums of two doubles, and doubles from there on."""
+
+    leading: tuple[tuple[float, ...], ...]
+    small: tuple[float, ...]
+
+
 _MANY = 8
 """Coefficients of a polynomial from which on it is computed in two chains."""
 
@@ -190,6 +197,9 @@ class Lanes:
 
     def const(self, x: float) -> Lane:
         return self.lift(x, "double")
+
+    def sum_of(self, high: float, low: float) -> Pair:
+        return self.const(high), self.const(0.0 if self.plain else low)
 
     def integer(self, x: int) -> Lane:
         return self.lift(x, "i64")
@@ -279,12 +289,12 @@ class Lanes:
         """
         coefficients = series.single if self.single else series.double
         if len(coefficients) < _MANY or chains == 1:
-            return self._horner(x, coefficients)
+            return self.horner(x, coefficients)
         square = x * x
-        odd, even = (self._horner(square, coefficients[i::2]) for i in (1, 0))
+        odd, even = (self.horner(square, coefficients[i::2]) for i in (1, 0))
         return self.muladd(odd, x, even)
 
-    def _horner(self, x: Lane, coefficients: Sequence[float]) -> Lane:
+    def horner(self, x: Lane, coefficients: Sequence[float]) -> Lane:
         value = self.const(coefficients[-1])
         for c in reversed(coefficients[:-1]):
             value = self.muladd(value, x, c)

@@ -22,6 +22,7 @@ __all__ = [
     "log2",
     "log10",
     "log_of_double",
+    "log_of_one_to_two",
     "mantissa",
     "sum_with_multiple",
 ]
@@ -115,13 +116,25 @@ def log1p_of_pair(lanes: Lanes, x: Lane, low: Lane) -> Lane:
     k, above = exponent(lanes, x + 1.0, _THREE_QUARTERS)
     scale = lanes.real(lanes.integer(2046 << 52) - (above & (2047 << 52)))
     f = lanes.muladd(x, scale, scale - 1.0)
+    total, rest = _wide(lanes, k, f, low * scale)
+    return total + rest
+
+
+def log_of_one_to_two(lanes: Lanes, x: Lane, low: Lane) -> Pair:
+    """log(1 + x + low) for 0 <= x <= 1 as a sum of two, under the same conditions."""
+    beyond = x > 0.5
+    scale = lanes.select(beyond, 0.5, 1.0)
+    return _wide(lanes, lanes.select(beyond, 1.0, 0.0), lanes.select(beyond, x * 0.5 - 0.5, x), low * scale)
+
+
+def _wide(lanes: Lanes, k: Lane, f: Lane, low: Lane) -> Pair:
+    """k*log(2) + log(1 + f + low) for 3/4 <= 1 + f <= 3/2."""
     tail, s = _tail(lanes, f, c.LOG_WIDE)
     if not low.absent:
-        low = low * scale
         # d log(1 + f) = df/(1 + f), and 1/(1 + f) = (1 - s)/(1 + s) = 1 - 2*s + 2*s**2 - ...
         tail = tail - lanes.muladd(low * -2.0, s - s * s, low)
     total, rest = sum_with_multiple(lanes, k, f, c.LN2)
-    return total + (rest - tail)
+    return total, rest - tail
 
 
 def log1p(lanes: Lanes, x: Lane) -> Lane:
