@@ -45,14 +45,20 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "erf": ((-4, 4),),
     "erfc": ((-4, 20),),
     "lgamma": ((0, 20),),
+    "digamma": ((0, 20),),
+    "sigmoid": ((-20, 20),),
+    "softplus": ((-20, 20),),
 }
 SPELLED = {"a" + name: "arc" + name for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")} | {
     "pow": "power",
     "lgamma": "gammaln",
+    "sigmoid": "expit",
 }
 
 
 def peer(name: str) -> tuple[str, Callable[..., Any]]:
+    if name == "softplus":
+        return "NumPy", partial(np.logaddexp, 0)
     function = getattr(np, SPELLED.get(name, name), None)
     if function is not None:
         return "NumPy", function
@@ -80,12 +86,14 @@ def run(options: Options) -> Iterator[Row]:
             ours = kernel(name, dtype)
             with patch.dict(FUNCTIONS, clear=True):
                 lanes = kernel(name, dtype)
+            nothing = [np.full_like(c, np.nan) for c in columns]
             works = {
                 "ours": partial(ours, *columns, out),
+                "nothing": partial(ours, *nothing, out),
                 "peer": partial(theirs, *columns, out),
                 "lanes": partial(lanes, *columns, out),
             }
             with np.errstate(all="ignore"):
                 took = per_point(works, POINTS, options.repeats(9), 5)
-            note = f"libm for every lane: {took['lanes']:.3g}"
+            note = f"all NaN {took['nothing']:.3g}, libm for every lane {took['lanes']:.3g}"
             yield Row(f"{name}, {dtype}", took["ours"], "ns/point", of_peer, took["peer"], note=note)

@@ -25,7 +25,9 @@ def asinh(lanes: Lanes, x: Lane) -> Lane:
     f, error = lanes.fast_two_sum(t, q)
     q_low = lanes.const(0) if lanes.plain else residual * (inverse * (inverse + 0.5))
     usual = log1p_of_pair(lanes, f, error + q_low)
-    (size,) = lanes.rarely(lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)])
+    (size,) = lanes.rarely(
+        lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)], lambda: x.unordered(x)
+    )
     return lanes.copysign(size, x)
 
 
@@ -48,7 +50,7 @@ def acosh(lanes: Lanes, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         return [lanes.select(x < 1.0, math.nan, log_of_double(lanes, x))]
 
-    return lanes.rarely(x.outside(1.0, _LARGE), [usual], at_ends)[0]
+    return lanes.rarely(x.outside(1.0, _LARGE), [usual], at_ends, lambda: x.unordered(x))[0]
 
 
 def atanh(lanes: Lanes, x: Lane) -> Lane:
@@ -60,4 +62,4 @@ def atanh(lanes: Lanes, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         return [lanes.select(size.equals(1.0), lanes.copysign(math.inf, x), math.nan)]
 
-    return lanes.rarely(lanes.not_(size < 1.0), [value], at_ends)[0]
+    return lanes.rarely(lanes.not_(size < 1.0), [value], at_ends, lambda: x.unordered(x))[0]

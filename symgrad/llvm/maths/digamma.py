@@ -30,7 +30,9 @@ _TINY = 2.0**-60
 
 def digamma(lanes: Lanes, x: Lane) -> Lane:
     usual = _of_positive(lanes, x)
-    return lanes.rarely(lanes.not_(x > 0.0), [usual], lambda: [_of_others(lanes, x)])[0]
+    return lanes.rarely(lanes.not_(x > 0.0), [usual], lambda: [_of_others(lanes, x)], lambda: x.unordered(x))[
+        0
+    ]
 
 
 def _of_positive(lanes: Lanes, x: Lane) -> Lane:

@@ -57,11 +57,10 @@ def atan2(lanes: Lanes, y: Lane, x: Lane) -> Lane:
         infinite = larger.equals(math.inf)
         a = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)
         b = lanes.select(infinite, lanes.select(below.equals(math.inf), 1.0, 0.0), below * scale)
-        value = angle(a, lanes.select(larger.equals(0.0), 1.0, b))
-        return [lanes.select(x.equals(x) & y.equals(y), value, math.nan)]
+        return [angle(a, lanes.select(larger.equals(0.0), 1.0, b))]
 
     extreme = above.outside(*_ORDINARY) | below.outside(*_ORDINARY)
-    return lanes.rarely(extreme, [angle(above, below)], at_ends)[0]
+    return lanes.rarely(extreme, [angle(above, below)], at_ends, lambda: x.unordered(y))[0]
 
 
 def _asin_parts(lanes: Lanes, x: Lane) -> tuple[Lane, Pair]:

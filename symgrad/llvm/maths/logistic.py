@@ -51,4 +51,4 @@ def logistic(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
             lanes.select(negative, size, small),
         ]
 
-    return lanes.rarely(lanes.not_(size <= _USUAL), usual, at_ends)
+    return lanes.rarely(lanes.not_(size <= _USUAL), usual, at_ends, lambda: x.unordered(x))

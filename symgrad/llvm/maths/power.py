@@ -50,7 +50,11 @@ def pow(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
     if not lanes.fused:  # the halves of a larger y would overflow, whose product with log(1) does not
         rare = rare | (lanes.abs(y) > 2.0**900)
     usual = exp_of_pair_to_normal(lanes, exponent, low), log[0] + log[1]
-    return lanes.rarely(rare, usual, lambda: _power_at_ends(lanes, x, y))
+
+    def undefined() -> Lane:
+        return x.unordered(x) & lanes.not_(y.equals(0.0))  # NaN**0 is one
+
+    return lanes.rarely(rare, usual, lambda: _power_at_ends(lanes, x, y), undefined)
 
 
 def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
@@ -112,7 +116,7 @@ def cbrt(lanes: Lanes, x: Lane) -> Sequence[Lane]:
         value, low = (lanes.select(tiny, t, u) for t, u in zip(of_tiny, usual, strict=True))
         return lanes.select(ordinary, value, x), lanes.select(ordinary, low, 0.0)
 
-    return lanes.rarely(size.outside(*NORMAL), usual, at_ends)
+    return lanes.rarely(size.outside(*NORMAL), usual, at_ends, lambda: x.unordered(x))
 
 
 def half_inverse_root(lanes: Lanes, x: Lane) -> Lane:

@@ -145,7 +145,11 @@ def _by_quarters(lanes: Lanes, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
 
 def sincos(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
     large, usual = (_by_sixteenths if lanes.tables else _by_quarters)(lanes, x)
-    return lanes.rarely(large, usual, lambda: (lanes.call_libm("sin", x), lanes.call_libm("cos", x)))
+
+    def in_c() -> tuple[Lane, ...]:
+        return lanes.call_libm("sin", x), lanes.call_libm("cos", x)
+
+    return lanes.rarely(large, usual, in_c, lambda: x.unordered(x))
 
 
 def tan(lanes: Lanes, x: Lane) -> Lane:
