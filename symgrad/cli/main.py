@@ -17,7 +17,7 @@ from symgrad.cli.files import read_source, write_text
 from symgrad.errors import SymgradError, UsageError
 
 if TYPE_CHECKING:
-    from symgrad.llvm.jit import Cpu
+    from symgrad.llvm.target import Cpu
 
 __all__ = ["OUTPUT", "chosen", "emit", "format_option", "guarded", "kernel_of", "main", "targets"]
 

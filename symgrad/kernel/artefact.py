@@ -17,7 +17,8 @@ from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.array_entry import blas_of, with_entry
 from symgrad.llvm.emit import emit
-from symgrad.llvm.jit import Cpu, Target, emit_assembly, emit_object, host, target_lines
+from symgrad.llvm.jit import emit_assembly, emit_object
+from symgrad.llvm.target import Cpu, Target, host, target_lines
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 

@@ -16,8 +16,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.llvm.binding import made_once
 from symgrad.llvm.direct_code import CALL, INFO, Layout, text
-from symgrad.llvm.jit import made_once
 from symgrad.llvm.shared import kept
 
 __all__ = ["direct_call", "layout_is_known"]

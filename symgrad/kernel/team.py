@@ -17,8 +17,10 @@ from typing import Any, cast
 
 from symgrad.kernel import threads as processors
 from symgrad.kernel.direct import direct_call, layout_is_known
-from symgrad.llvm.jit import Engine, host, made_once
+from symgrad.llvm.binding import made_once
+from symgrad.llvm.jit import Engine
 from symgrad.llvm.shared import kept
+from symgrad.llvm.target import host
 from symgrad.llvm.team_code import LINE, LOOP, PAUSE, SHARE, TEAM, WORK, text
 
 __all__ = ["call_in_team"]

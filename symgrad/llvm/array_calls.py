@@ -10,8 +10,8 @@ from symgrad.llvm import blas
 from symgrad.llvm.array_access import Storage, storage_of
 from symgrad.llvm.array_factors import write_factors
 from symgrad.llvm.array_text import Function, Region
-from symgrad.llvm.jit import Target
 from symgrad.llvm.products import largest, product_name
+from symgrad.llvm.target import Target
 from symgrad.llvm.types import FloatType
 from symgrad.lower.factors import FACTORS
 from symgrad.lower.index import strides

@@ -18,8 +18,9 @@ from symgrad.llvm.array_nest import NestWriter
 from symgrad.llvm.array_text import Function, Region, Sizes
 from symgrad.llvm.blas import gemm
 from symgrad.llvm.declarations import Declarations
-from symgrad.llvm.jit import Engine, Target, host
+from symgrad.llvm.jit import Engine
 from symgrad.llvm.products import know_product, product_name, product_text
+from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import FloatType
 from symgrad.lower.array_plan import Plan, plan_arrays
 from symgrad.lower.memory import Memory

@@ -6,7 +6,7 @@ import ctypes
 import re
 
 from symgrad.llvm.array_code import NEGATIVE, RUN, SCRATCH
-from symgrad.llvm.jit import define, resolve
+from symgrad.llvm.externals import define, resolve
 
 __all__ = ["blas_of", "with_entry"]
 

@@ -10,8 +10,9 @@ from typing import Protocol
 
 from symgrad.ir.sizes import Size
 from symgrad.llvm.array_driver import FIELDS, driver
+from symgrad.llvm.binding import made_once
 from symgrad.llvm.core_sizes import process_core_sizes
-from symgrad.llvm.jit import Engine, made_once
+from symgrad.llvm.jit import Engine
 from symgrad.llvm.shared import kept
 
 __all__ = ["ArrayLoop", "Runnable"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from symgrad.errors import KernelError
-from symgrad.llvm.jit import define
+from symgrad.llvm.externals import define
 from symgrad.llvm.types import FloatType
 
 __all__ = ["address_in", "gemm", "lapack"]

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 
 from symgrad.llvm import loop
 from symgrad.llvm.emit import Module, emit
-from symgrad.llvm.jit import Engine, Target, host
+from symgrad.llvm.jit import Engine
 from symgrad.llvm.shared import address, provide
+from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import FloatType
 from symgrad.lower.limits import better_pays_from
 from symgrad.lower.schedule import Schedule

@@ -26,7 +26,7 @@ from symgrad.llvm.builder import Value, VectorBuilder
 from symgrad.llvm.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.copy_code import loop_over_copies
 from symgrad.llvm.declarations import Declarations
-from symgrad.llvm.jit import Target
+from symgrad.llvm.target import Target
 from symgrad.llvm.types import FloatType
 from symgrad.lower.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.schedule import Chunk, Schedule

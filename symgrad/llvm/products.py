@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.llvm import loop
+from symgrad.llvm.binding import made_once
 from symgrad.llvm.dots import DOTS, dots_text
-from symgrad.llvm.jit import Engine, Target, define, host, made_once
+from symgrad.llvm.externals import define
+from symgrad.llvm.jit import Engine
 from symgrad.llvm.shared import kept
+from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import FloatType
 
 __all__ = ["know_product", "largest", "product_name", "product_text"]

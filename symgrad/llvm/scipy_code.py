@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from symgrad.llvm.blas import address_in
-from symgrad.llvm.jit import define
+from symgrad.llvm.externals import define
 
 __all__ = ["PREFIX", "SCIPY", "code_of", "value_of"]
 

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from symgrad.errors import InternalError
 from symgrad.llvm import store
-from symgrad.llvm.jit import Engine, ObjectCode, compiling_for, define, object_code, one_at_a_time
+from symgrad.llvm.binding import one_at_a_time
+from symgrad.llvm.externals import define
+from symgrad.llvm.jit import Engine, ObjectCode, compiling_for, object_code
 
 __all__ = ["address", "kept", "provide"]
 

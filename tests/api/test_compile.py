@@ -13,7 +13,7 @@ import symgrad as sg
 from symgrad.api.compile import arranged
 from symgrad.errors import MissingInputError, UsageError
 from symgrad.ir.traverse import topological
-from symgrad.llvm.jit import host
+from symgrad.llvm.target import host
 from symgrad.lower.tasks import own_cost
 from tests.arrays import random_value
 

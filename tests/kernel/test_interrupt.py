@@ -11,7 +11,7 @@ import pytest
 _CODE = """
 import gc, random, signal, sys, threading, time
 import numpy as np, symgrad as sg
-import symgrad.ir.graph as graph, symgrad.llvm.jit as jit
+import symgrad.ir.graph as graph, symgrad.llvm.binding as binding
 from symgrad.rules.pipeline import canonical
 
 def scalars(seed):
@@ -41,7 +41,7 @@ def free(lock):
 
 def check(name):
     locks = []
-    all_locks = graph._lock, jit._lock, jit.llvm.ffi.lib._lock._lock
+    all_locks = graph._lock, binding.lock, binding.llvm.ffi.lib._lock._lock
     probe = threading.Thread(target=lambda: locks.extend(map(free, all_locks)))
     probe.start()
     probe.join()

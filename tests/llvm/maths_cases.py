@@ -14,7 +14,8 @@ from mpmath import mp
 
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.emit import emit
-from symgrad.llvm.jit import Engine, Target
+from symgrad.llvm.jit import Engine
+from symgrad.llvm.target import Target
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 from symgrad.proof.field import flint

@@ -24,7 +24,7 @@ from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.llvm.code import Code
-from symgrad.llvm.jit import Target
+from symgrad.llvm.target import Target
 from symgrad.llvm.types import FLOAT32, FLOAT64, FloatType
 from symgrad.lower import growth, rolling, segments
 from symgrad.lower import schedule as scheduling

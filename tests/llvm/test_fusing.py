@@ -16,7 +16,7 @@ from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.code import Effort
 from symgrad.llvm.fusing import fused
-from symgrad.llvm.jit import host
+from symgrad.llvm.target import host
 
 FMA = "@llvm.fma.v8f64"
 V = "<8 x double>"

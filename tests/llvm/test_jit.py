@@ -14,7 +14,9 @@ import pytest
 
 from symgrad.errors import InternalError, KernelError
 from symgrad.llvm import loop
-from symgrad.llvm.jit import Engine, call_c, emit_assembly, emit_object, host, resolve
+from symgrad.llvm.externals import call_c, resolve
+from symgrad.llvm.jit import Engine, emit_assembly, emit_object
+from symgrad.llvm.target import host
 
 ADD = "define double @f(double %x) {\n  %y = fadd double %x, CONST\n  ret double %y\n}\n"
 
@@ -78,7 +80,8 @@ def test_set_up_and_compile_in_many_threads_from_the_start():
     code = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from symgrad.llvm.jit import Engine, host
+from symgrad.llvm.jit import Engine
+from symgrad.llvm.target import host
 sys.setswitchinterval(1e-5)
 text = "define double @f(double %x) {{\\n  %y = fadd double %x, {}.0\\n  ret double %y\\n}}"
 with ThreadPoolExecutor(8) as pool:

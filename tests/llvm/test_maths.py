@@ -16,8 +16,8 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.builder import VectorBuilder
 from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.emit import emit
-from symgrad.llvm.jit import Target, host
 from symgrad.llvm.maths import FUNCTIONS, define
+from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 from tests.kernel.formulas import as_tuple, op, same_bits, u, x

@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.llvm.code import Code
-from symgrad.llvm.jit import Target
+from symgrad.llvm.target import Target
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 

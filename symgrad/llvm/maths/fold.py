@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 
 from symgrad.llvm import loop
-from symgrad.llvm.jit import Engine, made_once
+from symgrad.llvm.binding import made_once
+from symgrad.llvm.jit import Engine
 from symgrad.llvm.maths import FUNCTIONS, define
 from symgrad.llvm.shared import kept
 from symgrad.llvm.types import FLOAT64, FloatType

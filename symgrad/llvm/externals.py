@@ -1,0 +1,110 @@
+"""Functions that code calls and does not define: C's, and ours that no library has; LLVM must know where they are."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from symgrad.errors import KernelError
+from symgrad.llvm.binding import given_back, llvm, lock
+
+__all__ = ["call_c", "define", "resolve", "resolve_all"]
+
+_ours: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
+
+# Code generation may call these by itself where the target has no instruction for them (rounding before
+# SSE4.1, fma before FMA3, large copies), so they must be known although no module declares them.
+_IMPLICIT: tuple[str, ...] = (
+    "floor",
+    "ceil",
+    "rint",
+    "fma",
+    "floorf",
+    "ceilf",
+    "rintf",
+    "fmaf",
+    "memcpy",
+    "memset",
+    "memmove",
+)
+if sys.platform == "win32":
+    _IMPLICIT += ("__chkstk",)  # probes the stack of functions with more than a page of locals
+
+
+def _libraries() -> Iterator[ctypes.CDLL]:
+    """Open, one after the other, the libraries that may have a C function."""
+    if sys.platform == "win32":
+        names: tuple[str | None, ...] = ("ucrtbase", "msvcrt", "vcruntime140", "ntdll")
+    else:
+        names = (None, "libm.so.6")  # Python itself is linked with libm nearly everywhere
+    for name in names:
+        with contextlib.suppress(OSError):
+            yield _library(name)
+    # To look a library up by name starts a linker on Linux: longer than it takes to compile a kernel, so last.
+    from ctypes.util import find_library
+
+    with contextlib.suppress(OSError):
+        yield _library(find_library("m"))
+
+
+@cache
+def _library(name: str | None) -> ctypes.CDLL:
+    return ctypes.CDLL(name)
+
+
+@cache
+def resolve(name: str) -> int:
+    """Return the address of a C function and make it known to LLVM.
+
+    Raises:
+        KernelError: if no library of this process has it.
+    """
+    with lock, given_back():
+        if name in _ours:
+            return _ours[name]
+        for library in _libraries():
+            try:
+                function = getattr(library, name)
+            except AttributeError:
+                continue
+            address = ctypes.cast(function, ctypes.c_void_p).value
+            if address:
+                # Said explicitly on every platform: what a static Python or the C runtime of Windows exports
+                # by itself differs.
+                llvm.add_symbol(name, address)
+                return address
+        known = llvm.address_of_symbol(name)
+        if known:
+            return int(known)
+    raise KernelError(
+        f"the C library of this system has no function '{name}'",
+        expected="a C99 math library",
+        cure="rewrite the formula with functions that it has",
+    )
+
+
+def resolve_all(names: Iterable[str]) -> None:
+    """Make known to LLVM all that a module calls, and what code generation may call by itself.
+
+    Raises:
+        KernelError: if no library of this process has one of them.
+    """
+    for name in (*_IMPLICIT, *names):
+        resolve(name)
+
+
+def define(name: str, address: int) -> None:
+    """Make a function known to LLVM by a name of ours, which no C library has."""
+    with lock, given_back():
+        llvm.add_symbol(name, address)
+        _ours[name] = address
+
+
+def call_c(name: str, values: tuple[float, ...], bits: int) -> float:
+    """Call the libm function that a kernel would call, so that a folded constant has the kernel's bits."""
+    kind = ctypes.c_double if bits == 64 else ctypes.c_float
+    function = ctypes.CFUNCTYPE(kind, *[kind] * len(values))(resolve(name))
+    return float(function(*values))
