@@ -19,9 +19,9 @@ from tests.kernel.programs import PROGRAMS, mean, op_with, y
 
 
 @pytest.fixture(scope="module", autouse=True)
-def loops() -> None:
-    """What all kernels share is compiled with the first kernel, and with its second call, and stays."""
-    kernel = compile_nodes([x])
+def shared() -> None:
+    """What kernels share (the loop, the sine) is compiled with the first one, and with its second call, and stays."""
+    kernel = compile_nodes([op("sin", x)])
     for _ in range(2):
         kernel(np.ones(2))
     compile_nodes([mean(y)])([1.0])
