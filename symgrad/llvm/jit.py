@@ -30,8 +30,8 @@ __all__ = [
 _live: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
-def _parse(ir: str) -> Any:
-    """Parse and verify a module in a context of its own.
+def _parse(ir: str) -> tuple[Any, tuple[str, ...]]:
+    """Parse and verify a module in a context of its own; make known the functions that it needs, and name them.
 
     LLVM never frees types and constants of a context while it lives; a context a module makes them go with
     the module.
@@ -43,16 +43,17 @@ def _parse(ir: str) -> Any:
         raise InternalError(
             f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}"
         ) from error
-    resolve_all(_needs(module))
+    needs = _needs(module)
+    resolve_all(needs)
     if ") #1 {" in ir:
         _inline(module)
-    return module
+    return module, needs
 
 
-def _needs(module: Any) -> list[str]:
+def _needs(module: Any) -> tuple[str, ...]:
     """The names of the functions that a module calls and does not define."""
     names = (str(function.name) for function in module.functions if function.is_declaration)
-    return [name for name in names if not name.startswith("llvm.")]
+    return tuple(name for name in names if not name.startswith("llvm."))
 
 
 def _defines(module: Any) -> frozenset[str]:
@@ -104,8 +105,8 @@ def object_code(ir: str, *, quick: bool = False) -> ObjectCode:
         KernelError: if the C library lacks a function that it calls.
     """
     with lock, given_back():
-        module = _parse(ir)
-        needs, defines = tuple(_needs(module)), _defines(module)
+        module, needs = _parse(ir)
+        defines = _defines(module)
         return ObjectCode(bytes(_jit_machine(quick=quick).emit_object(module)), defines, needs)
 
 
@@ -135,7 +136,7 @@ class Engine:
 
     def __init__(self, ir: str, *, quick: bool = False) -> None:
         with lock, given_back():
-            module = _parse(ir)
+            module, _ = _parse(ir)
             self._names = _defines(module)
             self._engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
             self._engine.finalize_object()
@@ -199,10 +200,12 @@ def live_engines() -> int:
 def emit_assembly(ir: str, cpu: Cpu = "host") -> str:
     """Return the machine code of a module as assembly text."""
     with lock, given_back():
-        return str(machine(cpu, jit=False).emit_assembly(_parse(ir)))
+        module, _ = _parse(ir)
+        return str(machine(cpu, jit=False).emit_assembly(module))
 
 
 def emit_object(ir: str, cpu: Cpu = "host") -> bytes:
     """Return the machine code of a module as a position independent object file."""
     with lock, given_back():
-        return bytes(machine(cpu, jit=False).emit_object(_parse(ir)))
+        module, _ = _parse(ir)
+        return bytes(machine(cpu, jit=False).emit_object(module))
