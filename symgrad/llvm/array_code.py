@@ -10,7 +10,6 @@ from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size, names_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
-from symgrad.llvm import loop
 from symgrad.llvm.array_access import storage_of
 from symgrad.llvm.array_calls import choice_text, write_call
 from symgrad.llvm.array_factors import factor_declarations, factor_text
@@ -19,6 +18,7 @@ from symgrad.llvm.array_text import Function, Region, Sizes
 from symgrad.llvm.blas import gemm
 from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.jit import Engine
+from symgrad.llvm.module_text import ATTRIBUTES
 from symgrad.llvm.products import know_product, product_name, product_text
 from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import FloatType
@@ -152,7 +152,7 @@ def _module(
         *declarations.definitions(),
         *declarations.lanes(width),
         *declarations.intrinsics,
-        loop.ATTRIBUTES,
+        ATTRIBUTES,
     ]
     return "\n".join(parts)
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from symgrad.llvm import loop
 from symgrad.llvm.array_code import NEGATIVE
 from symgrad.llvm.array_copy import STRIDED
 from symgrad.llvm.copies import copy
+from symgrad.llvm.module_text import ATTRIBUTES, filled, load_fields
 
 __all__ = ["FIELDS", "driver", "python_function"]
 
@@ -338,23 +338,18 @@ FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
 
 def driver() -> str:
     """The text of the loop."""
-    loads = [loop.load_fields("%plan", FIELDS)]
-    loads.append(f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}")
-    fields = "\n".join(loads)
+    arena = f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}"
+    plan = {"fields": f"{load_fields('%plan', FIELDS)}\n{arena}", "NEGATIVE": NEGATIVE}
     python = {
-        "ensure": ctypes.pythonapi.PyGILState_Ensure,
-        "release": ctypes.pythonapi.PyGILState_Release,
-        "no_memory": ctypes.pythonapi.PyErr_NoMemory,
-        "set_string": ctypes.pythonapi.PyErr_SetString,
+        "ensure": python_function(ctypes.pythonapi.PyGILState_Ensure),
+        "release": python_function(ctypes.pythonapi.PyGILState_Release),
+        "no_memory": python_function(ctypes.pythonapi.PyErr_NoMemory),
+        "set_string": python_function(ctypes.pythonapi.PyErr_SetString),
+        "value_error": id(ValueError),
+        "refusal": [name for name, _ in FIELDS].index("refusal"),
     }
-    entry = _ENTRY.replace("{value_error}", str(id(ValueError)))
-    entry = entry.replace("{refusal}", str([name for name, _ in FIELDS].index("refusal")))
-    for name, function in python.items():
-        entry = entry.replace(f"{{{name}}}", python_function(function))
-    batch, strided = (
-        text.replace("{fields}", fields).replace("{NEGATIVE}", str(NEGATIVE)) for text in (_BATCH, STRIDED)
-    )
-    return "\n".join([batch, strided, entry, copy(), loop.ATTRIBUTES])
+    entry = filled(_ENTRY, python)
+    return "\n".join([filled(_BATCH, plan), filled(STRIDED, plan), entry, copy(), ATTRIBUTES])
 
 
 def python_function(function: Any) -> str:

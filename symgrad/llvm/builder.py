@@ -16,8 +16,8 @@ import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.llvm.declarations import Declarations
-from symgrad.llvm.externals import call_c
 from symgrad.llvm.fusing import MAY_FUSE, fused
+from symgrad.llvm.libm import call_c
 from symgrad.llvm.maths import FUNCTIONS, Definition
 from symgrad.llvm.maths.fold import fold
 from symgrad.llvm.scipy_code import PREFIX, SCIPY, value_of

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from symgrad.llvm.module_text import filled
+
 __all__ = ["STREAM", "copy"]
 
 _KINDS = {8: ("i64", "eights"), 4: ("i32", "fours"), 1: ("i8", "ones")}
@@ -103,10 +105,7 @@ def copy(sizes: Collection[int] = tuple(_KINDS)) -> str:
         "others": " ".join(f"i64 {n}, label %{_KINDS[n][1]}" for n in others),
         "parts": "".join(_copy_of(*_KINDS[n]) for n in (first, *others)),
     }
-    text = _COPY
-    for name, part in parts.items():
-        text = text.replace(f"{{{name}}}", part)
-    return text
+    return filled(_COPY, parts)
 
 
 _LINES = 4

@@ -6,8 +6,8 @@ import ctypes
 from collections.abc import Sequence
 
 from symgrad.ir.sizes import Atom, Size, names_of
-from symgrad.llvm import loop
 from symgrad.llvm.array_driver import python_function
+from symgrad.llvm.module_text import ATTRIBUTES
 
 __all__ = ["process_core_sizes"]
 
@@ -50,7 +50,7 @@ def process_core_sizes(sizes: Sequence[Size]) -> str:
     text = text.replace("SET_STRING", python_function(ctypes.pythonapi.PyErr_SetString))
     text = text.replace("VALUE_ERROR", str(id(ValueError)))
     constant = f'@array.message = internal constant [{len(message) + 1} x i8] c"{escaped}\\00"'
-    return "\n".join([constant, text, loop.ATTRIBUTES])
+    return "\n".join([constant, text, ATTRIBUTES])
 
 
 class _SizeCode:

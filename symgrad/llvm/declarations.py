@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.llvm.loop import ATTRIBUTES, lane_by_lane
+from symgrad.llvm.libm import lane_by_lane
 from symgrad.llvm.maths import Definition, define
+from symgrad.llvm.module_text import ATTRIBUTES
 from symgrad.llvm.scipy_code import PREFIX, SCIPY, code_of
 from symgrad.llvm.types import FLOAT64, FloatType
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.llvm.loop import ATTRIBUTES, FIELDS, load_fields
+from symgrad.llvm.loop import FIELDS
+from symgrad.llvm.module_text import ATTRIBUTES, load_fields
 
 __all__ = ["CALL", "INFO", "Layout", "text"]
 

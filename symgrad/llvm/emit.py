@@ -14,7 +14,8 @@ position and stride.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ctypes
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,6 +27,7 @@ from symgrad.llvm.builder import Value, VectorBuilder
 from symgrad.llvm.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.copy_code import loop_over_copies
 from symgrad.llvm.declarations import Declarations
+from symgrad.llvm.module_text import ATTRIBUTES
 from symgrad.llvm.target import Target
 from symgrad.llvm.types import FloatType
 from symgrad.lower.limits import elements_of_a_call, limited_by_memory, side_by_side
@@ -98,8 +100,8 @@ def emit(
         *declarations.intrinsics,
     ]
     if entry is not None:
-        parts += [loop.driver(itemsizes, internal=True), loop.c_entry(entry, len(bools), nin)]
-    return Module("\n".join([*parts, loop.ATTRIBUTES]), itemsizes, bools, real, width, shared)
+        parts += [loop.driver(itemsizes, internal=True), _c_entry(entry, len(bools), nin)]
+    return Module("\n".join([*parts, ATTRIBUTES]), itemsizes, bools, real, width, shared)
 
 
 def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
@@ -151,7 +153,7 @@ def _body(
         writers[index] = writer
         turns.append((None, index, index))
     if len(chunks) == 1:
-        return [loop.body(writers[0].prologue, writers[0].builder.finished(), width)]
+        return [_loop_over_lanes(writers[0].prologue, writers[0].builder.finished(), width)]
     given = "ptr %bases, ptr %masks, i64 %i, ptr %spill"
     calls = [
         f"  call void @chunk.{first}({given})"
@@ -176,4 +178,47 @@ def _body(
         functions.append(
             loop_over_copies(group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1)
         )
-    return [loop.body([], calls, width), *functions]
+    return [_loop_over_lanes([], calls, width), *functions]
+
+
+def _loop_over_lanes(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
+    """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
+    return "\n".join(
+        [
+            "define internal void @ufunc.body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #3 {",
+            "entry:",
+            *prologue,
+            "  br label %lanes",
+            "lanes:",
+            "  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]",
+            *lines,
+            f"  %i.next = add i64 %i, {width}",
+            "  %more = icmp slt i64 %i.next, %count",
+            "  br i1 %more, label %lanes, label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def _c_entry(name: str, n: int, nin: int) -> str:
+    """The C function ``name(in..., long n, out...)`` on contiguous arrays, which calls the inner loop."""
+    long = f"i{8 * ctypes.sizeof(ctypes.c_long)}"
+    params = [f"ptr %a{k}" for k in range(nin)] + [f"{long} %n"] + [f"ptr %a{k}" for k in range(nin, n)]
+    lines = [
+        f"define void @{name}({', '.join(params)}) #0 {{",
+        f"  %args = alloca [{n} x ptr]",
+        "  %dimensions = alloca i64",
+        "  %n.wide = add i64 0, %n" if long == "i64" else f"  %n.wide = sext {long} %n to i64",
+        "  store i64 %n.wide, ptr %dimensions",
+    ]
+    for k in range(n):
+        lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")
+        lines.append(f"  store ptr %a{k}, ptr %p{k}")
+    lines += [
+        f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr @ufunc.sizes, ptr @{loop.PLAN})",
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines)

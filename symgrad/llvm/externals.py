@@ -11,7 +11,7 @@ from functools import cache
 from symgrad.errors import KernelError
 from symgrad.llvm.binding import given_back, llvm, lock
 
-__all__ = ["call_c", "define", "resolve", "resolve_all"]
+__all__ = ["define", "resolve", "resolve_all"]
 
 _ours: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
 
@@ -101,10 +101,3 @@ def define(name: str, address: int) -> None:
     with lock, given_back():
         llvm.add_symbol(name, address)
         _ours[name] = address
-
-
-def call_c(name: str, values: tuple[float, ...], bits: int) -> float:
-    """Call the libm function that a kernel would call, so that a folded constant has the kernel's bits."""
-    kind = ctypes.c_double if bits == 64 else ctypes.c_float
-    function = ctypes.CFUNCTYPE(kind, *[kind] * len(values))(resolve(name))
-    return float(function(*values))

@@ -1,4 +1,4 @@
-"""The text around the equations: NumPy's inner loop, the loop over vectors, libm lane by lane, the C entry.
+"""NumPy's inner loop around the equations of a pointwise kernel, and the plan by which it runs them.
 
 The inner loop is the same for every kernel: what differs is in the kernel's ``plan``, a constant. So it is compiled
 once in a process, and a kernel compiles its equations only (which takes a quarter of the time). What NumPy hands to the
@@ -8,39 +8,17 @@ number of elements computed so far (and some for each call, which costs time by 
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Collection, Sequence
 
 from symgrad.llvm.copies import STREAM, copy
+from symgrad.llvm.module_text import ATTRIBUTES, filled, load_fields
 from symgrad.llvm.types import FloatType
 
-__all__ = [
-    "ATTRIBUTES",
-    "FIELDS",
-    "LOOP",
-    "PLAN",
-    "body",
-    "c_entry",
-    "driver",
-    "driver_name",
-    "lane_by_lane",
-    "load_fields",
-    "plan",
-]
+__all__ = ["FIELDS", "LOOP", "PLAN", "driver", "driver_name", "plan"]
 
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (inside a module) and of the plan (in every kernel's module). With a dot, as all names of
 ours: no C function and no name of the user's has one."""
-
-# Functions in which many values wait in memory align their frame (#3): else LLVM leaves it where the caller's happens
-# to be, at a multiple of 16 bytes, and in three processes of four every vector that waits lies across two cache lines.
-# A loop over thousands of equations then takes a third longer.
-ATTRIBUTES = """\
-attributes #0 = { nounwind }
-attributes #1 = { alwaysinline nounwind }
-attributes #2 = { noinline nounwind optnone }
-attributes #3 = { nounwind "stackrealign" }
-"""
 
 FIELDS = (  # of the plan, in this order
     ("nargs", "i64"),
@@ -55,23 +33,6 @@ FIELDS = (  # of the plan, in this order
     ("call.elements", "i64"),
     ("mover", "ptr"),
 )
-
-
-def load_fields(table: str, fields: Sequence[tuple[str, str]], names: Collection[str] = ()) -> str:
-    """The text that loads fields of eight bytes each, by their names.
-
-    Args:
-        table: where they are, at any address.
-        fields: names and types, in order.
-        names: which of them; by default all.
-    """
-    return "\n".join(
-        f"  %{name}.field = getelementptr i64, ptr {table}, i64 {i}\n"
-        f"  %{name} = load {kind}, ptr %{name}.field, align 1"
-        for i, (name, kind) in enumerate(fields)
-        if not names or name in names
-    )
-
 
 _BUFFER = 12_288
 """Bytes that all buffers together should have: well inside the first-level cache."""
@@ -361,13 +322,14 @@ def driver(sizes: Collection[int] = (8, 4, 1), *, internal: bool = False) -> str
         sizes: bytes of the elements of all arguments that it may meet.
         internal: for use inside a kernel's own module, with its plan in place of a cell.
     """
-    text = _LOOP.replace("{linkage}", "internal " if internal else "")
-    text = text.replace("{given}", "%plan" if internal else "%cell").replace(
-        "{cell}", "" if internal else _CELL
-    )
-    text = text.replace("{call}", str([name for name, _ in FIELDS].index("call.elements")))
-    text = text.replace("{fields}", load_fields("%plan", FIELDS))
-    text += copy(sizes)
+    parts = {
+        "linkage": "internal " if internal else "",
+        "given": "%plan" if internal else "%cell",
+        "cell": "" if internal else _CELL,
+        "call": [name for name, _ in FIELDS].index("call.elements"),
+        "fields": load_fields("%plan", FIELDS),
+    }
+    text = filled(_LOOP, parts) + copy(sizes)
     return text if internal else text.replace(f"@{LOOP}(", f"@{driver_name(sizes)}(", 1) + ATTRIBUTES
 
 
@@ -409,79 +371,3 @@ def plan(
         f"{{ {', '.join(f'{kind} {values[name]}' for name, kind in FIELDS)} }}"
         + (f"\n{STREAM}" if streams else "")
     )
-
-
-def body(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
-    """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
-    return "\n".join(
-        [
-            "define internal void @ufunc.body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #3 {",
-            "entry:",
-            *prologue,
-            "  br label %lanes",
-            "lanes:",
-            "  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]",
-            *lines,
-            f"  %i.next = add i64 %i, {width}",
-            "  %more = icmp slt i64 %i.next, %count",
-            "  br i1 %more, label %lanes, label %done",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-    )
-
-
-def lane_by_lane(name: str, arity: int, width: int, real: FloatType, *, declare: bool = True) -> str:
-    """The C function ``name`` on vectors, through memory: extracting and inserting takes many times the code."""
-    vector, scalar = f"<{width} x {real.llvm}>", real.llvm
-    names = [f"%x{k}" for k in range(arity)]
-    lines = [
-        f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #2 {{",
-        "entry:",
-    ]
-    for x in names:
-        lines.append(f"  {x}.at = alloca {vector}")
-        lines.append(f"  store {vector} {x}, ptr {x}.at")
-    lines += ["  %y.at = alloca " + vector, "  br label %lane", "lane:"]
-    lines.append("  %j = phi i64 [ 0, %entry ], [ %j.next, %lane ]")
-    for x in names:
-        lines.append(f"  {x}.p = getelementptr {scalar}, ptr {x}.at, i64 %j")
-        lines.append(f"  {x}.v = load {scalar}, ptr {x}.p")
-    lines += [
-        f"  %y.v = call {scalar} @{name}({', '.join(f'{scalar} {x}.v' for x in names)})",
-        f"  %y.p = getelementptr {scalar}, ptr %y.at, i64 %j",
-        f"  store {scalar} %y.v, ptr %y.p",
-        "  %j.next = add i64 %j, 1",
-        f"  %more = icmp slt i64 %j.next, {width}",
-        "  br i1 %more, label %lane, label %done",
-        "done:",
-        f"  %y = load {vector}, ptr %y.at",
-        f"  ret {vector} %y",
-        "}",
-    ]
-    if declare:
-        lines.append(f"declare {scalar} @{name}({', '.join([scalar] * arity)}) #0")
-    return "\n".join(lines)
-
-
-def c_entry(name: str, n: int, nin: int) -> str:
-    """The C function ``name(in..., long n, out...)`` on contiguous arrays, which calls the inner loop."""
-    long = f"i{8 * ctypes.sizeof(ctypes.c_long)}"
-    params = [f"ptr %a{k}" for k in range(nin)] + [f"{long} %n"] + [f"ptr %a{k}" for k in range(nin, n)]
-    lines = [
-        f"define void @{name}({', '.join(params)}) #0 {{",
-        f"  %args = alloca [{n} x ptr]",
-        "  %dimensions = alloca i64",
-        "  %n.wide = add i64 0, %n" if long == "i64" else f"  %n.wide = sext {long} %n to i64",
-        "  store i64 %n.wide, ptr %dimensions",
-    ]
-    for k in range(n):
-        lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")
-        lines.append(f"  store ptr %a{k}, ptr %p{k}")
-    lines += [
-        f"  call void @{LOOP}(ptr %args, ptr %dimensions, ptr @ufunc.sizes, ptr @{PLAN})",
-        "  ret void",
-        "}",
-    ]
-    return "\n".join(lines)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.llvm import loop
 from symgrad.llvm.binding import made_once
 from symgrad.llvm.dots import DOTS, dots_text
 from symgrad.llvm.externals import define
 from symgrad.llvm.jit import Engine
+from symgrad.llvm.module_text import ATTRIBUTES
 from symgrad.llvm.shared import kept
 from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import FloatType
@@ -39,7 +39,7 @@ def largest(target: Target) -> int:
 @made_once
 def _engine(real: FloatType) -> Engine:
     text, declared = product_text(real, host().target)
-    return kept("\n".join([text, *declared, loop.ATTRIBUTES]))
+    return kept("\n".join([text, *declared, ATTRIBUTES]))
 
 
 @made_once

@@ -12,7 +12,7 @@ waits until no word is its job's address and 1: then all pieces are done, and no
 
 from __future__ import annotations
 
-from symgrad.llvm.loop import ATTRIBUTES, load_fields
+from symgrad.llvm.module_text import ATTRIBUTES, filled, load_fields, store_fields
 
 __all__ = ["LINE", "LOOP", "PAUSE", "SHARE", "TEAM", "WORK", "text"]
 
@@ -344,14 +344,6 @@ done:
 """
 
 
-def _stored(table: str, fields: tuple[tuple[str, str], ...]) -> str:
-    """The text that stores values into fields of their names."""
-    return "\n".join(
-        f"  %{name}.in = getelementptr i64, ptr {table}, i64 {i}\n  store {kind} %{name}, ptr %{name}.in"
-        for i, (name, kind) in enumerate(fields)
-    )
-
-
 def text(triple: str) -> str:
     """The module for processors of a kind, by the target triple."""
     names = [name for name, _ in TEAM]
@@ -359,7 +351,7 @@ def text(triple: str) -> str:
     parts = {
         "share": load_fields("%share", SHARE),
         "team": load_fields("%record", TEAM, _FIXED),
-        "job": _stored("%job", _JOB),
+        "job": store_fields("%job", _JOB),
         "job.fields": load_fields("%job", _JOB),
         "job.words": len(_JOB) + 1,
         "next": len(_JOB),
@@ -371,7 +363,4 @@ def text(triple: str) -> str:
         "burst": _BURST - 1,
         "pause": pause,
     }
-    code = _CODE
-    for name, part in parts.items():
-        code = code.replace(f"{{{name}}}", str(part))
-    return code + declaration + "\n" + ATTRIBUTES
+    return filled(_CODE, parts) + declaration + "\n" + ATTRIBUTES

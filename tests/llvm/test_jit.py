@@ -14,8 +14,9 @@ import pytest
 
 from symgrad.errors import InternalError, KernelError
 from symgrad.llvm import loop
-from symgrad.llvm.externals import call_c, resolve
+from symgrad.llvm.externals import resolve
 from symgrad.llvm.jit import Engine, emit_assembly, emit_object
+from symgrad.llvm.libm import call_c
 from symgrad.llvm.target import host
 
 ADD = "define double @f(double %x) {\n  %y = fadd double %x, CONST\n  ret double %y\n}\n"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 
-from symgrad.llvm import loop
 from symgrad.llvm.binding import made_once
 from symgrad.llvm.jit import Engine
+from symgrad.llvm.libm import lane_by_lane
 from symgrad.llvm.maths import FUNCTIONS, define
+from symgrad.llvm.module_text import ATTRIBUTES
 from symgrad.llvm.shared import kept
 from symgrad.llvm.types import FLOAT64, FloatType
 
@@ -31,8 +32,8 @@ def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool) -
         f"  %made = call {made.gives} {made.symbol}({', '.join(f'{vector} %a{k}' for k in range(function.arity))})",
     ]
     lines += [f"  store {vector} %made, ptr %to, align 1", "  ret void", "}"]
-    libm = [loop.lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
-    return kept("\n".join([*lines, made.text, *libm, *sorted(made.intrinsics), loop.ATTRIBUTES]), quick=True)
+    libm = [lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
+    return kept("\n".join([*lines, made.text, *libm, *sorted(made.intrinsics), ATTRIBUTES]), quick=True)
 
 
 def fold(
