@@ -81,6 +81,19 @@ _ARM = ("call void @llvm.aarch64.isb(i32 15)", "declare void @llvm.aarch64.isb(i
 _PAUSES = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 """By the first part of the target triple: what lets a waiting thread wait cheaply, and its declaration."""
 
+# Whoever waits watches for something, and counts turns down meanwhile. Every function has one such loop.
+_WAIT = """\
+pause:
+  {pause}
+  %turn.next = sub i64 %turn, 1
+  %turn.part = and i64 %turn, {burst}
+  %tight = icmp ne i64 %turn.part, 0
+  br i1 %tight, label %watch, label %give.way
+give.way:
+  %given = call i32 %yield()
+  br label %watch
+"""
+
 # Pieces become smaller towards the end. They begin at multiples of 32 elements: no kernel's vectors have more, so no
 # piece but the last leaves a remainder that must be gathered.
 _CODE = """\
@@ -183,22 +196,13 @@ withdraw:
   %helper = load ptr, ptr %e.at
   %withdrawn = cmpxchg ptr %helper, i64 %job.word, i64 0 acq_rel acquire, align 8
   %unread = extractvalue { i64, i1 } %withdrawn, 1
-  br i1 %unread, label %ended, label %wait
-wait:
-  %turn = phi i64 [ 1, %withdraw ], [ %turn.next, %waited ], [ %turn.next, %give.way ]
+  br i1 %unread, label %ended, label %watch
+watch:
+  %turn = phi i64 [ {burst}, %withdraw ], [ %turn.next, %pause ], [ %turn.next, %give.way ]
   %state = load atomic i64, ptr %helper acquire, align 8
   %busy = icmp eq i64 %state, %begun
-  br i1 %busy, label %waited, label %ended
-waited:
-  {pause}
-  %turn.next = add i64 %turn, 1
-  %turn.part = and i64 %turn, {burst}
-  %patient = icmp ne i64 %turn.part, 0
-  br i1 %patient, label %wait, label %give.way
-give.way:
-  %given = call i32 %yield()
-  br label %wait
-ended:
+  br i1 %busy, label %pause, label %ended
+{wait}ended:
   %e.next = add i64 %e, 1
   br label %end
 alone:
@@ -274,7 +278,7 @@ settle:
   %lock = load ptr, ptr %lock.at
   br label %watch
 watch:
-  %turn = phi i64 [ %turns, %settle ], [ %turn.next, %waited ], [ %turn.next, %give.way ], [ %turns, %withdrawn ],
+  %turn = phi i64 [ %turns, %settle ], [ %turn.next, %pause ], [ %turn.next, %give.way ], [ %turns, %withdrawn ],
     [ %turns, %finish ], [ %turns, %woken ]
   %state = load atomic i64, ptr %word monotonic, align 8
   %asked = icmp ne i64 %state, 0
@@ -292,18 +296,9 @@ finish:
   store atomic i64 0, ptr %word release, align 8
   br label %watch
 idle:
-  %turn.next = sub i64 %turn, 1
   %patient = icmp sgt i64 %turn, 0
-  br i1 %patient, label %waited, label %lie.down
-waited:
-  {pause}
-  %turn.part = and i64 %turn, {burst}
-  %tight = icmp ne i64 %turn.part, 0
-  br i1 %tight, label %watch, label %give.way
-give.way:
-  %given = call i32 %yield()
-  br label %watch
-lie.down:
+  br i1 %patient, label %pause, label %lie.down
+{wait}lie.down:
   store atomic i64 1, ptr %asleep.at seq_cst, align 8
   %late = load atomic i64, ptr %word seq_cst, align 8
   %quiet = icmp eq i64 %late, 0
@@ -324,21 +319,12 @@ leave:
 define void @team.pause(ptr %record, i64 %total) #0 {
 entry:
 {team}
-  br label %turn
-turn:
-  %k = phi i64 [ %total, %entry ], [ %k.next, %pause ], [ %k.next, %give.way ]
-  %more = icmp sgt i64 %k, 0
+  br label %watch
+watch:
+  %turn = phi i64 [ %total, %entry ], [ %turn.next, %pause ], [ %turn.next, %give.way ]
+  %more = icmp sgt i64 %turn, 0
   br i1 %more, label %pause, label %done
-pause:
-  {pause}
-  %k.next = sub i64 %k, 1
-  %k.part = and i64 %k, {burst}
-  %tight = icmp ne i64 %k.part, 0
-  br i1 %tight, label %turn, label %give.way
-give.way:
-  %given = call i32 %yield()
-  br label %turn
-done:
+{wait}done:
   ret void
 }
 """
@@ -349,6 +335,7 @@ def text(triple: str) -> str:
     names = [name for name, _ in TEAM]
     pause, declaration = _PAUSES.get(triple.split("-", 1)[0], ("", ""))
     parts = {
+        "wait": _WAIT,
         "share": load_fields("%share", SHARE),
         "team": load_fields("%record", TEAM, _FIXED),
         "job": store_fields("%job", _JOB),
