@@ -1,4 +1,4 @@
-"""Reductions and what is built on them: mean, max, min, prod, argmax, argmin, logsumexp, softmax, norm, cumsum.
+"""Reductions and what is built on them: mean, max, min, prod, argmax, argmin, norm, cumsum.
 
 The result of a reduction lacks the reduced axes; ``keepdims`` is a reshape around it.
 """
@@ -20,19 +20,22 @@ from symgrad.ops.logic import eq, ne, where
 from symgrad.ops.record import facts, of_one_array, structural
 
 __all__ = [
+    "Axes",
+    "along",
     "argmax",
     "argmin",
     "count",
     "cumsum",
-    "log_softmax",
-    "logsumexp",
     "max",
     "mean",
     "min",
     "norm",
+    "objects",
     "prod",
     "prod_except",
-    "softmax",
+    "same",
+    "spread_back",
+    "without",
 ]
 
 _ZERO = as_node(0)
@@ -40,11 +43,13 @@ _ZERO = as_node(0)
 Axes = tuple[int, ...]
 
 
-def _without(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
+def without(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
+    """The shape rule of what lacks the reduced axes."""
     return tuple(size for i, size in enumerate(shapes[0]) if i not in axes)
 
 
-def _same(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
+def same(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
+    """The shape rule of what has the operand's shape."""
     return shapes[0]
 
 
@@ -53,12 +58,13 @@ def count(x: Node, axes: Axes) -> Node:
     return size_node(size_product(x.shape[a] for a in axes))
 
 
-def _spread(value: Node, node: Node) -> Node:
+def spread_back(value: Node, node: Node) -> Node:
     """Return a value of the shape of a reduction's result so that it broadcasts against the operand."""
     return spread(value, node.params[0], len(node.args[0].shape))
 
 
-def _objects(x: Any) -> Any:
+def objects(x: Any) -> Any:
+    """Return an array whose entries are Python objects, such as mpmath's numbers."""
     return np.asarray(x, dtype=object)
 
 
@@ -81,13 +87,9 @@ def _norm_of(mp: Any, entries: list[Any]) -> Any:
     return mp.sqrt(mp.fsum([e * e for e in entries]))
 
 
-def _exp(mp: Any, x: Any) -> Any:
-    return _objects([mp.exp(e) for e in x.flat]).reshape(x.shape)
-
-
-def _along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
+def along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
     """Apply a function of a list to all entries along axes."""
-    array = _objects(x)
+    array = objects(x)
     moved = np.moveaxis(array, axes, range(-len(axes), 0))
     kept: tuple[int, ...] = moved.shape[: array.ndim - len(axes)]
     rows = moved.reshape((int(np.prod(kept)), -1)) if array.size else moved.reshape((int(np.prod(kept)), 0))
@@ -105,11 +107,11 @@ mean: Op = of_one_array(
     doc="the arithmetic mean over axes",
     gives="real",
     parameters=("axes",),
-    shape=_without,
+    shape=without,
     evaluate=_mean,
-    reference=lambda mp, axes, x: _along(x, axes, lambda v: _mean_of(mp, v)),
+    reference=lambda mp, axes, x: along(x, axes, lambda v: _mean_of(mp, v)),
     push=lambda node, i, t: mean(full(t, node.args[0].shape), params=node.params),
-    pull=lambda node, i, ct: _spread(ct, node) / count(node.args[0], node.params[0]),
+    pull=lambda node, i, ct: spread_back(ct, node) / count(node.args[0], node.params[0]),
     latex=r"\operatorname{{mean}}\left({0}\right)",
     facts=facts("linear"),
 )
@@ -120,7 +122,7 @@ def _nonempty(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
         raise ShapeError(
             "the extreme of no elements does not exist", cure="reduce over axes that are not empty"
         )
-    return _without(shapes, axes)
+    return without(shapes, axes)
 
 
 def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable[[list[Any]], Any]) -> Op:
@@ -132,7 +134,7 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
         return function(x, axis=axes)
 
     def hit(node: Node) -> tuple[Node, Node]:
-        here = eq(node.args[0], _spread(node, node))
+        here = eq(node.args[0], spread_back(node, node))
         ties = sum_over(where(here, as_node(1), _ZERO), node.params[0])
         return here, ties
 
@@ -142,7 +144,7 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
 
     def pull(node: Node, _i: int, cotangent: Node) -> Node:
         here, ties = hit(node)
-        return where(here, _spread(full(cotangent, node.shape) / ties, node), _ZERO)
+        return where(here, spread_back(full(cotangent, node.shape) / ties, node), _ZERO)
 
     return of_one_array(
         name,
@@ -152,7 +154,7 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
         parameters=("axes",),
         shape=_nonempty,
         evaluate=evaluate,
-        reference=lambda mp, axes, x: _along(
+        reference=lambda mp, axes, x: along(
             x, axes, lambda v: mp.nan if any(mp.isnan(e) for e in v) else choose(v)
         ),
         push=push,
@@ -185,7 +187,7 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
         parameters=("axis",),
         shape=shape,
         evaluate=evaluate,
-        reference=lambda mp, axis, x: evaluate(axis, _objects(x)),
+        reference=lambda mp, axis, x: evaluate(axis, objects(x)),
         push=_no_tangent,
         pull=_no_tangent,
         latex=rf"\operatorname{{{{{name}}}}}\left({{0}}\right)",
@@ -208,11 +210,11 @@ prod: Op = of_one_array(
     doc="the product of the entries over axes",
     gives="same",
     parameters=("axes",),
-    shape=_without,
+    shape=without,
     evaluate=_prod,
-    reference=lambda mp, axes, x: _along(x, axes, mp.fprod),
+    reference=lambda mp, axes, x: along(x, axes, mp.fprod),
     push=lambda node, i, t: sum_over(_others(node) * t, node.params[0]),
-    pull=lambda node, i, ct: _others(node) * _spread(ct, node),
+    pull=lambda node, i, ct: _others(node) * spread_back(ct, node),
     latex=r"\prod {0}",
     facts=facts(),
 )
@@ -282,122 +284,12 @@ prod_except: Op = of_one_array(
     doc="for each entry the product of all others along an axis",
     gives="same",
     parameters=("axis",),
-    shape=_same,
+    shape=same,
     evaluate=_prod_except,
-    reference=lambda mp, axis, x: _prod_except(axis, _objects(x)),
+    reference=lambda mp, axis, x: _prod_except(axis, objects(x)),
     push=_prod_except_push,
     pull=_prod_except_pull,
     latex=r"\prod_{{\ne}} {0}",
-    facts=facts(),
-)
-
-
-def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
-    """Return x less its largest entry (which exp takes without overflow), and that entry."""
-    x = np.asarray(
-        x, dtype=np.result_type(np.asarray(x).dtype, np.float32) if np.asarray(x).dtype.kind == "f" else float
-    )
-    if any(x.shape[a] == 0 for a in axes):
-        top = np.full(tuple(1 if i in axes else n for i, n in enumerate(x.shape)), -np.inf, dtype=x.dtype)
-    else:
-        top = np.max(x, axis=axes, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        # Infinities: exp(-inf - 0) is the right 0, inf - inf would be NaN where the answer is inf.
-        return x - np.where(np.isfinite(top), top, 0), top
-
-
-def _logsumexp(axes: Axes, x: Any) -> Any:
-    shifted, top = _shifted(axes, x)
-    with np.errstate(all="ignore"):
-        total = np.log(np.sum(np.exp(shifted), axis=axes))
-    return total + np.squeeze(np.where(np.isfinite(top), top, 0), axis=axes)
-
-
-def _softmax(axes: Axes, x: Any) -> Any:
-    shifted, _ = _shifted(axes, x)
-    with np.errstate(all="ignore"):
-        e = np.exp(shifted)
-        return e / np.sum(e, axis=axes, keepdims=True)
-
-
-def _log_softmax(axes: Axes, x: Any) -> Any:
-    shifted, _ = _shifted(axes, x)
-    with np.errstate(all="ignore"):
-        return shifted - np.log(np.sum(np.exp(shifted), axis=axes, keepdims=True))
-
-
-def _exact_logsumexp(mp: Any, axes: Axes, x: Any) -> Any:
-    return _along(x, axes, lambda v: mp.log(mp.fsum(map(mp.exp, v))) if v else mp.mpf("-inf"))
-
-
-def _exact_kept(mp: Any, axes: Axes, x: Any) -> Any:
-    value = _exact_logsumexp(mp, axes, x)
-    return np.expand_dims(value, axes)
-
-
-logsumexp: Op = of_one_array(
-    "logsumexp",
-    takes=("number",),
-    doc="log(sum(exp(x))) over axes, without overflow",
-    gives="real",
-    parameters=("axes",),
-    shape=_without,
-    evaluate=_logsumexp,
-    reference=_exact_logsumexp,
-    push=lambda node, i, t: sum_over(softmax(node.args[0], params=node.params) * t, node.params[0]),
-    pull=lambda node, i, ct: softmax(node.args[0], params=node.params) * _spread(ct, node),
-    latex=r"\operatorname{{logsumexp}}\left({0}\right)",
-    facts=facts(),
-)
-
-
-def _centred(node: Node, _i: int, moving: Node) -> Node:
-    """D softmax: s*(t - sum(s*t)). The matrix diag(s) - s*s' is symmetric, so this is its own transpose."""
-    axes = node.params[0]
-    weighted = full(node * moving, node.shape)
-    return node * (moving - spread(sum_over(weighted, axes), axes, len(node.shape)))
-
-
-softmax: Op = of_one_array(
-    "softmax",
-    takes=("number",),
-    doc="exp(x)/sum(exp(x)) over axes, without overflow",
-    gives="real",
-    parameters=("axes",),
-    shape=_same,
-    evaluate=_softmax,
-    reference=lambda mp, axes, x: _exp(mp, _objects(x) - _exact_kept(mp, axes, x)),
-    push=_centred,
-    pull=_centred,
-    latex=r"\operatorname{{softmax}}\left({0}\right)",
-    facts=facts("nonnegative", "bounded-by-one"),
-)
-
-
-def _log_softmax_push(node: Node, _i: int, tangent: Node) -> Node:
-    axes = node.params[0]
-    weighted = full(softmax(node.args[0], params=node.params) * tangent, node.shape)
-    return tangent - spread(sum_over(weighted, axes), axes, len(node.shape))
-
-
-def _log_softmax_pull(node: Node, _i: int, cotangent: Node) -> Node:
-    axes = node.params[0]
-    total = spread(sum_over(full(cotangent, node.shape), axes), axes, len(node.shape))
-    return cotangent - softmax(node.args[0], params=node.params) * total
-
-
-log_softmax: Op = of_one_array(
-    "log_softmax",
-    takes=("number",),
-    doc="x - logsumexp(x) over axes",
-    gives="real",
-    parameters=("axes",),
-    shape=_same,
-    evaluate=_log_softmax,
-    reference=lambda mp, axes, x: _objects(x) - _exact_kept(mp, axes, x),
-    push=_log_softmax_push,
-    pull=_log_softmax_pull,
-    latex=r"\operatorname{{log\_softmax}}\left({0}\right)",
     facts=facts(),
 )
 
@@ -413,7 +305,7 @@ def _norm(axes: Axes, x: Any) -> Any:
 
 def _direction(node: Node) -> Node:
     """Return x/norm(x), and 0 where the norm is 0."""
-    out = _spread(node, node)
+    out = spread_back(node, node)
     return where(ne(out, _ZERO), node.args[0] / out, _ZERO)
 
 
@@ -423,11 +315,11 @@ norm: Op = of_one_array(
     doc="the square root of the sum of squares over axes",
     gives="real",
     parameters=("axes",),
-    shape=_without,
+    shape=without,
     evaluate=_norm,
-    reference=lambda mp, axes, x: _along(x, axes, lambda v: _norm_of(mp, v)),
+    reference=lambda mp, axes, x: along(x, axes, lambda v: _norm_of(mp, v)),
     push=lambda node, i, t: sum_over(_direction(node) * t, node.params[0]),
-    pull=lambda node, i, ct: _direction(node) * _spread(ct, node),
+    pull=lambda node, i, ct: _direction(node) * spread_back(ct, node),
     kinks=(Kink("x = 0", (), (), "the cone has no slope at its tip; 0 is the subgradient of least norm"),),
     latex=r"\left\|{0}\right\|",
     facts=facts("nonnegative"),
@@ -441,7 +333,7 @@ def _cumsum(axis: int, reverse: int, x: Any) -> Any:
 
 
 def _exact_cumsum(_mp: Any, axis: int, reverse: int, x: Any) -> Any:
-    return _cumsum(axis, reverse, _objects(x))
+    return _cumsum(axis, reverse, objects(x))
 
 
 cumsum: Op = structural(
@@ -450,7 +342,7 @@ cumsum: Op = structural(
     doc="the sum of all entries up to this one along an axis; reversed: from this one on",
     gives="same",
     parameters=("axis", "reverse"),
-    shape=_same,
+    shape=same,
     evaluate=_cumsum,
     reference=_exact_cumsum,
     push=lambda node, i, t: cumsum(full(t, node.shape), params=node.params),

@@ -22,7 +22,8 @@ from symgrad.ops.hyperbolic import tanh
 from symgrad.ops.indexing import eye, gather, scatter_add
 from symgrad.ops.layout import broadcast_to, concatenate, expand, reshape, slice_axes
 from symgrad.ops.logic import gt, where
-from symgrad.ops.reductions import cumsum, log_softmax, logsumexp, mean, norm, softmax
+from symgrad.ops.reductions import cumsum, mean, norm
+from symgrad.ops.softmax import log_softmax, logsumexp, softmax
 
 
 def array(name: str, *shape: Size) -> Node:
