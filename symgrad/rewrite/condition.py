@@ -16,7 +16,8 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.intervals import RULED, Facts, facts_of
+from symgrad.rewrite.facts import RULED, facts_of
+from symgrad.rewrite.intervals import Facts
 
 __all__ = ["Conditions", "Truth"]
 

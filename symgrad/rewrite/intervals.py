@@ -1,4 +1,7 @@
-"""Facts about one value, and what follows for the result of an op: interval arithmetic on exact rationals."""
+"""Facts about one value, and their arithmetic: intervals with exact ends, and what an interval cannot say.
+
+The functions say what is known of a result, where it has a value; `facts.py` says which op has which.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,35 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from typing import TypeAlias
 
-from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
-
-__all__ = ["ANYTHING", "RULED", "Bound", "Facts", "facts_of"]
+__all__ = [
+    "ANYTHING",
+    "INF",
+    "NONNEGATIVE",
+    "Bound",
+    "Facts",
+    "absolute",
+    "add",
+    "bounded",
+    "div",
+    "exactly",
+    "exp",
+    "hull",
+    "int_power",
+    "log",
+    "maximum",
+    "minimum",
+    "mul",
+    "neg",
+    "power",
+    "rounding",
+    "sign",
+]
 
 Bound: TypeAlias = "int | Fraction | float"  # a float only for an infinite end
 
-_INF = math.inf
+INF = math.inf
 _WIDEST = 192  # bits of an end point; beyond, the end is moved outwards to a simple one
 _LONGEST = 900  # bits of a known value; beyond, it does not meet an infinite end (a float) in arithmetic
 
@@ -32,8 +54,8 @@ class Facts:
         parity: 0 if known to be an even integer, 1 if odd, None if unknown.
     """
 
-    low: Bound = -_INF
-    high: Bound = _INF
+    low: Bound = -INF
+    high: Bound = INF
     low_open: bool = False
     high_open: bool = False
     nonzero: bool = False
@@ -63,14 +85,10 @@ class Facts:
 
 
 ANYTHING = Facts()
-_NONNEGATIVE = Facts(low=0)
-_YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
-_NO = Facts(0, 0, integer=True, parity=0)
-_TRUTH = Facts(0, 1, integer=True)
-_SIZE = Facts(0, integer=True)
+NONNEGATIVE = Facts(low=0)
 
 
-def _facts(
+def bounded(
     low: Bound,
     high: Bound,
     low_open: bool = False,
@@ -83,18 +101,18 @@ def _facts(
     """Facts with the ends kept short and `nonzero` filled in from the interval."""
     if low != high:
         if not isinstance(low, float) and _long(low):
-            low, low_open = (0, True) if low > 0 else (-_INF, False)
+            low, low_open = (0, True) if low > 0 else (-INF, False)
         if not isinstance(high, float) and _long(high):
-            high, high_open = (0, True) if high < 0 else (_INF, False)
+            high, high_open = (0, True) if high < 0 else (INF, False)
     elif (
         not isinstance(low, float)
         and max(low.numerator.bit_length(), low.denominator.bit_length()) > _LONGEST
     ):
         integer, parity = low.denominator == 1, None
         return (
-            Facts(0, _INF, True, False, True, integer)
+            Facts(0, INF, True, False, True, integer)
             if low > 0
-            else Facts(-_INF, 0, False, True, True, integer)
+            else Facts(-INF, 0, False, True, True, integer)
         )
     nonzero = nonzero or low > 0 or high < 0 or (low == 0 and low_open) or (high == 0 and high_open)
     if low == high and not isinstance(low, float):
@@ -107,30 +125,20 @@ def _long(value: int | Fraction) -> bool:
     return value.numerator.bit_length() > _WIDEST or value.denominator.bit_length() > _WIDEST
 
 
-def _exactly(value: int | Fraction) -> Facts:
-    return _facts(value, value)
+def exactly(value: int | Fraction) -> Facts:
+    """Facts of a known value."""
+    return bounded(value, value)
 
 
-def _between(low: str, high: str) -> Facts:
-    return _facts(Fraction(low), Fraction(high), True, True)
-
-
-_CONSTANTS = {
-    "pi": _between("3.14159", "3.1416"),
-    "E": _between("2.71828", "2.71829"),
-    "EulerGamma": _between("0.57721", "0.57722"),
-    "Catalan": _between("0.91596", "0.91597"),
-    "GoldenRatio": _between("1.61803", "1.61804"),
-}
-
-
-def _neg(a: Facts) -> Facts:
+def neg(a: Facts) -> Facts:
+    """Of -a."""
     return Facts(-a.high, -a.low, a.high_open, a.low_open, a.nonzero, a.integer, a.parity)
 
 
-def _add(a: Facts, b: Facts) -> Facts:
+def add(a: Facts, b: Facts) -> Facts:
+    """Of a + b."""
     parity = (a.parity + b.parity) % 2 if a.parity is not None and b.parity is not None else None
-    return _facts(
+    return bounded(
         a.low + b.low,
         a.high + b.high,
         a.low_open or b.low_open,
@@ -144,13 +152,14 @@ def _times(x: Bound, y: Bound) -> Bound:
     return x * y if x and y else 0
 
 
-def _mul(a: Facts, b: Facts) -> Facts:
+def mul(a: Facts, b: Facts) -> Facts:
+    """Of a*b."""
     parity = None
     if a.integer and b.integer and (a.parity == 0 or b.parity == 0):
         parity = 0
     elif a.parity == 1 and b.parity == 1:
         parity = 1
-    return _facts(
+    return bounded(
         *_ends_of_product(a, b),
         nonzero=a.nonzero and b.nonzero,
         integer=a.integer and b.integer,
@@ -183,26 +192,28 @@ def _ends_of_product(a: Facts, b: Facts) -> tuple[Bound, Bound, bool, bool]:
 def _reciprocal(a: Facts) -> Facts:
     """Of the nonzero values only: a reciprocal of zero has no value to know anything about."""
     if a.low >= 0:
-        low, low_open = (0, True) if a.high == _INF else (1 / Fraction(a.high) if a.high else 0, a.high_open)
-        high, high_open = (_INF, False) if a.low == 0 else (1 / Fraction(a.low), a.low_open)
-        return _facts(low, high, low_open, high_open, nonzero=True)
+        low, low_open = (0, True) if a.high == INF else (1 / Fraction(a.high) if a.high else 0, a.high_open)
+        high, high_open = (INF, False) if a.low == 0 else (1 / Fraction(a.low), a.low_open)
+        return bounded(low, high, low_open, high_open, nonzero=True)
     if a.high <= 0:
-        return _neg(_reciprocal(_neg(a)))
+        return neg(_reciprocal(neg(a)))
     return Facts(nonzero=True)
 
 
-def _div(a: Facts, b: Facts) -> Facts:
-    return replace(_mul(a, _reciprocal(b)), integer=False, parity=None)
+def div(a: Facts, b: Facts) -> Facts:
+    """Of a/b."""
+    return replace(mul(a, _reciprocal(b)), integer=False, parity=None)
 
 
-def _abs(a: Facts) -> Facts:
+def absolute(a: Facts) -> Facts:
+    """Of abs(a)."""
     if a.low >= 0:
         return a
     if a.high <= 0:
-        return _neg(a)
+        return neg(a)
     high = max(-a.low, a.high)
     high_open = all(o for v, o in ((-a.low, a.low_open), (a.high, a.high_open)) if v == high)
-    return _facts(0, high, a.nonzero, high_open, nonzero=a.nonzero, integer=a.integer, parity=a.parity)
+    return bounded(0, high, a.nonzero, high_open, nonzero=a.nonzero, integer=a.integer, parity=a.parity)
 
 
 def _root(value: Bound, degree: int, *, up: bool) -> Bound:
@@ -217,43 +228,45 @@ def _root(value: Bound, degree: int, *, up: bool) -> Bound:
         guess -= 1
     while (guess + 1) ** degree <= n:
         if n.bit_length() >= 900:
-            return _INF if up else 1
+            return INF if up else 1
         guess += 1
     exact = guess**degree == scaled
     return Fraction(guess if exact or not up else guess + 1, scale)
 
 
-def _int_power(a: Facts, n: int) -> Facts:
+def int_power(a: Facts, n: int) -> Facts:
+    """Of a**n."""
     if n < 0:
-        return _reciprocal(_int_power(a, -n))
+        return _reciprocal(int_power(a, -n))
     if n == 0:
-        return _exactly(1)
+        return exactly(1)
     if n % 2 == 0:
-        a = _abs(a)
-    if n > 64 and not (a.low in (0, 1) and a.high in (1, _INF)):
-        return Facts(0 if n % 2 == 0 or a.low >= 0 else -_INF, _INF if a.high > 0 else 0, nonzero=a.nonzero)
-    return _facts(
+        a = absolute(a)
+    if n > 64 and not (a.low in (0, 1) and a.high in (1, INF)):
+        return Facts(0 if n % 2 == 0 or a.low >= 0 else -INF, INF if a.high > 0 else 0, nonzero=a.nonzero)
+    return bounded(
         a.low**n, a.high**n, a.low_open, a.high_open, nonzero=a.nonzero, integer=a.integer, parity=a.parity
     )
 
 
-def _power(a: Facts, b: Facts) -> Facts:
+def power(a: Facts, b: Facts) -> Facts:
+    """Of a**b, for real exponents."""
     exponent = b.point
     if exponent is None:
         if a.positive:
-            return _facts(0, _INF, True)
-        return _NONNEGATIVE if a.nonnegative or b.parity == 0 else ANYTHING
+            return bounded(0, INF, True)
+        return NONNEGATIVE if a.nonnegative or b.parity == 0 else ANYTHING
     if exponent.denominator == 1:
-        return _int_power(a, int(exponent))
+        return int_power(a, int(exponent))
     if exponent < 0:
-        return _reciprocal(_power(a, _exactly(-exponent)))
+        return _reciprocal(power(a, exactly(-exponent)))
     # A fractional power has a value for nonnegative bases only.
     low, low_open = (a.low, a.low_open) if a.low >= 0 else (0, False)
     if a.high < 0 or exponent.numerator > 64 or exponent.denominator > 16:
-        return _facts(0, _INF, low_open and low >= 0, nonzero=a.nonzero)
+        return bounded(0, INF, low_open and low >= 0, nonzero=a.nonzero)
     top, bottom = exponent.numerator, exponent.denominator
     low_root, high_root = _root(low, bottom, up=False), _root(a.high, bottom, up=True)
-    return _facts(
+    return bounded(
         low_root**top,
         high_root**top,
         low_open and low == 0,
@@ -262,9 +275,10 @@ def _power(a: Facts, b: Facts) -> Facts:
     )
 
 
-def _hull(a: Facts, b: Facts) -> Facts:
+def hull(a: Facts, b: Facts) -> Facts:
+    """Of what is one of two."""
     low, high = min(a.low, b.low), max(a.high, b.high)
-    return _facts(
+    return bounded(
         low,
         high,
         all(f.low_open for f in (a, b) if f.low == low),
@@ -275,17 +289,12 @@ def _hull(a: Facts, b: Facts) -> Facts:
     )
 
 
-def _where(c: Facts, a: Facts, b: Facts) -> Facts:
-    if c.point is not None:
-        return a if c.point else b
-    return _hull(a, b)
-
-
-def _maximum(a: Facts, b: Facts) -> Facts:
-    either = _hull(a, b)
+def maximum(a: Facts, b: Facts) -> Facts:
+    """Of the larger one."""
+    either = hull(a, b)
     low = max(a.low, b.low)
     low_open = any(f.low_open for f in (a, b) if f.low == low)
-    return _facts(
+    return bounded(
         low,
         either.high,
         low_open,
@@ -296,222 +305,37 @@ def _maximum(a: Facts, b: Facts) -> Facts:
     )
 
 
-def _minimum(a: Facts, b: Facts) -> Facts:
-    return _neg(_maximum(_neg(a), _neg(b)))
+def minimum(a: Facts, b: Facts) -> Facts:
+    """Of the smaller one."""
+    return neg(maximum(neg(a), neg(b)))
 
 
-def _sign(a: Facts) -> Facts:
+def sign(a: Facts) -> Facts:
+    """Of the sign: -1, 0 or 1."""
     if a.positive or a.negative or a.point == 0:
-        return _exactly(0 if a.point == 0 else 1 if a.positive else -1)
-    return _facts(0 if a.nonnegative else -1, 0 if a.nonpositive else 1, nonzero=a.nonzero, integer=True)
+        return exactly(0 if a.point == 0 else 1 if a.positive else -1)
+    return bounded(0 if a.nonnegative else -1, 0 if a.nonpositive else 1, nonzero=a.nonzero, integer=True)
 
 
-def _rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
+def rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
+    """Return the rule of a function to whole numbers that never decreases."""
+
     def rule(a: Facts) -> Facts:
         low, high = (end if isinstance(end, float) else how(Fraction(end)) for end in (a.low, a.high))
-        return a if a.integer else _facts(low, high, integer=True)
+        return a if a.integer else bounded(low, high, integer=True)
 
     return rule
 
 
-def _exp(a: Facts) -> Facts:
+def exp(a: Facts) -> Facts:
+    """Of the exponential: on which side of 1 it is."""
     low = 1 if a.low >= 0 else 0
-    high = 1 if a.high <= 0 else _INF
-    return _facts(low, high, low == 0 or a.low > 0 or a.low_open, high == 1 and (a.high < 0 or a.high_open))
+    high = 1 if a.high <= 0 else INF
+    return bounded(low, high, low == 0 or a.low > 0 or a.low_open, high == 1 and (a.high < 0 or a.high_open))
 
 
-def _log(a: Facts) -> Facts:
-    low = 0 if a.low >= 1 else -_INF
-    high = 0 if a.high <= 1 else _INF
-    return _facts(low, high, a.low > 1 or a.low_open, high == 0 and (a.high < 1 or a.high_open))
-
-
-def _compare(decide: Callable[[Facts, Facts], bool | None]) -> Callable[[Facts, Facts], Facts]:
-    def rule(a: Facts, b: Facts) -> Facts:
-        known = decide(a, b)
-        return _TRUTH if known is None else _YES if known else _NO
-
-    return rule
-
-
-def _less(a: Facts, b: Facts) -> bool | None:
-    if a.high < b.low or (a.high == b.low and (a.high_open or b.low_open or _apart(a, b))):
-        return True
-    return False if a.low >= b.high else None
-
-
-def _less_equal(a: Facts, b: Facts) -> bool | None:
-    if a.high <= b.low:
-        return True
-    if a.low > b.high or (a.low == b.high and (a.low_open or b.high_open or _apart(a, b))):
-        return False
-    return None
-
-
-def _apart(a: Facts, b: Facts) -> bool:
-    return (a.point == 0 and b.nonzero) or (b.point == 0 and a.nonzero)
-
-
-def _equal(a: Facts, b: Facts) -> bool | None:
-    if a.point is not None and a.point == b.point:
-        return True
-    if _less(a, b) or _less(b, a) or _apart(a, b):
-        return False
-    if a.parity is not None and b.parity is not None and a.parity != b.parity:
-        return False
-    return None
-
-
-def _opposite(a: Facts) -> Facts:
-    return _TRUTH if a.point is None else _NO if a.point else _YES
-
-
-def _both(a: Facts, b: Facts) -> Facts:
-    if a.point == 0 or b.point == 0:
-        return _NO
-    return _YES if a.point == 1 and b.point == 1 else _TRUTH
-
-
-def _negated(known: bool | None) -> bool | None:
-    return None if known is None else not known
-
-
-def _either(a: Facts, b: Facts) -> Facts:
-    return _opposite(_both(_opposite(a), _opposite(b)))
-
-
-def _one_of(a: Facts, b: Facts) -> Facts:
-    if a.point is None or b.point is None:
-        return _TRUTH
-    return _NO if a.point == b.point else _YES
-
-
-def _sqrt(a: Facts) -> Facts:
-    return _power(a, _exactly(Fraction(1, 2)))
-
-
-def _relu(a: Facts) -> Facts:
-    return _maximum(a, _exactly(0))
-
-
-def _clip(a: Facts, low: Facts, high: Facts) -> Facts:
-    return _minimum(_maximum(a, low), high)
-
-
-def _same(a: Facts) -> Facts:
-    return a
-
-
-def _some(first: Facts, *rest: Facts) -> Facts:
-    return reduce(_hull, rest, first)
-
-
-def _entries(a: Facts, *_positions: Facts) -> Facts:
-    return a
-
-
-def _share(_a: Facts) -> Facts:
-    return _facts(0, 1)
-
-
-def _contraction(*operands: Facts) -> Facts:
-    """A sum of products; the sum of nothing is zero, the product of nothing one."""
-    return _NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
-
-
-_RULES: dict[str, Callable[..., Facts]] = {
-    "add": _add,
-    "neg": _neg,
-    "mul": _mul,
-    "div": _div,
-    "pow": _power,
-    "sqrt": _sqrt,
-    "abs": _abs,
-    "sign": _sign,
-    "exp": _exp,
-    "log": _log,
-    "where": _where,
-    "maximum": _maximum,
-    "minimum": _minimum,
-    "floor": _rounding(math.floor),
-    "ceil": _rounding(math.ceil),
-    "round": _rounding(round),
-    "relu": _relu,
-    "clip": _clip,
-    "stop_gradient": _same,
-    "lt": _compare(_less),
-    "gt": _compare(lambda a, b: _less(b, a)),
-    "le": _compare(_less_equal),
-    "ge": _compare(lambda a, b: _less_equal(b, a)),
-    "eq": _compare(_equal),
-    "ne": _compare(lambda a, b: _negated(_equal(a, b))),
-    "and_": _both,
-    "or_": _either,
-    "not_": _opposite,
-    "xor": _one_of,
-    **dict.fromkeys(("reshape", "broadcast_to", "slice", "max", "min", "mean"), _same),
-    "concatenate": _some,
-    "einsum": _contraction,
-    "prod": _contraction,
-    "gather": _entries,
-    "softmax": _share,
-}
-RULED = frozenset(_RULES)
-"""Ops of which more is known than the facts of their records."""
-
-
-def facts_of(node: Node, args: list[Facts]) -> Facts:
-    """Return what is known of a node from what is known of its arguments."""
-    if node.op is NUMBER:
-        return _exactly(int(node.value) if isinstance(node.value, bool) else node.value)
-    if node.op is CONSTANT:
-        return _CONSTANTS[node.params[0]]
-    if node.op is SYMBOL:
-        return _of_symbol(node)
-    if node.op is SIZE:
-        return _SIZE
-    rule = _RULES.get(node.op.name)
-    # x*x is a square; x == x holds wherever x has a value.
-    if len(node.args) == 2 and node.args[0] is node.args[1]:
-        if node.op.name == "mul":
-            return _int_power(args[0], 2)
-        if node.op.name in {"eq", "le", "ge"}:
-            return _YES
-        if node.op.name in {"ne", "lt", "gt"}:
-            return _NO
-    rounded = node.args and node.args[0].op.name == "floor" and node.args[0].args[0] is node.args[-1]
-    if rounded and args[-1].integer and node.op.name in {"eq", "ge"}:
-        return _YES
-    found = rule(*args) if rule is not None else _from_record(node, args)
-    return replace(found, integer=True) if node.dtype == "int" and not found.integer else found
-
-
-def _of_symbol(node: Node) -> Facts:
-    declaration = node.declaration
-    domain = declaration.distribution.support if declaration.distribution else declaration.domain
-    if domain.kind == "bool":
-        return _TRUTH
-    low: Bound = -_INF if domain.low is None else domain.low
-    high: Bound = _INF if domain.high is None else domain.high
-    is_open = not domain.closed
-    return _facts(low, high, is_open and low > -_INF, is_open and high < _INF, integer=domain.kind == "int")
-
-
-def _from_record(node: Node, args: list[Facts]) -> Facts:
-    """From the facts of the op record alone."""
-    names = node.op.facts
-    if node.dtype == "bool":
-        return _TRUTH
-    low: Bound = -1 if "bounded-by-one" in names else -_INF
-    high: Bound = 1 if "bounded-by-one" in names else _INF
-    low_open = nonzero = False
-    if "nonnegative" in names or "positive" in names:
-        low, low_open = 0, "positive" in names
-    if len(args) == 1 and "odd" in names and "increasing" in names:
-        # Strictly increasing through the origin: the sign of the argument.
-        nonzero = args[0].nonzero
-        if args[0].nonnegative:
-            low, low_open = 0, args[0].positive
-        if args[0].nonpositive:
-            high = 0
-    return _facts(low, high, low_open, nonzero=nonzero, integer="integral" in names)
+def log(a: Facts) -> Facts:
+    """Of the logarithm: on which side of 0 it is."""
+    low = 0 if a.low >= 1 else -INF
+    high = 0 if a.high <= 1 else INF
+    return bounded(low, high, a.low > 1 or a.low_open, high == 0 and (a.high < 1 or a.high_open))

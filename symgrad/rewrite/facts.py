@@ -1,0 +1,230 @@
+"""What is known of the result of an op, from what is known of its arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.rewrite import intervals
+from symgrad.rewrite.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, bounded, exactly
+
+__all__ = ["RULED", "facts_of"]
+
+_YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
+_NO = Facts(0, 0, integer=True, parity=0)
+_TRUTH = Facts(0, 1, integer=True)
+_SIZE = Facts(0, integer=True)
+
+
+def _between(low: str, high: str) -> Facts:
+    return bounded(Fraction(low), Fraction(high), True, True)
+
+
+_CONSTANTS = {
+    "pi": _between("3.14159", "3.1416"),
+    "E": _between("2.71828", "2.71829"),
+    "EulerGamma": _between("0.57721", "0.57722"),
+    "Catalan": _between("0.91596", "0.91597"),
+    "GoldenRatio": _between("1.61803", "1.61804"),
+}
+
+
+def _where(c: Facts, a: Facts, b: Facts) -> Facts:
+    if c.point is not None:
+        return a if c.point else b
+    return intervals.hull(a, b)
+
+
+def _compare(decide: Callable[[Facts, Facts], bool | None]) -> Callable[[Facts, Facts], Facts]:
+    def rule(a: Facts, b: Facts) -> Facts:
+        known = decide(a, b)
+        return _TRUTH if known is None else _YES if known else _NO
+
+    return rule
+
+
+def _less(a: Facts, b: Facts) -> bool | None:
+    if a.high < b.low or (a.high == b.low and (a.high_open or b.low_open or _apart(a, b))):
+        return True
+    return False if a.low >= b.high else None
+
+
+def _less_equal(a: Facts, b: Facts) -> bool | None:
+    if a.high <= b.low:
+        return True
+    if a.low > b.high or (a.low == b.high and (a.low_open or b.high_open or _apart(a, b))):
+        return False
+    return None
+
+
+def _apart(a: Facts, b: Facts) -> bool:
+    return (a.point == 0 and b.nonzero) or (b.point == 0 and a.nonzero)
+
+
+def _equal(a: Facts, b: Facts) -> bool | None:
+    if a.point is not None and a.point == b.point:
+        return True
+    if _less(a, b) or _less(b, a) or _apart(a, b):
+        return False
+    if a.parity is not None and b.parity is not None and a.parity != b.parity:
+        return False
+    return None
+
+
+def _opposite(a: Facts) -> Facts:
+    return _TRUTH if a.point is None else _NO if a.point else _YES
+
+
+def _both(a: Facts, b: Facts) -> Facts:
+    if a.point == 0 or b.point == 0:
+        return _NO
+    return _YES if a.point == 1 and b.point == 1 else _TRUTH
+
+
+def _negated(known: bool | None) -> bool | None:
+    return None if known is None else not known
+
+
+def _either(a: Facts, b: Facts) -> Facts:
+    return _opposite(_both(_opposite(a), _opposite(b)))
+
+
+def _one_of(a: Facts, b: Facts) -> Facts:
+    if a.point is None or b.point is None:
+        return _TRUTH
+    return _NO if a.point == b.point else _YES
+
+
+def _sqrt(a: Facts) -> Facts:
+    return intervals.power(a, exactly(Fraction(1, 2)))
+
+
+def _relu(a: Facts) -> Facts:
+    return intervals.maximum(a, exactly(0))
+
+
+def _clip(a: Facts, low: Facts, high: Facts) -> Facts:
+    return intervals.minimum(intervals.maximum(a, low), high)
+
+
+def _same(a: Facts) -> Facts:
+    return a
+
+
+def _some(first: Facts, *rest: Facts) -> Facts:
+    return reduce(intervals.hull, rest, first)
+
+
+def _entries(a: Facts, *_positions: Facts) -> Facts:
+    return a
+
+
+def _share(_a: Facts) -> Facts:
+    return bounded(0, 1)
+
+
+def _contraction(*operands: Facts) -> Facts:
+    """A sum of products; the sum of nothing is zero, the product of nothing one."""
+    return NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
+
+
+_RULES: dict[str, Callable[..., Facts]] = {
+    "add": intervals.add,
+    "neg": intervals.neg,
+    "mul": intervals.mul,
+    "div": intervals.div,
+    "pow": intervals.power,
+    "sqrt": _sqrt,
+    "abs": intervals.absolute,
+    "sign": intervals.sign,
+    "exp": intervals.exp,
+    "log": intervals.log,
+    "where": _where,
+    "maximum": intervals.maximum,
+    "minimum": intervals.minimum,
+    "floor": intervals.rounding(math.floor),
+    "ceil": intervals.rounding(math.ceil),
+    "round": intervals.rounding(round),
+    "relu": _relu,
+    "clip": _clip,
+    "stop_gradient": _same,
+    "lt": _compare(_less),
+    "gt": _compare(lambda a, b: _less(b, a)),
+    "le": _compare(_less_equal),
+    "ge": _compare(lambda a, b: _less_equal(b, a)),
+    "eq": _compare(_equal),
+    "ne": _compare(lambda a, b: _negated(_equal(a, b))),
+    "and_": _both,
+    "or_": _either,
+    "not_": _opposite,
+    "xor": _one_of,
+    **dict.fromkeys(("reshape", "broadcast_to", "slice", "max", "min", "mean"), _same),
+    "concatenate": _some,
+    "einsum": _contraction,
+    "prod": _contraction,
+    "gather": _entries,
+    "softmax": _share,
+}
+RULED = frozenset(_RULES)
+"""Ops of which more is known than the facts of their records."""
+
+
+def facts_of(node: Node, args: list[Facts]) -> Facts:
+    """Return what is known of a node from what is known of its arguments."""
+    if node.op is NUMBER:
+        return exactly(int(node.value) if isinstance(node.value, bool) else node.value)
+    if node.op is CONSTANT:
+        return _CONSTANTS[node.params[0]]
+    if node.op is SYMBOL:
+        return _of_symbol(node)
+    if node.op is SIZE:
+        return _SIZE
+    rule = _RULES.get(node.op.name)
+    # x*x is a square; x == x holds wherever x has a value.
+    if len(node.args) == 2 and node.args[0] is node.args[1]:
+        if node.op.name == "mul":
+            return intervals.int_power(args[0], 2)
+        if node.op.name in {"eq", "le", "ge"}:
+            return _YES
+        if node.op.name in {"ne", "lt", "gt"}:
+            return _NO
+    rounded = node.args and node.args[0].op.name == "floor" and node.args[0].args[0] is node.args[-1]
+    if rounded and args[-1].integer and node.op.name in {"eq", "ge"}:
+        return _YES
+    found = rule(*args) if rule is not None else _from_record(node, args)
+    return replace(found, integer=True) if node.dtype == "int" and not found.integer else found
+
+
+def _of_symbol(node: Node) -> Facts:
+    declaration = node.declaration
+    domain = declaration.distribution.support if declaration.distribution else declaration.domain
+    if domain.kind == "bool":
+        return _TRUTH
+    low: Bound = -INF if domain.low is None else domain.low
+    high: Bound = INF if domain.high is None else domain.high
+    is_open = not domain.closed
+    return bounded(low, high, is_open and low > -INF, is_open and high < INF, integer=domain.kind == "int")
+
+
+def _from_record(node: Node, args: list[Facts]) -> Facts:
+    """From the facts of the op record alone."""
+    names = node.op.facts
+    if node.dtype == "bool":
+        return _TRUTH
+    low: Bound = -1 if "bounded-by-one" in names else -INF
+    high: Bound = 1 if "bounded-by-one" in names else INF
+    low_open = nonzero = False
+    if "nonnegative" in names or "positive" in names:
+        low, low_open = 0, "positive" in names
+    if len(args) == 1 and "odd" in names and "increasing" in names:
+        # Strictly increasing through the origin: the sign of the argument.
+        nonzero = args[0].nonzero
+        if args[0].nonnegative:
+            low, low_open = 0, args[0].positive
+        if args[0].nonpositive:
+            high = 0
+    return bounded(low, high, low_open, nonzero=nonzero, integer="integral" in names)
