@@ -1,0 +1,125 @@
+"""Where a graph is sampled: points of the intervals of what it reads, the same ones in every run.
+
+They are a fixed sequence over the declared domains, with moderate and with extreme magnitudes, near ends of intervals,
+near the numbers that occur in the formula, and with values that nearly agree.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+from symgrad.ir.graph import Node
+from symgrad.rewrite.intervals import Facts
+
+__all__ = ["points_of"]
+
+# How many points, of exponents up to what (of two).
+_WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
+_SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values are together
+_ALONE = 4  # inputs that are zero, and one, beside others that are not
+_NEAR = 8  # points near a number of the formula, and points where values nearly agree
+
+
+def points_of(
+    leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]
+) -> tuple[list[list[float]], list[int]]:
+    """Return the points, a value for each leaf, and how wide the exponents go at each."""
+    draw = random.Random(20)  # a fixed sequence
+    points: list[list[float]] = []
+    widths: list[int] = []
+
+    limited = [
+        (i, f, leaf)
+        for i, (f, leaf) in enumerate(zip(facts, leaves, strict=True))
+        if f.integer or leaf.dtype != "real" or f.low > -math.inf or f.high < math.inf
+    ]
+
+    def keep(values: list[float], width: int) -> None:
+        for i, f, leaf in limited:
+            values[i] = _inside(values[i], f, leaf)
+        points.append(values)
+        widths.append(width)
+
+    for count, width in _WIDTHS:
+        columns = [_column(f, count, width, draw) for f in facts]
+        for row in zip(*columns, strict=True):
+            keep(list(row), width)
+    for scale in _SCALES:
+        keep(
+            [
+                math.ldexp(_spread(f, 9, draw), scale) if _unbounded(f) else _spread(f, 99, draw)
+                for f in facts
+            ],
+            1000,
+        )
+    for number in (0.0, 1.0):
+        keep([number for _ in facts], 26)
+        for k in range(min(len(leaves), _ALONE)):
+            keep([number if i == k else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+    for k in range(_NEAR):
+        step = 1 + draw.choice((-1, 1)) * draw.random() * 2.0 ** -(4 * k)
+        number = draw.choice((-1, 1, 1)) * near[k % len(near)]
+        keep(
+            [number * step if i == k % len(leaves) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26
+        )
+        if len(leaves) > 1:
+            base = _spread(facts[0], 10, draw)
+            keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in leaves], 26)
+    return points, widths
+
+
+def _unbounded(f: Facts) -> bool:
+    return math.isinf(f.low) or math.isinf(f.high)
+
+
+def _column(f: Facts, count: int, width: int, draw: random.Random) -> list[float]:
+    """Return numbers of all magnitudes up to a width in turn, each with both signs, in some order."""
+    step = 4 * width / count
+    exponents = [step * (k + draw.random()) - width for k in range(count // 2) for _ in range(2)]
+    found = [_spread(f, width, draw, e, 1.0 - 2 * (k % 2)) for k, e in enumerate(exponents)]
+    draw.shuffle(found)
+    return found
+
+
+def _spread(
+    f: Facts, width: int, draw: random.Random, exponent: float | None = None, sign: float | None = None
+) -> float:
+    """Return a number of an interval: any for a small width, else one of a wide range of magnitudes."""
+    low, high = float(f.low), float(f.high)
+    size = (0.5 + draw.random() / 2) * 2.0 ** (draw.uniform(-width, width) if exponent is None else exponent)
+    sign = draw.choice((-1.0, 1.0)) if sign is None else sign
+    if math.isinf(low) and math.isinf(high):
+        return sign * size
+    if math.isinf(high):
+        return low + size
+    if math.isinf(low):
+        return high - size
+    if width <= 3:
+        return low + (high - low) * draw.random()
+    small = min(size, 1 / size)
+    if low < 0 < high and draw.random() < 0.5:
+        return small * (high if sign > 0 else low)
+    return low + (high - low) * small if sign > 0 else high - (high - low) * small
+
+
+def _inside(value: float, f: Facts, leaf: Node) -> float:
+    low, high = float(f.low), float(f.high)
+    if leaf.dtype == "bool":
+        return float(value > 1)
+    if f.integer or leaf.dtype == "int":
+        value = float(round(max(min(value, 1e15), -1e15)))
+    if value <= low:
+        value = (
+            low if value == low and not f.low_open else low + (high - low) / 3 if high < math.inf else low + 1
+        )
+    if value >= high:
+        value = (
+            high
+            if value == high and not f.high_open
+            else high - (high - low) / 3
+            if low > -math.inf
+            else high - 1
+        )
+    return value
