@@ -15,7 +15,8 @@ from symgrad.ops.logic import and_, ne, where
 from symgrad.ops.reductions import norm
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Step
-from symgrad.rules.gathering import Form, Gathering, short
+from symgrad.rules.form import Form, short
+from symgrad.rules.gathering import Gathering
 from symgrad.rules.views import see_through, view, written
 
 if TYPE_CHECKING:

@@ -10,15 +10,11 @@ result as matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import permutations, product
-from math import factorial, prod
 from typing import TYPE_CHECKING
 
 from symgrad.ir.graph import Node, number, size_node
-from symgrad.ir.sizes import Size
 from symgrad.ops.arith import pow
 from symgrad.ops.contraction import Labels, contract, einsum, transpose
 from symgrad.ops.elementary import exp
@@ -26,7 +22,10 @@ from symgrad.ops.indexing import scatter_add
 from symgrad.ops.layout import WHOLE, full, unslice
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
-from symgrad.rules.gathering import E, Exponent, Form, Gathering, is_long, short
+from symgrad.rules.form import E, Form, is_long, short
+from symgrad.rules.gathering import Gathering
+from symgrad.rules.labels import in_order
+from symgrad.rules.operands import Open, Operand
 from symgrad.rules.scatters import counted_axes
 from symgrad.rules.sums import Sum
 from symgrad.rules.views import view, written
@@ -34,49 +33,11 @@ from symgrad.rules.views import view, written
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
 
-__all__ = ["Contractions", "Open", "Operand"]
+__all__ = ["Contractions"]
 
 _MOST = 12  # operands: a larger contraction is not merged into another
 _DEEPEST = 4  # sums within sums that are summed term by term at once
-_TIES = 24  # orders of equal operands that are compared
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
-
-
-@dataclass(slots=True)
-class Operand:
-    """A power of an array, and the label of each of its axes."""
-
-    base: Node
-    exponent: Exponent
-    labels: Labels
-
-
-@dataclass(slots=True)
-class Open:
-    """A contraction taken apart."""
-
-    front: Gathering
-    result: Labels
-    sizes: dict[int, Size]
-    operands: list[Operand] = field(default_factory=list[Operand])
-
-    def fresh(self, sizes: Iterable[Size]) -> list[int]:
-        """Return new labels for axes of these sizes."""
-        first = 1 + max(self.sizes, default=-1)
-        made = dict(enumerate(sizes, first))
-        self.sizes.update(made)
-        return list(made)
-
-    def add(self, base: Node, labels: Labels) -> None:
-        self.operands.append(Operand(base, 1, labels))
-
-    def rename(self, old: int, new: int) -> None:
-        for operand in self.operands:
-            operand.labels = tuple(new if k == old else k for k in operand.labels)
-
-    def count(self, label: int) -> int:
-        """How often operands have a label."""
-        return sum(operand.labels.count(label) for operand in self.operands)
 
 
 class Contractions:
@@ -112,7 +73,7 @@ class Contractions:
         while self._sum_alone(this):
             self._group(this)
         self._count_repeats(this)
-        for part in _components(this):
+        for part in this.parts():
             self._include(this, part)
         front.settle()
         if front.undefined or is_long(front.coefficient):
@@ -240,7 +201,7 @@ class Contractions:
             if len(group) == 1 or all(k in this.result for k in labels):
                 this.operands += group
                 continue
-            plain = [_diagonal(o) for o in group]
+            plain = [o.diagonal() for o in group]
             this.front.laws["contraction-of-equal-labels"] = None
             place = {k: this.result.index(k) if k in this.result else len(this.result) for k in labels}
             factor = self._forms.order.factor
@@ -260,7 +221,7 @@ class Contractions:
 
     def _sum_alone(self, this: Open) -> bool:
         """A label that one operand alone has is summed there, before it meets the others."""
-        connected = [o for part in _components(this) if len(part) > 1 for o in part]
+        connected = [o for part in this.parts() if len(part) > 1 for o in part]
         uses = {k: this.count(k) for k in this.sizes}
         found: list[tuple[Node, Labels]] = []
         for operand in connected:
@@ -347,70 +308,8 @@ class Contractions:
     def _ordered(self, operands: list[tuple[Node, Labels]], result: Labels) -> Node:
         """Write a connected contraction: operands in the order of factors, labels by first occurrence."""
         ways = self._forms.tensors.inverses.both_ways(operands)
-        return min((self._in_order(way, result) for way in ways), key=lambda n: n.params)
-
-    def _in_order(self, operands: list[tuple[Node, Labels]], result: Labels) -> Node:
-        operands = sorted(operands, key=lambda o: self._forms.order.factor(o[0]))
-        ranks: dict[Node, int] = {}
-        for node, _ in operands:
-            ranks.setdefault(node, len(ranks))
-        colours = _colours([(ranks[node], labels) for node, labels in operands], result)
-        operands.sort(key=lambda o: (ranks[o[0]], [colours[k] for k in o[1]]))
-        runs: list[list[tuple[Node, Labels]]] = []
-        for operand in operands:
-            if runs and runs[-1][0][0] is operand[0]:
-                runs[-1].append(operand)
-            else:
-                runs.append([operand])
-        if prod(factorial(len(run)) for run in runs) > _TIES:
-            return _written(operands, result)
-        choices = product(*(permutations(run) for run in runs))
-        found = [_written([o for run in choice for o in run], result) for choice in choices]
-        return min(found, key=lambda n: n.params)
-
-
-def _diagonal(operand: Operand) -> Operand:
-    """Return the diagonal of an operand that has a label twice."""
-    labels = tuple(dict.fromkeys(operand.labels))
-    if labels == operand.labels:
-        return operand
-    return Operand(contract([operand.base], [operand.labels], labels), operand.exponent, labels)
+        return min((in_order(way, result, self._forms.order.factor) for way in ways), key=lambda n: n.params)
 
 
 def _powers(form: Form) -> list[Node]:
     return [exp(e) if base is E else pow(base, e) for base, e in form.powers.items()]
-
-
-def _written(operands: Sequence[tuple[Node, Labels]], result: Labels) -> Node:
-    return contract([node for node, _ in operands], [labels for _, labels in operands], result)
-
-
-def _colours(operands: Sequence[tuple[int, Labels]], result: Labels) -> dict[int, int]:
-    """Tell labels apart by where they stand, whatever they are called: in the result, in operands, beside others."""
-    colours = {k: result.index(k) if k in result else -1 for _, labels in operands for k in labels}
-    for _ in range(4):
-        places: dict[int, list[tuple[int, ...]]] = {k: [] for k in colours}
-        for rank, labels in operands:
-            for i, k in enumerate(labels):
-                places[k].append((rank, i, *(colours[other] for other in labels)))
-        seen = {k: (colours[k], sorted(found)) for k, found in places.items()}
-        order = sorted(seen.values())
-        colours = {k: order.index(what) for k, what in seen.items()}
-    return colours
-
-
-def _components(this: Open) -> list[list[Operand]]:
-    """Part the operands into those that summed labels connect."""
-    parts: list[tuple[set[int], list[Operand]]] = []
-    for operand in this.operands:
-        summed = {k for k in operand.labels if k not in this.result}
-        mine = [operand]
-        apart: list[tuple[set[int], list[Operand]]] = []
-        for labels, members in parts:
-            if labels & summed:
-                summed |= labels
-                mine = members + mine
-            else:
-                apart.append((labels, members))
-        parts = [*apart, (summed, mine)]
-    return [members for _, members in parts]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from symgrad.ir.graph import Node
 from symgrad.ops.arith import add, pow
 from symgrad.ops.elementary import exp
-from symgrad.rules.gathering import E, Exponent, Form, Gathering, short
+from symgrad.rules.form import E, Exponent, Form, short
+from symgrad.rules.gathering import Gathering
 from symgrad.rules.sums import Sum
 
 if TYPE_CHECKING:

@@ -3,58 +3,32 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
-from symgrad.ir.graph import CONSTANT, Node, constant, number
+from symgrad.ir.graph import CONSTANT, Node, number
 from symgrad.ops.arith import add, fold_power, mul, neg, pow
 from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.layout import full
 from symgrad.ops.rounding import abs as abs_
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import ZERO, Note, Soundness
+from symgrad.rules.form import HALF, E, Exponent, Form, short
 from symgrad.rules.primes import is_power, prime_powers
 from symgrad.rules.views import Map, see_through, view, written
 
 if TYPE_CHECKING:
     from symgrad.rules.normal import NormalForms
 
-__all__ = ["E", "HALF", "Exponent", "Form", "Gathering", "is_long", "short"]
-
-Exponent: TypeAlias = "int | Fraction"
+__all__ = ["Gathering"]
 
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 _COMPOSITE = _PRODUCTS | {"exp", "add"}
-HALF = Fraction(1, 2)
-E = constant("E")
 _MORE = "also defined for some more values of {}"
-
-
-def short(value: Exponent) -> Exponent:
-    """Return an integer as an int."""
-    return value.numerator if value.denominator == 1 else value
-
-
-_LONGEST = (
-    512  # bits of a number that folding may produce: longer ones help nobody, and leave the range of floats
-)
-
-
-def is_long(value: Exponent) -> bool:
-    """Tell whether an exact number is too long to be written in place of what it was computed from."""
-    return value.numerator.bit_length() > _LONGEST or value.denominator.bit_length() > _LONGEST
 
 
 def is_numeric_product(node: Node) -> bool:
     """Tell whether a node is a number times a constant, such as 2*pi."""
     return node.op is mul and node.args[0].is_number() and node.args[1].op is CONSTANT
-
-
-class Form(NamedTuple):
-    """A product: coefficient, rational powers, symbolic powers (base to exponent)."""
-
-    coefficient: Exponent
-    factors: dict[Node, Exponent]
-    powers: dict[Node, Node]
 
 
 class Gathering:

@@ -18,11 +18,11 @@ from symgrad.ops.indexing import eye
 from symgrad.ops.layout import full
 from symgrad.ops.linalg import adjoint, det, inv, logdet, solve
 from symgrad.rewrite.trace import Note, Step
-from symgrad.rules.gathering import Form
+from symgrad.rules.form import Form
+from symgrad.rules.operands import Open, Operand
 from symgrad.rules.views import view
 
 if TYPE_CHECKING:
-    from symgrad.rules.contractions import Open, Operand
     from symgrad.rules.normal import NormalForms
 
 __all__ = ["Inverses"]

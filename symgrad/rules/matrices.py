@@ -18,7 +18,7 @@ from symgrad.ops.arith import add, neg
 from symgrad.ops.contraction import Labels, contract, einsum, sum_over
 from symgrad.ops.layout import full
 from symgrad.ops.reductions import mean
-from symgrad.rules.gathering import Exponent, Form, short
+from symgrad.rules.form import Exponent, Form, short
 from symgrad.rules.views import Map, see_through, view, written
 
 if TYPE_CHECKING:

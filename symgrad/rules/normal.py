@@ -16,7 +16,8 @@ from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.choices import Choices
 from symgrad.rules.denominators import Denominators
-from symgrad.rules.gathering import Exponent, Form, Gathering, short
+from symgrad.rules.form import Exponent, Form, short
+from symgrad.rules.gathering import Gathering
 from symgrad.rules.order import Order
 from symgrad.rules.products import Products
 from symgrad.rules.sums import Sum, Sums

@@ -19,7 +19,8 @@ from symgrad.ops.arith import add, div, mul, neg, pow
 from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.layout import full
 from symgrad.rewrite.trace import Step
-from symgrad.rules.gathering import HALF, E, Exponent, Form, Gathering, is_long, short
+from symgrad.rules.form import HALF, E, Exponent, Form, is_long, short
+from symgrad.rules.gathering import Gathering
 from symgrad.rules.order import FactorKey
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from symgrad.ops.arith import add, neg
 from symgrad.ops.layout import full
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
-from symgrad.rules.gathering import Exponent, Form, is_long, short
+from symgrad.rules.form import Exponent, Form, is_long, short
 from symgrad.rules.order import TermKey
 from symgrad.rules.views import see_through
 

@@ -12,7 +12,8 @@ from symgrad.ops.layout import broadcast_to, full, reshape, slice_of, unslice
 from symgrad.ops.reductions import count, cumsum, mean
 from symgrad.rewrite.trace import Step
 from symgrad.rules.contractions import Contractions
-from symgrad.rules.gathering import Form, Gathering
+from symgrad.rules.form import Form
+from symgrad.rules.gathering import Gathering
 from symgrad.rules.inverses import Inverses
 from symgrad.rules.transposes import transpose_of_a_sum
 from symgrad.rules.views import is_plain, see_through, view, written

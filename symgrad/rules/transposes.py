@@ -10,7 +10,7 @@ from symgrad.ops.arith import add
 from symgrad.ops.contraction import transpose
 from symgrad.ops.layout import full
 from symgrad.rewrite.trace import Step
-from symgrad.rules.gathering import Exponent, Form
+from symgrad.rules.form import Exponent, Form
 from symgrad.rules.sums import Sum
 from symgrad.rules.views import Map, is_plain, see_through, view, written
 

@@ -1,0 +1,36 @@
+"""The form of a product: a number, and bases with their exponents."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+from symgrad.ir.graph import Node, constant
+
+__all__ = ["HALF", "E", "Exponent", "Form", "is_long", "short"]
+
+Exponent: TypeAlias = "int | Fraction"
+
+HALF = Fraction(1, 2)
+E = constant("E")
+
+_LONGEST = 512
+"""Bits of a number that folding may produce: longer ones help nobody, and leave the range of floats."""
+
+
+class Form(NamedTuple):
+    """A product: coefficient, rational powers, symbolic powers (base to exponent)."""
+
+    coefficient: Exponent
+    factors: dict[Node, Exponent]
+    powers: dict[Node, Node]
+
+
+def short(value: Exponent) -> Exponent:
+    """Return an integer as an int."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def is_long(value: Exponent) -> bool:
+    """Tell whether an exact number is too long to be written in place of what it was computed from."""
+    return value.numerator.bit_length() > _LONGEST or value.denominator.bit_length() > _LONGEST
