@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
-from symgrad.ir.sizes import Atom, Extent, Shape, Size, Triple, names_of
+from symgrad.ir.sizes import Shape, Size, Triple
 from symgrad.ir.spelling import Factor, Spelling, spell, subscript
 
-__all__ = [
-    "ARRAY_HELPERS",
-    "ARRAY_SOURCES",
-    "ATOM",
-    "MUL",
-    "ArraySource",
-    "Context",
-    "size_source",
-    "sizes_in",
-]
+__all__ = ["ARRAY_SOURCES", "ATOM", "MUL", "ArraySource", "Context", "is_view"]
 
 MUL, ATOM = 2, 4
 """Ranks of what is written, of those in `numpy_source`."""
@@ -51,111 +42,6 @@ class Context(Protocol):
 
 
 _Writer: TypeAlias = Callable[[Node, Context], ArraySource]
-
-ARRAY_HELPERS: Mapping[str, str] = {
-    "_shifted": """\
-def _shifted(x, axis):
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
-    return x - np.where(np.isfinite(top), top, 0.0), np.where(np.isfinite(top), top, 0.0)
-""",
-    "_logsumexp": """\
-def _logsumexp(x, axis):
-    shifted, top = _shifted(x, axis)
-    return np.log(np.sum(np.exp(shifted), axis=axis)) + np.squeeze(top, axis=axis)
-""",
-    "_softmax": """\
-def _softmax(x, axis):
-    e = np.exp(_shifted(x, axis)[0])
-    return e/np.sum(e, axis=axis, keepdims=True)
-""",
-    "_log_softmax": """\
-def _log_softmax(x, axis):
-    shifted, _ = _shifted(x, axis)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
-""",
-    "_norm": """\
-def _norm(x, axis):
-    top = np.max(np.abs(x), axis=axis, keepdims=True, initial=0.0)
-    scale = np.where((top > 0) & np.isfinite(top), top, 1.0)  # squares of large entries would overflow
-    return np.sqrt(np.sum((x/scale)**2, axis=axis))*np.squeeze(scale, axis=axis)
-""",
-    "_prod_except": """\
-def _prod_except(x, axis):
-    x = np.moveaxis(np.asarray(x), axis, -1)
-    one = np.ones_like(x[..., :1])
-    before = np.cumprod(np.concatenate([one, x[..., :-1]], axis=-1), axis=-1)
-    after = np.cumprod(np.concatenate([one, x[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
-    return np.moveaxis(before*after, -1, axis)
-""",
-    "_unslice": """\
-def _unslice(x, key, shape):
-    result = np.zeros(shape, dtype=x.dtype)
-    result[key] = x
-    return result
-""",
-    "_gather": """\
-def _gather(x, axes, *indices):
-    rows = np.moveaxis(x, axes, range(len(axes)))[indices]
-    depth = np.broadcast(*indices).ndim
-    return np.moveaxis(rows, range(depth), range(axes[0], axes[0] + depth))
-""",
-    "_scatter_add": """\
-def _scatter_add(values, axes, shape, *indices):
-    result = np.zeros(shape, dtype=values.dtype)
-    depth = np.broadcast(*indices).ndim
-    values = np.moveaxis(values, range(axes[0], axes[0] + depth), range(depth))
-    np.add.at(np.moveaxis(result, axes, range(len(axes))), indices, values)  # adds up at equal positions
-    return result
-""",
-    "_expm": """\
-def _expm(x):
-    return scipy.linalg.expm(x) if np.size(x) else x + 0.0
-""",
-    "_expm_frechet": """\
-def _expm_frechet(x, e):
-    result = x*e + 0.0
-    for i in np.ndindex(x.shape[:-2] if np.size(x) else 0):
-        result[i] = scipy.linalg.expm_frechet(x[i], e[i], compute_expm=False)
-    return result
-""",
-}
-"""Helpers by name; those that call others come after them."""
-
-
-def sizes_in(params: Any) -> list[str]:
-    """Return the names of sizes in static parameters, in order of appearance."""
-    if isinstance(params, tuple):
-        return [name for p in cast("tuple[Any, ...]", params) for name in sizes_in(p)]
-    return names_of(params) if isinstance(params, str | Extent) else []
-
-
-def size_source(size: Size, names: Mapping[str, str]) -> str:
-    """Return a size as a Python expression over the names of sizes.
-
-    Example:
-        >>> from symgrad.ir.sizes import size_ceildiv, size_sum
-        >>> size_source(size_ceildiv(size_sum(["n", 1]), 2), {"n": "n"})
-        '-(-(n + 1)//2)'
-    """
-    if isinstance(size, int):
-        return str(size)
-    if isinstance(size, str):
-        return names[size]
-    terms: list[str] = []
-    for monomial, c in size.terms:
-        factors = [names[a] if isinstance(a, str) else _atom(a, names) for a in monomial]
-        if abs(c) != 1 or not factors:
-            factors.insert(0, str(abs(c)))
-        terms.append(("-" if c < 0 else "+") + "*".join(factors))
-    text = "".join(f" {t[0]} {t[1:]}" for t in terms)
-    return text[3:] if text.startswith(" + ") else "-" + text[3:]
-
-
-def _atom(atom: Atom, names: Mapping[str, str]) -> str:
-    a, b = (size_source(s, names) for s in (atom.a, atom.b))
-    if atom.op != "ceildiv":
-        return f"{atom.op}({a}, {b})"
-    return f"-(-{f'({a})' if isinstance(atom.a, Extent) else a}//{f'({b})' if isinstance(atom.b, Extent) else b})"
 
 
 def _tuple(texts: Sequence[str]) -> str:

@@ -24,7 +24,9 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological, uses
 from symgrad.ops.arrays import OF_SCIPY
 from symgrad.ops.orders import BY_ORDER, number_of
-from symgrad.render.numpy_arrays import ARRAY_HELPERS, ARRAY_SOURCES, is_view, size_source, sizes_in
+from symgrad.render.numpy_arrays import ARRAY_SOURCES, is_view
+from symgrad.render.numpy_helpers import ARRAY_HELPERS, HELPERS
+from symgrad.render.numpy_sizes import size_source, sizes_in
 
 __all__ = ["numpy_source"]
 
@@ -78,19 +80,6 @@ _CALL = {
     "relu": "np.maximum({0}, 0)",
     "where": "np.where({0}, {1}, {2})",
 }
-_HELPERS = {
-    "lgamma": """\
-def _lgamma(x):
-    near = special.loggamma(np.add(x, 0j)).real + 0.0
-    return np.where(np.abs(np.subtract(x, 1.5)) < 1, near, special.gammaln(x))
-""",
-    "pow": """\
-def _pow(x, y):
-    x = np.asarray(x)
-    return np.power(x.astype(np.result_type(x, np.float32)), y)
-""",
-}
-
 _Text = tuple[str, int]
 
 
@@ -291,8 +280,8 @@ class _Writer:
             return f"{_within(parts[0], left)}{sign}{_within(parts[1], right)}", own
         texts = [text for text, _ in parts]
         if op.name in _CALL:
-            if op.name in _HELPERS:
-                self.helpers[op.name] = _HELPERS[op.name]
+            if op.name in HELPERS:
+                self.helpers[op.name] = HELPERS[op.name]
             return _CALL[op.name].format(*texts), _ATOM
         if isinstance(op.evaluate, np.ufunc):
             return f"np.{op.evaluate.__name__}({', '.join(texts)})", _ATOM

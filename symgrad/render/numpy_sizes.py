@@ -1,0 +1,46 @@
+"""Sizes of axes in NumPy source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from symgrad.ir.sizes import Atom, Extent, Size, names_of
+
+__all__ = ["size_source", "sizes_in"]
+
+
+def sizes_in(params: Any) -> list[str]:
+    """Return the names of sizes in static parameters, in order of appearance."""
+    if isinstance(params, tuple):
+        return [name for p in cast("tuple[Any, ...]", params) for name in sizes_in(p)]
+    return names_of(params) if isinstance(params, str | Extent) else []
+
+
+def size_source(size: Size, names: Mapping[str, str]) -> str:
+    """Return a size as a Python expression over the names of sizes.
+
+    Example:
+        >>> from symgrad.ir.sizes import size_ceildiv, size_sum
+        >>> size_source(size_ceildiv(size_sum(["n", 1]), 2), {"n": "n"})
+        '-(-(n + 1)//2)'
+    """
+    if isinstance(size, int):
+        return str(size)
+    if isinstance(size, str):
+        return names[size]
+    terms: list[str] = []
+    for monomial, c in size.terms:
+        factors = [names[a] if isinstance(a, str) else _atom(a, names) for a in monomial]
+        if abs(c) != 1 or not factors:
+            factors.insert(0, str(abs(c)))
+        terms.append(("-" if c < 0 else "+") + "*".join(factors))
+    text = "".join(f" {t[0]} {t[1:]}" for t in terms)
+    return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+
+def _atom(atom: Atom, names: Mapping[str, str]) -> str:
+    a, b = (size_source(s, names) for s in (atom.a, atom.b))
+    if atom.op != "ceildiv":
+        return f"{atom.op}({a}, {b})"
+    return f"-(-{f'({a})' if isinstance(atom.a, Extent) else a}//{f'({b})' if isinstance(atom.b, Extent) else b})"
