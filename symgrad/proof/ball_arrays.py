@@ -1,4 +1,4 @@
-"""The ops that are not elementwise, at concrete sizes, on NumPy arrays of values (`symgrad/proof/ball_ops.py`)."""
+"""Contractions and reductions of arrays of values (`symgrad/proof/ball_ops.py`), and the table of all such ops."""
 
 from __future__ import annotations
 
@@ -10,72 +10,22 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
+from symgrad.proof.ball_entries import LARGEST_ARRAY, Array, Axes, along, boxed, elementwise, filled, unboxed
 from symgrad.proof.ball_matrices import MATRICES
+from symgrad.proof.ball_moves import MOVES
 from symgrad.proof.ball_ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
 from symgrad.proof.ball_products import contracted
 from symgrad.proof.clock import tick
 from symgrad.proof.field import flint
 
-__all__ = ["ARRAYS", "ARRAYS_LOCAL", "LARGEST_ARRAY", "boxed", "elementwise", "filled", "is_array", "unboxed"]
+__all__ = ["ARRAYS", "ARRAYS_LOCAL"]
 
-Array: TypeAlias = Any
-Axes: TypeAlias = "tuple[int, ...]"
 _Reduction: TypeAlias = "Callable[[Axes, Array], Array]"
 
 fmpq: Any = flint.fmpq
 
-LARGEST_ARRAY = 200_000
-"""Entries of the largest array that is evaluated: beyond it a value is unknown."""
-
-_AT_ONCE = 256  # entries between looks at the clock
 _FEW = 4096  # products of a contraction that are formed one by one
 _MOST_PRODUCTS = 10**9
-
-
-def is_array(x: Any) -> bool:
-    """Tell whether a value has axes."""
-    return isinstance(x, np.ndarray)
-
-
-def boxed(x: Any) -> Array:
-    """Return a value as an array without axes, an array as it is."""
-    if is_array(x):
-        return x
-    array: Array = np.empty((), dtype=object)
-    array[()] = x
-    return array
-
-
-def unboxed(x: Array) -> Any:
-    """Return the value of an array without axes, another array as it is."""
-    return x[()] if is_array(x) and x.ndim == 0 else x
-
-
-def filled(shape: tuple[int, ...], value: Value) -> Array:
-    """Return an array with one value everywhere."""
-    array = np.empty(shape, dtype=object)
-    array.fill(value)
-    return array
-
-
-def elementwise(function: Callable[..., Value], *args: Any) -> Array:
-    """Apply a function of values to the entries of arrays, with broadcasting; the result is an array.
-
-    Raises:
-        TimeoutError: at the deadline of `symgrad.proof.clock`.
-    """
-    apply: Any = np.frompyfunc(function, len(args), 1)
-    arrays = np.broadcast_arrays(*map(boxed, args))
-    size: int = arrays[0].size
-    if size <= _AT_ONCE:
-        tick()
-        return boxed(apply(*arrays))
-    out = np.empty(size, dtype=object)
-    for start in range(0, size, _AT_ONCE):
-        tick()
-        part = slice(start, start + _AT_ONCE)
-        out[part] = apply(*(a.flat[part] for a in arrays))
-    return out.reshape(arrays[0].shape)
 
 
 def _total(values: Sequence[Value]) -> Value:
@@ -98,23 +48,9 @@ def _over(combine: Callable[[list[Value]], Value]) -> _Reduction:
     """Return a function of a list of values as a reduction over axes."""
 
     def apply(axes: Axes, x: Array) -> Array:
-        return _along(axes, x, combine)
+        return along(axes, x, combine)
 
     return apply
-
-
-def _along(axes: Axes, x: Array, combine: Callable[[list[Value]], Value]) -> Array:
-    """Apply a function of a list of values to all entries along axes."""
-    rank: int = x.ndim
-    moved: Array = np.moveaxis(x, axes, range(rank - len(axes), rank))
-    kept: tuple[int, ...] = moved.shape[: rank - len(axes)]
-    count = math.prod(kept)
-    rows = moved.reshape(count, moved.size // count if count else 0)
-    out = np.empty(len(rows), dtype=object)
-    for i, row in enumerate(rows):
-        tick()
-        out[i] = combine(list(row))
-    return out.reshape(kept)
 
 
 def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
@@ -133,7 +69,7 @@ def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
     product = np.broadcast_to(product, tuple(sizes[i] for i in order))
     if len(result) == len(order):
         return product
-    return _along(tuple(range(len(result), len(order))), product, _total)
+    return along(tuple(range(len(result), len(order))), product, _total)
 
 
 def _of_pairs(
@@ -164,7 +100,7 @@ def _of_pairs(
 def _summed(x: Array, own: list[int], wanted: set[int]) -> tuple[Array, list[int]]:
     """Sum over the labels that are not wanted."""
     gone = tuple(k for k, i in enumerate(own) if i not in wanted)
-    return (_along(gone, x, _total), [i for i in own if i in wanted]) if gone else (x, own)
+    return (along(gone, x, _total), [i for i in own if i in wanted]) if gone else (x, own)
 
 
 def _spread(x: Array, own: list[int], order: list[int]) -> Array:
@@ -238,7 +174,7 @@ def _position(choose: _Choice, least: bool) -> Callable[[int | None, Array], Arr
         return None if best is None else fmpq(best)
 
     def apply(axis: int | None, x: Array) -> Array:
-        return _along(tuple(range(x.ndim)) if axis is None else (axis,), x, of)
+        return along(tuple(range(x.ndim)) if axis is None else (axis,), x, of)
 
     return apply
 
@@ -261,7 +197,7 @@ _logsumexp = _over(_log_of_sum)
 
 def _softmax(axes: Axes, x: Array) -> Array:
     e: Array = elementwise(exp, x)
-    return elementwise(div, e, np.expand_dims(_along(axes, e, _total), axes))
+    return elementwise(div, e, np.expand_dims(along(axes, e, _total), axes))
 
 
 def _log_softmax(axes: Axes, x: Array) -> Array:
@@ -275,102 +211,6 @@ def _cumsum(axis: int, reverse: int, x: Array) -> Array:
         out[i] = unboxed(elementwise(add, out[i - 1], moved[i])) if i else moved[i]
     back = np.moveaxis(out, 0, axis)
     return np.flip(back, axis) if reverse else back
-
-
-# ---------------------------------------------------------------------------------------------------------- positions
-
-
-def _whole(value: Value) -> int | None:
-    if type(value) is fmpq and value.q == 1:
-        return int(value.p)
-    return None
-
-
-def _places(index: Array, size: int) -> tuple[Array, Array]:
-    """Return positions from 0, and where there is none: not whole, not certain, or outside the axis."""
-    found = np.zeros(index.shape, dtype=np.int64)
-    wrong = np.zeros(index.shape, dtype=bool)
-    for place in np.ndindex(index.shape):
-        value = _whole(index[place])
-        if value is None or not -size <= value < size:
-            wrong[place] = True
-        else:
-            found[place] = value % size
-    return found, wrong
-
-
-def _gather(axes: Axes, x: Array, *indices: Any) -> Array:
-    places = [_places(boxed(i), x.shape[a]) for i, a in zip(indices, axes, strict=True)]
-    wrong = reduce(np.logical_or, (w for _, w in places))
-    kept = [n for i, n in enumerate(x.shape) if i not in axes]
-    if any(x.shape[a] == 0 for a in axes):
-        return filled((*kept[: axes[0]], *wrong.shape, *kept[axes[0] :]), None)
-    rows = np.array(np.moveaxis(x, axes, range(len(axes)))[tuple(p for p, _ in places)], dtype=object)
-    rows = rows.reshape((*wrong.shape, *kept))
-    rows[wrong] = None
-    return np.moveaxis(rows, range(wrong.ndim), range(axes[0], axes[0] + wrong.ndim))
-
-
-def _scatter_add(axes: Axes, shape: tuple[int, ...], values: Array, *indices: Any) -> Array:
-    places = [_places(boxed(i), shape[a]) for i, a in zip(indices, axes, strict=True)]
-    wrong = reduce(np.logical_or, (w for _, w in places))
-    if wrong.any():
-        return filled(shape, None)
-    where = np.broadcast_arrays(*(p for p, _ in places))
-    depth = wrong.ndim
-    rows = np.moveaxis(values, range(axes[0], axes[0] + depth), range(depth))
-    result = filled(shape, fmpq(0))
-    target = np.moveaxis(result, axes, range(len(axes)))
-    for place in np.ndindex(wrong.shape):
-        spot = tuple(int(w[place]) for w in where)
-        target[spot] = unboxed(elementwise(add, target[spot], rows[place]))
-    return result
-
-
-def _one_hot(depth: int, index: Any) -> Array:
-    index = boxed(index)
-    out = np.empty((*index.shape, depth), dtype=object)
-    for place in np.ndindex(index.shape):
-        value = _whole(index[place])
-        for k in range(depth):
-            out[(*place, k)] = None if value is None else fmpq(int(k == value))
-    return out
-
-
-def _counted(*shape: int) -> Array:
-    out = np.empty(shape, dtype=object)
-    for place in np.ndindex(*shape):
-        out[place] = fmpq(int(place[0] == place[-1]) if len(shape) == 2 else place[0])
-    return out
-
-
-# ------------------------------------------------------------------------------------------------------------- layout
-
-
-def _key(triples: tuple[tuple[int | None, int | None, int], ...]) -> tuple[slice, ...]:
-    return tuple(slice(*t) for t in triples)
-
-
-def _reshape(shape: tuple[int, ...], x: Array) -> Array:
-    return np.reshape(x, shape)
-
-
-def _broadcast_to(shape: tuple[int, ...], x: Array) -> Array:
-    return np.broadcast_to(x, shape)
-
-
-def _slice(triples: Any, x: Array) -> Array:
-    return x[_key(triples)]
-
-
-def _concatenate(axis: int, *parts: Array) -> Array:
-    return np.concatenate(parts, axis=axis)
-
-
-def _unslice(triples: Any, shape: tuple[int, ...], x: Array) -> Array:
-    result = filled(shape, fmpq(0))
-    result[_key(triples)] = unboxed(x)
-    return result
 
 
 ARRAYS: dict[str, Callable[..., Array]] = {
@@ -387,16 +227,7 @@ ARRAYS: dict[str, Callable[..., Array]] = {
     "log_softmax": _log_softmax,
     "norm": _over(_norm_of),
     "cumsum": _cumsum,
-    "reshape": _reshape,
-    "broadcast_to": _broadcast_to,
-    "slice": _slice,
-    "unslice": _unslice,
-    "concatenate": _concatenate,
-    "gather": _gather,
-    "scatter_add": _scatter_add,
-    "one_hot": _one_hot,
-    "iota": _counted,
-    "eye": _counted,
+    **MOVES,
     **MATRICES,
 }
 """Ops by name: functions of their parameters, with lengths as numbers, and their arguments."""

@@ -15,17 +15,9 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from symgrad.errors import UsageError
-from symgrad.proof.ball_arrays import (
-    ARRAYS,
-    ARRAYS_LOCAL,
-    LARGEST_ARRAY,
-    boxed,
-    elementwise,
-    filled,
-    is_array,
-    unboxed,
-)
+from symgrad.proof.ball_arrays import ARRAYS, ARRAYS_LOCAL
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
+from symgrad.proof.ball_entries import LARGEST_ARRAY, boxed, elementwise, filled, is_array, unboxed
 from symgrad.proof.ball_gamma import polygamma
 from symgrad.proof.ball_ops import Value, number
 from symgrad.proof.clock import tick, until

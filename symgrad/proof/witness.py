@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.proof.ball_arrays import boxed
+from symgrad.proof.ball_entries import boxed
 from symgrad.proof.ball_ops import Value, ball, number
 from symgrad.proof.balls import EVERY, context, evaluate, flint, inside
 from symgrad.proof.steps import Program

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
-from symgrad.proof.ball_arrays import LARGEST_ARRAY
+from symgrad.proof.ball_entries import LARGEST_ARRAY
 from symgrad.proof.clock import tick
 from symgrad.proof.lengths import length
 from symgrad.proof.steps import Program, Symbol

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from symgrad.proof import ball_arrays, ball_matrices
-from symgrad.proof.ball_arrays import ARRAYS, LARGEST_ARRAY, elementwise
+from symgrad.proof.ball_arrays import ARRAYS
+from symgrad.proof.ball_entries import LARGEST_ARRAY, elementwise
 from symgrad.proof.ball_ops import ball, exp
 from symgrad.proof.clock import tick, until
 from symgrad.proof.field import flint
