@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
 from symgrad.api.convert import node_of
 from symgrad.api.equations import Equation, equations_of
+from symgrad.api.forms import Forms
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
-from symgrad.api.methods import ArrayMethods
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
     NotInProgramError,
@@ -24,12 +24,9 @@ from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.layout import full
 from symgrad.ops.layout import text as shape_text
-
-if TYPE_CHECKING:
-    import sympy
 
 __all__ = ["Expr", "ExprLike", "apply_op", "as_expr", "built", "handle", "node_of"]
 
@@ -38,7 +35,7 @@ ExprLike: TypeAlias = "Expr | int | float | Fraction"
 _handles: WeakValueDictionary[Node, Expr] = WeakValueDictionary()
 
 
-class Expr(ArrayMethods):
+class Expr(Forms):
     """A formula: an immutable handle on one node of the graph.
 
     Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
@@ -150,124 +147,6 @@ class Expr(ArrayMethods):
             (True, False)
         """
         return self._node is node_of(other)
-
-    # -- other forms -----------------------------------------------------------------------------------------
-
-    def __str__(self) -> str:
-        from symgrad.ir.printer import str_text
-
-        return str_text(self._readable())
-
-    def __repr__(self) -> str:
-        text = str(self)
-        return f"Expr({text if len(text) <= 200 else text[:197] + '...'})"
-
-    def canonical(self) -> Expr:
-        r"""Return it as a person would write it: collected, cancelled, ordered.
-
-        Every rule keeps the value wherever the original is defined; `domain_notes` tells where one is
-        defined at more points. stop_gradient stays, so the result may be differentiated again.
-
-        Example:
-            >>> import symgrad as sg
-            >>> p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
-            >>> print(sg.grad(p["z"], p["x"]).canonical())
-            sqrt(u)*sign(x)
-        """
-        from symgrad.rules.pipeline import canonical
-
-        node = canonical([self._node]).nodes[0]
-        return Expr(
-            node,
-            listings=self._listings,
-            traces=self._traces,
-            nothing=self._nothing,
-            origins=self._origins,
-            sources=self._sources,
-        )
-
-    def stable(self) -> Expr:
-        """Return what is equal to it in exact arithmetic and loses fewer digits in floating point.
-
-        `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by how many bits
-        are wrong at sample points of the declared domains, so declare them; one that helps at some points and harms at
-        others is not taken. `stable_notes` tells where the result is defined at more points. A derivative starts from
-        its canonical form; the result is computed as it stands.
-
-        Example:
-            >>> import symgrad as sg
-            >>> x = sg.symbols("x", domain="positive")
-            >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
-            1/(sqrt(x + 1) + sqrt(x))
-        """
-        from symgrad.rules.pipeline import stable
-
-        node = stable([self._readable()]).nodes[0]
-        return Expr(node, listings=self._listings, nothing=self._nothing, sources=self.sources)
-
-    @property
-    def stable_notes(self) -> tuple[str, ...]:
-        """Where the stable form is defined although the one it starts from is not, one sentence each."""
-        from symgrad.rules.pipeline import stable
-
-        return tuple(stable([self._readable()]).notes)
-
-    @property
-    def domain_notes(self) -> tuple[str, ...]:
-        """Where the canonical form is defined although the expression as built is not, one sentence each."""
-        from symgrad.rules.pipeline import canonical
-
-        return tuple(canonical([self._node]).notes)
-
-    def sympy(self) -> sympy.Basic:
-        """Return it as a SymPy expression, unevaluated; shared parts are shared objects.
-
-        Raises:
-            UnsupportedError: if an array is in it: SymPy's symbols are numbers.
-
-        Example:
-            >>> import symgrad as sg
-            >>> x = sg.symbols("x")
-            >>> sg.sin(x).sympy()
-            sin(x)
-        """
-        from symgrad.ir.cas import to_sympy
-
-        node = self._readable()
-        array = next((n for n in topological([node]) if n.shape), None)
-        if array is not None:
-            what = f"'{array.name}'" if array.op is SYMBOL else "a part"
-            raise UnsupportedError(
-                f"SymPy takes formulas of numbers; {what} has shape {shape_text(array.shape)}",
-                cure="print it, .latex() and .numpy_source() write arrays; or write one entry with scalar symbols",
-            )
-        return to_sympy([node])[0]
-
-    def latex(self) -> str:
-        r"""Return it as LaTeX.
-
-        Example:
-            >>> import symgrad as sg
-            >>> x = sg.symbols("x")
-            >>> print((x / 2).latex())
-            \frac{x}{2}
-        """
-        from symgrad.render.latex import latex
-
-        return latex(self._readable())
-
-    def numpy_source(self, name: str = "f") -> str:
-        """Return a self-contained Python function over NumPy that computes it.
-
-        Args:
-            name: the name of the function.
-        """
-        from symgrad.render.numpy_source import numpy_source
-
-        return numpy_source([self._readable()], name=name)
-
-    def _readable(self) -> Node:
-        return self.canonical()._node if self._origins else self._node
 
     # -- values ----------------------------------------------------------------------------------------------
 
@@ -396,6 +275,18 @@ class Expr(ArrayMethods):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Expr:
         return self
+
+    def _in_form(self, node: Node, *, derived: bool) -> Expr:
+        if not derived:
+            return Expr(node, listings=self._listings, nothing=self._nothing, sources=self.sources)
+        return Expr(
+            node,
+            listings=self._listings,
+            traces=self._traces,
+            nothing=self._nothing,
+            origins=self._origins,
+            sources=self._sources,
+        )
 
     def _with(self, node: Node) -> Expr:
         """Return another node of the same origin."""
