@@ -76,7 +76,7 @@ class Declarations:
         """
         used = [(made, calls) for made, calls in self.maths.values() if calls]
         for made, _ in used:
-            self.intrinsics.update(dict.fromkeys(made.intrinsics))
+            self.intrinsics.update(dict.fromkeys(sorted(made.intrinsics)))
             self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
         most = MOST_INLINED_WITH_C if all(made.libm for made, _ in used) else MOST_INLINED
         if sum(calls for _, calls in used) > most:

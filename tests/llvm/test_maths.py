@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -234,6 +237,25 @@ def test_processors_without_fused_multiply_add_are_not_asked_for_it(dtype):
     plan = schedule(outputs, [x, u])
     assert "llvm.fma" not in emit(plan, float_type(dtype), UNFUSED).ir
     assert "llvm.fma" in emit(plan, float_type("float64"), Target(16, fused=True)).ir
+
+
+def test_the_text_of_a_module_is_the_same_in_every_process():
+    program = (
+        "import symgrad as sg; x, y = sg.symbols('x y');"
+        "f = sg.sin(x)*sg.tanh(y) + sg.atan2(x, y)*sg.lgamma(x)**y;"
+        "print(sg.compile([f, *sg.grad(f, [x, y])], inputs=[x, y], effort='high').llvm_ir)"
+    )
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert len(set(texts)) == 1
 
 
 def test_only_large_angles_and_negative_arguments_reach_the_c_library():
