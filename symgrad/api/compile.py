@@ -86,10 +86,12 @@ def compile(
         >>> z, dz
         (array([2., 3.]), array([-1.,  1.]))
     """
-    if accuracy not in {"high", "fast"}:
+    if accuracy not in ("high", "fast"):
         raise UsageError(f"accuracy={accuracy!r}", expected="accuracy='high' or accuracy='fast'")
-    if effort not in {"auto", "high"}:
+    if effort not in ("auto", "high"):
         raise UsageError(f"effort={effort!r}", expected="effort='auto' or effort='high'")
+    if not isinstance(cast("Any", name), str):
+        raise UsageError(f"name={name!r}", expected="a string", cure="name='kernel'")
     given = list(cast("Sequence[Any]", outputs)) if isinstance(outputs, list | tuple) else [outputs]
     exprs = [as_expr(e) for e in given]
     if not exprs:
@@ -186,14 +188,26 @@ def _canonical(
     from symgrad.rules.pipeline import canonical, stable
 
     derived = [e.node for e in exprs]
-    # A kernel computes values, and the value of stop_gradient(e) is e.
-    nodes = canonical(substitute(derived, stand_ins), drop_stops=True).nodes
-    if stand_ins:
-        return nodes
+
+    def reduced(nodes: Sequence[Node], values: Mapping[Node, Node]) -> Sequence[Node]:
+        # A kernel computes values, and the value of stop_gradient(e) is e.
+        return canonical(substitute(nodes, values), drop_stops=True).nodes
+
+    # The user's own values have lost digits where the formula does: they are read only where no other form would keep
+    # them. Sums of products are, as long as it is not what they sum up that loses digits.
+    sums = {n: stand_in for n, stand_in in stand_ins.items() if n.op.name == "einsum"}
+    summed = substitute([a for n in sums for a in n.args], sums)
+    if any(a.args for a in summed) and stable(summed).nodes != summed:
+        stand_ins = sums = {}
+    nodes = reduced(derived, sums)
     # Collecting equal factors can lose digits, or overflow, where the derivative as derived does not.
-    others = (lambda: derived, lambda: canonical(_of_stable(exprs), drop_stops=True).nodes)
+    others = (lambda: substitute(derived, sums), lambda: reduced(_of_stable(exprs), sums))
     kept = stable(nodes, others).nodes
-    return _cheaper(nodes, direct, primal) if kept == nodes else kept
+    if kept != nodes:
+        return kept
+    if stand_ins:
+        return nodes if len(sums) == len(stand_ins) else reduced(derived, stand_ins)
+    return _cheaper(nodes, direct, primal)
 
 
 def _evidently_fine(direct: Sequence[Node], primal: Collection[Node]) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from symgrad.api.inputs import array_program
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.op import OPS
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 
@@ -23,9 +22,9 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
     """Return stand-ins for values of an array program that its derivatives read and its own outputs compute anyway.
 
     The canonical form of a derivative may write a matrix product or a tanh in another way than the user did, and the
-    kernel would compute both. With a symbol in its place the forward value is computed once. The derivatives of tanh
-    and sigmoid are read off their values, so that what they were taken of need not be kept: their error is then an ulp
-    of one, not of themselves.
+    kernel would compute both. With a symbol in its place the forward value is computed once. Slopes of tanh and sigmoid
+    are not read off their values: 1 - tanh(x)**2 has no correct digit where it is small, and a quotient by it may be a
+    gradient's only term.
 
     Args:
         forward: the user's own expressions.
@@ -38,27 +37,12 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
         return {}, {}
     computed = set(topological(forward))
     order = topological(derived)
-    primals = {n: value for n in order if (value := _primal(n)) is not None and value in computed}
     kept = {n for n in order if n in computed and n.args and n.dtype == "real" and _costs(n)}
-    kept |= {*primals.values()}
     stand_ins: dict[Node, Node] = {}
-    for node in topological([*derived, *primals.values()], until=kept):
+    for node in topological(derived, until=kept):
         if node in kept:
             stand_ins[node] = symbol(Declaration(f"__value{len(stand_ins)}", REAL, node.shape))
-    slopes = {
-        n: 1 - (stand_ins[value] ** 2 if value.op.name == "tanh" else stand_ins[value])
-        for n, value in primals.items()
-    }
-    return {**stand_ins, **slopes}, {stand_in: node for node, stand_in in stand_ins.items()}
-
-
-def _primal(node: Node) -> Node | None:
-    """Return tanh(x) for sech(x)**2, and sigmoid(x) for sigmoid(-x)."""
-    if node.op.name == "sigmoid":
-        return OPS["sigmoid"](-node.args[0])
-    if node.op.name == "pow" and node.args[0].op.name == "sech" and node.args[1].is_number(2):
-        return OPS["tanh"](node.args[0].args[0])
-    return None
+    return stand_ins, {stand_in: node for node, stand_in in stand_ins.items()}
 
 
 def _costs(node: Node) -> bool:

@@ -98,7 +98,7 @@ class Sample:
 
         It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others.
         Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
-        in the others too.
+        in the others too where inputs are huge: the squares of a quotient do, but exp(x)/(1 + exp(x)) should not.
         """
         places = [k for k, n in enumerate(outputs) if n.op.pointwise and n.dtype == "real"]
         nodes = [outputs[k] for k in places]
@@ -112,13 +112,19 @@ class Sample:
             for one in moved:
                 inherent = inherent + np.abs(one - wide)
             found = self._stacked(nodes)
-            lost = ~np.isfinite(found)
+            lost = ~np.isfinite(found) & self._huge
             for form in others:
                 lost &= ~np.isfinite(self._stacked([form[k] for k in places]))
             nearest = wide.astype(np.float64)
             allowed = (2.0**FINE - 1) * np.spacing(np.abs(nearest)) + _AS_MUCH * inherent
             same = (found == nearest) | (np.isnan(found) & np.isnan(nearest)) | (lost if others else False)
             return bool((same | (np.abs(found - wide) <= allowed)).all())
+
+    @property
+    def _huge(self) -> Any:
+        """Where some input is."""
+        sizes = [np.abs(self._floats[n]) > _HUGE for n in self.leaves if n.dtype == "real"]
+        return np.any(sizes, axis=0) if sizes else np.zeros(len(self._points), np.bool_)
 
     def _stacked(self, nodes: Sequence[Node]) -> Any:
         return np.stack([np.broadcast_to(self.floats(n), (len(self._points),)) for n in nodes])
@@ -289,6 +295,9 @@ def _float_of(n: Node, args: list[Any]) -> Any:
 
 _REST = {"pi": 1.2246467991473532e-16, "E": 1.4456468917292502e-16}
 """What constants have beyond their floats."""
+
+_HUGE = 2.0**20
+"""Beyond, powers overflow; exponentials do before."""
 
 _CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
 

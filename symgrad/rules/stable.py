@@ -92,6 +92,24 @@ EXPONENTIALS = [
     ),
     _row("sigmoid-complement", _minus(one, sigmoid(a)), sigmoid(neg(a)), "sigmoid is near 1 for large a"),
     _row(
+        "difference-of-sigmoids",
+        _minus(sigmoid(a), sigmoid(neg(a))),
+        tanh(div(a, two)),
+        "definition; both are near 1/2 for small a",
+    ),
+    _row(
+        "sigmoid-less-half",
+        _minus(sigmoid(a), number(Fraction(1, 2))),
+        div(tanh(div(a, two)), two),
+        "definition; sigmoid is near 1/2 for small a",
+    ),
+    _row(
+        "sigmoid-curvature",
+        _minus(mul(sigmoid(a), _square(sigmoid(neg(a)))), mul(_square(sigmoid(a)), sigmoid(neg(a)))),
+        neg(mul(mul(sigmoid(a), sigmoid(neg(a))), tanh(div(a, two)))),
+        "the difference of sigmoids, both near 1/2 for small a",
+    ),
+    _row(
         "exp-over-expm1",
         div(exp(a), _minus(exp(a), one)),
         div(number(-1), expm1(neg(a))),
@@ -126,6 +144,18 @@ LOGARITHMS = [
     _row("log-of-exp", log(exp(a)), a, "inverse functions; the exponential overflows"),
     _row("softplus", log(add(one, exp(a))), softplus(a), "exp(a) overflows, or vanishes beside 1"),
     _row("softplus-of-log1p", log1p(exp(a)), softplus(a), "exp(a) overflows"),
+    _row(
+        "log-of-sigmoid",
+        log(sigmoid(a)),
+        neg(softplus(neg(a))),
+        "sigmoid is near 1 for large a, and vanishes for a far below 0",
+    ),
+    _row(
+        "difference-of-softpluses",
+        _minus(softplus(a), softplus(neg(a))),
+        a,
+        "definition; both are near log(2) for small a",
+    ),
     _row(
         "log-of-sum-of-exponentials",
         log(add(exp(a), exp(b))),
