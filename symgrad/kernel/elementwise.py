@@ -117,9 +117,9 @@ class ElementwiseKernel(Kernel):
     def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name:
             arrays = in_order(self.inputs, arrays, by_name)
-        settled = self._settled if out is not None and where is True else None
+        settled = self._settled if where is True else None
         if settled is not None:
-            found = settled(arrays, out)
+            found = self._into_new(settled, arrays) if out is None else settled(arrays, out)
             if found is not None:
                 return found
         if len(arrays) != len(self.inputs):
@@ -215,8 +215,10 @@ class ElementwiseKernel(Kernel):
         else:  # what is called once need not wait for the code of direct calls
             self._called = True
             return None
-        if out is not None:
-            return call(arrays, out)
+        return self._into_new(call, arrays) if out is None else call(arrays, out)
+
+    def _into_new(self, call: Callable[..., Any], arrays: tuple[Any, ...]) -> Any:
+        """Make a direct call with new outputs."""
         for array in arrays:
             if type(array) is np.ndarray and array.ndim:
                 if self._declined and not all(map(_plain, arrays, self.kinds, repeat(array.shape))):
@@ -236,9 +238,9 @@ class ElementwiseKernel(Kernel):
         return None if made is None else made(arrays, out)
 
     def _settle(self) -> None:
-        """Let calls with `out` go to the direct call at once, if nothing else is to be decided of them any more.
+        """Let calls go to the direct call at once, if nothing else is to be decided of them any more.
 
-        With many derivatives each thing that Python looks at takes as long as computing ten elements.
+        What Python looks at takes as long as computing ten elements of a formula with many derivatives.
         """
         decided = self._called and not self._quick and self.threads == 1
         self._settled = self._direct if decided else None
