@@ -202,6 +202,8 @@ class ElementwiseKernel(Kernel):
         with bar(f"compiling {count:,} equations, better", count * EQUATION_S):
             self._code.improve()
         self._quick = False
+        if self._direct is not None:
+            self._direct = self._first
         self._settle()
 
     # Calls without NumPy's machinery, in threads, without a ufunc, and outputs for `where`
@@ -232,8 +234,10 @@ class ElementwiseKernel(Kernel):
         return None
 
     def _first(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        """Make the direct call, which stands here from then on."""
-        made = self._direct = direct_call(self._code.loop, self._code.cell, self.kinds)
+        """Make the direct call, which stands here from then on, or until better code has a better loop."""
+        code = self._code
+        loop = code.loop if self._quick else code.better_loop()
+        made = self._direct = direct_call(loop, code.cell, self.kinds)
         self._settle()
         return None if made is None else made(arrays, out)
 

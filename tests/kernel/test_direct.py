@@ -144,6 +144,29 @@ def test_what_is_left_over_behind_whole_vectors_is_computed_as_a_vector_of_the_l
         same(outs, kernel.ufunc(x, u))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_better_code_has_a_better_loop_with_the_same_bits(dtype: str) -> None:
+    kernel: Any = sg.compile([X * U + 1, X > U, X / U], inputs=[X, U], dtype=dtype)
+    kernel(*np.ones((2, 3), dtype))
+    kernel(*np.ones((2, 3), dtype))
+    assert kernel.quick
+    quick = kernel._direct
+    assert kernel.ufunc is not None
+    kernel(*np.ones((2, 3), dtype))
+    better = kernel._direct
+    assert better is kernel._settled is not quick
+    for size in (1, 2, 7, 15, 16, 17, 33, 100, 1001):
+        x, u = draw((size, 2), dtype), draw(size, dtype)[::-1] + 1
+        for first in (x[:, 1], x[:, 1].copy(), np.broadcast_to(x[:1, 0], (size,))):
+            found = []
+            for call in (quick, better):
+                wide = np.zeros((2, size, 3), dtype)
+                outs = (wide[0, :, 1], np.zeros(size, bool), wide[1, ::-1, 2])
+                assert call((first, u), outs) is outs
+                found.append((wide, outs[1]))
+            same(*found)
+
+
 def test_many_inputs_and_outputs_in_any_order_and_place() -> None:
     xs = sg.symbols(" ".join(f"x{k}" for k in range(9)))
     kernel: Any = sg.compile([x * xs[0] for x in xs] * 2 + [sum(xs)], inputs=xs)
