@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from operator import mul
 from typing import Any, Protocol, final
 
@@ -14,10 +13,11 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.inputs import check_symmetric, in_order
-from symgrad.ir.sizes import Extent, Shape, Size, check_lengths, evaluate_size
+from symgrad.ir.sizes import Shape, Size, check_lengths, evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.kernel.guards import check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.shapes import Shapes
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.spares import Spares
 from symgrad.kernel.threads import in_pieces, targets, worthwhile
@@ -59,23 +59,6 @@ class ProgramCode(Protocol):
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
 
 
-@dataclass(slots=True)
-class _Fit:
-    """What follows from the shapes of inputs.
-
-    Args:
-        shapes: of the inputs.
-        batch: of the batch.
-        sizes: the value of every name of a size.
-        outputs: the shapes of the outputs, once they are needed.
-    """
-
-    shapes: list[tuple[int, ...]]
-    batch: tuple[int, ...]
-    sizes: Mapping[str, int]
-    outputs: list[tuple[int, ...]] | None = None
-
-
 @final
 class ArrayKernel(Kernel):
     """The kernel of a program with ops that take arrays as wholes.
@@ -90,12 +73,11 @@ class ArrayKernel(Kernel):
         "_code",
         "_compile",
         "_core",
-        "_fitted",
         "_guards",
         "_indices",
         "_large",
         "_loop",
-        "_sources",
+        "_shapes",
         "_spares",
         "_symmetric",
         "signature",
@@ -136,13 +118,11 @@ class ArrayKernel(Kernel):
         self._core = found.sizes
         self.sizes = code.names
         self._loop = ArrayLoop(code, found.sizes, found.axes, itemsizes, nin)
-        # Where the value of a name is read: an input, and an axis counted from its end.
-        self._sources = _sources(inputs)
+        self._shapes = Shapes(inputs, outputs)
         self._guards = guards_of(outputs)
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
-        self._fitted: _Fit | None = None
         self._call: Callable[..., Any] = self._call_plainly
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
             self._ufunc = self._call = self._as_ufunc(found, kinds)
@@ -242,7 +222,7 @@ class ArrayKernel(Kernel):
         return value
 
     def _check_values(self, arrays: Sequence[Any]) -> None:
-        sizes = self._fit(arrays).sizes
+        sizes = self._shapes.fit(arrays).sizes
         check_lengths(self._guards.lengths, sizes)
         check_filled(self._guards.filled, sizes)
         computed = [p.index for p in self._guards.positions if p.index.op is not SYMBOL]
@@ -264,90 +244,20 @@ class ArrayKernel(Kernel):
             if position.index.op is not SYMBOL:
                 check_position(position, values[position.index], sizes)
 
-    def _fit(self, arrays: Sequence[Any]) -> _Fit:
-        """Check the declared shapes, if they are not those of the last call, and return what follows from them.
-
-        Raises:
-            ShapeError: naming the inputs that do not agree.
-        """
-        shapes = [a.shape if type(a) is np.ndarray else np.shape(a) for a in arrays]
-        found = self._fitted
-        if found is None or found.shapes != shapes:
-            found = self._fitted = _Fit(shapes, self._check_shapes(arrays), self._sizes(arrays))
-        return found
-
-    def _sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
-        return {name: np.shape(arrays[k])[axis] for name, (k, axis) in self._sources.items()}
-
-    def _check_shapes(self, arrays: Sequence[Any]) -> tuple[int, ...]:
-        """Check the declared shapes, and return the shape of the batch.
-
-        Raises:
-            ShapeError: naming the inputs that do not agree.
-        """
-        shapes = [np.shape(a) for a in arrays]
-        sizes: dict[str, tuple[int, int]] = {}
-        batches: list[tuple[int, ...]] = []
-        for k, (symbol, shape) in enumerate(zip(self.symbols, shapes, strict=True)):
-            rank = len(symbol.shape)
-            if len(shape) < rank:
-                raise ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
-            split = len(shape) - rank
-            batches.append(shape[:split])
-            for size, found in zip(symbol.shape, shape[split:], strict=True):
-                if isinstance(size, int) and size != found:
-                    raise ShapeError(
-                        f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration)
-                    )
-                if isinstance(size, str):
-                    known, owner = sizes.setdefault(size, (found, k))
-                    if known != found:
-                        raise ShapeError(
-                            f"size {size} is {known} in '{self.inputs[owner]}' of shape {shapes[owner]} "
-                            f"and {found} in '{symbol.name}' of shape {shape}",
-                            expected=f"{self.symbols[owner].declaration} and {symbol.declaration}",
-                        )
-        if any(isinstance(size, Extent) for symbol in self.symbols for size in symbol.shape):
-            self._check_extents(shapes, {name: value for name, (value, _) in sizes.items()})
-        if not any(batches):
-            return ()
-        try:
-            return np.broadcast_shapes(*batches)
-        except ValueError:
-            text = ", ".join(f"{name} {shape}" for name, shape in zip(self.inputs, shapes, strict=True))
-            raise ShapeError(
-                f"the batches do not broadcast: {text}",
-                expected="axes before the declared ones that broadcast as in NumPy",
-            ) from None
-
-    def _output_shapes(self, fit: _Fit) -> list[tuple[int, ...]]:
-        if fit.outputs is None:
-            fit.outputs = [
-                fit.batch + tuple(evaluate_size(s, fit.sizes) for s in node.shape) for node in self.outputs
-            ]
-        return fit.outputs
-
-    def _check_extents(self, shapes: Sequence[tuple[int, ...]], sizes: Mapping[str, int]) -> None:
-        for symbol, shape in zip(self.symbols, shapes, strict=True):
-            wanted = tuple(evaluate_size(size, sizes) for size in symbol.shape)
-            if shape[len(shape) - len(wanted) :] != wanted:
-                raise ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
-
     def _explain(self, error: Exception, arrays: Sequence[Any], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
         try:
-            batch = self._check_shapes(arrays)
+            fit = self._shapes.fit(arrays)
         except ShapeError as found:
             return found
-        sizes = self._sizes(arrays)
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
             if not _is_array(target):
                 continue
-            core = tuple(evaluate_size(size, sizes) for size in self.outputs[k].shape)
-            shape = np.shape(target)
+            shape, wanted = np.shape(target), self._shapes.of_outputs(fit)[k]
+            core = wanted[len(fit.batch) :]
             if shape[max(len(shape) - len(core), 0) :] != core:
                 return ShapeError(
-                    f"out has shape {shape}, and output {k} has shape {batch + core}",
+                    f"out has shape {shape}, and output {k} has shape {wanted}",
                     expected="an array of the output's shape",
                 )
         if isinstance(error, ValueError) and "read-only" not in str(error):
@@ -367,14 +277,14 @@ class ArrayKernel(Kernel):
             return None
         if self._ufunc is None or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
             return None
-        return self._spares.arrays(self._output_shapes(self._fit(arrays)))
+        return self._spares.arrays(self._shapes.of_outputs(self._shapes.fit(arrays)))
 
     # Calls in threads, and without a ufunc
 
     def _in_threads(self, arrays: Sequence[Any], out: Any) -> Any:
         """Do what the ufunc would do, with a large batch in pieces; None if the ufunc itself should be called."""
-        fit = self._fit(arrays)
-        batch, shapes = fit.batch, self._output_shapes(fit)
+        fit = self._shapes.fit(arrays)
+        batch, shapes = fit.batch, self._shapes.of_outputs(fit)
         amount = max([*map(np.size, arrays), *map(math.prod, shapes)])
         if max(batch, default=1) == 1 or 0 in batch or amount < self._large:
             return None
@@ -390,8 +300,8 @@ class ArrayKernel(Kernel):
     def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:
         """Do what the ufunc would do, with any number of arguments: the batch one by one, into new arrays."""
         given = [np.require(a, kind, ["ALIGNED"]) for a, kind in zip(arrays, self.kinds, strict=False)]
-        batch = self._check_shapes(given)
-        sizes = self._sizes(given)
+        fit = self._shapes.fit(given)
+        batch, sizes = fit.batch, fit.sizes
         cores = [
             tuple(evaluate_size(s, sizes) for s in node.shape) for node in (*self.symbols, *self.outputs)
         ]
@@ -447,12 +357,3 @@ def _scalars(found: np.ndarray | tuple[np.ndarray, ...]) -> Any:
 def symbols_for(outputs: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:
     """Return the symbols that the outputs need: those they read, and those whose shapes give their sizes."""
     return [s for s in symbols if s.shape or s in set(symbols_of(outputs))]
-
-
-def _sources(inputs: Sequence[Node]) -> Mapping[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
-    for k, node in enumerate(inputs):
-        for axis, size in enumerate(node.shape):
-            if isinstance(size, str):
-                found.setdefault(size, (k, axis - len(node.shape)))
-    return found

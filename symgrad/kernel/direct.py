@@ -59,9 +59,15 @@ class _Machinery:
 
     def __init__(self) -> None:
         head = object.__basicsize__
-        layout = Layout(type=head - 8, value=head, bytes=bytes.__basicsize__ - 1, data=head)
-        # Its own time is a few nanoseconds an argument however it is compiled, so it is compiled quickly.
-        self.engine = kept(text(layout), quick=True)
+        layout = Layout(
+            type=head - 8,
+            value=head,
+            size=head,
+            items=tuple.__basicsize__,
+            bytes=bytes.__basicsize__ - 1,
+            data=head,
+        )
+        self.engine = kept(text(layout))
         self.method = _Method(b"kernel", self.engine.address(CALL), _FASTCALL, None)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)
@@ -93,23 +99,28 @@ def _as_known() -> bool:
             return False
     if ctypes.string_at(id(content) + bytes.__basicsize__ - 1, len(content)) != content:
         return False
+    items = (number, scalar, content)
+    found = (ctypes.c_size_t * 3).from_address(id(items) + tuple.__basicsize__)
+    if ctypes.c_ssize_t.from_address(id(items) + head).value != 3 or [*found] != [*map(id, items)]:
+        return False
     square = np.zeros((3, 5))
     frozen = np.zeros(7, np.float32)
     frozen.flags.writeable = False
     arrays = [square, square[:, 1:4], square.T, frozen, np.zeros((2, 3, 4), bool)]
-    if any(ctypes.c_void_p.from_address(id(x) + head - 8).value != id(type(x)) for x in (number, *arrays)):
+    typed = (number, items, *arrays)
+    if any(ctypes.c_void_p.from_address(id(x) + head - 8).value != id(type(x)) for x in typed):
         return False
     for array in arrays:
-        found = _Fields.from_address(id(array) + head)
+        fields = _Fields.from_address(id(array) + head)
         flags = array.flags
         said = flags.c_contiguous * _C_CONTIGUOUS + flags.aligned * _ALIGNED + flags.writeable * _WRITEABLE
         same = (
-            found.data == array.ctypes.data
-            and found.nd == array.ndim
-            and tuple(found.dimensions[: array.ndim]) == array.shape
-            and tuple(found.strides[: array.ndim]) == array.strides
-            and found.descr == id(array.dtype)
-            and found.flags & (_C_CONTIGUOUS | _ALIGNED | _WRITEABLE) == said
+            fields.data == array.ctypes.data
+            and fields.nd == array.ndim
+            and tuple(fields.dimensions[: array.ndim]) == array.shape
+            and tuple(fields.strides[: array.ndim]) == array.strides
+            and fields.descr == id(array.dtype)
+            and fields.flags & (_C_CONTIGUOUS | _ALIGNED | _WRITEABLE) == said
         )
         if not same:
             return False
@@ -119,9 +130,10 @@ def _as_known() -> bool:
 def direct_call(
     loop: int, cell: int, kinds: Sequence[Any], passed: int | None = None
 ) -> Callable[..., Any] | None:
-    """Return a function of all inputs and then all outputs that computes the outputs; None if there can be none.
+    """Return a function that computes the outputs; None if there can be none.
 
-    It returns None when it has done so, and NotImplemented, with nothing touched, if the arguments are not plain:
+    It takes the inputs and the outputs, a tuple each, or the array itself if there is one output. It returns what it
+    was given as outputs, the array if there is one; and None, with nothing touched, if the arguments are not plain:
     arrays of NumPy's own type, of the kernel's dtypes and of one shape, contiguous or of one axis; numbers among the
     inputs; and no overlap but that of an output with an input that is the same array.
 
@@ -140,11 +152,13 @@ def direct_call(
         "float": float,
         "double": np.float64,
         "float64": np.dtype(np.float64),
-        "done": None,
-        "declined": NotImplemented,
+        "tuple": tuple,
+        "none": None,
     }
     functions = {
         "keep": api.Py_IncRef,
+        "drop": api.Py_DecRef,
+        "list": api.PySequence_List,
         "release": api.PyEval_SaveThread,
         "acquire": api.PyEval_RestoreThread,
     }

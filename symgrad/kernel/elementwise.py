@@ -56,6 +56,7 @@ class ElementwiseKernel(Kernel):
         "_large",
         "_left",
         "_quick",
+        "_settled",
         "_shaped",
         "_spares",
         "_unasked",
@@ -104,6 +105,7 @@ class ElementwiseKernel(Kernel):
         self._direct: Callable[..., Any] | None = self._first if plain else None
         self._cut: Callable[..., Any] | None = None
         self._cut_from = 2 * piece(outputs, inputs) if threads > 1 else math.inf
+        self._settled: Callable[..., Any] | None = None
         self._called = self._declined = False
         self._quick, self._left, self._unasked = code.quick, code.left, _ASK_EVERY
         self._spares = Spares(self.kinds[len(inputs) :])
@@ -113,11 +115,18 @@ class ElementwiseKernel(Kernel):
         return self._code.module.ir
 
     def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
-        if by_name or len(arrays) != len(self.inputs):
+        if by_name:
+            arrays = in_order(self.inputs, arrays, by_name)
+        settled = self._settled if where is True else None
+        if settled is not None:
+            found = self._into_new(settled, arrays) if out is None else settled(arrays, out)
+            if found is not None:
+                return found
+        if len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
         if self._quick and self._pays(arrays):
             self._improve()
-        if self._direct is not None and where is True:
+        if self._direct is not None and settled is None and where is True:
             found = self._directly(arrays, out)
             if found is not None:
                 return found
@@ -193,6 +202,9 @@ class ElementwiseKernel(Kernel):
         with bar(f"compiling {count:,} equations, better", count * EQUATION_S):
             self._code.improve()
         self._quick = False
+        if self._direct is not None:
+            self._direct = self._first
+        self._settle()
 
     # Calls without NumPy's machinery, in threads, without a ufunc, and outputs for `where`
 
@@ -205,39 +217,48 @@ class ElementwiseKernel(Kernel):
         else:  # what is called once need not wait for the code of direct calls
             self._called = True
             return None
-        if out is not None:
-            outs = as_tuple(out)
-            if call(*arrays, *outs) is not None:
-                return None
-            return outs[0] if len(outs) == 1 else out
+        return self._into_new(call, arrays) if out is None else call(arrays, out)
+
+    def _into_new(self, call: Callable[..., Any], arrays: tuple[Any, ...]) -> Any:
+        """Make a direct call with new outputs."""
         for array in arrays:
             if type(array) is np.ndarray and array.ndim:
                 if self._declined and not all(map(_plain, arrays, self.kinds, repeat(array.shape))):
                     return None
-                made = self._spares.alike(array.shape, array.size)
-                if call(*arrays, *made) is not None:
+                found = call(arrays, self._spares.alike(array.shape, array.size))
+                if found is None:
                     # An input is not plain, or a result was changed itself before it was dropped.
                     self._declined = True
                     self._spares.clear()
-                    return None
-                return made[0] if len(self.outputs) == 1 else made
+                return found
         return None
 
-    def _first(self, *arguments: Any) -> Any:
-        """Make the direct call, which stands here from then on."""
-        made = self._direct = direct_call(self._code.loop, self._code.cell, self.kinds)
-        return NotImplemented if made is None else made(*arguments)
+    def _first(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        """Make the direct call, which stands here from then on, or until better code has a better loop."""
+        code = self._code
+        loop = code.loop if self._quick else code.better_loop()
+        made = self._direct = direct_call(loop, code.cell, self.kinds)
+        self._settle()
+        return None if made is None else made(arrays, out)
 
-    def _first_cut(self, *arguments: Any) -> Any:
+    def _settle(self) -> None:
+        """Let calls go to the direct call at once, if nothing else is to be decided of them any more.
+
+        What Python looks at takes as long as computing ten elements of a formula with many derivatives.
+        """
+        decided = self._called and not self._quick and self.threads == 1
+        self._settled = self._direct if decided else None
+
+    def _first_cut(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """Make the direct call in several threads, which stands here from then on."""
         least = int(self._cut_from) // 2
         code, threads = self._code, self.threads
         made = call_in_team(code.loop, code.cell, self.kinds, least=least, threads=threads)
         if made is None:
             self._direct = None
-            return NotImplemented
+            return None
         self._cut = made
-        return made(*arguments)
+        return made(arrays, out)
 
     def _much(self, arrays: tuple[Any, ...]) -> bool:
         """Tell whether a call is worth cutting, by its first array: in a direct call all have one shape."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 from weakref import getweakrefcount
 
@@ -92,7 +93,7 @@ class Spares:
         """
         amount = size * self._width
         if amount < _LEAST:
-            return tuple([np.empty(shape, kind) for kind in self._kinds])
+            return tuple(map(np.empty, repeat(shape), self._kinds))
         if amount > _MOST or not _RELIABLE:
             return tuple([spread(shape, kind, k) for k, kind in enumerate(self._kinds)])
         return self._take(shape, (shape,) * len(self._kinds))

@@ -179,6 +179,6 @@ class _Cut:
         self._share = share
         self._call = call
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, arrays: tuple[Any, ...], out: Any) -> Any:
         self._team.prepare(self._helpers)
-        return self._call(*arguments)
+        return self._call(arrays, out)

@@ -7,9 +7,10 @@ import math
 from typing import Literal, TypeAlias
 
 from symgrad.llvm import loop
+from symgrad.llvm.binding import made_once
 from symgrad.llvm.emit import Module, emit
 from symgrad.llvm.jit import Engine
-from symgrad.llvm.shared import address, provide
+from symgrad.llvm.shared import address, kept, provide
 from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import FloatType
 from symgrad.lower.limits import better_pays_from
@@ -18,6 +19,11 @@ from symgrad.lower.schedule import Schedule
 __all__ = ["Code", "Effort"]
 
 Effort: TypeAlias = Literal["auto", "high"]
+
+
+@made_once
+def _better_loop(sizes: frozenset[int]) -> Engine:
+    return kept(loop.driver(sizes))
 
 
 class Code:
@@ -45,6 +51,7 @@ class Code:
         "_module",
         "_pays_from",
         "_plan",
+        "_sizes",
         "_target",
         "_words",
         "bools",
@@ -66,8 +73,8 @@ class Code:
         self._module: Module | None = None
         module = emit(plan, real, self._target, quick=True) if self.quick else self.module
         self.bools = module.bools
-        # Hardly any time is spent in the inner loop, so all kernels share the code that is soonest there.
-        sizes = frozenset(module.itemsizes)
+        # Hardly any time is spent in the inner loop, so all kernels begin with the code that is soonest there.
+        self._sizes = sizes = frozenset(module.itemsizes)
         inner = loop.driver_name(sizes)
         provide({inner: loop.driver(sizes), **module.shared})
         engine = Engine(module.ir, quick=self.quick)
@@ -87,6 +94,10 @@ class Code:
     def left(self) -> float:
         """How many elements more are to be computed until better code pays: a number, infinite when it is there."""
         return self._pays_from - self._words[1]
+
+    def better_loop(self) -> int:
+        """Return the address of an inner loop that LLVM optimised: for few elements of many arrays, and for strides."""
+        return _better_loop(self._sizes).address(loop.driver_name(self._sizes))
 
     def improve(self) -> None:
         """Compile the better code; whoever calls from now on runs it."""

@@ -10,13 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.llvm.loop import FIELDS
-from symgrad.llvm.module_text import ATTRIBUTES, load_fields
+from symgrad.llvm.module_text import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.overlap_code import OVERLAP
 
 __all__ = ["CALL", "INFO", "Layout", "text"]
 
 CALL = "direct.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count)``; `self` is a bytes object with
-`INFO`, and behind it the dtypes of the arguments."""
+`INFO`, and behind it the dtypes of the arguments. The arguments: a tuple of all inputs; a tuple of all outputs, or the
+one. It returns what the kernel returns, which is new to its caller, or None if it declines."""
 
 INFO = (
     ("loop", "ptr"),
@@ -26,10 +28,12 @@ INFO = (
     ("float", "ptr"),  # Python's
     ("double", "ptr"),  # NumPy's
     ("float64", "ptr"),  # its dtype
-    ("done", "ptr"),  # what is returned
-    ("declined", "ptr"),
-    ("keep", "ptr"),  # functions of Python: Py_IncRef, PyEval_SaveThread, PyEval_RestoreThread
-    ("release", "ptr"),
+    ("tuple", "ptr"),  # the type
+    ("none", "ptr"),
+    ("keep", "ptr"),  # functions of Python: Py_IncRef, Py_DecRef
+    ("drop", "ptr"),
+    ("list", "ptr"),  # PySequence_List
+    ("release", "ptr"),  # PyEval_SaveThread, PyEval_RestoreThread
     ("acquire", "ptr"),
     ("many", "i64"),  # elements from which on the interpreter's lock is released
 )
@@ -42,20 +46,24 @@ class Layout:
     Args:
         type: of any object.
         value: of a float, and of a NumPy scalar.
+        size: of a tuple: how many items it has.
+        items: of a tuple: the first.
         bytes: the content of bytes.
         data: of an array, its other fields following in the order of NumPy's header.
     """
 
     type: int
     value: int
+    size: int
+    items: int
     bytes: int
     data: int
 
 
-# Flags of arrays: 1 C-contiguous, 256 aligned, 1024 writeable; the sign bit: NumPy warns of a write. An array of one
-# axis may have any stride. An output may be an input (every element is read before it is written); any other overlap is
-# for NumPy, which makes copies.
-_CODE = """\
+_SAVED = 2**14
+"""Bytes of inputs that may be saved for the last vector."""
+
+_ENTRY = """\
 define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
 entry:
   %info = getelementptr i8, ptr %self, i64 {bytes}
@@ -63,28 +71,68 @@ entry:
   %descrs = getelementptr i64, ptr %info, i64 {descrs}
   %plan = load atomic ptr, ptr %cell acquire, align 8
 {plan}
-  %all = icmp eq i64 %count, %nargs
+  %two = icmp eq i64 %count, 2
+  br i1 %two, label %given, label %decline
+given:
+  %inputs = load ptr, ptr %args
+  %inputs.type.at = getelementptr i8, ptr %inputs, i64 {type}
+  %inputs.type = load ptr, ptr %inputs.type.at
+  %inputs.tupled = icmp eq ptr %inputs.type, %tuple
+  br i1 %inputs.tupled, label %count.inputs, label %decline
+count.inputs:
+  %inputs.size.at = getelementptr i8, ptr %inputs, i64 {size}
+  %inputs.size = load i64, ptr %inputs.size.at
+  %in.items = getelementptr i8, ptr %inputs, i64 {items}
+  %out.at = getelementptr ptr, ptr %args, i64 1
+  %out = load ptr, ptr %out.at
+  %out.type.at = getelementptr i8, ptr %out, i64 {type}
+  %out.type = load ptr, ptr %out.type.at
+  %out.tupled = icmp eq ptr %out.type, %tuple
+  br i1 %out.tupled, label %count.outputs, label %counted
+count.outputs:
+  %out.size.at = getelementptr i8, ptr %out, i64 {size}
+  %out.size = load i64, ptr %out.size.at
+  %out.first = getelementptr i8, ptr %out, i64 {items}
+  br label %counted
+counted:
+  %out.count = phi i64 [ 1, %count.inputs ], [ %out.size, %count.outputs ]
+  %out.items = phi ptr [ %out.at, %count.inputs ], [ %out.first, %count.outputs ]
+  %nout = sub i64 %nargs, %nin
+  %in.all = icmp eq i64 %inputs.size, %nin
+  %out.all = icmp eq i64 %out.count, %nout
+  %all = and i1 %in.all, %out.all
   br i1 %all, label %tables, label %decline
 tables:
   %places = alloca ptr, i64 %nargs
   %steps = alloca i64, i64 %nargs
   %dimension = alloca i64
-  %nargs.up = add i64 %nargs, 7
-  %table = and i64 %nargs.up, -8
-  %begins = alloca i64, i64 %table
-  %ends = alloca i64, i64 %table
+  %minus.nin = sub i64 0, %nin
+  %items.of.outputs = getelementptr ptr, ptr %out.items, i64 %minus.nin
   br label %argument
+"""
 
+# Flags of arrays: 1 C-contiguous, 256 aligned, 1024 writeable; the sign bit: NumPy warns of a write. An array of one
+# axis may have any stride. Outputs above or below all inputs and all outputs before them, as they mostly are, overlap
+# nothing (`clear`).
+_ARGUMENT = """
 argument:
   %k = phi i64 [ 0, %tables ], [ %k.next, %taken ]
   %first = phi ptr [ null, %tables ], [ %first.next, %taken ]
-  %object.at = getelementptr ptr, ptr %args, i64 %k
+  %n = phi i64 [ 0, %tables ], [ %n.next, %taken ]
+  %vectors = phi i1 [ true, %tables ], [ %vectors.next, %taken ]
+  %clear = phi i1 [ true, %tables ], [ %clear.next, %taken ]
+  %in.low = phi i64 [ -1, %tables ], [ %in.low.next, %taken ]
+  %in.high = phi i64 [ 0, %tables ], [ %in.high.next, %taken ]
+  %out.low = phi i64 [ -1, %tables ], [ %out.low.next, %taken ]
+  %out.high = phi i64 [ 0, %tables ], [ %out.high.next, %taken ]
+  %input = icmp slt i64 %k, %nin
+  %items = select i1 %input, ptr %in.items, ptr %items.of.outputs
+  %object.at = getelementptr ptr, ptr %items, i64 %k
   %object = load ptr, ptr %object.at
   %descr.at = getelementptr ptr, ptr %descrs, i64 %k
   %descr.wanted = load ptr, ptr %descr.at, align 1
   %type.at = getelementptr i8, ptr %object, i64 {type}
   %type = load ptr, ptr %type.at
-  %input = icmp slt i64 %k, %nin
   %is.array = icmp eq ptr %type, %array
   br i1 %is.array, label %fields, label %scalar
 
@@ -140,7 +188,17 @@ stride:
   br i1 %separate, label %compare, label %decline
 compare:
   %is.first = icmp eq ptr %first, null
-  br i1 %is.first, label %taken, label %ranks
+  br i1 %is.first, label %multiply, label %ranks
+multiply:
+  %m = phi i32 [ 0, %compare ], [ %m.next, %multiply ]
+  %so.far = phi i64 [ 1, %compare ], [ %product, %multiply ]
+  %m.wide = zext i32 %m to i64
+  %l.at = getelementptr i64, ptr %shape, i64 %m.wide
+  %l = load i64, ptr %l.at
+  %product = mul i64 %so.far, %l
+  %m.next = add i32 %m, 1
+  %m.more = icmp slt i32 %m.next, %nd
+  br i1 %m.more, label %multiply, label %interval
 ranks:
   %first.nd.at = getelementptr i8, ptr %first, i64 {nd}
   %first.nd = load i32, ptr %first.nd.at
@@ -160,144 +218,166 @@ axis:
 axis.same:
   %d.next = add i32 %d, 1
   %d.more = icmp slt i32 %d.next, %nd
-  br i1 %d.more, label %axis, label %taken
+  br i1 %d.more, label %axis, label %interval
+
+interval:
+  %n.here = phi i64 [ %product, %multiply ], [ %n, %axis.same ]
+  %first.here = phi ptr [ %object, %multiply ], [ %first, %axis.same ]
+  %still = icmp eq i64 %stride.taken, 0
+  %in.line = icmp eq i64 %stride.taken, %size
+  %loads = or i1 %in.line, %still
+  %vectors.here = and i1 %vectors, %loads
+  %begin.word = ptrtoint ptr %data to i64
+  %less.one = sub i64 %n.here, 1
+  %span = mul i64 %stride.taken, %less.one
+  %last = add i64 %begin.word, %span
+  %begin = call i64 @llvm.umin.i64(i64 %begin.word, i64 %last)
+  %highest = call i64 @llvm.umax.i64(i64 %begin.word, i64 %last)
+  %end = add i64 %highest, %size
+  br i1 %input, label %taken.input, label %taken.output
+taken.input:
+  %in.lower = call i64 @llvm.umin.i64(i64 %in.low, i64 %begin)
+  %in.higher = call i64 @llvm.umax.i64(i64 %in.high, i64 %end)
+  br label %taken
+taken.output:
+  %above.in = icmp uge i64 %begin, %in.high
+  %below.in = icmp ule i64 %end, %in.low
+  %beside.in = or i1 %above.in, %below.in
+  %above.out = icmp uge i64 %begin, %out.high
+  %below.out = icmp ule i64 %end, %out.low
+  %beside.out = or i1 %above.out, %below.out
+  %beside = and i1 %beside.in, %beside.out
+  %clear.here = and i1 %clear, %beside
+  %out.lower = call i64 @llvm.umin.i64(i64 %out.low, i64 %begin)
+  %out.higher = call i64 @llvm.umax.i64(i64 %out.high, i64 %end)
+  br label %taken
 
 taken:
-  %place = phi ptr [ %value, %scalar ], [ %data, %compare ], [ %data, %axis.same ]
-  %step = phi i64 [ 0, %scalar ], [ %stride.taken, %compare ], [ %stride.taken, %axis.same ]
-  %first.next = phi ptr [ %first, %scalar ], [ %object, %compare ], [ %first, %axis.same ]
+  %place = phi ptr [ %value, %scalar ], [ %data, %taken.input ], [ %data, %taken.output ]
+  %step = phi i64 [ 0, %scalar ], [ %stride.taken, %taken.input ], [ %stride.taken, %taken.output ]
+  %first.next = phi ptr [ %first, %scalar ], [ %first.here, %taken.input ], [ %first.here, %taken.output ]
+  %n.next = phi i64 [ %n, %scalar ], [ %n.here, %taken.input ], [ %n.here, %taken.output ]
+  %vectors.next = phi i1 [ %vectors, %scalar ], [ %vectors.here, %taken.input ], [ %vectors.here, %taken.output ]
+  %clear.next = phi i1 [ %clear, %scalar ], [ %clear, %taken.input ], [ %clear.here, %taken.output ]
+  %in.low.next = phi i64 [ %in.low, %scalar ], [ %in.lower, %taken.input ], [ %in.low, %taken.output ]
+  %in.high.next = phi i64 [ %in.high, %scalar ], [ %in.higher, %taken.input ], [ %in.high, %taken.output ]
+  %out.low.next = phi i64 [ %out.low, %scalar ], [ %out.low, %taken.input ], [ %out.lower, %taken.output ]
+  %out.high.next = phi i64 [ %out.high, %scalar ], [ %out.high, %taken.input ], [ %out.higher, %taken.output ]
   %place.at = getelementptr ptr, ptr %places, i64 %k
   store ptr %place, ptr %place.at
   %step.at = getelementptr i64, ptr %steps, i64 %k
   store i64 %step, ptr %step.at
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, %nargs
-  br i1 %k.more, label %argument, label %count.elements
-
-count.elements:
+  br i1 %k.more, label %argument, label %counted.elements
+counted.elements:
   %some = icmp ne ptr %first.next, null
-  br i1 %some, label %measure, label %decline
-measure:
-  %rank.at = getelementptr i8, ptr %first.next, i64 {nd}
-  %rank = load i32, ptr %rank.at
-  %lengths.at = getelementptr i8, ptr %first.next, i64 {shape}
-  %lengths = load ptr, ptr %lengths.at
-  br label %multiply
-multiply:
-  %m = phi i32 [ 0, %measure ], [ %m.next, %multiply ]
-  %so.far = phi i64 [ 1, %measure ], [ %n, %multiply ]
-  %m.wide = zext i32 %m to i64
-  %l.at = getelementptr i64, ptr %lengths, i64 %m.wide
-  %l = load i64, ptr %l.at
-  %n = mul i64 %so.far, %l
-  %m.next = add i32 %m, 1
-  %m.more = icmp slt i32 %m.next, %rank
-  br i1 %m.more, label %multiply, label %spread
-
-spread:
-  %s = phi i64 [ 0, %multiply ], [ %s.next, %spread ]
-  %s.begin.at = getelementptr i64, ptr %begins, i64 %s
-  store i64 0, ptr %s.begin.at
-  %s.end.at = getelementptr i64, ptr %ends, i64 %s
-  store i64 0, ptr %s.end.at
-  %s.next = add i64 %s, 1
-  %s.more = icmp slt i64 %s.next, %table
-  br i1 %s.more, label %spread, label %place.test
-
-place.test:
-  %o = phi i64 [ 0, %spread ], [ %o.next, %noted ]
-  %o.more = icmp slt i64 %o, %nargs
-  br i1 %o.more, label %interval, label %run
-interval:
-  %o.place.at = getelementptr i64, ptr %places, i64 %o
-  %o.place = load i64, ptr %o.place.at
-  %o.step.at = getelementptr i64, ptr %steps, i64 %o
-  %o.step = load i64, ptr %o.step.at
-  %o.size.at = getelementptr i64, ptr %sizes, i64 %o
-  %o.size = load i64, ptr %o.size.at
-  %n.less.one = sub i64 %n, 1
-  %o.span = mul i64 %o.step, %n.less.one
-  %o.last = add i64 %o.place, %o.span
-  %o.reversed = icmp slt i64 %o.span, 0
-  %o.begin = select i1 %o.reversed, i64 %o.last, i64 %o.place
-  %o.highest = select i1 %o.reversed, i64 %o.place, i64 %o.last
-  %o.end = add i64 %o.highest, %o.size
-  %o.input = icmp slt i64 %o, %nin
-  br i1 %o.input, label %noted, label %output
-output:
-  %o.begin.one = insertelement <8 x i64> poison, i64 %o.begin, i32 0
-  %o.begin.all = shufflevector <8 x i64> %o.begin.one, <8 x i64> poison, <8 x i32> zeroinitializer
-  %o.end.one = insertelement <8 x i64> poison, i64 %o.end, i32 0
-  %o.end.all = shufflevector <8 x i64> %o.end.one, <8 x i64> poison, <8 x i32> zeroinitializer
-  br label %eight
-eight:
-  %e = phi i64 [ 0, %output ], [ %e.next, %eight.fine ]
-  %e.begin.at = getelementptr i64, ptr %begins, i64 %e
-  %e.begin = load <8 x i64>, ptr %e.begin.at, align 8
-  %e.end.at = getelementptr i64, ptr %ends, i64 %e
-  %e.end = load <8 x i64>, ptr %e.end.at, align 8
-  %e.before = icmp ult <8 x i64> %e.begin, %o.end.all
-  %e.after = icmp ult <8 x i64> %o.begin.all, %e.end
-  %e.overlap = and <8 x i1> %e.before, %e.after
-  %e.word = bitcast <8 x i1> %e.overlap to i8
-  %e.any = icmp ne i8 %e.word, 0
-  br i1 %e.any, label %closely, label %eight.fine
-eight.fine:
-  %e.next = add i64 %e, 8
-  %e.more = icmp slt i64 %e.next, %o
-  br i1 %e.more, label %eight, label %noted
+  br i1 %some, label %overlaps, label %decline
+overlaps:
+  br i1 %clear.next, label %run, label %closely
 closely:
-  %j = phi i64 [ 0, %eight ], [ %j.next, %other.fine ]
-  %j.begin.at = getelementptr i64, ptr %begins, i64 %j
-  %j.begin = load i64, ptr %j.begin.at
-  %j.end.at = getelementptr i64, ptr %ends, i64 %j
-  %j.end = load i64, ptr %j.end.at
-  %begins.before = icmp ult i64 %j.begin, %o.end
-  %ends.after = icmp ult i64 %o.begin, %j.end
-  %overlap = and i1 %begins.before, %ends.after
-  %j.place.at = getelementptr i64, ptr %places, i64 %j
-  %j.place = load i64, ptr %j.place.at
-  %j.step.at = getelementptr i64, ptr %steps, i64 %j
-  %j.step = load i64, ptr %j.step.at
-  %same.place = icmp eq i64 %j.place, %o.place
-  %same.step = icmp eq i64 %j.step, %o.step
-  %j.input = icmp slt i64 %j, %nin
-  %same = and i1 %same.place, %same.step
-  %in.place = and i1 %same, %j.input
-  %apart = xor i1 %overlap, true
-  %harmless = or i1 %apart, %in.place
-  br i1 %harmless, label %other.fine, label %decline
-other.fine:
-  %j.next = add i64 %j, 1
-  %j.more = icmp slt i64 %j.next, %o
-  br i1 %j.more, label %closely, label %noted
-noted:
-  %o.begin.at = getelementptr i64, ptr %begins, i64 %o
-  store i64 %o.begin, ptr %o.begin.at
-  %o.end.at = getelementptr i64, ptr %ends, i64 %o
-  store i64 %o.end, ptr %o.end.at
-  %o.next = add i64 %o, 1
-  br label %place.test
+  %lapped = call i1 @direct.overlap(ptr %places, ptr %steps, ptr %sizes, i64 %n.next, i64 %nin, i64 %nargs)
+  br i1 %lapped, label %decline, label %run
+"""
 
+# What is left over behind the last whole vector is computed as a vector, too: of the last elements, some of which are
+# computed a second time. Their inputs are saved before, for an output may be an input. The loop itself would collect
+# what is left over in buffers, which for thirty arguments takes as long as eighty elements.
+_RUN = """
 run:
-  store i64 %n, ptr %dimension
-  %long = icmp sge i64 %n, %many
-  br i1 %long, label %unlocked, label %locked
-unlocked:
-  %state = call ptr %release()
-  call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %passed)
-  call void %acquire(ptr %state)
-  br label %finish
+  %width.less.one = sub i64 %width, 1
+  %over = and i64 %n.next, %width.less.one
+  %whole = sub i64 %n.next, %over
+  %uneven = icmp ne i64 %over, 0
+  %enough = icmp ne i64 %whole, 0
+  %vector.bytes = mul i64 %width, 8
+  %saved.bytes = mul i64 %vector.bytes, %nin
+  %small = icmp ule i64 %saved.bytes, {saved}
+  %left = and i1 %uneven, %enough
+  %aligned = and i1 %vectors.next, %small
+  %again = and i1 %left, %aligned
+  %n.first = select i1 %again, i64 %whole, i64 %n.next
+  store i64 %n.first, ptr %dimension
+  %long = icmp sge i64 %n.next, %many
+  %lasts = alloca ptr, i64 %nargs
+  br i1 %again, label %save, label %locked
+save:
+  %saved = alloca i8, i64 %saved.bytes, align 64
+  %from = sub i64 %n.next, %width
+  br label %last.argument
+last.argument:
+  %v = phi i64 [ 0, %save ], [ %v.next, %last.known ]
+  %v.step.at = getelementptr i64, ptr %steps, i64 %v
+  %v.step = load i64, ptr %v.step.at
+  %v.place.at = getelementptr ptr, ptr %places, i64 %v
+  %v.place = load ptr, ptr %v.place.at
+  %v.shift = mul i64 %v.step, %from
+  %v.last = getelementptr i8, ptr %v.place, i64 %v.shift
+  %v.input = icmp slt i64 %v, %nin
+  %v.moves = icmp ne i64 %v.step, 0
+  %v.saved = and i1 %v.input, %v.moves
+  br i1 %v.saved, label %copy, label %last.known
+copy:
+  %v.offset = mul i64 %v, %vector.bytes
+  %v.buffer = getelementptr i8, ptr %saved, i64 %v.offset
+  %v.bytes = mul i64 %width, %v.step
+  call void @llvm.memcpy.p0.p0.i64(ptr %v.buffer, ptr %v.last, i64 %v.bytes, i1 false)
+  br label %last.known
+last.known:
+  %v.from = phi ptr [ %v.last, %last.argument ], [ %v.buffer, %copy ]
+  %v.at = getelementptr ptr, ptr %lasts, i64 %v
+  store ptr %v.from, ptr %v.at
+  %v.next = add i64 %v, 1
+  %v.more = icmp slt i64 %v.next, %nargs
+  br i1 %v.more, label %last.argument, label %locked
+
 locked:
+  br i1 %long, label %unlock, label %compute
+unlock:
+  br i1 %out.tupled, label %hold, label %unlocked
+hold:
+  %list.held = call ptr %list(ptr %out)
+  %held.any = icmp ne ptr %list.held, null
+  br i1 %held.any, label %unlocked, label %exhausted
+unlocked:
+  %held = phi ptr [ null, %unlock ], [ %list.held, %hold ]
+  %thread = call ptr %release()
+  br label %compute
+compute:
+  %state = phi ptr [ null, %locked ], [ %thread, %unlocked ]
+  %holding = phi ptr [ null, %locked ], [ %held, %unlocked ]
   call void %loop(ptr %places, ptr %dimension, ptr %steps, ptr %passed)
+  br i1 %again, label %compute.last, label %computed
+compute.last:
+  store i64 %width, ptr %dimension
+  call void %loop(ptr %lasts, ptr %dimension, ptr %steps, ptr %passed)
+  br label %computed
+computed:
+  br i1 %long, label %lock, label %finish
+lock:
+  call void %acquire(ptr %state)
+  call void %drop(ptr %holding)
   br label %finish
 finish:
-  call void %keep(ptr %done)
-  ret ptr %done
+  %one.output = icmp eq i64 %nout, 1
+  br i1 %one.output, label %only, label %returned
+only:
+  %the.output = load ptr, ptr %out.items
+  br label %returned
+returned:
+  %result = phi ptr [ %out, %finish ], [ %the.output, %only ]
+  call void %keep(ptr %result)
+  ret ptr %result
 decline:
-  call void %keep(ptr %declined)
-  ret ptr %declined
+  call void %keep(ptr %none)
+  ret ptr %none
+exhausted:
+  ret ptr null
 }
+
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
 
@@ -306,15 +386,15 @@ def text(layout: Layout) -> str:
     places = {
         "fields": load_fields("%info", INFO),
         "descrs": len(INFO),
-        "plan": load_fields("%plan", FIELDS, {"nargs", "nin", "sizes"}),
+        "plan": load_fields("%plan", FIELDS, {"nargs", "nin", "width", "sizes"}),
         "type": layout.type,
         "value": layout.value,
+        "size": layout.size,
+        "items": layout.items,
         "bytes": layout.bytes,
         "data": layout.data,
         "nd": layout.data + 8,
         "shape": layout.data + 16,
+        "saved": _SAVED,
     }
-    code = _CODE
-    for name, place in places.items():
-        code = code.replace(f"{{{name}}}", str(place))
-    return code + ATTRIBUTES
+    return filled(_ENTRY + _ARGUMENT + _RUN, places) + OVERLAP + ATTRIBUTES

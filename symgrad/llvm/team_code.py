@@ -64,7 +64,7 @@ _JOB = (
     ("most", "i64"),
     ("n", "i64"),
     ("parts", "i64"),
-)  # and behind them the first element that nobody has taken
+)  # and behind them, in one word of two halves, how much has been taken from the front and how much from the back
 
 _FRACTION = 2
 """A thread takes what is left, divided by the number of threads and by this: so all end together."""
@@ -94,8 +94,11 @@ give.way:
   br label %watch
 """
 
-# Pieces become smaller towards the end. They begin at multiples of 32 elements: no kernel's vectors have more, so no
-# piece but the last leaves a remainder that must be gathered.
+# Pieces become smaller, the fewer elements are left. The caller takes them from the front and workers from the back: in
+# a loop of calls with the same arrays each finds most of its elements in its own caches, where it left them.
+#
+# Pieces begin at multiples of 32 elements, and are counted in them (so there are less than 2**37): no kernel's vectors
+# have more, so no piece but that at the end leaves a remainder.
 _CODE = """\
 define void @team.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %share) #0 {
 entry:
@@ -185,7 +188,7 @@ few.or.none:
   br i1 %some, label %begin, label %alone
 
 begin:
-  call void @team.take(ptr %job)
+  call void @team.take(ptr %job, i1 false)
   br label %end
 end:
   %e = phi i64 [ 0, %begin ], [ %e.next, %ended ]
@@ -212,38 +215,58 @@ done:
   ret void
 }
 
-define internal void @team.take(ptr %job) #0 {
+define internal void @team.take(ptr %job, i1 %behind) #0 {
 entry:
 {job.fields}
   %next.at = getelementptr i64, ptr %job, i64 {next}
   %mine = alloca ptr, i64 %nargs
   %dimension = alloca i64
+  %n.up = add i64 %n, 31
+  %all = lshr i64 %n.up, 5
+  %least.up = add i64 %least, 31
+  %fewest = lshr i64 %least.up, 5
+  %most.up = add i64 %most, 31
+  %utmost = lshr i64 %most.up, 5
   br label %again
 again:
   %start = load atomic i64, ptr %next.at monotonic, align 8
   br label %try
 try:
-  %from = phi i64 [ %start, %again ], [ %seen, %size ]
-  %rest = sub i64 %n, %from
+  %ends = phi i64 [ %start, %again ], [ %seen, %size ]
+  %front = and i64 %ends, 4294967295
+  %back = lshr i64 %ends, 32
+  %unbegun = sub i64 %all, %front
+  %rest = sub i64 %unbegun, %back
   %any = icmp sgt i64 %rest, 0
   br i1 %any, label %size, label %done
 size:
   %part = udiv i64 %rest, %parts
-  %large = icmp sgt i64 %part, %most
-  %at.most = select i1 %large, i64 %most, i64 %part
-  %small = icmp slt i64 %at.most, %least
-  %some = select i1 %small, i64 %least, i64 %at.most
-  %above = add i64 %some, 31
-  %lines = and i64 %above, -32
-  %last = icmp slt i64 %rest, %lines
-  %length = select i1 %last, i64 %rest, i64 %lines
-  %to = add i64 %from, %length
-  %taking = cmpxchg ptr %next.at, i64 %from, i64 %to monotonic monotonic, align 8
+  %large = icmp sgt i64 %part, %utmost
+  %at.most = select i1 %large, i64 %utmost, i64 %part
+  %small = icmp slt i64 %at.most, %fewest
+  %some = select i1 %small, i64 %fewest, i64 %at.most
+  %last = icmp slt i64 %rest, %some
+  %length = select i1 %last, i64 %rest, i64 %some
+  %at.back = shl i64 %length, 32
+  %step.on = select i1 %behind, i64 %at.back, i64 %length
+  %to = add i64 %ends, %step.on
+  %taking = cmpxchg ptr %next.at, i64 %ends, i64 %to monotonic monotonic, align 8
   %seen = extractvalue { i64, i1 } %taking, 0
   %taken = extractvalue { i64, i1 } %taking, 1
-  br i1 %taken, label %place, label %try
+  br i1 %taken, label %begin, label %try
+begin:
+  %behind.end = sub i64 %all, %back
+  %behind.begin = sub i64 %behind.end, %length
+  %begin.at = select i1 %behind, i64 %behind.begin, i64 %front
+  %from = shl i64 %begin.at, 5
+  %most.left = sub i64 %n, %from
+  %whole = shl i64 %length, 5
+  %cut = icmp slt i64 %most.left, %whole
+  %count = select i1 %cut, i64 %most.left, i64 %whole
+  store i64 %count, ptr %dimension
+  br label %place
 place:
-  %k = phi i64 [ 0, %size ], [ %k.next, %place ]
+  %k = phi i64 [ 0, %begin ], [ %k.next, %place ]
   %arg.at = getelementptr ptr, ptr %args, i64 %k
   %arg = load ptr, ptr %arg.at
   %step.at = getelementptr i64, ptr %steps, i64 %k
@@ -256,7 +279,6 @@ place:
   %k.more = icmp slt i64 %k.next, %nargs
   br i1 %k.more, label %place, label %compute
 compute:
-  store i64 %length, ptr %dimension
   call void %loop(ptr %mine, ptr %dimension, ptr %steps, ptr %cell)
   br label %again
 done:
@@ -292,7 +314,7 @@ withdrawn:
   br label %watch
 finish:
   %job = inttoptr i64 %state to ptr
-  call void @team.take(ptr %job)
+  call void @team.take(ptr %job, i1 true)
   store atomic i64 0, ptr %word release, align 8
   br label %watch
 idle:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import sys
 import threading
 import warnings
 import weakref
@@ -55,7 +57,7 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
     kernel(x, u)
     call, memory = kernel._direct, draw(12)
     for arguments in [(x, u), (x, 2.0), (np.float64(2), u), (1.0, 2.0), (x[::-1], u), (draw(18)[::3], u)]:
-        assert call(*arguments, *outs) is None
+        assert call(arguments, outs) is outs
         same(outs, kernel.ufunc(*arguments, out=tuple(np.empty(6) for _ in range(3))))
     declined = [
         (x, u, *outs[:2]),
@@ -85,7 +87,7 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
     ]
     for arguments in declined:
         before = [np.array(o) for o in (*outs, memory)]
-        assert call(*arguments) is NotImplemented
+        assert call(arguments[:2], arguments[2:]) is None
         same((*outs, memory), before)
 
 
@@ -101,15 +103,122 @@ def test_arrays_of_one_axis_may_have_any_stride(dtype: str, size: int) -> None:
         expected = kernel.ufunc(x, u)
         backwards, spread = np.zeros(size, dtype), np.zeros((size, 3), dtype)
         outs = (backwards[::-1], spread[:, 1], np.zeros(size, dtype))
-        assert kernel._direct(x, u, *outs) is None
+        assert kernel._direct((x, u), outs) is outs
         same(outs, expected)
         assert not spread[:, ::2].any()
         same(kernel(x, u), expected)
     x, u = many[::-3].copy()[::-1], draw(size, dtype)
     expected = kernel.ufunc(x, u)
     outs = (x, np.zeros(size, dtype), np.zeros(size, dtype))
-    assert kernel._direct(x, u, *outs) is None
+    assert kernel._direct((x, u), outs) is outs
     same(outs, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_is_left_over_behind_whole_vectors_is_computed_as_a_vector_of_the_last(dtype: str) -> None:
+    kernel: Any = sg.compile([Z, X > U, sg.grad(Z, X)], inputs=[X, U], dtype=dtype)
+    kernel(*np.ones((2, 3), dtype))
+    sizes = [*range(15, 36), 63, 65, 127, 1000, 1001]
+    for size in sizes:
+        x, u = draw(2 * size, dtype)[1::2].copy(), draw((2, size), dtype)[1] + 1
+        number = 1.25 if dtype == "float64" else u
+        still = np.broadcast_to(u[:1], (size,))
+        for second in (u, number, still):
+            expected = kernel.ufunc(x, second)
+            memory = np.zeros((3, size + 2), dtype)
+            flags = np.zeros(size + 2, bool)
+            # In one place with an input, of which the last are computed twice; and nothing is written beside.
+            memory[0, 1:-1] = x
+            outs = (memory[0, 1:-1], flags[1:-1], memory[1, 1:-1])
+            assert kernel._direct((memory[0, 1:-1], second), outs) is outs
+            same(outs, expected)
+            outs = (memory[1, 1:-1], flags[1:-1], memory[2, 1:-1])
+            assert kernel(x, second, out=outs) is outs
+            same(outs, expected)
+            assert not memory[:, [0, -1]].any()
+            assert not flags[[0, -1]].any()
+    for size in sizes[::5]:  # what is not contiguous is left to the loop
+        x, u, wide = draw(size, dtype), draw((size, 3), dtype)[:, 1], np.zeros((3, size, 2), dtype)
+        outs = (wide[0, :, 0], np.zeros(size, bool), wide[2, :, 1])
+        assert kernel._direct((x, u), outs) is outs
+        same(outs, kernel.ufunc(x, u))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_better_code_has_a_better_loop_with_the_same_bits(dtype: str) -> None:
+    kernel: Any = sg.compile([X * U + 1, X > U, X / U], inputs=[X, U], dtype=dtype)
+    kernel(*np.ones((2, 3), dtype))
+    kernel(*np.ones((2, 3), dtype))
+    assert kernel.quick
+    quick = kernel._direct
+    assert kernel.ufunc is not None
+    kernel(*np.ones((2, 3), dtype))
+    better = kernel._direct
+    assert better is kernel._settled is not quick
+    for size in (1, 2, 7, 15, 16, 17, 33, 100, 1001):
+        x, u = draw((size, 2), dtype), draw(size, dtype)[::-1] + 1
+        for first in (x[:, 1], x[:, 1].copy(), np.broadcast_to(x[:1, 0], (size,))):
+            found = []
+            for call in (quick, better):
+                wide = np.zeros((2, size, 3), dtype)
+                outs = (wide[0, :, 1], np.zeros(size, bool), wide[1, ::-1, 2])
+                assert call((first, u), outs) is outs
+                found.append((wide, outs[1]))
+            same(*found)
+
+
+def test_many_inputs_and_outputs_in_any_order_and_place() -> None:
+    xs = sg.symbols(" ".join(f"x{k}" for k in range(9)))
+    kernel: Any = sg.compile([x * xs[0] for x in xs] * 2 + [sum(xs)], inputs=xs)
+    rng, size = np.random.default_rng(5), 37
+    for _ in range(60):
+        memory = rng.uniform(1, 2, (28, size))
+        kernel(*memory[:9])
+        place = rng.permutation(28)
+        given, outs = tuple(memory[place[:9]]), tuple(memory[k] for k in place[9:])
+        expected = kernel.ufunc(*given)
+        assert kernel._direct(given, outs) is outs
+        same(outs, expected)
+        flat = memory.ravel()
+        first, second = rng.choice(19, 2, replace=False)
+        doubled = [*outs]
+        doubled[first] = outs[second]
+        assert kernel._direct(given, tuple(doubled)) is None
+        start = size * int(place[9 + second]) + int(rng.choice([-1, 1]))
+        shifted = [*outs]
+        shifted[first] = flat[max(start, 1) : max(start, 1) + size]
+        if shifted[first].size == size:
+            before = memory.copy()
+            assert kernel._direct(given, tuple(shifted)) is None
+            np.testing.assert_array_equal(memory, before)
+        in_place = tuple(given[3] if k == first else out for k, out in enumerate(outs))
+        expected = kernel.ufunc(*given)
+        assert kernel._direct(given, in_place) is in_place
+        same(in_place, expected)
+
+
+def test_a_call_holds_its_outputs_while_others_run() -> None:
+    """Else another thread might resize one, of which only the tuple knows, and its memory would be gone."""
+    kernel = compiled()
+    counts: list[list[int]] = []
+    lengths: list[int] = []
+
+    def loop(_args: int, dimensions: int, _steps: int, _cell: int) -> None:
+        counts.append([sys.getrefcount(outs[k]) for k in range(3)])
+        lengths.append(ctypes.c_int64.from_address(dimensions).value)
+
+    native = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(loop)
+    address = ctypes.cast(native, ctypes.c_void_p).value
+    assert address is not None
+    call = direct_call(address, kernel._code.cell, kernel.kinds)
+    assert call is not None
+    x, outs = draw(1001), tuple(np.zeros(1001) for _ in range(3))
+    alone = [sys.getrefcount(outs[k]) for k in range(3)]
+    assert call((x, x), outs) is outs
+    width = lengths[1]
+    assert lengths == [1001 - 1001 % width, width]
+    assert counts == [[n + 1 for n in alone]] * 2
+    assert [sys.getrefcount(outs[k]) for k in range(3)] == alone
 
 
 def test_one_output_is_returned_as_the_array_that_was_given() -> None:
@@ -119,7 +228,7 @@ def test_one_output_is_returned_as_the_array_that_was_given() -> None:
     for _ in range(2):
         assert kernel(x, x, out=(out,)) is out
         assert kernel(x, x, out=out) is out
-    assert kernel._direct(x, x, out) is None
+    assert kernel._direct((x, x), out) is kernel._direct((x, x), (out,)) is out
 
 
 def test_an_output_that_numpy_warns_of_is_left_to_numpy() -> None:
@@ -195,15 +304,14 @@ def test_floating_point_flags_of_a_kernel_do_not_reach_numpy() -> None:
 
 
 def test_the_shared_objects_keep_their_reference_counts() -> None:
-    import sys
-
     kernel = compiled()
     x, u, outs = draw(5), draw(5), tuple(np.empty(5) for _ in range(3))
     kernel(x, u, out=outs)
     before = [sys.getrefcount(o) for o in (x, u, *outs)]
     for _ in range(100):
         kernel(x, u, out=outs)
-        kernel._direct(x, u)
+        assert kernel._direct((x, u), outs[:2]) is None
+        assert kernel._direct((x, u), outs) is outs
     assert [sys.getrefcount(o) for o in (x, u, *outs)] == before
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -98,9 +99,10 @@ def test_every_element_is_computed_once_in_pieces_of_whole_vectors(team: Team, n
         rouse(team)
         call = Called(team, n, helpers=2)
         assert len(call.pieces) > 1 if n >= 2 * LEAST else len(call.pieces) == 1
-        for first, count, _ in call.pieces if n >= 2 * LEAST else ():
-            assert first % 32 == 0
-            assert LEAST <= count <= 16 * LEAST + 31 or first + count == n
+        pieces = call.pieces if n >= 2 * LEAST else []
+        assert all(first % 32 == 0 and count <= 16 * LEAST + 31 for first, count, _ in pieces)
+        # Whoever comes last takes what is left, wherever that is.
+        assert sum(count < LEAST and first + count < n for first, count, _ in pieces) <= 1
 
 
 def test_workers_take_pieces(team: Team) -> None:
@@ -117,6 +119,29 @@ def test_workers_take_pieces(team: Team) -> None:
         waited.clear()
         rouse(team)
         assert len(Called(team, 10_000, helpers=2, each=each).threads) == 3
+
+
+def test_the_caller_begins_at_the_front_and_workers_at_the_back(team: Team) -> None:
+    begin(team)
+    n, together = 10_001, threading.Barrier(2)
+    first_of: dict[int, int] = {}
+
+    def each(first: int) -> None:
+        if threading.get_ident() not in first_of:
+            first_of[threading.get_ident()] = first
+            together.wait(20)
+
+    for _ in range(3):
+        first_of.clear()
+        rouse(team)
+        call = Called(team, n, each=each)
+        mine = [(first, count) for first, count, who in call.pieces if who == threading.get_ident()]
+        others = [(first, count) for first, count, who in call.pieces if who != threading.get_ident()]
+        assert mine[0][0] == 0
+        assert sum(others[0]) == n
+        # Each goes on where it was, until they meet.
+        assert all(sum(a) == b[0] for a, b in pairwise(mine))
+        assert all(sum(b) == a[0] for a, b in pairwise(others))
 
 
 def test_it_returns_when_the_last_piece_has_ended(team: Team) -> None:

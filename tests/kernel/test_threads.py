@@ -63,11 +63,11 @@ def pieces(monkeypatch):
         call = call_in_team(*args, **kwargs)
         assert call is not None
 
-        def noted_too(*arrays):
-            done = call(*arrays)
-            if done is None:
-                cut.append(arrays[-1].shape)
-            return done
+        def noted_too(arrays, out):
+            found = call(arrays, out)
+            if found is not None:
+                cut.append(np.shape(found[-1]))
+            return found
 
         return noted_too
 

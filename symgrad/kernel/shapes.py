@@ -1,0 +1,113 @@
+"""The shapes that an array program declares, and what those of a call's inputs make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ShapeError
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Extent, evaluate_size
+
+__all__ = ["Fit", "Shapes"]
+
+
+@dataclass(slots=True)
+class Fit:
+    """What follows from the shapes of inputs.
+
+    Args:
+        shapes: of the inputs.
+        batch: of the batch.
+        sizes: the value of every name of a size.
+        outputs: the shapes of the outputs, once they are needed.
+    """
+
+    shapes: list[tuple[int, ...]]
+    batch: tuple[int, ...]
+    sizes: Mapping[str, int]
+    outputs: list[tuple[int, ...]] | None = None
+
+
+class Shapes:
+    """The declared shapes of one program. It remembers the last call: most have the shapes of the one before.
+
+    Args:
+        inputs: the symbols.
+        outputs: what is computed of them.
+    """
+
+    __slots__ = ("_extents", "_fitted", "_inputs", "_outputs")
+
+    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> None:
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._extents = any(isinstance(size, Extent) for symbol in inputs for size in symbol.shape)
+        self._fitted: Fit | None = None
+
+    def fit(self, arrays: Sequence[Any]) -> Fit:
+        """Check the shapes of inputs, if they are not those of the last call, and return what follows from them.
+
+        Raises:
+            ShapeError: naming the inputs that do not agree.
+        """
+        shapes = [a.shape if type(a) is np.ndarray else np.shape(a) for a in arrays]
+        found = self._fitted
+        if found is None or found.shapes != shapes:
+            found = self._fitted = self._checked(shapes)
+        return found
+
+    def of_outputs(self, fit: Fit) -> list[tuple[int, ...]]:
+        """Return the shapes of the outputs, the batch included."""
+        if fit.outputs is None:
+            fit.outputs = [
+                fit.batch + tuple(evaluate_size(s, fit.sizes) for s in node.shape) for node in self._outputs
+            ]
+        return fit.outputs
+
+    def _checked(self, shapes: list[tuple[int, ...]]) -> Fit:
+        sizes: dict[str, tuple[int, int]] = {}  # the value of a name, and the input that has it
+        batches: list[tuple[int, ...]] = []
+        for k, (symbol, shape) in enumerate(zip(self._inputs, shapes, strict=True)):
+            rank = len(symbol.shape)
+            if len(shape) < rank:
+                raise _unlike(symbol, shape)
+            split = len(shape) - rank
+            batches.append(shape[:split])
+            for size, found in zip(symbol.shape, shape[split:], strict=True):
+                if isinstance(size, int) and size != found:
+                    raise _unlike(symbol, shape)
+                if isinstance(size, str):
+                    known, owner = sizes.setdefault(size, (found, k))
+                    if known != found:
+                        first = self._inputs[owner]
+                        raise ShapeError(
+                            f"size {size} is {known} in '{first.name}' of shape {shapes[owner]} "
+                            f"and {found} in '{symbol.name}' of shape {shape}",
+                            expected=f"{first.declaration} and {symbol.declaration}",
+                        )
+        values = {name: value for name, (value, _) in sizes.items()}
+        for symbol, shape in zip(self._inputs, shapes, strict=True) if self._extents else ():
+            wanted = tuple(evaluate_size(size, values) for size in symbol.shape)
+            if shape[len(shape) - len(wanted) :] != wanted:
+                raise _unlike(symbol, shape)
+        return Fit(shapes, self._batch(batches, shapes), values)
+
+    def _batch(self, batches: list[tuple[int, ...]], shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+        if not any(batches):
+            return ()
+        try:
+            return np.broadcast_shapes(*batches)
+        except ValueError:
+            text = ", ".join(f"{s.name} {shape}" for s, shape in zip(self._inputs, shapes, strict=True))
+            raise ShapeError(
+                f"the batches do not broadcast: {text}",
+                expected="axes before the declared ones that broadcast as in NumPy",
+            ) from None
+
+
+def _unlike(symbol: Node, shape: tuple[int, ...]) -> ShapeError:
+    return ShapeError(f"input '{symbol.name}' has shape {shape}", expected=str(symbol.declaration))
