@@ -16,7 +16,6 @@ from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
-from symgrad.llvm.code import Effort
 from symgrad.lower.coefficients import gathered
 from symgrad.lower.known_sums import regrouped
 from symgrad.lower.tasks import own_cost
@@ -111,7 +110,7 @@ def compile(
         threads=threads,
         fusable=fusable,
         fast=fast,
-        effort=cast("Effort", effort),
+        effort=effort,
     )
 
 
@@ -195,7 +194,7 @@ def _canonical(
 
     # The user's own values have lost digits where the formula does: they are read only where no other form would keep
     # them. Sums of products are, as long as it is not what they sum up that loses digits.
-    sums = {n: stand_in for n, stand_in in stand_ins.items() if n.op.name == "einsum"}
+    sums: Mapping[Node, Node] = {n: s for n, s in stand_ins.items() if n.op.name == "einsum"}
     summed = substitute([a for n in sums for a in n.args], sums)
     if any(a.args for a in summed) and stable(summed).nodes != summed:
         stand_ins = sums = {}

@@ -163,6 +163,12 @@ class ElementwiseKernel(Kernel):
         named = list(zip(self.inputs, arrays, strict=True))
         named += [("out", array) for array in outs if isinstance(array, np.ndarray)]
         text = ", ".join(f"{name} {np.shape(array)}" for name, array in named)
+        if any(isinstance(array, np.ndarray) and not array.flags.writeable for array in outs):
+            return ArrayTypeError(
+                "an array in out= may only be read",
+                expected="arrays that may be written to",
+                cure="pass a copy",
+            )
         if isinstance(error, ValueError):
             return ShapeError(
                 f"the shapes do not broadcast: {text}",

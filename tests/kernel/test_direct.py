@@ -255,7 +255,7 @@ def test_a_frozen_output_is_refused_as_ever() -> None:
     kernel = compiled()
     outs = tuple(np.zeros(4) for _ in range(3))
     outs[1].flags.writeable = False
-    with pytest.raises((SymgradError, ValueError)):
+    with pytest.raises(ArrayTypeError, match="may only be read"):
         kernel(draw(4), draw(4), out=outs)
     assert not outs[1].any()
 
