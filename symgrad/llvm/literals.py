@@ -21,8 +21,10 @@ _NEAR = 256
 _FEWEST = 24
 """Different numbers in the code of a loop: of fewer, many stay in registers."""
 
-_READER = re.compile(r"  %\S+ = (?:fmul|fadd|fsub|fdiv|fcmp|select|call) .*splat \((?:double|float) ")
-_NUMBER = re.compile(r"splat \((?:double|float) (?!0x0{16}\))([^)]*)\)")  # a zero costs nothing
+_READER = re.compile(r"  %\S+ = (?:fmul|fadd|fsub|fdiv|fcmp|select|call) .*splat \(")
+_NUMBER = {  # a zero costs nothing
+    name: re.compile(rf"splat \({name} (?!0x0{{16}}\))([^)]*)\)") for name in ("float", "double")
+}
 
 
 def in_memory(
@@ -40,7 +42,7 @@ def in_memory(
         What is to come before the code, the code, and the definitions of the numbers.
     """
     lines = [line for text in lines for line in text.split("\n")]
-    found = {number for line in lines if _READER.match(line) for number in _NUMBER.findall(line)}
+    found = {number for line in lines if _READER.match(line) for number in _NUMBER[real.llvm].findall(line)}
     return _read(lines, width, real, name) if len(found) >= _FEWEST else ([], lines, [])
 
 
@@ -80,8 +82,9 @@ def _read(
         )
         return f"%n{k}"
 
+    number = _NUMBER[real.llvm]
     for line in lines:
-        changed = _NUMBER.sub(read, line) if _READER.match(line) else line
+        changed = number.sub(read, line) if _READER.match(line) else line
         made.append(changed)
     if not numbers:
         return [], made, []

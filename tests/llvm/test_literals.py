@@ -14,7 +14,7 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.code import Effort
 from symgrad.llvm.jit import host
 from symgrad.llvm.literals import in_memory, in_memory_where_inlined
-from symgrad.llvm.types import FLOAT64
+from symgrad.llvm.types import FLOAT32, FLOAT64
 from symgrad.ops.arith import add, mul
 
 V = "<8 x double>"
@@ -65,6 +65,14 @@ def formula() -> Node:
     """Return a formula with forty numbers, of which each is read twice."""
     square = mul(X, X)
     return reduce(add, [mul(add(X, number(k)), add(square, number(k))) for k in range(2, 42)])
+
+
+def test_numbers_of_another_format_stay() -> None:
+    lines = [line.replace("double", "float").replace("<8", "<16") for line in long_code(30)]
+    wide = "  %w = fmul <16 x double> %v0, splat (double 3.0)"
+    _, made, (table,) = in_memory([*lines, wide], 16, FLOAT32, "n")
+    assert made[-1] == wide
+    assert table.count("float") == 31
 
 
 @needs_avx512
