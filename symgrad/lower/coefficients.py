@@ -38,10 +38,15 @@ class _Scaled(NamedTuple):
 
 
 def ratio(a: Number, b: Number) -> Number:
-    """Return a/b, exactly."""
+    """Return a/b, exactly; an int if it is one, with which Python computes much faster."""
     if b == 1:
         return a
-    return -a if b == -1 else Fraction(a) / b
+    if b == -1:
+        return -a
+    if a == b:
+        return 1
+    found = Fraction(a) / b
+    return found.numerator if found.denominator == 1 else found
 
 
 def times(number: Number, node: Node) -> Node:
@@ -112,7 +117,7 @@ class _Forms:
                 if made.number != 1 and max(abs(made.number.numerator), made.number.denominator) > _LARGEST:
                     made = _Scaled(1, made.node())
             elif node.op is mul and node.dtype == "real" and not any(a.is_number() for a in node.args):
-                self._times(*node.args, node)
+                self._times(node.args[0], node.args[1], node)
             self.known[node] = made
             self._place.setdefault(made.core, len(self._place))
 
@@ -173,12 +178,13 @@ class _Forms:
         if a.core is b.core:
             return _Scaled(a.number + b.number, a.core)
         _, number = terms[0]
-        key = tuple([(place, ratio(n, number)) for place, n in terms])
+        key = terms if number == 1 else tuple([(place, ratio(n, number)) for place, n in terms])
         found = self._sums.get(key)
         if found is None:
             made = self._plus(a, b)
             found = self._sums[key] = _Scaled(ratio(made.number, number), made.core)
-            self._terms.setdefault(made.core, tuple([(place, ratio(n, found.number)) for place, n in key]))
+            of_core = key if found.number == 1 else tuple([(p, ratio(n, found.number)) for p, n in key])
+            self._terms.setdefault(made.core, of_core)
         return _Scaled(found.number * number, found.core)
 
     def _terms_of_both(self, a: _Scaled, b: _Scaled) -> _Terms:
@@ -186,11 +192,14 @@ class _Forms:
         terms: dict[int, Number] = {}
         for part in (a, b):
             for place, number in self._terms.get(part.core) or ((self._place[part.core], 1),):
-                number *= part.number
-                other = terms.get(place, 0)
-                if other * number < 0:
-                    return ()
-                terms[place] = other + number
+                if part.number != 1:
+                    number *= part.number
+                other = terms.get(place)
+                if other is not None:
+                    if (other < 0) != (number < 0):
+                        return ()
+                    number += other
+                terms[place] = number
         return tuple(sorted(terms.items())) if len(terms) <= _MOST else ()
 
     def _plus(self, a: _Scaled, b: _Scaled) -> _Scaled:

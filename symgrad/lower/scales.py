@@ -55,6 +55,8 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
         >>> [expression_text(n) for n in rescaled([c*d + 3*(x*c), a*d - 3*(x*d)])]
         ['c*d + (3*a + 6*b)*c', 'a*d - (3*a + 6*b)*d']
     """
+    if not any(_KINDS.get(n.op) == _PRODUCT and n.args[0].is_number() for n in topological(outputs)):
+        return list(outputs)
     scales = _Scales(outputs, kept)
     improved = [scales.improve(i) for i in range(len(scales.cores))]
     return scales.rebuilt(outputs) if any(improved) else list(outputs)
