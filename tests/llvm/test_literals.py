@@ -12,8 +12,8 @@ from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.code import Effort
-from symgrad.llvm.jit import host
 from symgrad.llvm.literals import in_memory, in_memory_where_inlined
+from symgrad.llvm.target import host
 from symgrad.llvm.types import FLOAT32, FLOAT64
 from symgrad.ops.arith import add, mul
 
