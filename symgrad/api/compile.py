@@ -18,6 +18,7 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.lower.coefficients import gathered
 from symgrad.lower.known_sums import regrouped
+from symgrad.lower.scales import rescaled
 from symgrad.lower.tasks import own_cost
 from symgrad.ops.arith import add, div, mul, neg, pow
 
@@ -163,7 +164,9 @@ def _arranged(exprs: Sequence[Expr], *, fast: bool) -> tuple[list[Node], frozens
     rewritten = dict(zip(derived, derived, strict=True))
     primal = [] if fast else topological([*(e.node for e in own), *(o for e in exprs for o in e.origins)])
     size = len(topological(derived))
-    direct = gathered(regrouped(derived, primal), primal) if size > _SMALL else derived
+    direct = derived
+    if size > _SMALL:
+        direct = rescaled(gathered(regrouped(derived, primal), primal), primal)
     if size > _CANONICAL_UP_TO:
         rewritten = dict(zip(derived, direct, strict=True))
     elif derived:

@@ -6,6 +6,7 @@
     copies.K     pieces that are alike, in a loop; `copies.K.places` and `copies.K.numbers` say how they differ
     maths.F      the function F of `symgrad/llvm/maths`; in quick code, one that all kernels share
     lanes.F      the libm function F, lane by lane
+    numbers.K    the numbers that a piece reads from memory
 
 There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is
 copied to small buffers and computed there by the same code, so a value has the same bits at every length,
@@ -27,6 +28,7 @@ from symgrad.llvm.builder import Value, VectorBuilder
 from symgrad.llvm.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.copy_code import loop_over_copies
 from symgrad.llvm.declarations import Declarations
+from symgrad.llvm.literals import in_memory, in_memory_where_inlined
 from symgrad.llvm.module_text import ATTRIBUTES
 from symgrad.llvm.target import Target
 from symgrad.llvm.types import FloatType
@@ -77,12 +79,16 @@ def emit(
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
     with np.errstate(all="ignore"), growing():
         constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
-        text = _body(plan, real, width, declarations, constants)
+        near = not quick and target.estimates and width * real.itemsize == target.vector_bytes
+        text, tables = _body(plan, real, width, declarations, constants, near)
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
     itemsizes = tuple(1 if b else real.itemsize for b in bools)
     nin = len(plan.inputs)
     alone = entry is not None
     functions, shared = declarations.shared(width) if quick else (declarations.definitions(), {})
+    if tables:
+        functions, more = in_memory_where_inlined(functions, width, real)
+        tables += more
     parts = [
         loop.plan(
             itemsizes,
@@ -96,6 +102,7 @@ def emit(
         ),
         *text,
         *functions,
+        *tables,
         *declarations.lanes(width),
         *declarations.intrinsics,
     ]
@@ -125,9 +132,17 @@ def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]
 
 
 def _body(
-    plan: Schedule, real: FloatType, width: int, declarations: Declarations, constants: dict[Node, Value]
-) -> list[str]:
-    """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn."""
+    plan: Schedule,
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    constants: dict[Node, Value],
+    near: bool,
+) -> tuple[list[str], list[str]]:
+    """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn.
+
+    And the numbers that they read from memory, if they should.
+    """
     position = {node: i for i, node in enumerate(plan.inputs)}
     asked: dict[Node, list[int]] = {}
     for i, node in enumerate(plan.outputs):
@@ -152,8 +167,16 @@ def _body(
                     writer.store(node, chunk, asked.pop(node, ()))
         writers[index] = writer
         turns.append((None, index, index))
+    codes: dict[int, list[str]] = {}
+    tables: list[str] = []
+    for i, writer in writers.items():
+        codes[i] = writer.builder.finished()
+        if near:
+            before, codes[i], table = in_memory(codes[i], width, real, f"numbers.{i}")
+            writer.prologue += before
+            tables += table
     if len(chunks) == 1:
-        return [_loop_over_lanes(writers[0].prologue, writers[0].builder.finished(), width)]
+        return [_loop_over_lanes(writers[0].prologue, codes[0], width)], tables
     given = "ptr %bases, ptr %masks, i64 %i, ptr %spill"
     calls = [
         f"  call void @chunk.{first}({given})"
@@ -166,7 +189,7 @@ def _body(
             [
                 f"define internal void @chunk.{i}({given}) #3 {{",
                 *writer.prologue,
-                *writer.builder.finished(),
+                *codes[i],
                 "  ret void",
                 "}",
             ]
@@ -178,7 +201,7 @@ def _body(
         functions.append(
             loop_over_copies(group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1)
         )
-    return [_loop_over_lanes([], calls, width), *functions]
+    return [_loop_over_lanes([], calls, width), *functions], tables
 
 
 def _loop_over_lanes(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:

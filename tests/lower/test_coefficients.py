@@ -45,6 +45,10 @@ def random_program(seed):
     return [x, y, z], pool[-4:]
 
 
+def texts(exprs):
+    return [expression_text(n) for n in gathered([e.node for e in exprs])]
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_values_and_domains_stay(seed):
     inputs, outputs = random_program(seed)
@@ -70,10 +74,39 @@ def test_products_that_differ_in_a_number_become_one():
 
 def test_the_number_of_a_sum_comes_out():
     a, b = sg.symbols("a b")
-    assert [expression_text(n) for n in gathered([(2 * a - 6 * b).node, (b - a).node * 1])] == [
-        "2*(a + -3*b)",
-        "-(a - b)",
-    ]
+    sums = [2 * a - 6 * b, 12 * b - 4 * a, (b - a) * 5, a - b]
+    assert texts(sums) == ["2*(a + -3*b)", "-4*(a + -3*b)", "-5*(a - b)", "a - b"]
+
+
+def test_a_number_stops_at_a_term_without_one():
+    a, b, c = sg.symbols("a b c")
+    sums = [2 * (a * b) + c, 2 * (b * a) + c + a]
+    assert texts(sums) == ["c + 2*(a*b)", "a + (c + 2*(a*b))"]
+
+
+def test_products_and_sums_are_the_same_in_any_order():
+    a, b, c, d = sg.symbols("a b c d")
+    assert texts([a * b * c, 2 * (a * (c * b))]) == ["a*b*c", "2*(a*b*c)"]
+    assert texts([a + 2 * b + c * d, 6 * b + (3 * d * c + 3 * a)]) == ["a + 2*b + c*d", "3*(a + 2*b + c*d)"]
+
+
+def test_like_terms_become_one():
+    a, b, c = sg.symbols("a b c")
+    assert texts([a * b * c + 2 * (c * (b * a))]) == ["3*(a*b*c)"]
+    # Those that cancel may be infinite: their difference has no value there.
+    assert texts([a * b * c - 2 * (c * (b * a))]) == ["a*b*c + -2*(a*b*c)"]
+
+
+def test_quotients_by_the_same_are_one_division():
+    a, b, c = sg.symbols("a b c")
+    assert texts([a / c, b / c, a / c * b]) == ["a*(1/c)", "1/c*b", "a*(1/c)*b"]
+    assert texts([a / c, 2 * (a / c)]) == ["a/c", "2*(a/c)"]
+
+
+def test_what_takes_no_fewer_operations_stays():
+    a, b = sg.symbols("a b")
+    node = (a * (b + b) + b).node
+    assert gathered([node]) == [node]
 
 
 def test_what_is_kept_stays_as_it_is():
