@@ -245,9 +245,8 @@ class _Scales:
             scale = abs(float(other.scale)) * factor**power
             if not 1 / _LARGEST <= scale <= _LARGEST:
                 return inf
-            if other.asked and (
-                core.free or j != v
-            ):  # what is multiplied for itself is there without that too
+            # What is multiplied for itself is there without that too.
+            if other.asked and (core.free or j != v):
                 total += sum(abs(scale - number) > _SAME * number for number in other.asked)
         return total
 

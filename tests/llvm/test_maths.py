@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
 import os
@@ -19,6 +20,8 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.builder import VectorBuilder
 from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.emit import emit
+from symgrad.llvm.externals import define as define_external
+from symgrad.llvm.jit import Engine
 from symgrad.llvm.maths import FUNCTIONS, define
 from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import float_type
@@ -144,6 +147,35 @@ def test_a_lane_knows_of_no_other(name, dtype):
         assert same_bits(k(*(s[:, 1] for s in spread)), together[order])
     alone = [k(*row) for row in zip(*columns, strict=True)]
     assert same_bits(np.array(alone, dtype), together)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nan_does_not_run_the_code_for_rare_lanes(name):
+    """An array of nothing else is as quick as any; what the code is for does run it."""
+    inputs = [x, u][: CASES[name].arity]
+    text = emit(schedule([op(name, *inputs)], inputs), float_type("float64"), host().target, entry="seen").ir
+    # The block of a branch, or what it goes on to where lanes are not NaN.
+    blocks = {re.sub(r"\D", "", b): b for b in re.findall(r"^((?:rare|work)\d+):$", text, re.MULTILINE)}
+    for block in blocks.values():
+        text = text.replace(f"\n{block}:\n", f"\n{block}:\n  call void @tests.seen()\n")
+    runs = []
+    seen = ctypes.CFUNCTYPE(None)(lambda: runs.append(1))
+    define_external("tests.seen", ctypes.cast(seen, ctypes.c_void_p).value or 0)
+    engine = Engine(text + "\ndeclare void @tests.seen()\n")
+    pointer = ctypes.c_void_p
+    run = ctypes.CFUNCTYPE(None, *[pointer] * len(inputs), ctypes.c_long, pointer)(engine.address("seen"))
+
+    def count(*columns):
+        runs.clear()
+        found = np.empty(len(columns[0]))
+        run(*(c.ctypes.data for c in columns), len(found), found.ctypes.data)
+        return len(runs), found
+
+    often, found = count(*(np.full(40, np.nan) for _ in inputs))
+    assert often == 0
+    assert np.isnan(found).all()
+    rare = np.array([0.0, np.inf, -np.inf, -0.5, 1e308, 5e-324, 1e22])
+    assert (count(*(rare.copy() for _ in inputs))[0] > 0) == bool(blocks)
 
 
 @pytest.mark.parametrize(("dtype", "fast"), FORMATS)

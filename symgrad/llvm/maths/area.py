@@ -25,9 +25,7 @@ def asinh(lanes: Lanes, x: Lane) -> Lane:
     f, error = lanes.fast_two_sum(t, q)
     q_low = lanes.const(0) if lanes.plain else residual * (inverse * (inverse + 0.5))
     usual = log1p_of_pair(lanes, f, error + q_low)
-    (size,) = lanes.rarely(
-        lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)], lambda: x.unordered(x)
-    )
+    (size,) = lanes.rarely(lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)], x.is_nan)
     return lanes.copysign(size, x)
 
 
@@ -50,7 +48,7 @@ def acosh(lanes: Lanes, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         return [lanes.select(x < 1.0, math.nan, log_of_double(lanes, x))]
 
-    return lanes.rarely(x.outside(1.0, _LARGE), [usual], at_ends, lambda: x.unordered(x))[0]
+    return lanes.rarely(x.outside(1.0, _LARGE), [usual], at_ends, x.is_nan)[0]
 
 
 def atanh(lanes: Lanes, x: Lane) -> Lane:
@@ -62,4 +60,4 @@ def atanh(lanes: Lanes, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         return [lanes.select(size.equals(1.0), lanes.copysign(math.inf, x), math.nan)]
 
-    return lanes.rarely(lanes.not_(size < 1.0), [value], at_ends, lambda: x.unordered(x))[0]
+    return lanes.rarely(lanes.not_(size < 1.0), [value], at_ends, x.is_nan)[0]

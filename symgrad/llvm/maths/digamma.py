@@ -30,9 +30,7 @@ _TINY = 2.0**-60
 
 def digamma(lanes: Lanes, x: Lane) -> Lane:
     usual = _of_positive(lanes, x)
-    return lanes.rarely(lanes.not_(x > 0.0), [usual], lambda: [_of_others(lanes, x)], lambda: x.unordered(x))[
-        0
-    ]
+    return lanes.rarely(lanes.not_(x > 0.0), [usual], lambda: [_of_others(lanes, x)], x.is_nan)[0]
 
 
 def _of_positive(lanes: Lanes, x: Lane) -> Lane:
@@ -57,6 +55,7 @@ def _of_positive(lanes: Lanes, x: Lane) -> Lane:
 
 def _of_others(lanes: Lanes, x: Lane) -> Lane:
     """Reflect negative numbers: digamma(x) = digamma(1 - x) - pi/tan(pi*x)."""
+    # `nearest` is for numbers below 2**51: so the first step. Larger ones are whole, and r is zero.
     whole = lanes.nearest(x * 2.0**-20) * 2.0**20
     rest = x - whole
     r = rest - lanes.nearest(rest)
@@ -64,8 +63,7 @@ def _of_others(lanes: Lanes, x: Lane) -> Lane:
     high, low = _cotangent(lanes, lanes.abs(r))
     image = _of_sum(lanes, lanes.two_sum(lanes.const(1), -x))
     value, _ = minus(lanes, image, (high * sign, low * sign))
-    pole = r.equals(0.0) | (x <= -(2.0**52))
-    return lanes.select(pole, math.nan, lanes.select(x > -_TINY, -1.0 / x, value))
+    return lanes.select(r.equals(0.0), math.nan, lanes.select(x > -_TINY, -1.0 / x, value))
 
 
 def _cotangent(lanes: Lanes, size: Lane) -> Pair:

@@ -94,7 +94,7 @@ def exp(lanes: Lanes, x: Lane) -> Lane:
     # The exponent is added as an integer: n stands in the last bits of the shifted sum.
     usual = lanes.real(lanes.bits(value) + (lanes.bits(shifted) << 52))
     rare = lanes.not_(lanes.abs(x) <= NORMAL_RESULT)
-    return lanes.rarely(rare, [usual], lambda: [exp_of_pair(lanes, x)], lambda: x.unordered(x))[0]
+    return lanes.rarely(rare, [usual], lambda: [exp_of_pair(lanes, x)], x.is_nan)[0]
 
 
 def pair_of_exp(lanes: Lanes, x: Lane) -> Pair:
@@ -126,7 +126,7 @@ def exp2(lanes: Lanes, x: Lane) -> Lane:
         value, _, n = normal()
         return [scaled(lanes, value, n)]
 
-    return lanes.rarely(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends, lambda: x.unordered(x))[0]
+    return lanes.rarely(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends, x.is_nan)[0]
 
 
 def expm1(lanes: Lanes, x: Lane) -> Lane:
@@ -148,7 +148,7 @@ def expm1(lanes: Lanes, x: Lane) -> Lane:
         # Half of the result, which the largest n still has room for.
         return [less_one(power_of_two(lanes, n - 1.0), 0.5, r) * 2.0]
 
-    return lanes.rarely(x.outside(-37.0, 709.0), [usual], at_ends, lambda: x.unordered(x))[0]
+    return lanes.rarely(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
 
 
 def tanhsech(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
@@ -201,4 +201,4 @@ def sinhcosh(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
         s, o = of(power_of_two(lanes, n - 3.0), lanes.const(0), r)
         return lanes.copysign(s * 4.0, x), o * 4.0
 
-    return lanes.rarely(lanes.not_(size <= 690.0), usual, at_ends, lambda: x.unordered(x))
+    return lanes.rarely(lanes.not_(size <= 690.0), usual, at_ends, x.is_nan)

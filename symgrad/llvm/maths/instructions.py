@@ -107,6 +107,9 @@ class Lane:
         """Whether one of them is NaN."""
         return self._with("fcmp uno", other, "i1")
 
+    def is_nan(self) -> Lane:
+        return self.unordered(self)
+
     def equals(self, other: Operand) -> Lane:
         return self._with("icmp eq" if self.kind == "i64" else "fcmp oeq", other, "i1")
 

@@ -90,7 +90,7 @@ def _at_all(lanes: Lanes, x: Lane, of_parts: Callable[[Lane, Lane], Lane]) -> La
         return [lanes.select(x <= 0.0, lanes.select(x.equals(0.0), -math.inf, math.nan), value)]
 
     k, m = mantissa(lanes, x)
-    return lanes.rarely(x.outside(*NORMAL), [of_parts(k, m - 1.0)], at_ends, lambda: x.unordered(x))[0]
+    return lanes.rarely(x.outside(*NORMAL), [of_parts(k, m - 1.0)], at_ends, x.is_nan)[0]
 
 
 def _natural(lanes: Lanes, k: Lane, f: Lane) -> Lane:
@@ -147,9 +147,7 @@ def log1p(lanes: Lanes, x: Lane) -> Lane:
             lanes.select(x <= -1.0, beyond, lanes.select(x <= _LARGE, value, log_of_double(lanes, x * 0.5)))
         ]
 
-    return lanes.rarely(
-        x.outside(math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends, lambda: x.unordered(x)
-    )[0]
+    return lanes.rarely(x.outside(math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends, x.is_nan)[0]
 
 
 def _log_in_base(lanes: Lanes, x: Lane, two: tuple[float, ...], e: tuple[float, ...]) -> Lane:

@@ -51,4 +51,4 @@ def logistic(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
             lanes.select(negative, size, small),
         ]
 
-    return lanes.rarely(lanes.not_(size <= _USUAL), usual, at_ends, lambda: x.unordered(x))
+    return lanes.rarely(lanes.not_(size <= _USUAL), usual, at_ends, x.is_nan)

@@ -52,7 +52,7 @@ def pow(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
     usual = exp_of_pair_to_normal(lanes, exponent, low), log[0] + log[1]
 
     def undefined() -> Lane:
-        return x.unordered(x) & lanes.not_(y.equals(0.0))  # NaN**0 is one
+        return x.is_nan() & lanes.not_(y.equals(0.0))  # NaN**0 is one
 
     return lanes.rarely(rare, usual, lambda: _power_at_ends(lanes, x, y), undefined)
 
@@ -116,7 +116,7 @@ def cbrt(lanes: Lanes, x: Lane) -> Sequence[Lane]:
         value, low = (lanes.select(tiny, t, u) for t, u in zip(of_tiny, usual, strict=True))
         return lanes.select(ordinary, value, x), lanes.select(ordinary, low, 0.0)
 
-    return lanes.rarely(size.outside(*NORMAL), usual, at_ends, lambda: x.unordered(x))
+    return lanes.rarely(size.outside(*NORMAL), usual, at_ends, x.is_nan)
 
 
 def half_inverse_root(lanes: Lanes, x: Lane) -> Lane:

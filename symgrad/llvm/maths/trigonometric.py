@@ -149,7 +149,7 @@ def sincos(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
     def in_c() -> tuple[Lane, ...]:
         return lanes.call_libm("sin", x), lanes.call_libm("cos", x)
 
-    return lanes.rarely(large, usual, in_c, lambda: x.unordered(x))
+    return lanes.rarely(large, usual, in_c, x.is_nan)
 
 
 def tan(lanes: Lanes, x: Lane) -> Lane:
