@@ -5,12 +5,14 @@ PEERS := $(VENV)-peers
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # Two workers by default: what the smallest CI machine has.
 WORKERS ?= 2
+# How long `make fuzz` looks.
+MINUTES ?= 10
 
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint requirements.lock
 LOCKED := pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types layers pytest bench peers lock clean
+.PHONY: help demo test check format lint types layers pytest fuzz bench peers lock clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -44,6 +46,9 @@ layers: $(VENV)/dev.stamp ## who may import whom
 pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and every example
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(WORKERS)
+
+fuzz: $(VENV)/dev.stamp ## run random cases of every kind for MINUTES
+	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
 
 bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard, in one thread and in two
 	@$(BIN)/python -m benchmarks.run

@@ -1,0 +1,1 @@
+"""The kinds of cases, a module for each neighbourhood."""
