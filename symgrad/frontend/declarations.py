@@ -95,7 +95,11 @@ class Declarations(Scope):
         self.target_name = None
         if self.error is None:
             self.assignments[str(name)] = value.node
-            self._define(name, value.node)
+            self._define(name, self.stands_for(str(name), value.node))
+
+    def stands_for(self, _name: str, node: Node) -> Node:
+        """Return what an assigned name means in the lines below."""
+        return node
 
     def bare(self, value: Term) -> None:
         self._only_last()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import final
-
 from symgrad.errors import DomainError
 from symgrad.frontend.calls import call
 from symgrad.frontend.declarations import Declarations
@@ -36,7 +34,6 @@ __all__ = ["Reader"]
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
-@final
 class Reader(Declarations):
     """The state of one reading: names, lines, and here the rules of expressions."""
 

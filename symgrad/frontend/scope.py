@@ -93,6 +93,7 @@ class Scope:
             self.spans,
             self.name_spans,
             tuple(name for name in self.free if name in self.symbols),
+            self.given,
         )
 
     def size_of(self, node: Node) -> Size | None:

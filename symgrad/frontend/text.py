@@ -16,9 +16,9 @@ its names as real symbols; in any other text each name is defined above its use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from symgrad.errors import ProgramSyntaxError, UsageError
+from symgrad.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.frontend.lalr import MisplacedError, parse, tables
 from symgrad.frontend.lexer import Lexer
 from symgrad.frontend.messages import misplaced
@@ -27,7 +27,7 @@ from symgrad.ir.graph import Node, growing
 from symgrad.ir.listing import Listing
 from symgrad.source import Location, Source, Span
 
-__all__ = ["SIZE", "parse_expression", "parse_program"]
+__all__ = ["SIZE", "parse_expression", "parse_program", "read_again"]
 
 SIZE = 2**26  # characters of one text
 
@@ -83,6 +83,40 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
             cure="write the right-hand side alone",
         )
     return listing.result
+
+
+class _Again(Reader):
+    """Reads a text once more, in which an assigned name means something else in the lines below."""
+
+    def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
+        super().__init__(source, listing.given, not listing.undeclared)
+        self._stands_for = stands_for
+
+    def stands_for(self, _name: str, node: Node) -> Node:
+        return self._stands_for(_name, node)
+
+
+def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Listing:
+    r"""Read the text of a listing with other nodes in the place of its names: what each line says by itself.
+
+    Args:
+        listing: what `parse_program` returned.
+        stands_for: returns what the lines below read where they read an assigned name, from the name and its node.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> listing = parse_program("x : real\ny = x**2\nz = sin(y)")
+        >>> again = read_again(listing, lambda name, node: symbol(Declaration(name)))
+        >>> again["z"].args[0].name
+        'y'
+    """
+    if listing.source is None:
+        raise InternalError("a listing without a text is not read again")
+    reader = _Again(listing, listing.source, stands_for)
+    with growing():
+        parse(Lexer(listing.source, tables().terminals).tokens(), reader)
+    return reader.listing()
 
 
 def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> Listing:

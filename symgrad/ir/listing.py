@@ -34,6 +34,7 @@ class Listing:
         spans: for each node, where the text first writes it.
         name_spans: for each declared or assigned name, where it is defined.
         undeclared: names that a text of one bare expression reads without declaring them.
+        given: what names meant before the text.
     """
 
     symbols: Mapping[str, Node]
@@ -43,13 +44,19 @@ class Listing:
     spans: Mapping[Node, Span] = field(default_factory=dict[Node, Span])
     name_spans: Mapping[str, Span] = field(default_factory=dict[str, Span])
     undeclared: tuple[str, ...] = ()
+    given: Mapping[str, Node] = field(default_factory=dict[str, Node])
 
     def __reduce__(self) -> tuple[object, ...]:
         # One flat list for all nodes: shared equations are written once, deep ones without recursion.
         spans = list(self.spans.items())
-        nodes = [*self.symbols.values(), *self.assignments.values(), *(n for n, _ in spans)]
+        nodes = [
+            *self.symbols.values(),
+            *self.assignments.values(),
+            *self.given.values(),
+            *(n for n, _ in spans),
+        ]
         result = () if self.result is None else (self.result,)
-        names = (tuple(self.symbols), tuple(self.assignments))
+        names = (tuple(self.symbols), tuple(self.assignments), tuple(self.given))
         return (
             _unpickle,
             (
@@ -105,16 +112,15 @@ class Listing:
 
 def _unpickle(
     flat: list[tuple[Any, ...]],
-    names: tuple[tuple[str, ...], tuple[str, ...]],
+    names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
     spans: list[Span],
     has_result: bool,
     source: Source | None,
     name_spans: Mapping[str, Span],
     undeclared: tuple[str, ...] = (),
 ) -> Listing:
-    nodes = iter(rebuild(flat) if names[0] or names[1] or spans or has_result else [])
-    symbols = {name: next(nodes) for name in names[0]}
-    assignments = {name: next(nodes) for name in names[1]}
+    nodes = iter(rebuild(flat) if any(names) or spans or has_result else [])
+    symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)
     placed = {next(nodes): span for span in spans}
     result = next(nodes) if has_result else None
-    return Listing(symbols, assignments, result, source, placed, name_spans, undeclared)
+    return Listing(symbols, assignments, result, source, placed, name_spans, undeclared, given)

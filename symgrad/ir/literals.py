@@ -22,6 +22,7 @@ __all__ = [
     "POW",
     "Operand",
     "Part",
+    "decimal_digits",
     "number_text",
     "size_text",
     "tuple_text",
@@ -80,6 +81,20 @@ def _decimal_places(denominator: int) -> int | None:
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
     return max(twos, fives) if rest == 1 else None
+
+
+def decimal_digits(value: Number) -> int | None:
+    """Return how many digits a positive number has as a decimal, zeros at its ends apart; None if it has no end.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> [decimal_digits(v) for v in (Fraction("6.62607015e-34"), 1200, Fraction(1, 8), Fraction(1, 3))]
+        [9, 2, 3, None]
+    """
+    places = _decimal_places(value.denominator)
+    if places is None:
+        return None
+    return len(_digits(value.numerator * 10**places // value.denominator).strip("0"))
 
 
 def size_text(size: Size) -> str:

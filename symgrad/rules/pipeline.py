@@ -12,6 +12,7 @@ from symgrad.ops.elementary import sqrt
 from symgrad.ops.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, rewrite
+from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
 from symgrad.rules.canonical import CANONICAL, DROP_STOPS
 from symgrad.rules.matrices import in_matrix_notation
@@ -76,13 +77,16 @@ def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
 
 
 @growing()
-def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical:
+def canonical(
+    outputs: Sequence[Node], *, drop_stops: bool = False, rules: RuleSet | None = None
+) -> Canonical:
     """Bring nodes to canonical form: what a person would write, with the same value wherever the input has one.
 
     Args:
         outputs: nodes of any shapes; what they share is rewritten once and stays shared.
         drop_stops: read ``stop_gradient(e)`` as ``e``. Right for a formula that is only evaluated; wrong
             for one that is differentiated again, where the frozen copy matters, so the default keeps them.
+        rules: the rows to apply, if not those of the phase.
 
     Returns:
         The nodes, the trace, and notes on domains that grew.
@@ -95,7 +99,7 @@ def canonical(outputs: Sequence[Node], *, drop_stops: bool = False) -> Canonical
         >>> canonical([add(mul(x, x), mul(x, x))]).nodes[0] is 2 * x**2
         True
     """
-    rules = DROP_STOPS if drop_stops else CANONICAL
+    rules = rules or (DROP_STOPS if drop_stops else CANONICAL)
     known = Conditions()
     forms = NormalForms(rules, known, Order())
     nodes, trace = rewrite(outputs, rules, forms.begin, known=known)

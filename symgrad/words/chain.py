@@ -1,0 +1,124 @@
+"""Derivatives of a program over its names: one line for each named value, by the chain rule between names.
+
+Forward, the derivative of every name by one input, `dA_dT`; in reverse, that of one output by every name, `dloss_dP`.
+Each line is what `backward/` makes of one body; values that a body computes and that have a name are read by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from symgrad.backward.jvp import push_forward
+from symgrad.backward.vjp import pull_back
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ops.layout import full
+from symgrad.words.forms import Forms
+from symgrad.words.program import Words
+
+__all__ = ["Lines"]
+
+_SHORT = 12
+"""Characters of a derivative that stands where it is read, without a name."""
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines that derivatives need, beside those of the program.
+
+    Args:
+        words: the program.
+        forms: how lines are written.
+        bodies: the symbol of each new line with what it stands for, arguments first.
+    """
+
+    words: Words
+    forms: Forms
+    bodies: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    _slopes: dict[tuple[Node, Node], Node] = field(default_factory=dict[tuple[Node, Node], Node])
+    _taken: set[str] = field(default_factory=set[str])
+
+    def body(self, name: Node) -> Node | None:
+        """Return what a name of a line stands for, None for what is no line."""
+        return self.bodies.get(name) or self.words.bodies.get(name)
+
+    # -- forward ---------------------------------------------------------------------------------------------
+
+    def pushed(self, y: Node, wrt: Node) -> Node:
+        """Return the derivative of a node over names by a symbol or name, whose own line is not looked into."""
+        moving: dict[Node, Node] = {wrt: as_node(1)}
+        everything = [*self.words.bodies, *self.bodies]
+        for name in everything:
+            body = self.body(name)
+            if name is wrt or body is None or not _reads(body, moving):
+                continue
+            known = self._slopes.get((name, wrt))
+            if known is None:
+                known = self._slopes[name, wrt] = self._line(f"d{name.name}_d{wrt.name}", self._slope(body, moving, name))
+            if not known.is_number(0):
+                moving[name] = known
+        if y in moving:
+            return moving[y]
+        return self._slope(y, moving, None) if _reads(y, moving) else as_node(0)
+
+    def _slope(self, body: Node, moving: dict[Node, Node], name: Node | None) -> Node:
+        raw = full(push_forward([body], {n: full(t, n.shape) for n, t in moving.items()})[0], body.shape)
+        return self.forms.best([raw] if name is None else [substitute([raw], {body: name})[0], raw])
+
+    # -- in reverse ------------------------------------------------------------------------------------------
+
+    def pulled(self, y: Node, wrt: Sequence[Node]) -> list[Node]:
+        """Return the derivatives of a scalar over names by symbols and names."""
+        order = [n for n in self.words.bodies if n not in wrt]
+        moving = set(wrt)
+        for name in order:
+            if _reads(self.words.bodies[name], moving):
+                moving.add(name)
+        bars: dict[Node, list[Node]] = {}
+        self._pull(y, as_node(1), None, moving, bars)
+        for name in reversed(order):
+            if name not in bars or name not in moving:
+                continue
+            bar = self._gathered(name, bars[name])
+            label = y.name if y in self.words.bodies else "out"
+            line = bar if name is y else self._line(f"d{label}_d{name.name}", bar)
+            self._pull(self.words.bodies[name], line, name, moving, bars)
+        return [self._gathered(w, bars[w]) if w in bars else full(as_node(0), w.shape) for w in wrt]
+
+    def _pull(
+        self, body: Node, bar: Node, name: Node | None, moving: Collection[Node], bars: dict[Node, list[Node]]
+    ) -> None:
+        if body in moving and body in (*self.words.bodies, *moving):
+            bars.setdefault(body, []).append(bar)
+            return
+        wanted = [s for s in symbols_of([body]) if s in moving and s.dtype == "real"]
+        if not wanted:
+            return
+        for w, raw in zip(wanted, pull_back([body], [bar], wanted).gradients, strict=True):
+            if not raw.is_number(0):
+                bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
+
+    def _gathered(self, name: Node, parts: list[Node]) -> Node:
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return self.forms.best([full(total, name.shape)])
+
+    # -- lines -----------------------------------------------------------------------------------------------
+
+    def _line(self, name: str, body: Node) -> Node:
+        """Return a name for a value, or the value itself if it is short."""
+        if self.forms.length(body) <= _SHORT:
+            return body
+        while name in self._taken or name in self.words.names:
+            name += "_"
+        self._taken.add(name)
+        made = symbol(Declaration(name, shape=body.shape))
+        self.bodies[made] = body
+        return made
+
+
+def _reads(body: Node, names: Collection[Node]) -> bool:
+    return any(n in names for n in topological([body]))

@@ -1,0 +1,123 @@
+"""The form that people write: of what is equal, the one that is shortest in the words of the program.
+
+Offered are the canonical form, the same with the names of functions for what spells them out (`sigmoid`), and rational
+forms of every part. What stands for a named value is written by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from symgrad.ir.graph import Node
+from symgrad.ir.printer import expression_text
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.arith import add, div, mul, neg, pow
+from symgrad.ops.elementary import sqrt
+from symgrad.rewrite.rule import RuleSet
+from symgrad.rules.canonical import CANONICAL
+from symgrad.rules.pipeline import canonical
+from symgrad.rules.stable import STABLE
+from symgrad.words.program import Words
+from symgrad.words.rational import opened
+
+__all__ = ["Forms"]
+
+_SPOKEN = (
+    "softplus",
+    "softplus-of-log1p",
+    "sigmoid",
+    "sigmoid-of-minus",
+    "sigmoid-with-exp",
+    "sigmoid-slope",
+    "sigmoid-from-complement",
+    "tanh",
+)
+_RULES = RuleSet([*CANONICAL, *(STABLE.by_name[name] for name in _SPOKEN)])
+_ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
+
+_LONG = 600
+"""Characters beyond which an expression is taken as it is."""
+
+
+class Forms:
+    """Chooses forms for the lines of a program."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._named: dict[Node, Node] = {}
+        bodies = [(name, body) for name, body in words.bodies.items() if body.args]
+        found = canonical([body for _, body in bodies]).nodes if bodies else []
+        for (name, _), form in zip(bodies, found, strict=True):
+            if form.args:
+                self._named.setdefault(form, name)
+        self._length: dict[Node, int] = {}
+        self._simple: dict[Node, Node] = {}
+
+    def best(self, nodes: Iterable[Node]) -> Node:
+        """Return the shortest form of nodes that are equal."""
+        options: list[Node] = []
+        for node in dict.fromkeys(nodes):
+            form = self.named(canonical([node]).nodes[0])
+            spoken = self.named(canonical([node], rules=_RULES).nodes[0])
+            options += [form, self.simplified(form)]
+            if spoken is not form:
+                options += [spoken, self.simplified(spoken)]
+        return min(options, key=self.length)
+
+    def named(self, node: Node) -> Node:
+        """Return a node with names for what they stand for."""
+        return substitute([node], self._named)[0]
+
+    def length(self, node: Node) -> int:
+        """Return how long a node is as text."""
+        found = self._length.get(node)
+        if found is None:
+            found = self._length[node] = len(expression_text(node))
+        return found
+
+    def simplified(self, node: Node) -> Node:
+        """Return a node whose parts are in their shortest forms, the innermost first."""
+        if self.length(node) > _LONG:
+            return node
+        order = topological([node])
+        inside = {a for n in order for a in n.args if n.op in _ARITHMETIC and a.op in _ARITHMETIC}
+        outside = {a for n in order for a in n.args if n.op not in _ARITHMETIC} | {node}
+        done: dict[Node, Node] = {}
+        for n in order:
+            args = tuple(done[a] for a in n.args)
+            made = n if args == n.args else n.op(*args, params=n.params)
+            if n.op in _ARITHMETIC and (n in outside or n not in inside):
+                made = self._shortest(made)
+            done[n] = made
+        return self.named(canonical([done[node]]).nodes[0])
+
+    def _shortest(self, node: Node) -> Node:
+        found = self._simple.get(node)
+        if found is not None:
+            return found
+        options = [node]
+        quotient = opened(node, self._words.known, self._named)
+        if quotient is not None:
+            options += quotient.forms()
+        terms = _terms(node)
+        if len(terms) > 1:
+            options.append(reduce(lambda a, b: a + b, [self._shortest(t) for t in terms]))
+        forms = [self.named(canonical([o]).nodes[0]) for o in options if self.length(o) <= _LONG]
+        forms = [f for f in forms if f.shape == node.shape]
+        best = self._simple[node] = min([*forms, node], key=self.length)
+        return best
+
+
+def _terms(node: Node) -> Sequence[Node]:
+    terms: list[Node] = []
+    pending = [(node, False)]
+    while pending:
+        top, minus = pending.pop()
+        if top.op is add:
+            pending += [(a, minus) for a in reversed(top.args)]
+        elif top.op is neg:
+            pending.append((top.args[0], not minus))
+        else:
+            terms.append(-top if minus else top)
+    return terms
