@@ -49,8 +49,7 @@ class Lines:
     def pushed(self, y: Node, wrt: Node) -> Node:
         """Return the derivative of a node over names by a symbol or name, whose own line is not looked into."""
         moving: dict[Node, Node] = {wrt: as_node(1)}
-        everything = [*self.words.bodies, *self.bodies]
-        for name in everything:
+        for name in self._below(y):
             body = self.body(name)
             if name is wrt or body is None or not _reads(body, moving):
                 continue
@@ -62,6 +61,21 @@ class Lines:
         if y in moving:
             return moving[y]
         return self._slope(y, moving, None) if _reads(y, moving) else as_node(0)
+
+    def _below(self, y: Node) -> list[Node]:
+        """Return the names that a node reads, through others too, in the order of their lines."""
+        wanted: set[Node] = set()
+        pending = [y]
+        while pending:
+            top = pending.pop()
+            body = self.body(top)
+            found = [n for n in topological([top if body is None else body]) if self.body(n) is not None]
+            fresh = [n for n in found if n not in wanted]
+            wanted.update(fresh)
+            pending += fresh
+        if self.body(y) is not None:
+            wanted.add(y)
+        return [n for n in (*self.words.bodies, *self.bodies) if n in wanted]
 
     def _slope(self, body: Node, moving: dict[Node, Node], name: Node | None) -> Node:
         raw = full(push_forward([body], {n: full(t, n.shape) for n, t in moving.items()})[0], body.shape)

@@ -1,0 +1,128 @@
+"""Which lines are shown: what is short or read once stands where it is read, what is long and shared has a line.
+
+The results come first, then the lines that they need, each below those that read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from dataclasses import dataclass, field
+
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.traverse import substitute, topological, uses
+from symgrad.ir.types import Declaration
+from symgrad.words.chain import Lines
+
+__all__ = ["Shown", "laid_out"]
+
+_WIDE = 78
+"""Characters of a line that one takes in at a glance."""
+
+_SHARED = 20
+"""Characters of what is written twice from which on it has a name of its own."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """Formulas as they are shown.
+
+    Args:
+        results: the formulas, over declared symbols and names.
+        new: the lines that derivatives brought, those that others read first.
+        own: the lines of the program that are read, in its order.
+    """
+
+    results: list[Node]
+    new: dict[Node, Node]
+    own: dict[Node, Node] = field(default_factory=dict[Node, Node])
+
+
+def laid_out(lines: Lines, results: Sequence[Node]) -> Shown:
+    """Return results with the lines that they need."""
+    forms = lines.forms
+    bodies = dict(lines.bodies)
+    tops: dict[Node, Node] = {symbol(Declaration(f"__result{k}", shape=r.shape)): r for k, r in enumerate(results)}
+    bodies.update(tops)
+    for top, result in tops.items():  # a result that is a line is that line
+        if result in bodies:
+            bodies[top] = bodies[result]
+    _inline(bodies, tops, forms)
+    _share(bodies, tops, lines)
+    needed = _needed(bodies, tops)
+    own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
+    return Shown(
+        [bodies[t] for t in tops],
+        {n: bodies[n] for n in needed},
+        {n: lines.words.bodies[n] for n in own},
+    )
+
+
+def _needed(bodies: dict[Node, Node], tops: Sequence[Node] | dict[Node, Node]) -> list[Node]:
+    """Return the lines that results read, those that others read first."""
+    found: dict[Node, None] = {}
+    pending: list[tuple[Node, bool]] = [(t, False) for t in reversed(list(tops))]
+    while pending:
+        name, ready = pending.pop()
+        if ready:
+            found.setdefault(name)
+        elif name not in found:
+            pending.append((name, True))
+            read = [n for n in topological([bodies[name]]) if n in bodies]
+            pending += [(n, False) for n in reversed(read) if n not in found]
+    return [n for n in found if n not in tops]
+
+
+def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Any) -> None:
+    """Put lines where they are read, as long as the whole gets shorter, or a line that is read once stays short."""
+    while True:
+        needed = _needed(bodies, tops)
+        readers: dict[Node, list[tuple[Node, int]]] = {}
+        for name in (*needed, *tops):
+            count = uses([bodies[name]])
+            for n in topological([bodies[name]]):
+                if n in bodies:
+                    readers.setdefault(n, []).append((name, count[n]))
+        for name in needed:
+            by = readers[name]
+            if len(by) > 3:
+                continue
+            put = {r: forms.best([substitute([bodies[r]], {name: bodies[name]})[0]]) for r, _ in by}
+            before = len(name.name) + 3 + forms.length(bodies[name]) + sum(forms.length(bodies[r]) for r, _ in by)
+            after = sum(map(forms.length, put.values()))
+            once = len(by) == 1 and by[0][1] == 1
+            wide = max(map(forms.length, put.values()))
+            if after < before and (wide <= _WIDE or (once and after <= forms.length(bodies[by[0][0]]))):
+                bodies.update(put)
+                break
+        else:
+            return
+
+
+def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> None:
+    """Give names to what is long and written more than once."""
+    forms = lines.forms
+    taken = set(lines.words.names) | {n.name for n in bodies} | {n.name for b in bodies.values() for n in topological([b]) if n.op.name == "symbol"}
+    counter = 0
+    while True:
+        shown = [*_needed(bodies, tops), *tops]
+        count: dict[Node, int] = {}
+        for name in shown:
+            for n, k in uses([bodies[name]]).items():
+                count[n] = count.get(n, 0) + (k if n is not bodies[name] else 0)
+        best, saved = None, _SHARED
+        for n, k in count.items():
+            if k > 1 and n.args and n not in bodies:
+                gain = (k - 1) * forms.length(n) - 2 * k - 6
+                if forms.length(n) >= _SHARED and gain > saved:
+                    best, saved = n, gain
+        if best is None:
+            return
+        counter += 1
+        while f"t{counter}" in taken:
+            counter += 1
+        made = symbol(Declaration(f"t{counter}", shape=best.shape))
+        taken.add(made.name)
+        for name in shown:
+            bodies[name] = substitute([bodies[name]], {best: made})[0]
+        bodies[made] = best
