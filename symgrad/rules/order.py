@@ -118,7 +118,7 @@ def _rank(base: Node, names: tuple[str, ...]) -> int:
     if base.op is CONSTANT:
         return _CONSTANT
     if base.op is SYMBOL:
-        return _SYMBOL
+        return _CONSTANT if base.declaration.domain.name == "constant" else _SYMBOL
     if base.op.name == "add":
         return _SUM
     return _FUNCTION if names else _RADICAL

@@ -52,6 +52,7 @@ class Forms:
             if form.args:
                 self._named.setdefault(form, name)
         self._length: dict[Node, int] = {}
+        self._written = _written(words)
         self._simple: dict[Node, Node] = {}
 
     def best(self, nodes: Iterable[Node]) -> Node:
@@ -68,6 +69,10 @@ class Forms:
     def named(self, node: Node) -> Node:
         """Return a node with names for what they stand for."""
         return substitute([node], self._named)[0]
+
+    def as_written(self, node: Node) -> Node:
+        """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
+        return self._words.literals.tidy(substitute([node], self._written)[0])
 
     def length(self, node: Node) -> int:
         """Return how long a node is as text."""
@@ -121,3 +126,14 @@ def _terms(node: Node) -> Sequence[Node]:
         else:
             terms.append(-top if minus else top)
     return terms
+
+
+def _written(words: Words) -> dict[Node, Node]:
+    """Return the arithmetic of a program by its canonical form, where the program's is no longer."""
+    parts = [n for n in topological(words.bodies.values()) if n.op in _ARITHMETIC]
+    found: dict[Node, Node] = {}
+    for part, form in zip(parts, canonical(parts).nodes if parts else [], strict=True):
+        if form is not part and form.op in _ARITHMETIC and form not in found:
+            if len(expression_text(part)) <= len(expression_text(form)) + 2:
+                found[form] = part
+    return found

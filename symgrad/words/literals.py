@@ -65,7 +65,7 @@ class Literals:
     def symbol(self, value: Number) -> Node:
         """Return the literal of a positive number."""
         text = self.spelled.get(Fraction(value)) or number_text(value)
-        domain = Domain("real", "real", value * (1 - _NEAR), value * (1 + _NEAR))
+        domain = Domain("constant", "real", value * (1 - _NEAR), value * (1 + _NEAR))
         made = symbol(Declaration(text, domain))
         self.meaning[made] = number(value)
         return made

@@ -137,19 +137,26 @@ def _domain(known: Conditions, body: Node) -> Domain:
     if body.dtype == "int":
         if low is not None and low == high:
             half = Fraction(1, 2)
-            return Domain("int", "int", low - half, low + half)
+            return Domain("constant", "int", low - half, low + half)
         return INT
     if low is not None and low == high:
         if low == 0:
             return REAL
         low, high = sorted((low * (1 - _NEAR), low * (1 + _NEAR)))
-        return Domain("real", "real", low, high)
+        return Domain("constant", "real", low, high)
     if low is None and high is None:
         return REAL
+    if _is_constant(body):
+        return Domain("constant", "real", low, high)
     closed = (low is not None and not f.low_open) or (high is not None and not f.high_open)
     if low == 0 and high is None and not closed:
         return POSITIVE
     return Domain("real", "real", low, high, closed=closed)
+
+
+def _is_constant(body: Node) -> bool:
+    leaves = [n for n in topological([body]) if not n.args]
+    return all(n.op is not SYMBOL or n.declaration.domain.name == "constant" for n in leaves)
 
 
 def _is_symmetric(body: Node) -> bool:
