@@ -81,6 +81,7 @@ def _plan(program: Program, scalars: list[Symbol]) -> Iterator[_Planned]:
     every = [*first, *others]
     bounds = _index_bounds(program)
     arrays = len(scalars) < len(program.symbols)
+    numbers = [s for s in scalars if s.kind != "bool"]
     values, more = _special_values(program)
 
     def drawn(style: str, sizes: dict[str, int]) -> _Planned:
@@ -114,8 +115,8 @@ def _plan(program: Program, scalars: list[Symbol]) -> Iterator[_Planned]:
         yield special(lambda _s, v=value: v, first[0])
         if arrays:
             yield mixed(value, every[k % len(every)])
-        if len(scalars) > 1:
-            one = scalars[k % len(scalars)]
+        if len(numbers) > 1:
+            one = numbers[k % len(numbers)]
             near = _random(one, "signed", rng, {}, {})
             yield special(lambda s, v=value, w=near, o=one: v if s is o else w, first[0])
     k = 0
