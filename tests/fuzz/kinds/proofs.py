@@ -10,7 +10,8 @@ from functools import cache
 import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.proof.check import Checked, check
-from tests.fuzz.believed import Believed, Undefined, differ, draw, mp
+from tests.fuzz.believed import Believed, Undefined, differ, draw, precisely
+from tests.fuzz.believed_numbers import mp, real
 from tests.fuzz.kind import kind, refused
 
 SCALARS = """
@@ -327,7 +328,7 @@ def holds(found: Checked, b: Believed, rng: random.Random) -> None:
     for _ in range(12):
         point = draw(b, rng)
         try:
-            left, right = b.sides(point)
+            left, right = precisely(b, point)
         except Undefined:
             continue
         told += 1
@@ -345,8 +346,8 @@ def _array(value):
     if isinstance(value, list):
         return np.array([_array(v) for v in value], dtype=object)
     if hasattr(value, "imag") and hasattr(value, "bits"):  # a complex number
-        return mp.mpc(_array(value.real), _array(value.imag))
-    return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
+        return mp.mpc(real(value.real), real(value.imag))
+    return value
 
 
 def _is_left_out(found: Checked, b: Believed, point) -> bool:
