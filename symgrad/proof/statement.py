@@ -172,13 +172,22 @@ def _wrapped(text: str) -> str:
     return text if re.fullmatch(r"\w+(\([^()]*\))?", text) else f"({text})"
 
 
+_SUMS = frozenset({"i->", "ij->"})
+_PRODUCTS = frozenset({"i,i->", "ij,j->i", "i,ij->j", "ij,jk->ik"})
+
+
 def _einsum(args: list[str], labels: Any, result: Any) -> str:
     every = list(dict.fromkeys([*(i for own in labels for i in own), *result]))
     if len(every) > len(_LETTERS):
         return f"einsum({', '.join([_plain(labels), _plain(result), *args])})"
     letter = dict(zip(every, _LETTERS, strict=False))
     terms = ["".join(letter[i] for i in own) for own in (*labels, result)]
-    return f'einsum("{",".join(terms[:-1])}->{terms[-1]}", {", ".join(args)})'
+    spec = f"{','.join(terms[:-1])}->{terms[-1]}"
+    if spec in _SUMS:
+        return f"sum({args[0]})"
+    if spec in _PRODUCTS:
+        return "@".join(map(_wrapped, args))
+    return f"{_wrapped(args[0])}.T" if spec == "ij->ji" else f'einsum("{spec}", {", ".join(args)})'
 
 
 def _with(op: str, *names: str) -> Callable[..., str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.fuzz.believed_arrays import ARRAYS, einsum, unslice
+from tests.fuzz.believed_arrays import ARRAYS, einsum, product, unslice
 from tests.fuzz.believed_numbers import (
     COMPLEX,
     CONSTANTS,
@@ -252,6 +252,10 @@ class _At:
                 return each(lambda v: -v, self._value(x))
             case ast.UnaryOp(ast.Not(), x):
                 return each(lambda v: not v, self._value(x))
+            case ast.Attribute(x, "T"):
+                return self._value(x).T
+            case ast.BinOp(x, ast.MatMult(), y):
+                return product(self._value(x), self._value(y))
             case ast.BinOp(x, op, y):
                 return each(self.operators[type(op)], self._value(x), self._value(y))
             case ast.BoolOp(op, values):

@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.fuzz.believed_numbers import REAL, Undefined, each, mp, operators, real
 
-__all__ = ["ARRAYS", "einsum", "unslice"]
+__all__ = ["ARRAYS", "einsum", "product", "unslice"]
 
 _add, _times, _div = (operators(complexes=False)[op] for op in (ast.Add, ast.Mult, ast.Div))
 
@@ -42,6 +42,12 @@ def einsum(spec: str, *args: Any) -> Any:
             )
         out[place] = _sum(products)
     return out if result else out[()]
+
+
+def product(x: Any, y: Any) -> Any:
+    """The product of matrices and vectors."""
+    left, right = "ij"[2 - x.ndim :], "jk"[: y.ndim]
+    return einsum(f"{left},{right}->{left[:-1]}{right[1:]}", x, y)
 
 
 def _over(fold: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
@@ -126,6 +132,7 @@ def _shape(lengths: Any) -> tuple[int, ...]:
 
 
 ARRAYS: Mapping[str, Callable[..., Any]] = {
+    "sum": lambda x: _sum(np.ravel(x).tolist()),
     "mean": _over(lambda row: _div(_sum(row), len(row))),
     "max": _over(lambda row: reduce(REAL["maximum"], row)),
     "min": _over(lambda row: reduce(REAL["minimum"], row)),
