@@ -22,9 +22,6 @@ class Drawn:
     family: str
     parameters: tuple[Fraction, ...]
 
-    def __str__(self) -> str:
-        return f"{self.family}({', '.join(map(str, self.parameters))})"
-
 
 _REALS: Interval = ("real", None, None)
 _POSITIVE: Interval = ("real", Fraction(0), None)
@@ -62,4 +59,4 @@ def support(drawn: Drawn) -> Interval:
             return "real", p[0], p[1]
         if drawn.family == "Bernoulli" and 0 <= p[0] <= 1:
             return "int", Fraction(0 if p[0] == 1 else -1), Fraction(1 if p[0] == 0 else 2)
-    raise UsageError(f"{drawn} is not a distribution")
+    raise UsageError(f"{drawn.family} has no such parameters")

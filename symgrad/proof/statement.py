@@ -10,10 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from symgrad.proof.names import shown
-from symgrad.proof.steps import Program, Step, Symbol
+from symgrad.proof.steps import Program, Step, Symbol, number_to_json
 
 __all__ = ["Statement", "statement_of", "value_text"]
 
@@ -56,7 +57,6 @@ def statement_of(program: Program, a: int, b: int, wrt: str | None = None) -> St
         wrt: by which variable.
 
     Example:
-        >>> from fractions import Fraction
         >>> x, y = Step("symbol", (), ("x",)), Step("mul", (0, 0))
         >>> program = Program((x, y, Step("add", (0, 0))), (Symbol("x", "real", Fraction(0), None),))
         >>> print(*statement_of(program, 1, 2, "x").lines, sep="; ")
@@ -81,11 +81,12 @@ def value_text(value: Any) -> str:
     """Return a value of a point: a number, a truth value, nested lists.
 
     Example:
-        >>> from fractions import Fraction
         >>> value_text([Fraction(1, 2), True])
         '[1/2, True]'
     """
-    return f"[{', '.join(map(value_text, value))}]" if isinstance(value, list) else str(value)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, list):
+        return f"[{', '.join(map(value_text, value))}]"  # pyright: ignore[reportUnknownArgumentType]
+    return number_to_json(value) if isinstance(value, Fraction) else str(value)
 
 
 # -------------------------------------------------------------------------------------------------------- declarations
@@ -95,17 +96,18 @@ def _declaration(symbol: Symbol) -> str:
     name = shown(symbol.name)
     shape = f"[{', '.join(map(_length, symbol.shape))}]" if symbol.shape else ""
     if symbol.drawn is not None:
-        return f"{name} ~ {symbol.drawn}{shape}"
+        parameters = ", ".join(map(number_to_json, symbol.drawn.parameters))
+        return f"{name} ~ {symbol.drawn.family}({parameters}){shape}"
     if symbol.kind == "int":
         return f"{name} : int{shape}{_between(name, symbol)}"
-    ends = [str(e) if e is not None else o for e, o in ((symbol.low, "-oo"), (symbol.high, "oo"))]
+    ends = [o if e is None else number_to_json(e) for e, o in ((symbol.low, "-oo"), (symbol.high, "oo"))]
     domain = symbol.kind if ends == ["-oo", "oo"] else f"{symbol.kind}({', '.join(ends)})"
     return f"{name} : {domain}{shape}{' symmetric' if symbol.symmetric else ''}"
 
 
 def _between(name: str, symbol: Symbol) -> str:
-    low = "" if symbol.low is None else f"{symbol.low} < "
-    high = "" if symbol.high is None else f" < {symbol.high}"
+    low = "" if symbol.low is None else f"{number_to_json(symbol.low)} < "
+    high = "" if symbol.high is None else f" < {number_to_json(symbol.high)}"
     symmetric = " symmetric" if symbol.symmetric else ""
     return f"{symmetric}, {low}{name}{high}" if low or high else symmetric
 
@@ -152,7 +154,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, tuple):
         items = [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-    return _length(value) if isinstance(value, str) else str(value)
+    return _length(value) if isinstance(value, str) else value_text(value)
 
 
 def _text(step: Step, args: list[str]) -> str:

@@ -13,10 +13,19 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.distributions import Drawn, support
+from symgrad.proof.field import flint
 from symgrad.proof.lengths import names_in
 from symgrad.proof.names import is_name, shown
 
-__all__ = ["Program", "Step", "Symbol", "number_from_json", "program_from_json", "program_to_json"]
+__all__ = [
+    "Program",
+    "Step",
+    "Symbol",
+    "number_from_json",
+    "number_to_json",
+    "program_from_json",
+    "program_to_json",
+]
 
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
@@ -88,10 +97,20 @@ class Program:
 
 def _to_json(value: Any) -> Any:
     if isinstance(value, Fraction):
-        return {"q": str(value)}
+        return {"q": number_to_json(value)}
     if isinstance(value, tuple):
         return [_to_json(v) for v in cast("tuple[Any, ...]", value)]
     return value
+
+
+def number_to_json(value: Fraction | int) -> str:
+    """Write a rational number as text, however long: Python refuses integers of more than 4,300 digits.
+
+    Example:
+        >>> number_to_json(Fraction(-1, 2)), len(number_to_json(10**5000))
+        ('-1/2', 5001)
+    """
+    return str(flint.fmpq(value.numerator, value.denominator))
 
 
 def number_from_json(value: Any) -> Fraction:
@@ -101,7 +120,10 @@ def number_from_json(value: Any) -> Fraction:
         ValueError: if it is none.
     """
     if type(value) is int or (isinstance(value, str) and _NUMBER.fullmatch(value)):
-        return Fraction(value)
+        if type(value) is int:
+            return Fraction(value)
+        above, _, below = cast("str", value).partition("/")
+        return Fraction(int(flint.fmpz(above)), int(flint.fmpz(below or 1)))
     raise ValueError(f"{value!r} is no rational number")
 
 
@@ -119,7 +141,7 @@ def _end(value: Any) -> Fraction | None:
 
 def _facts_to_json(symbol: Symbol) -> list[Any]:
     if symbol.drawn is not None:
-        return [{"drawn": [symbol.drawn.family, *map(str, symbol.drawn.parameters)]}]
+        return [{"drawn": [symbol.drawn.family, *map(number_to_json, symbol.drawn.parameters)]}]
     return ["symmetric"] if symbol.symmetric else []
 
 
@@ -141,7 +163,12 @@ def program_to_json(program: Program) -> dict[str, Any]:
     return {
         "symbols": [
             [
-                *(s.name, s.kind, *(None if e is None else str(e) for e in (s.low, s.high)), list(s.shape)),
+                *(
+                    s.name,
+                    s.kind,
+                    *(None if e is None else number_to_json(e) for e in (s.low, s.high)),
+                    list(s.shape),
+                ),
                 *_facts_to_json(s),
             ]
             for s in program.symbols
@@ -185,7 +212,7 @@ def _check_symbols(symbols: Sequence[Symbol]) -> None:
         if s.kind in ("bool", "complex") and interval[1:] != (None, None):
             raise UsageError(f"'{name}' has bounds, and is no real number and no integer")
         if s.drawn is not None and support(s.drawn) != interval:
-            raise UsageError(f"'{name}' may have other values than {s.drawn} has")
+            raise UsageError(f"'{name}' may have other values than its distribution, {s.drawn.family}, has")
     if len({s.name for s in symbols}) < len(symbols):
         raise UsageError("two variables have the same name")
 
