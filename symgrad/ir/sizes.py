@@ -24,7 +24,6 @@ __all__ = [
     "Shape",
     "Size",
     "Triple",
-    "check_lengths",
     "evaluate_size",
     "names_of",
     "nonnegative",
@@ -337,23 +336,6 @@ def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
     """
     lengths = dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Extent))
     return [size for size in lengths if not nonnegative(size)]
-
-
-def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
-    """Refuse a length that is negative for the sizes of a call.
-
-    Raises:
-        ShapeError: naming it.
-    """
-    for length in lengths:
-        value = evaluate_size(length, sizes)
-        if value < 0:
-            where = ", ".join(f"{name} = {sizes[name]}" for name in names_of(length))
-            raise ShapeError(
-                f"an axis of length {length} is {value} long for {where}",
-                expected="a length of at least 0",
-                cure="pass larger arrays",
-            )
 
 
 def _value(atom: str | Atom, sizes: Mapping[str, int]) -> int:

@@ -18,8 +18,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from symgrad.llvm.array_code import NEGATIVE
 from symgrad.llvm.array_copy import STRIDED
+from symgrad.llvm.array_scratch import NEGATIVE
 from symgrad.llvm.copies import copy
 from symgrad.llvm.module_text import ATTRIBUTES, filled, load_fields
 
@@ -30,7 +30,8 @@ __all__ = ["FIELDS", "driver", "python_function"]
 # An input is copied where its layout is not the code's; in a ufunc without core dimensions (%private) always, because
 # reduce and accumulate pass an output as the next input. One that does not move along the batch is copied once. An
 # output that is an input goes through a copy too: NumPy lets that be, for it takes a loop to read before it writes.
-# Sums of sizes saturate: what does not fit into memory must fail to be allocated, never wrap around to a little.
+# Sums of sizes saturate: what does not fit into memory must not wrap around to a little. More than the machine has
+# (%most, results included, which NumPy may have been promised before they are written to) is refused at once.
 _BATCH = """\
 define i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
 entry:
@@ -66,6 +67,7 @@ name:
 classify:
   %k = phi i64 [ 0, %name.test ], [ %k.next, %decide ]
   %total = phi i64 [ 0, %name.test ], [ %total.next, %decide ]
+  %given = phi i64 [ 0, %name.test ], [ %given.next, %decide ]
   %item.at = getelementptr i64, ptr %itemsizes, i64 %k
   %item = load i64, ptr %item.at
   %rank.at = getelementptr i64, ptr %ranks, i64 %k
@@ -137,6 +139,9 @@ decide:
   %copy.offset = select i1 %stays, i64 -1, i64 %total
   %copy.at = getelementptr i64, ptr %copies, i64 %k
   store i64 %copy.offset, ptr %copy.at
+  %results = mul i64 %bytes, %n
+  %own.result = select i1 %input, i64 0, i64 %results
+  %given.next = call i64 @llvm.uadd.sat.i64(i64 %given, i64 %own.result)
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, %nargs
   br i1 %k.more, label %classify, label %acquire
@@ -149,6 +154,10 @@ refuse:
   ret i32 2
 sum:
   %need = call i64 @llvm.uadd.sat.i64(i64 %total.next, i64 %own)
+  %together = call i64 @llvm.uadd.sat.i64(i64 %need, i64 %given.next)
+  %beyond = icmp ugt i64 %together, %most
+  br i1 %beyond, label %exhausted, label %able
+able:
   %needless = icmp eq i64 %need, 0
   br i1 %needless, label %ready, label %take
 take:
@@ -183,7 +192,7 @@ align:
   store i64 %need, ptr %need.slot
   br label %ready
 ready:
-  %memory = phi i64 [ 0, %sum ], [ %kept, %measure ], [ %fresh, %align ]
+  %memory = phi i64 [ 0, %able ], [ %kept, %measure ], [ %fresh, %align ]
   %buffers = inttoptr i64 %memory to ptr
   %scratch = getelementptr i8, ptr %buffers, i64 %total.next
   br label %element
@@ -333,6 +342,7 @@ FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
     ("offsets", "ptr"),  # where its axes begin in the next table
     ("axes", "ptr"),  # for every axis its core dimension
     ("refusal", "ptr"),  # what is said of a negative length
+    ("most", "i64"),  # bytes that a call may take
 )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Protocol
 
+from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
 from symgrad.llvm.array_driver import FIELDS, driver
 from symgrad.llvm.binding import made_once
@@ -86,7 +87,8 @@ class ArrayLoop:
         buffer[:7] = [len(axes), nin, len(names), max(ranks), not sizes, code.run, code.scratch]
         said = " or ".join(map(str, code.lengths))
         self._refusal = ctypes.create_string_buffer(f"an axis of length {said} would be negative".encode())
-        buffer[head - 2] = ctypes.addressof(self._refusal)
+        buffer[head - 3] = ctypes.addressof(self._refusal)
+        buffer[head - 2] = machine_memory()
         at = head
         for i, table in enumerate(tables):
             buffer[7 + i] = start + 8 * at

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
+from symgrad.ir.bounds import count_text
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Op
 from symgrad.ir.sizes import Shape, Size
@@ -44,14 +45,15 @@ def positions(values: Any, size: int) -> Any:
     index = np.asarray(values)
     if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
         raise ArrayTypeError("an index is no whole number", expected="whole numbers")
-    index = index.astype(np.int64)
     wrong = (index < -size) | (index >= size)
     if np.any(wrong):
+        first = index[wrong].flat[0]
         raise IndexRangeError(
-            f"index {index[wrong].flat[0]} is out of range for an axis of length {size}",
+            f"index {count_text(int(first))} is out of range for an axis of length {size}",
             expected=f"indices from {-size} to {size - 1}" if size else "no index at all: the axis is empty",
             cure="check the values of the index array",
         )
+    index = index.astype(np.int64)
     return np.where(index < 0, index + size, index)
 
 
