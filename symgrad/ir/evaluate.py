@@ -126,12 +126,14 @@ def _unwrapped(node: Node, params: Sequence[Any], arrays: Sequence[Any], result:
 
 
 def _check_memory(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> None:
-    """Refuse a result that is larger than the memory of the machine."""
+    """Refuse a result that is larger than the memory of the machine, and what reads as much: it would take hours."""
     if node.op.pointwise:
         if math.prod(map(np.size, arrays)) * _FLOAT.itemsize > machine_memory():
             _check_room(np.broadcast_shapes(*map(np.shape, arrays)))
     elif node.op.name not in _VIEWS and not _transposes(node):
         _check_room(tuple([evaluate_size(s, sizes) for s in node.shape]))
+        for array in arrays if node.op.name != "gather" else ():
+            _check_room(np.shape(array))
 
 
 def _transposes(node: Node) -> bool:

@@ -12,8 +12,10 @@ from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Shape, Size, names_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.llvm.array_access import storage_of
+from symgrad.llvm.array_asking import asking_text
 from symgrad.llvm.array_calls import choice_text, write_call
 from symgrad.llvm.array_factors import factor_declarations, factor_text
+from symgrad.llvm.array_loop import know_driver
 from symgrad.llvm.array_nest import NestWriter
 from symgrad.llvm.array_scratch import SCRATCH, Asked, offsets, scratch
 from symgrad.llvm.array_text import Function, Region, Sizes
@@ -139,8 +141,9 @@ def _module(
     turns = {step: t for t in plan.turns for step in t.steps}
     products: set[tuple[bool, bool]] = set()
     factors: set[str] = set()
+    asks = False
     for i, step in enumerate(plan.steps):
-        fn = Function(f"step.{i}", names, real, width, declarations, turn=step in turns)
+        fn = Function(f"step.{i}", names, real, width, declarations, turn=step in turns, alone=alone)
         if isinstance(step, Nest):
             NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
         else:
@@ -149,6 +152,10 @@ def _module(
         factors |= fn.factors
         texts.append(fn.text())
         asked.places.update(dict.fromkeys(fn.size.used))
+        asks = asks or fn.asks
+    if asks:
+        know_driver()
+        texts += asking_text()
     texts += [choice_text(real, x, y, target) for x, y in sorted(products)]
     texts += [factor_text(real, name) for name in sorted(factors)]
     declarations.intrinsics.update(dict.fromkeys(factor_declarations(real, sorted(factors))))

@@ -2,8 +2,10 @@
 
     array.loop   the loop that NumPy calls: for every element of a batch it lays the arrays out as the code wants
                  them (contiguous, aligned), runs the code, and puts the results in their places
-    array.batch  the same for a caller without NumPy; returns 1 if memory is exhausted, 2 if a computed length of an
-                 axis would be negative
+    array.batch  the same without Python; returns 1 if memory is exhausted, 2 if a computed length of an axis would be
+                 negative
+    array.once   the same for a caller without NumPy, who has the lock of the interpreter
+    array.stopped  tells whether an exception waits to be raised: Ctrl-C, which Python is asked about
     array.drop   frees the memory that a kernel keeps
 
 Like the loop of pointwise kernels (`loop.py`) it is compiled once in a process; what differs between kernels is in
@@ -304,6 +306,25 @@ reported:
 done:
   ret void
 }
+define i32 @array.once(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
+  %state = call ptr {save_thread}()
+  %failed = call i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan)
+  call void {restore_thread}(ptr %state)
+  ret i32 %failed
+}
+define i32 @array.stopped() #2 {
+  %gil = call i32 {ensure}()
+  %before = call ptr {occurred}()
+  %quiet = icmp eq ptr %before, null
+  br i1 %quiet, label %look, label %done
+look:
+  %found = call i32 {check_signals}()
+  br label %done
+done:
+  %stopped = phi i32 [ 1, %0 ], [ %found, %look ]
+  call void {release}(i32 %gil)
+  ret i32 %stopped
+}
 define void @array.drop(ptr %arena) #2 {
   %kept = atomicrmw xchg ptr %arena, i64 0 acq_rel
   %empty = icmp eq i64 %kept, 0
@@ -355,6 +376,10 @@ def driver() -> str:
         "release": python_function(ctypes.pythonapi.PyGILState_Release),
         "no_memory": python_function(ctypes.pythonapi.PyErr_NoMemory),
         "set_string": python_function(ctypes.pythonapi.PyErr_SetString),
+        "occurred": python_function(ctypes.pythonapi.PyErr_Occurred),
+        "check_signals": python_function(ctypes.pythonapi.PyErr_CheckSignals),
+        "save_thread": python_function(ctypes.pythonapi.PyEval_SaveThread),
+        "restore_thread": python_function(ctypes.pythonapi.PyEval_RestoreThread),
         "value_error": id(ValueError),
         "refusal": [name for name, _ in FIELDS].index("refusal"),
     }

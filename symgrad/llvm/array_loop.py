@@ -10,19 +10,27 @@ from typing import Protocol
 
 from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
+from symgrad.llvm.array_asking import STOPPED
 from symgrad.llvm.array_driver import FIELDS, driver
 from symgrad.llvm.binding import made_once
 from symgrad.llvm.core_sizes import process_core_sizes
+from symgrad.llvm.externals import define
 from symgrad.llvm.jit import Engine
 from symgrad.llvm.shared import kept
 
-__all__ = ["ArrayLoop", "Runnable"]
+__all__ = ["ArrayLoop", "Runnable", "know_driver"]
 
 
 @made_once
 def _driver() -> Engine:
     """The loop that all kernels share; it lives as long as the process."""
     return kept(driver())
+
+
+@made_once
+def know_driver() -> None:
+    """Make known to LLVM what the code of programs calls of the driver."""
+    define(STOPPED, _driver().address(STOPPED))
 
 
 class Runnable(Protocol):
@@ -57,11 +65,11 @@ class ArrayLoop:
     __slots__ = (
         "__weakref__",
         "_arena",
-        "_batch",
         "_buffer",
         "_code",
         "_drop",
         "_hook",
+        "_once",
         "_refusal",
         "loop",
         "plan",
@@ -100,7 +108,8 @@ class ArrayLoop:
         self.loop = shared.address("array.loop")
         self.plan = start
         self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
-        self._batch = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.batch"))
+        # Called with the interpreter's lock, which it gives back meanwhile, and looked at for exceptions.
+        self._once = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.once"))
         text = process_core_sizes(sizes)
         self._hook = Engine(text) if text else None
         self.process = self._hook.address("array.process") if self._hook else 0
@@ -118,7 +127,7 @@ class ArrayLoop:
             ValueError: if a computed length of an axis is negative.
         """
         nargs = len(addresses)
-        failed = self._batch(
+        failed = self._once(
             (ctypes.c_void_p * nargs)(*addresses),
             (ctypes.c_int64 * (1 + len(sizes)))(1, *sizes),
             (ctypes.c_int64 * (nargs + len(strides)))(*[0] * nargs, *strides),

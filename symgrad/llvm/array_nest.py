@@ -17,6 +17,7 @@ from symgrad.llvm.array_access import (
     store_lanes,
     store_one,
 )
+from symgrad.llvm.array_asking import ask_every_row, endless
 from symgrad.llvm.array_cells import Cell, Cells
 from symgrad.llvm.array_loops import UNROLL, LaneLoop, lane_loop
 from symgrad.llvm.array_sums import Reducer
@@ -59,6 +60,7 @@ class NestWriter:
         self.values = Values(fn, nest, passes, memory, chosen)
         self.results: dict[tuple[Member, int], Value] = {}
         self.together = self._together()
+        self.endless = not fn.alone and endless(nest)
         self.cells = Cells(fn, nest, memory)
 
     # the loops
@@ -110,6 +112,8 @@ class NestWriter:
         fn.put(f"{counter}.more = icmp slt i64 {counter}, {stop}")
         fn.put(f"br i1 {counter}.more, label %{body}, label %{out}")
         fn.start(body)
+        if self.endless and len(counters) + 1 == self.nest.inner:
+            ask_every_row(fn, counter, fn.size(self.nest.loops[-1]))
         region = fn.region()
         copies = [[*counters, region.add(counter, str(j))] for j in range(rows)]
         self.values.rows(copies, region)
@@ -274,7 +278,8 @@ class NestWriter:
             return new
 
         unroll = self._unroll(number) if self.together == 1 else 1
-        found = LaneLoop(fn, self.nest.loops[-1], [r for _, _, r in work], body, unroll).run()
+        loop = LaneLoop(fn, self.nest.loops[-1], [r for _, _, r in work], body, unroll, asks=self.endless)
+        found = loop.run()
         for (values.copy, member, _), value in zip(work, found, strict=True):
             self.results[member, values.copy] = value
             values.know(member, value)

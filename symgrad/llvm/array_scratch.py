@@ -147,10 +147,10 @@ class _Exact(Region):
         return str(value)
 
     def add(self, a: str, b: str) -> str:
-        return self._exact("sadd", a, b)
+        return self._exact("sadd", a, b) if "0" not in (a, b) else b if a == "0" else a
 
     def mul(self, a: str, b: str) -> str:
-        return self._exact("smul", a, b)
+        return self._exact("smul", a, b) if "1" not in (a, b) else b if a == "1" else a
 
     def _exact(self, code: str, a: str, b: str) -> str:
         pair = self.scalar(f"call {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64 {a}, i64 {b})")

@@ -146,6 +146,7 @@ class Function:
         width: lanes in a vector.
         declarations: what the module calls.
         turn: whether it is called turn by turn.
+        alone: whether it runs without Python.
     """
 
     def __init__(
@@ -157,6 +158,7 @@ class Function:
         declarations: Declarations,
         *,
         turn: bool = False,
+        alone: bool = False,
     ) -> None:
         self.name = name
         self.turn = turn
@@ -170,6 +172,8 @@ class Function:
         self.size = Sizes(names, self.entry)
         self.block = "entry"
         self._bases: dict[int, str] = {}
+        self.alone = alone
+        self.asks = False  # whether it asks if it should go on
         self.factors: set[str] = set()  # the calls on factors of matrices
         self.products: set[tuple[bool, bool]] = set()  # the layouts of products of matrices that it calls
 

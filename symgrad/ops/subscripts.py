@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
-from symgrad.ir.bounds import LARGEST, count_text
+from symgrad.ir.bounds import MOST, count_text
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import Extent, Size, Triple, size_max, size_product, size_sum
 from symgrad.ir.types import broadcast_shapes
@@ -153,8 +153,8 @@ def slice_triple(item: slice, size: Size) -> Triple:
     """Return start, stop and step of a slice of an axis.
 
     A size is never negative, so an end such as n - 3 is 0 where n is smaller. (NumPy would count it from the end, and
-    the length of the result would follow no formula.) Numbers beyond all axes count as the largest that compiled code
-    counts with, as in Python.
+    the length of the result would follow no formula.) Numbers beyond all axes count as the length of the
+    longest one, as in Python.
     """
     step = 1 if item.step is None else item.step
     if not isinstance(step, int) or step == 0:
@@ -171,7 +171,7 @@ def slice_triple(item: slice, size: Size) -> Triple:
 
 
 def _clipped(end: Any) -> Any:
-    return min(max(end, -LARGEST), LARGEST) if isinstance(end, int) else end
+    return min(max(end, -MOST), MOST) if isinstance(end, int) else end
 
 
 def take(x: Node, positions: Node, axis: Any = None) -> Node:
