@@ -7,9 +7,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
 from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
-from symgrad.ir.bounds import MOST, count_text
+from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import SIZE, Node
-from symgrad.ir.sizes import Extent, names_of
+from symgrad.ir.sizes import Extent, names_of, told
 from symgrad.ir.traverse import symbols_of, topological
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _length(name: str, value: Any) -> int:
     except TypeError:
         raise ArrayTypeError(f"the size {name} is {value!r}", expected="a whole number") from None
     if not 0 <= length <= MOST:
-        raise ShapeError(f"the size {name} is {count_text(length)}", expected="a length from 0 to 2**60 - 1")
+        raise ShapeError(f"the size {name} is {told(length)}", expected="a length from 0 to 2**60 - 1")
     return length
 
 

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
-from symgrad.ir.bounds import check_axes, count_text
+from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, SIZE, Node, size_node
-from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
+from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum, told
 from symgrad.ir.types import is_name
 
 __all__ = ["SizeLike", "length_of", "shape_of", "size", "size_of"]
@@ -86,7 +86,7 @@ def length_of(value: Any) -> Size:
     """
     size = size_of(value)
     if isinstance(size, int) and size < 0:
-        raise UsageError(f"an axis of length {count_text(size)}", expected="a length of at least 0")
+        raise UsageError(f"an axis of length {told(size)}", expected="a length of at least 0")
     check_axes((size,))
     return size
 

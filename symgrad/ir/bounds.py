@@ -15,7 +15,7 @@ from math import prod
 from pathlib import Path
 
 from symgrad.errors import OutOfMemoryError, ShapeError
-from symgrad.ir.sizes import Atom, Extent, Shape, Size, evaluate_size, names_of
+from symgrad.ir.sizes import Atom, Extent, Shape, Size, evaluate_size, names_of, told
 
 __all__ = [
     "LARGEST",
@@ -24,7 +24,6 @@ __all__ = [
     "check_axes",
     "check_lengths",
     "check_arrays",
-    "count_text",
     "machine_memory",
     "out_of_memory",
 ]
@@ -51,7 +50,7 @@ def check_axes(shape: Shape) -> None:
     for size in shape:
         if not isinstance(size, str) and not _countable(size):
             raise ShapeError(
-                f"an axis of length {count_text(size) if isinstance(size, int) else size} is too long",
+                f"an axis of length {told(size)} is too long",
                 expected=_EXPECTED,
                 cure=_CURE,
             )
@@ -102,10 +101,9 @@ def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
 
 def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:
     if count > MOST:
-        told = ", ".join(count_text(s) if isinstance(s, int) else str(s) for s in shape)
+        text = ", ".join(map(told, shape)) + "," * (len(shape) == 1)
         raise ShapeError(
-            f"an array of shape ({told}{',' * (len(shape) == 1)}) has {count_text(count)} entries"
-            f"{_where(shape, sizes)}",
+            f"an array of shape ({text}) has {told(count)} entries{_where(shape, sizes)}",
             expected=_EXPECTED,
             cure=_CURE,
         )
@@ -113,23 +111,8 @@ def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:
 
 def _where(shape: Iterable[Size], sizes: Mapping[str, int]) -> str:
     names = dict.fromkeys(n for size in shape for n in names_of(size))
-    values = ", ".join(f"{name} = {count_text(sizes[name])}" for name in names)
+    values = ", ".join(f"{name} = {told(sizes[name])}" for name in names)
     return f" for {values}" if values else ""
-
-
-def count_text(value: int) -> str:
-    """Return a whole number for a message: all its digits, if they are few.
-
-    Example:
-        >>> count_text(2**64), count_text(-(10**30)), count_text(10**5000)
-        ('18446744073709551616', 'about -1e30', 'about 1e5000')
-    """
-    if abs(value) < 10**24:
-        return str(value)
-    digits = int(abs(value).bit_length() * 0.30102999566398120)  # the decimal logarithm, rounded down
-    if abs(value) >= 10 ** (digits + 1):
-        digits += 1
-    return f"about {'-' * (value < 0)}1e{digits}"
 
 
 def bytes_text(count: int) -> str:

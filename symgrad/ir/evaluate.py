@@ -121,8 +121,12 @@ def _unwrapped(node: Node, params: Sequence[Any], arrays: Sequence[Any], result:
     """Return whole numbers as floats where int64 has wrapped around, as kernels do, which compute with floats."""
     if not any(map(_counts, arrays)) or node.op.name in _PICKS:
         return result
-    floats = node.op.evaluate(*params, *[np.asarray(a, np.float64)[()] for a in arrays])
-    return result if np.allclose(floats, result, rtol=1e-9, atol=0.5) else floats
+    given = [np.asarray(a, np.float64) if _counts(a) else np.asarray(a) for a in arrays]
+    floats = node.op.evaluate(*params, *given)
+    # What wrapped around on the way has come back if the whole result is in range: the floats say so, but for what
+    # they lack, which is a part of what there is without signs.
+    amount = node.op.evaluate(*params, *[a if a.dtype == bool else np.abs(a) for a in given])
+    return result if np.all(np.abs(floats) + np.abs(amount) * 2.0**-40 < 2.0**63) else floats
 
 
 def _check_memory(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> None:
@@ -141,6 +145,7 @@ def _transposes(node: Node) -> bool:
 
 
 def _check_room(shape: tuple[int, ...]) -> None:
+    check_arrays([shape], {})
     needed = math.prod(shape) * _FLOAT.itemsize
     if needed > machine_memory():
         raise out_of_memory(f"an array of shape {shape}", needed)
@@ -189,7 +194,7 @@ def sizes_of(
                         expected="one size for one name",
                     )
                 owner.setdefault(size, node)
-    check_arrays((n.shape for n in order if n.shape and n not in values), sizes)
+    check_arrays((n.shape for n in order if n.shape), sizes)
     return sizes
 
 

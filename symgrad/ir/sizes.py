@@ -36,6 +36,7 @@ __all__ = [
     "size_sum",
     "slice_length",
     "slice_start",
+    "told",
     "unsure_lengths",
 ]
 
@@ -54,9 +55,9 @@ class Atom(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"ceil(({self.a})/{_factor(self.b)})"
+            f"ceil(({told(self.a)})/{_factor(self.b)})"
             if self.op == "ceildiv"
-            else f"{self.op}({self.a}, {self.b})"
+            else f"{self.op}({told(self.a)}, {told(self.b)})"
         )
 
 
@@ -85,14 +86,29 @@ class Extent:
         for monomial, c in self.terms:
             factors = [str(a) for a in monomial]
             if abs(c) != 1 or not factors:
-                factors.insert(0, str(abs(c)))
+                factors.insert(0, told(abs(c)))
             sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
             text += sign + "*".join(factors)
         return text
 
 
 def _factor(size: Size) -> str:
-    return f"({size})" if isinstance(size, Extent) else str(size)
+    return f"({size})" if isinstance(size, Extent) else told(size)
+
+
+def told(size: Size) -> str:
+    """Return a size, or any whole number, for a message: all its digits, if they are few.
+
+    Example:
+        >>> told(2**64), told(-(10**30)), told(10**5000), told("n")
+        ('18446744073709551616', 'about -1e30', 'about 1e5000', 'n')
+    """
+    if not isinstance(size, int) or abs(size) < 10**24:
+        return str(size)
+    digits = int(abs(size).bit_length() * 0.30102999566398120)  # the decimal logarithm, or a little more
+    if abs(size) < 10**digits:
+        digits -= 1
+    return f"about {'-' * (size < 0)}1e{digits}"
 
 
 def _terms(size: Size) -> dict[_Monomial, int]:

@@ -9,10 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import IndexRangeError, ShapeError
-from symgrad.ir.bounds import count_text
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.inputs import distinct
-from symgrad.ir.sizes import Shape, Size, evaluate_size, unsure_lengths
+from symgrad.ir.sizes import Shape, Size, evaluate_size, told, unsure_lengths
 from symgrad.ir.traverse import topological
 
 __all__ = ["Guards", "Position", "check_position", "guards_of"]
@@ -131,7 +130,7 @@ def check_position(position: Position, values: Any, sizes: Mapping[str, int]) ->
     index, length = position.index, evaluate_size(position.length, sizes)
     if index.is_number():
         if not -length <= index.value < length:
-            raise _outside(f"the index {count_text(int(index.value))} is", position, length)
+            raise _outside(f"the index {told(int(index.value))} is", position, length)
         return
     array = distinct(np.asarray(values))
     if not array.size:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from symgrad.errors import ShapeError
-from symgrad.ir.bounds import LARGEST, MOST, count_text
-from symgrad.ir.sizes import Shape, Size, names_of, size_product
+from symgrad.ir.bounds import LARGEST, MOST
+from symgrad.ir.sizes import Shape, Size, names_of, size_product, told
 from symgrad.llvm.array_access import storage_of
 from symgrad.llvm.array_text import Region, Sizes
 from symgrad.llvm.declarations import Declarations
@@ -140,7 +140,7 @@ class _Exact(Region):
     def literal(self, value: int) -> str:
         if abs(value) > LARGEST:
             raise ShapeError(
-                f"{count_text(value)} among the sizes of a program is too large",
+                f"{told(value)} among the sizes of a program is too large",
                 expected="sizes below 2**63, and what is computed from them",
                 cure="choose smaller numbers",
             )

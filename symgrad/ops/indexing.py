@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
-from symgrad.ir.bounds import count_text
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Op
-from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.sizes import Shape, Size, told
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.layout import full, text
 from symgrad.ops.record import facts, of_one_array, structural
@@ -49,7 +48,7 @@ def positions(values: Any, size: int) -> Any:
     if np.any(wrong):
         first = index[wrong].flat[0]
         raise IndexRangeError(
-            f"index {count_text(int(first))} is out of range for an axis of length {size}",
+            f"index {told(int(first))} is out of range for an axis of length {size}",
             expected=f"indices from {-size} to {size - 1}" if size else "no index at all: the axis is empty",
             cure="check the values of the index array",
         )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
-from symgrad.ir.bounds import MOST, count_text
+from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.sizes import Extent, Size, Triple, size_max, size_product, size_sum
+from symgrad.ir.sizes import Extent, Size, Triple, size_max, size_product, size_sum, told
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.build import axis_of, stack
 from symgrad.ops.contraction import transpose
@@ -49,7 +49,7 @@ def index(x: Node, key: Any) -> Node:
             at: int = item
             if isinstance(size, int) and not -size <= at < size:
                 raise IndexRangeError(
-                    f"index {count_text(at)} for axis {axis} of shape {text(x.shape)}",
+                    f"index {told(at)} for axis {axis} of shape {text(x.shape)}",
                     expected=f"an index from {-size} to {size - 1}"
                     if size
                     else "no index: the axis is empty",
