@@ -23,6 +23,7 @@ __all__ = [
     "bytes_text",
     "check_axes",
     "check_lengths",
+    "check_products",
     "check_arrays",
     "machine_memory",
     "out_of_memory",
@@ -97,6 +98,27 @@ def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
             continue
         check_lengths([size for size in shape if isinstance(size, Extent)], sizes)
         _check_count(prod(max(evaluate_size(size, sizes), 1) for size in shape), shape, sizes)
+
+
+def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
+    """Refuse what sizes are computed from if compiled code cannot count with it, though the sizes may be small.
+
+    Raises:
+        ShapeError: naming the first product of sizes that is too large.
+    """
+    for size in sizes:
+        for monomial, c in size.terms if isinstance(size, Extent) else ():
+            part = Extent(((monomial, c),))
+            value = evaluate_size(part, values)
+            if abs(value) > LARGEST:
+                raise ShapeError(
+                    f"{part} is {told(value)}{_where([part], values)}",
+                    expected="sizes, and products of them, below 2**63",
+                    cure="choose smaller sizes",
+                )
+            for atom in monomial:
+                if isinstance(atom, Atom):
+                    check_products([atom.a, atom.b], values)
 
 
 def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:

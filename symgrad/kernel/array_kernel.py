@@ -11,7 +11,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, OutOfMemoryError, ShapeError, SymgradError, UnsupportedError
-from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, out_of_memory
+from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.inputs import check_symmetric, in_order
 from symgrad.ir.sizes import Shape, Size, evaluate_size
@@ -57,6 +57,8 @@ class ProgramCode(Protocol):
     def lengths(self) -> tuple[Size, ...]: ...
     @property
     def arrays(self) -> tuple[Shape, ...]: ...
+    @property
+    def computed(self) -> tuple[Size, ...]: ...
 
 
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
@@ -176,6 +178,7 @@ class ArrayKernel(Kernel):
             )
         check_lengths((*self.sizes, *self._code.lengths), sizes)
         check_arrays(self._code.arrays, sizes)
+        check_products(self._code.computed, sizes)
         count = len(self.sizes)
         table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
         found = int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
@@ -260,6 +263,7 @@ class ArrayKernel(Kernel):
             fit = self._shapes.fit(arrays)
             check_arrays(self._code.arrays, fit.sizes)
             check_arrays(self._shapes.of_outputs(fit), {})
+            check_products(self._code.computed, fit.sizes)
         except ShapeError as found:
             return found
         if isinstance(error, MemoryError):

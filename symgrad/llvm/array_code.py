@@ -9,7 +9,7 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
-from symgrad.ir.sizes import Shape, Size, names_of, size_product, unsure_lengths
+from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.llvm.array_access import storage_of
 from symgrad.llvm.array_asking import asking_text
@@ -57,6 +57,7 @@ class ArrayCode:
         names: the size names, in order of first appearance in the shapes of the inputs.
         lengths: the computed lengths of axes that are negative for some sizes.
         arrays: the shapes of all arrays that are computed with, in memory or not.
+        computed: the sizes that are computed from names in the code.
         kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
         shapes: of every argument.
         run: address of the function.
@@ -71,6 +72,7 @@ class ArrayCode:
         "__weakref__",
         "_engine",
         "arrays",
+        "computed",
         "kinds",
         "lengths",
         "llvm_ir",
@@ -110,6 +112,8 @@ class ArrayCode:
         declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
         with np.errstate(all="ignore"):
             self.module = _module(plan, asked, real, target, declarations, alone=alone)
+        sizes = [*(size for shape in self.arrays for size in shape), *asked.numbers, *asked.places]
+        self.computed: tuple[Size, ...] = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
         self.llvm_ir = self.module
         self._engine = Engine(self.module)
         self.run = self._engine.address(RUN)
