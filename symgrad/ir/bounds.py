@@ -15,7 +15,7 @@ from math import prod
 from pathlib import Path
 
 from symgrad.errors import OutOfMemoryError, ShapeError
-from symgrad.ir.sizes import Atom, Extent, Shape, Size, evaluate_size, names_of, told
+from symgrad.ir.sizes import Atom, Extent, Shape, Size, evaluate_size, names_of, nonnegative, parts_of, told
 
 __all__ = [
     "LARGEST",
@@ -49,21 +49,21 @@ def check_axes(shape: Shape) -> None:
         ShapeError: naming it.
     """
     for size in shape:
-        if not isinstance(size, str) and not _countable(size):
-            raise ShapeError(
-                f"an axis of length {told(size)} is too long",
-                expected=_EXPECTED,
-                cure=_CURE,
-            )
+        if isinstance(size, str):
+            continue
+        least = [size] if isinstance(size, int) else [c for _, c in size.terms] if nonnegative(size) else []
+        if any(c > MOST for c in least) or not _countable(size):
+            raise ShapeError(f"an axis of length {told(size)} is too long", expected=_EXPECTED, cure=_CURE)
 
 
 def _countable(size: Size | Atom) -> bool:
+    """Tell whether compiled code can count with the numbers in a size."""
     if isinstance(size, int):
-        return abs(size) <= MOST
+        return abs(size) <= LARGEST
     if isinstance(size, Atom):
         return _countable(size.a) and _countable(size.b)
     return isinstance(size, str) or all(
-        abs(c) <= MOST and all(map(_countable, monomial)) for monomial, c in size.terms
+        abs(c) <= LARGEST and all(map(_countable, monomial)) for monomial, c in size.terms
     )
 
 
@@ -116,9 +116,7 @@ def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
                     expected="sizes, and products of them, below 2**63",
                     cure="choose smaller sizes",
                 )
-            for atom in monomial:
-                if isinstance(atom, Atom):
-                    check_products([atom.a, atom.b], values)
+        check_products(parts_of(size), values)
 
 
 def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:

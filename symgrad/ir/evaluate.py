@@ -78,13 +78,21 @@ def evaluate(
                     f"'{node.name}' has no value", cure=f"pass {node.name}=... ({node.declaration})"
                 )
             else:
-                result = _apply(node, sizes, [results[a] for a in node.args])
+                result = _apply(node, sizes, [_given(node, i, results) for i in range(len(node.args))])
                 results[node] = result
                 if node.op.pointwise and all(a in constants for a in node.args):
                     constants.add(node)
                     if np.isinf(result):
                         raise too_large(node)
     return [_own(results[o]) for o in outputs]
+
+
+def _given(node: Node, i: int, results: Mapping[Node, Any]) -> Any:
+    """Return an argument: a position that is a number with all its digits, which no float may have."""
+    arg = node.args[i]
+    if arg.op is NUMBER and node.op.kind_of(i) == "index" and abs(arg.value) < 2**63:
+        return np.int64(int(arg.value))
+    return results[arg]
 
 
 def _apply(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> Any:

@@ -27,6 +27,7 @@ __all__ = [
     "evaluate_size",
     "names_of",
     "nonnegative",
+    "parts_of",
     "resolve",
     "size_ceildiv",
     "size_max",
@@ -372,6 +373,19 @@ def names_of(size: Size) -> list[str]:
             parts = [atom] if isinstance(atom, str) else [*names_of(atom.a), *names_of(atom.b)]
             found.update(dict.fromkeys(parts))
     return list(found)
+
+
+def parts_of(size: Size) -> list[Size]:
+    """Return what is compared or divided in a size.
+
+    Example:
+        >>> parts_of(size_max(size_sum(["n", -1]), 0))
+        [n - 1, 0]
+    """
+    if not isinstance(size, Extent):
+        return []
+    atoms = [a for monomial, _ in size.terms for a in monomial if isinstance(a, Atom)]
+    return [part for atom in atoms for part in (atom.a, atom.b)]
 
 
 def resolve(params: Any, sizes: Mapping[str, int]) -> Any:

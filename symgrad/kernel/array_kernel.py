@@ -56,6 +56,8 @@ class ProgramCode(Protocol):
     @property
     def lengths(self) -> tuple[Size, ...]: ...
     @property
+    def read(self) -> tuple[bool, ...]: ...
+    @property
     def arrays(self) -> tuple[Shape, ...]: ...
     @property
     def computed(self) -> tuple[Size, ...]: ...
@@ -267,7 +269,7 @@ class ArrayKernel(Kernel):
         except ShapeError as found:
             return found
         if isinstance(error, MemoryError):
-            return self._out_of_memory(fit)
+            return self._out_of_memory(fit, arrays)
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
             if not _is_array(target):
                 continue
@@ -286,13 +288,18 @@ class ArrayKernel(Kernel):
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
 
-    def _out_of_memory(self, fit: Fit) -> SymgradError:
-        kinds = self.kinds[len(self.inputs) :]
-        results = sum(
-            math.prod(s) * kind.itemsize for s, kind in zip(self._shapes.of_outputs(fit), kinds, strict=True)
-        )
+    def _out_of_memory(self, fit: Fit, arrays: Sequence[Any]) -> SymgradError:
+        nodes, shapes = (*self.symbols, *self.outputs), [*fit.shapes, *self._shapes.of_outputs(fit)]
+        needed = 0
+        for k, (node, shape, kind) in enumerate(zip(nodes, shapes, self.kinds, strict=True)):
+            if k >= len(arrays):
+                needed += math.prod(shape) * kind.itemsize
+            elif (
+                self._code.read[k] and not np.asarray(arrays[k]).flags.c_contiguous
+            ):  # copied, one of a batch at a time
+                needed += math.prod(shape[len(shape) - len(node.shape) :]) * kind.itemsize
         try:
-            return out_of_memory(f"a call of kernel '{self.name}'", results + self.scratch_bytes(**fit.sizes))
+            return out_of_memory(f"a call of kernel '{self.name}'", needed + self.scratch_bytes(**fit.sizes))
         except OutOfMemoryError as found:
             return found
 

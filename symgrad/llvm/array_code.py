@@ -9,7 +9,7 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
-from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_product, unsure_lengths
+from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.llvm.array_access import storage_of
 from symgrad.llvm.array_asking import asking_text
@@ -57,8 +57,9 @@ class ArrayCode:
         names: the size names, in order of first appearance in the shapes of the inputs.
         lengths: the computed lengths of axes that are negative for some sizes.
         arrays: the shapes of all arrays that are computed with, in memory or not.
-        computed: the sizes that are computed from names in the code.
+        computed: sizes that are computed from names, which the code counts with.
         kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
+        read: for every input whether an entry of it is read, and not its shape alone.
         shapes: of every argument.
         run: address of the function.
         scratch: address of the function that tells how much scratch memory it needs.
@@ -78,6 +79,7 @@ class ArrayCode:
         "llvm_ir",
         "module",
         "names",
+        "read",
         "run",
         "scratch",
         "shapes",
@@ -106,13 +108,15 @@ class ArrayCode:
         lowered = topological(plan.outputs)
         _check_numbers(lowered)
         self.arrays: tuple[Shape, ...] = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
+        self.read: tuple[bool, ...] = tuple(s in set(lowered) for s in inputs)
         numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
         asked = Asked(self.names, self.lengths, self.arrays, numbers, {})
         alone, target = target is not None, target or host().target
         declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
         with np.errstate(all="ignore"):
             self.module = _module(plan, asked, real, target, declarations, alone=alone)
-        sizes = [*(size for shape in self.arrays for size in shape), *asked.numbers, *asked.places]
+        sizes = [*(size for shape in self.arrays for size in shape), *asked.numbers]
+        sizes += [part for size in asked.places for part in parts_of(size)]
         self.computed: tuple[Size, ...] = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
         self.llvm_ir = self.module
         self._engine = Engine(self.module)

@@ -155,6 +155,9 @@ acquire:
 refuse:
   ret i32 2
 sum:
+  %resultless = icmp eq i64 %given.next, 0
+  br i1 %resultless, label %nothing, label %room
+room:
   %need = call i64 @llvm.uadd.sat.i64(i64 %total.next, i64 %own)
   %together = call i64 @llvm.uadd.sat.i64(i64 %need, i64 %given.next)
   %beyond = icmp ugt i64 %together, %most
@@ -358,7 +361,7 @@ FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
     ("run", "ptr"),
     ("scratch.bytes", "ptr"),
     ("names", "ptr"),  # for every name the core dimension that binds it
-    ("itemsizes", "ptr"),  # for every argument
+    ("itemsizes", "ptr"),  # for every argument; 0 for one that is not read
     ("ranks", "ptr"),
     ("offsets", "ptr"),  # where its axes begin in the next table
     ("axes", "ptr"),  # for every axis its core dimension

@@ -44,6 +44,8 @@ class Runnable(Protocol):
     def scratch(self) -> int: ...
     @property
     def lengths(self) -> tuple[Size, ...]: ...
+    @property
+    def read(self) -> tuple[bool, ...]: ...
 
 
 class ArrayLoop:
@@ -88,6 +90,11 @@ class ArrayLoop:
         names = [sizes.index(name) for name in code.names]
         ranks = [len(a) for a in axes]
         offsets = [0, *accumulate(ranks)][:-1]
+        if sizes:  # what is not read has no bytes that would have to be brought together
+            itemsizes = [
+                size * read
+                for size, read in zip(itemsizes, (*code.read, *[True] * len(itemsizes)), strict=False)
+            ]
         tables = [names, itemsizes, ranks, offsets, [i for a in axes for i in a]]
         head = len(FIELDS) + 1
         buffer = (ctypes.c_int64 * (head + sum(map(len, tables))))()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from symgrad.errors import ShapeError
 from symgrad.ir.bounds import LARGEST, MOST
-from symgrad.ir.sizes import Shape, Size, names_of, size_product, told
+from symgrad.ir.sizes import Shape, Size, names_of, parts_of, size_product, told
 from symgrad.llvm.array_access import storage_of
 from symgrad.llvm.array_text import Region, Sizes
 from symgrad.llvm.declarations import Declarations
@@ -82,7 +82,8 @@ def scratch(memory: Memory, asked: Asked, real: FloatType, width: int, declarati
     for size in asked.numbers:
         sizes(size)
     for size in asked.places:
-        sizes.parts(size)
+        for part in parts_of(size):
+            sizes(part)
     for shape in _largest(asked.shapes):
         count = "1"
         for size in shape:

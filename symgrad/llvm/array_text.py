@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Any
 
-from symgrad.ir.sizes import Atom, Extent, Size
+from symgrad.ir.sizes import Atom, Size
 from symgrad.llvm.builder import Value, VectorBuilder
 from symgrad.llvm.declarations import Declarations
 from symgrad.llvm.types import FLOAT64, FloatType
@@ -104,12 +104,6 @@ class Sizes:
     def used(self) -> Collection[Size]:
         """The sizes that were asked for, but for numbers."""
         return self._known.keys()
-
-    def parts(self, size: Size) -> None:
-        """Compute what a size is a polynomial in: the larger and smaller of two sizes, and quotients."""
-        if isinstance(size, Extent):
-            for atom in (a for monomial, _ in size.terms for a in monomial if isinstance(a, Atom)):
-                self._atom(atom)
 
     def _named(self, name: str) -> str:
         at = self._region.scalar(f"getelementptr i64, ptr %sizes, i64 {self._names.index(name)}")

@@ -44,7 +44,11 @@ def positions(values: Any, size: int) -> Any:
     index = np.asarray(values)
     if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
         raise ArrayTypeError("an index is no whole number", expected="whole numbers")
-    wrong = (index < -size) | (index >= size)
+    whole, wrong = index, np.False_
+    if index.dtype.kind == "f":  # compared as whole numbers: the length of an axis may have no float
+        wrong = ~(np.abs(index) < 2.0**63)
+        whole = np.where(wrong, 0, index).astype(np.int64)
+    wrong = wrong | (whole < -size) | (whole >= size)
     if np.any(wrong):
         first = index[wrong].flat[0]
         raise IndexRangeError(
@@ -52,7 +56,7 @@ def positions(values: Any, size: int) -> Any:
             expected=f"indices from {-size} to {size - 1}" if size else "no index at all: the axis is empty",
             cure="check the values of the index array",
         )
-    index = index.astype(np.int64)
+    index = whole.astype(np.int64)
     return np.where(index < 0, index + size, index)
 
 

@@ -31,7 +31,7 @@ TOO_LONG = ["1152921504606846976", "9223372036854775807", "18446744073709551617"
         "n : int; y = reshape(zeros((4, 0)), (0, SIZE))",
         "v : real[n]; y = zeros(n + SIZE)",
         "v : real[n]; y = zeros(SIZE*n)",
-        "v : real[n]; y = zeros(maximum(n, SIZE))",
+        "v : real[n]; y = zeros(maximum(n, 8*SIZE))",
     ],
 )
 def test_an_axis_longer_than_any_array_is_refused_where_it_is_written(text, size):

@@ -206,10 +206,59 @@ def test_products_that_a_small_size_is_made_of():
     assert p["y"](v=np.arange(4.0), w=np.broadcast_to(1.0, 2**30)).tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        "sum(zeros((n, m)) + x)",
+        "sum(zeros((n, m, 3)) + x)",
+        "sum(zeros((n, 3, m)) + x)",
+        "sum(zeros((n, m)) + x, axis=0)",
+        "zeros((n, m)) + x",
+        "zeros((n, m, 2))*x + 1",
+        "sum(zeros((n, 2, m, 2)) + x, axis=(0, 1))",
+        "sum(exp(zeros((n, m)) + x)*tanh(zeros((n, 1))))",
+        "cumsum(zeros((n, m)) + x, axis=1)",
+        "cumsum(zeros((m, n)) + x, axis=0)",
+        "prod_except(reshape(zeros((n, m)) + x, (-1,)))",
+        "inv(zeros((n, m, m)) + x)",
+        "solve(zeros((n, m, m)) + x, zeros((n, m, 2)))",
+        "expm(zeros((n, m, m)) + x)",
+        "(zeros((n, m, 2)) + x)@(zeros((n, 2, 3)) + x)[:, :, :m]",
+    ],
+)
+def test_enormous_axes_beside_an_empty_one_take_no_time(y):
+    """In a process of its own, because the loops that it guards against never end."""
+    code = f"""
+import numpy as np, symgrad as sg
+p = sg.parse({f"x : real; v : real[n]; w : real[m]; y = {y}"!r})
+k = sg.compile(p["y"], ["x", "v", "w"])
+found = k(2.0, np.broadcast_to(1.0, 2**50), np.ones(0))
+print(found.shape if found.ndim else found)
+found = k(np.full((3,), 2.0), np.ones(4), np.ones(0))
+print(np.array_equal(found[0], p["y"](x=2.0, v=np.ones(4), w=np.ones(0))))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.endswith("True\n"), done.stdout + done.stderr
+    rows = [int(s) if s.strip().isdigit() else s for s in done.stdout.splitlines()[0].strip("()").split(",")]
+    assert 0 in rows or rows == ["0.0"]
+
+
+def test_batches_of_results_without_entries_take_no_time():
+    k = compiled("stack((v, v))*x", "x", "v")
+    found = k(np.broadcast_to(1.0, 2**50), np.ones(0))
+    assert found.shape == (2**50, 2, 0)
+
+
 def test_numbers_of_sizes_beyond_int64():
     a, b = sg.tensor("v", ("n",)), sg.tensor("w", ("m",))
     x = sg.symbols("x")
-    y = sg.einsum("i,j->", sg.ones("n") * x, sg.ones("m") * x)
+    y = sg.einsum("i,j->", sg.full("n", x), sg.full("m", x))
     k = sg.compile(y, [x, a, b])
     assert k(2.0, np.ones(3), np.ones(5)) == 60
     large = np.broadcast_to(1.0, 2**32)
