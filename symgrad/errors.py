@@ -29,6 +29,7 @@ __all__ = [
     "NotInProgramError",
     "NotScalarError",
     "NumberTooLargeError",
+    "OutOfMemoryError",
     "ProgramSyntaxError",
     "RedefinitionError",
     "ShapeError",
@@ -126,7 +127,7 @@ class DomainError(SymgradError):
 
 
 class ShapeError(SymgradError):
-    """Shapes do not broadcast, or an array is not of the declared shape."""
+    """Shapes do not broadcast, an array is not of the declared shape, or one would be too large."""
 
 
 class IndexRangeError(SymgradError, IndexError):
@@ -167,6 +168,10 @@ class EvaluationError(SymgradError):
 
 class NumberTooLargeError(EvaluationError):
     """A constant such as 9**9**9**9 is beyond what any float or memory can hold."""
+
+
+class OutOfMemoryError(EvaluationError, MemoryError):
+    """Values take more memory than can be had; it is a `MemoryError` too."""
 
 
 class KernelError(SymgradError):

@@ -7,8 +7,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
 from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
+from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import SIZE, Node
-from symgrad.ir.sizes import Extent, names_of
+from symgrad.ir.sizes import Extent, names_of, told
 from symgrad.ir.traverse import symbols_of, topological
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def sizes_by_name(expr: Expr, inputs: Sequence[Node], values: Mapping[str, Any])
     Raises:
         MissingInputError: for one that no input has and that is not given.
         ArrayTypeError: for what is no whole number.
-        ShapeError: for a negative one.
+        ShapeError: for a negative one, or one that no array has.
     """
     unbound = unbound_sizes([expr.node], inputs)
     shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]
@@ -91,8 +92,8 @@ def _length(name: str, value: Any) -> int:
         length = index(value)
     except TypeError:
         raise ArrayTypeError(f"the size {name} is {value!r}", expected="a whole number") from None
-    if length < 0:
-        raise ShapeError(f"the size {name} is {length}", expected="a length of at least 0")
+    if not 0 <= length <= MOST:
+        raise ShapeError(f"the size {name} is {told(length)}", expected="a length from 0 to 2**60 - 1")
     return length
 
 

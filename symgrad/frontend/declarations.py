@@ -5,9 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TypeAlias
 
-from symgrad.errors import DeclarationError, ProgramSyntaxError, RedefinitionError, UnsupportedError
+from symgrad.errors import (
+    DeclarationError,
+    ProgramSyntaxError,
+    RedefinitionError,
+    ShapeError,
+    UnsupportedError,
+)
 from symgrad.frontend.scope import INFINITIES, Scope
 from symgrad.frontend.terms import Term, Token, ends, literal_value
+from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape
@@ -291,6 +298,11 @@ class Declarations(Scope):
                 expected="a whole number, or a name such as n",
                 cure="write real[n] or real[5]",
             )
+            return 1
+        try:
+            check_axes((value,))
+        except ShapeError as error:
+            self.wrong_token(ShapeError, error.what, token, expected=error.expected, cure=error.cure)
             return 1
         return value
 

@@ -30,6 +30,7 @@ from typing import Any, Protocol, cast
 from weakref import WeakValueDictionary
 
 from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
+from symgrad.ir.bounds import check_axes
 from symgrad.ir.op import OPS, Op, set_apply
 from symgrad.ir.sizes import Atom, Shape, Size
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
@@ -381,7 +382,7 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     Raises:
         UsageError: for a wrong number of arguments or parameters.
         DomainError: for a number where a truth value is needed.
-        ShapeError: if the shapes do not broadcast.
+        ShapeError: if the shapes do not broadcast, or an axis would be longer than any array.
     """
     key = (op, args, params)
     known = _table.get(key)
@@ -424,6 +425,7 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
             shape = op.shape(tuple(a.shape for a in args), *params)
         except ShapeError as error:
             raise ShapeError(f"{op.name}: {error.what}", expected=error.expected, cure=error.cure) from None
+        check_axes(shape)
     gives = op.gives
     dtype: Kind = ("int" if integers else "real") if gives == "same" else gives
     return _new(key, shape, dtype)

@@ -24,10 +24,10 @@ __all__ = [
     "Shape",
     "Size",
     "Triple",
-    "check_lengths",
     "evaluate_size",
     "names_of",
     "nonnegative",
+    "parts_of",
     "resolve",
     "size_ceildiv",
     "size_max",
@@ -37,6 +37,7 @@ __all__ = [
     "size_sum",
     "slice_length",
     "slice_start",
+    "told",
     "unsure_lengths",
 ]
 
@@ -55,9 +56,9 @@ class Atom(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"ceil(({self.a})/{_factor(self.b)})"
+            f"ceil(({told(self.a)})/{_factor(self.b)})"
             if self.op == "ceildiv"
-            else f"{self.op}({self.a}, {self.b})"
+            else f"{self.op}({told(self.a)}, {told(self.b)})"
         )
 
 
@@ -86,14 +87,29 @@ class Extent:
         for monomial, c in self.terms:
             factors = [str(a) for a in monomial]
             if abs(c) != 1 or not factors:
-                factors.insert(0, str(abs(c)))
+                factors.insert(0, told(abs(c)))
             sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
             text += sign + "*".join(factors)
         return text
 
 
 def _factor(size: Size) -> str:
-    return f"({size})" if isinstance(size, Extent) else str(size)
+    return f"({size})" if isinstance(size, Extent) else told(size)
+
+
+def told(size: Size) -> str:
+    """Return a size, or any whole number, for a message: all its digits, if they are few.
+
+    Example:
+        >>> told(2**64), told(-(10**30)), told(10**5000), told("n")
+        ('18446744073709551616', 'about -1e30', 'about 1e5000', 'n')
+    """
+    if not isinstance(size, int) or abs(size) < 10**24:
+        return str(size)
+    digits = int(abs(size).bit_length() * 0.30102999566398120)  # the decimal logarithm, or a little more
+    if abs(size) < 10**digits:
+        digits -= 1
+    return f"about {'-' * (size < 0)}1e{digits}"
 
 
 def _terms(size: Size) -> dict[_Monomial, int]:
@@ -339,23 +355,6 @@ def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
     return [size for size in lengths if not nonnegative(size)]
 
 
-def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
-    """Refuse a length that is negative for the sizes of a call.
-
-    Raises:
-        ShapeError: naming it.
-    """
-    for length in lengths:
-        value = evaluate_size(length, sizes)
-        if value < 0:
-            where = ", ".join(f"{name} = {sizes[name]}" for name in names_of(length))
-            raise ShapeError(
-                f"an axis of length {length} is {value} long for {where}",
-                expected="a length of at least 0",
-                cure="pass larger arrays",
-            )
-
-
 def _value(atom: str | Atom, sizes: Mapping[str, int]) -> int:
     if isinstance(atom, str):
         return evaluate_size(atom, sizes)
@@ -374,6 +373,19 @@ def names_of(size: Size) -> list[str]:
             parts = [atom] if isinstance(atom, str) else [*names_of(atom.a), *names_of(atom.b)]
             found.update(dict.fromkeys(parts))
     return list(found)
+
+
+def parts_of(size: Size) -> list[Size]:
+    """Return what is compared or divided in a size.
+
+    Example:
+        >>> parts_of(size_max(size_sum(["n", -1]), 0))
+        [n - 1, 0]
+    """
+    if not isinstance(size, Extent):
+        return []
+    atoms = [a for monomial, _ in size.terms for a in monomial if isinstance(a, Atom)]
+    return [part for atom in atoms for part in (atom.a, atom.b)]
 
 
 def resolve(params: Any, sizes: Mapping[str, int]) -> Any:

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from unicodedata import normalize
 
 from symgrad.errors import DeclarationError, ShapeError
+from symgrad.ir.bounds import check_axes
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_min
 
 __all__ = [
@@ -295,6 +296,7 @@ class Declaration:
 
     Raises:
         DeclarationError: if what is declared symmetric is no square matrix, or is drawn.
+        ShapeError: if an axis is longer than any array.
 
     Example:
         >>> print(Declaration("X", REAL, ("n", 5)))
@@ -310,6 +312,7 @@ class Declaration:
     symmetric: bool = False
 
     def __post_init__(self) -> None:
+        check_axes(self.shape)
         if self.symmetric and (len(self.shape) != 2 or self.shape[0] != self.shape[1]):
             raise DeclarationError(
                 f"'{self.name}' is declared symmetric and is no square matrix",

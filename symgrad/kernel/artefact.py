@@ -241,5 +241,5 @@ def _about_arrays(kernel: ArrayKernel, outputs: Sequence[str] | None) -> str:
     return f"""Every array is contiguous, rows first:
    {shapes}.
    No output may overlap another array. Indices are not checked: one out of range reads as NaN (0 for integers).
-   Returns 0, 1 if there is not enough memory, or 2 if an axis would have a negative length. Link with the C
-   mathematics library (-lm){library}."""
+   Returns 0, 1 if there is not enough memory, or an array would have 2**60 entries or more, or 2 if an axis would have
+   a negative length. Link with the C mathematics library (-lm){library}."""

@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
+from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
 from symgrad.ir.inputs import check_shapes, in_order, whole
 from symgrad.ir.traverse import topological
@@ -115,50 +116,56 @@ class ElementwiseKernel(Kernel):
         return self._code.module.ir
 
     def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
-        if by_name:
-            arrays = in_order(self.inputs, arrays, by_name)
-        settled = self._settled if where is True else None
-        if settled is not None:
-            found = self._into_new(settled, arrays) if out is None else settled(arrays, out)
-            if found is not None:
-                return found
-        if len(arrays) != len(self.inputs):
-            arrays = in_order(self.inputs, arrays, by_name)
-        if self._quick and self._pays(arrays):
-            self._improve()
-        if self._direct is not None and settled is None and where is True:
-            found = self._directly(arrays, out)
-            if found is not None:
-                return found
-        for array, kind in zip(arrays, self.kinds, strict=False):
-            if type(array) is np.ndarray or type(array) is self._scalar:
-                found = array.dtype
-            else:
-                found = _FLOAT64 if type(array) is float else None
-            if found is not kind:
-                arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
-                break
-        for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
-            if node is not None:
-                whole(node, array)
-        if self._shaped:
-            check_shapes(self.symbols, arrays)
         try:
-            # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
-            # would report say nothing about the result.
-            with np.errstate(all="ignore"):
-                if out is None and where is not True:
-                    out = self._fresh_outputs(arrays, where)
-                if self.threads > 1:
-                    found = self._in_threads(arrays, out, where)
-                    if found is not None:
-                        return found
-                return self._call(*arrays) if out is None else self._call(*arrays, out=out, where=where)
-        except (TypeError, ValueError) as error:
+            if by_name:
+                arrays = in_order(self.inputs, arrays, by_name)
+            settled = self._settled if where is True else None
+            if settled is not None:
+                found = self._into_new(settled, arrays) if out is None else settled(arrays, out)
+                if found is not None:
+                    return found
+            if len(arrays) != len(self.inputs):
+                arrays = in_order(self.inputs, arrays, by_name)
+            if self._quick and self._pays(arrays):
+                self._improve()
+            if self._direct is not None and settled is None and where is True:
+                found = self._directly(arrays, out)
+                if found is not None:
+                    return found
+            for array, kind in zip(arrays, self.kinds, strict=False):
+                if type(array) is np.ndarray or type(array) is self._scalar:
+                    found = array.dtype
+                else:
+                    found = _FLOAT64 if type(array) is float else None
+                if found is not kind:
+                    arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
+                    break
+            for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
+                if node is not None:
+                    whole(node, array)
+            if self._shaped:
+                check_shapes(self.symbols, arrays)
+            try:
+                # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
+                # would report say nothing about the result.
+                with np.errstate(all="ignore"):
+                    if out is None and where is not True:
+                        out = self._fresh_outputs(arrays, where)
+                    if self.threads > 1:
+                        found = self._in_threads(arrays, out, where)
+                        if found is not None:
+                            return found
+                    return self._call(*arrays) if out is None else self._call(*arrays, out=out, where=where)
+            except (TypeError, ValueError) as error:
+                raise self._explain(error, arrays, out) from error
+        except MemoryError as error:
             raise self._explain(error, arrays, out) from error
 
     def _explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
+        large = self._too_large(arrays, memory=isinstance(error, MemoryError))
+        if large is not None:
+            return large
         outs = as_tuple(out)
         named = list(zip(self.inputs, arrays, strict=True))
         named += [("out", array) for array in outs if isinstance(array, np.ndarray)]
@@ -179,6 +186,19 @@ class ElementwiseKernel(Kernel):
         return ArrayTypeError(
             f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
         )
+
+    def _too_large(self, arrays: tuple[Any, ...], *, memory: bool) -> SymgradError | None:
+        """Return the error of results that are too large, or for which memory is too short."""
+        try:
+            shape = common_shape(arrays)
+            check_arrays([shape], {})
+        except ShapeError as found:
+            return found
+        except ValueError:
+            return None
+        kinds = self.kinds[len(arrays) :]
+        needed = math.prod(shape) * sum(kind.itemsize for kind in kinds)
+        return out_of_memory(f"{len(kinds)} results of shape {shape}", needed) if memory else None
 
     # Quick code and better code
 

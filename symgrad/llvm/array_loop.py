@@ -5,31 +5,34 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import accumulate
 from typing import Protocol
 
+from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
+from symgrad.llvm.array_asking import STOPPED
 from symgrad.llvm.array_driver import FIELDS, PYTHON, driver
 from symgrad.llvm.binding import made_once
 from symgrad.llvm.core_sizes import process_core_sizes
+from symgrad.llvm.externals import define
 from symgrad.llvm.jit import Engine
 from symgrad.llvm.shared import kept
 
-__all__ = ["ArrayLoop", "Runnable"]
+__all__ = ["ArrayLoop", "Runnable", "know_driver"]
 
 
 @made_once
 def _driver() -> Engine:
     """The loop that all kernels share; it lives as long as the process."""
+    for name in PYTHON:  # no search of libraries finds Python everywhere
+        define(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
     return kept(driver())
 
 
-@cache
-def _of_python() -> dict[str, int]:
-    """What the loop needs to raise an error: addresses, because no search of libraries finds Python everywhere."""
-    functions = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in PYTHON}
-    return {"ValueError": id(ValueError), **{name: at or 0 for name, at in functions.items()}}
+@made_once
+def know_driver() -> None:
+    """Make known to LLVM what the code of programs calls of the driver."""
+    define(STOPPED, _driver().address(STOPPED))
 
 
 class Runnable(Protocol):
@@ -43,6 +46,8 @@ class Runnable(Protocol):
     def scratch(self) -> int: ...
     @property
     def lengths(self) -> tuple[Size, ...]: ...
+    @property
+    def read(self) -> tuple[bool, ...]: ...
 
 
 class ArrayLoop:
@@ -64,11 +69,11 @@ class ArrayLoop:
     __slots__ = (
         "__weakref__",
         "_arena",
-        "_batch",
         "_buffer",
         "_code",
         "_drop",
         "_hook",
+        "_once",
         "_refusal",
         "loop",
         "plan",
@@ -86,6 +91,9 @@ class ArrayLoop:
         self._code = code
         names = [sizes.index(name) for name in code.names]
         ranks = [len(a) for a in axes]
+        if sizes:  # what is not read has no bytes that would have to be brought together
+            read = (*code.read, *[True] * (len(itemsizes) - len(code.read)))
+            itemsizes = [size * known for size, known in zip(itemsizes, read, strict=True)]
         tables = {
             "names": names,
             "itemsizes": itemsizes,
@@ -106,8 +114,9 @@ class ArrayLoop:
             "private": not sizes,
             "run": code.run,
             "scratch.bytes": code.scratch,
+            "most": machine_memory(),
             "refusal": ctypes.addressof(self._refusal),
-            **_of_python(),
+            "ValueError": id(ValueError),
         }
         at = head
         for name, table in tables.items():
@@ -121,7 +130,8 @@ class ArrayLoop:
         self.loop = shared.address("array.loop")
         self.plan = start
         self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
-        self._batch = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.batch"))
+        # Called with the interpreter's lock, which it gives back meanwhile, and looked at for exceptions.
+        self._once = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.once"))
         text = process_core_sizes(sizes)
         self._hook = Engine(text) if text else None
         self.process = self._hook.address("array.process") if self._hook else 0
@@ -139,7 +149,7 @@ class ArrayLoop:
             ValueError: if a computed length of an axis is negative.
         """
         nargs = len(addresses)
-        failed = self._batch(
+        failed = self._once(
             (ctypes.c_void_p * nargs)(*addresses),
             (ctypes.c_int64 * (1 + len(sizes)))(1, *sizes),
             (ctypes.c_int64 * (nargs + len(strides)))(*[0] * nargs, *strides),

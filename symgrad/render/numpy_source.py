@@ -174,6 +174,7 @@ class _Writer:
             for s, p in self.names.items()
         ]
         self.sizes: dict[str, str] = {}
+        self.numbers: dict[str, str] = {}  # sizes that are written otherwise as numbers than in shapes
         self.bind_sizes(order)
         self.lines: list[str] = []
         self.written: dict[Node, _Text] = {}
@@ -205,6 +206,7 @@ class _Writer:
     def bind_sizes(self, order: list[Node]) -> None:
         """Name the sizes that are read, each after the first axis that has it."""
         counted = {n.params[0] for n in order if n.op is SIZE}
+        multiplied = _multiplied(order)
         shaped = [name for n in order if not n.op.pointwise for name in sizes_in(n.params)]
         for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
             if not size.isidentifier():
@@ -218,9 +220,15 @@ class _Writer:
             text = f"{places[0][0]}.shape[{places[0][1]}]" if places else name
             if not places:
                 self.extra.append(name)
-            # As a number of the formula it divides and overflows as NumPy's do, not as Python's.
-            if places or size in counted:
-                self.inputs.append(f"{name} = np.int64({text})" if size in counted else f"{name} = {text}")
+            # As a number of the formula it divides as NumPy's do, not as Python's; products of whole numbers would
+            # wrap around.
+            kind = "np.float64" if size in multiplied else "np.int64"
+            if size in multiplied and size in shaped:
+                self.numbers[size] = f"{kind}({name})"
+            elif size in counted:
+                text = f"{kind}({text})"
+            if text != name:
+                self.inputs.append(f"{name} = {text}")
 
     def of(self, node: Node, rank: int = 0) -> str:
         """Return the text of an argument of an op on arrays."""
@@ -260,7 +268,7 @@ class _Writer:
             value = CONSTANT_VALUES[node.params[0]]
             return f"np.float64({value!r})", _ATOM
         if op is SIZE:
-            return self.sizes[node.params[0]], _ATOM
+            return self.numbers.get(node.params[0], self.sizes[node.params[0]]), _ATOM
         if op.name in ARRAY_SOURCES:
             source = ARRAY_SOURCES[op.name](node, self)
             self.helpers.update((h, ARRAY_HELPERS[h]) for h in source.helpers if h not in self.helpers)
@@ -305,6 +313,20 @@ class _Writer:
                 f"    {line}\n" for line in lines
             )
         return name
+
+
+def _multiplied(order: list[Node]) -> set[str]:
+    """Return the sizes of which there are products with other whole numbers."""
+    found: set[str] = set()
+    made_of: dict[Node, frozenset[str]] = {}
+    for node in order:
+        whole = node.dtype == "int" and node.op.pointwise
+        made_of[node] = frozenset[str]().union(*(made_of[a] for a in node.args)) if whole else frozenset()
+        if node.op is SIZE:
+            made_of[node] = frozenset([node.params[0]])
+        elif node.op.name == "mul" and not any(a.op is NUMBER for a in node.args):  # which are floats
+            found |= made_of[node]
+    return found
 
 
 def _within(part: _Text, rank: int) -> str:
