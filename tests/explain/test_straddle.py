@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import cast
+
 import mpmath
 import numpy as np
 import pytest
@@ -62,7 +65,7 @@ def test_two_draws_on_different_sides(head: str, formula: str) -> None:
     gradient = sg.grad(program["y"], program["x"]).node
     with mpmath.workdps(60):
         for draw, shown in zip(witness.draws, witness.gradients, strict=True):
-            point = {**witness.values, "u": draw}
+            point = {name: cast("Fraction", v) for name, v in {**witness.values, "u": draw}.items()}
             assert all(inside(domain_of(symbols[name]), value) for name, value in point.items())
             at = {symbols[n]: mpmath.mpf(v.numerator) / v.denominator for n, v in point.items()}
             (value,) = evaluate_mp(mpmath.mp, [gradient], at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -43,7 +43,7 @@ _DECLARED = re.compile(
     rf"(?:, (?:({_NUMBER}) < )?({_NAME})(?: < ({_NUMBER}))?)?"
 )
 _DRAWN = re.compile(rf"({_NAME}) ~ (\w+)\(({_NUMBER}(?:, {_NUMBER})*)\)(?:\[([^]]*)\])?")
-_SUPPORTS = {
+_SUPPORTS: dict[str, Callable[..., tuple[str, Fraction | None, Fraction | None]]] = {
     "Uniform": lambda a, b: ("real", a, b),
     "Normal": lambda _m, _s: ("real", None, None),
     "Beta": lambda _a, _b: ("real", Fraction(0), Fraction(1)),
@@ -82,7 +82,8 @@ def _variable(line: str) -> Variable:
     found = _DRAWN.fullmatch(line)
     assert found, line
     name, family, parameters, shape = found.groups()
-    return Variable(name, *_SUPPORTS[family](*map(Fraction, parameters.split(", "))), _shape(shape), False)
+    kind, low, high = _SUPPORTS[family](*map(Fraction, parameters.split(", ")))
+    return Variable(name, kind, low, high, _shape(shape), False)
 
 
 def draw(b: Believed, rng: random.Random) -> dict[str, Any]:
@@ -166,7 +167,7 @@ class Believed:
         right = here.value(self.right)
         if self.wrt is None:
             return here.value(self.left), right
-        step, direction, at = mp.mpf(10) ** -12, self._direction(point), each(real, point[self.wrt])
+        step, direction, at = mp.mpf(10) ** -12, self._direction(point[self.wrt]), each(real, point[self.wrt])
         up, down = (
             _At(self, {**point, self.wrt: at + sign * step * direction}, here).value(self.left)
             for sign in (1, -1)
@@ -177,13 +178,9 @@ class Believed:
         axes = np.ndim(point[self.wrt])
         return slope, np.sum(change, axis=tuple(range(-axes, 0))) if axes else change
 
-    def _direction(self, point: Mapping[str, Any]) -> Any:
+    def _direction(self, at: Any) -> Any:
         rng = random.Random(1)
-        return (
-            each(lambda _: mp.mpf(rng.uniform(-1, 1)), point[self.wrt])
-            if np.ndim(point[self.wrt])
-            else mp.mpf(1)
-        )
+        return each(lambda _: mp.mpf(rng.uniform(-1, 1)), at) if np.ndim(at) else mp.mpf(1)
 
 
 def _parsed(text: str) -> ast.expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from typing import cast
 
 import numpy as np
 import pytest
@@ -138,7 +139,7 @@ def changes(data):
             elif other == "insert":
                 if not isinstance(target, list):
                     continue
-                target.insert(path[-1], target[path[-1]])
+                target.insert(cast("int", path[-1]), target[cast("int", path[-1])])
             else:
                 target[path[-1]] = other
             if _meaning(bad) != _meaning(data):
@@ -345,5 +346,5 @@ def test_statements_are_in_the_notation(text):
             return rng.integers(0, 3, shape).tolist()
         return bool(rng.random() < 0.5) if x.dtype == "bool" else rng.uniform(0.5, 2, shape).tolist()
 
-    point = {x.name: value(x) for x in program.inputs}
+    point = {str(x.name): value(x) for x in program.inputs}
     np.testing.assert_allclose(again["r"](**point), program["r"](**point), rtol=1e-12)

@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import symgrad as sg
 from symgrad.proof.check import check
@@ -109,7 +110,7 @@ def _is_called(n: ast.AST, e: ast.AST) -> bool:
 
 def rewritten(text: str, rng: random.Random, steps: int) -> str:
     """The same formula by some laws."""
-    e = ast.parse(text, mode="eval").body
+    e: Any = ast.parse(text, mode="eval").body
     for _ in range(steps):
         ways = []
         for place, (before, after) in itertools.product(_everywhere(e), _RULES):
