@@ -19,6 +19,7 @@ from symgrad.errors import SymgradError
 from symgrad.explain.draws import draws, value_at
 from symgrad.explain.witness import Evidence, Level, Witness, exact_number, is_finite, steady
 from symgrad.ir.evaluate import evaluate, evaluate_mp
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -137,7 +138,8 @@ def _entries(value: Any) -> list[Any]:
 
 def _floats(symbol: Node, value: Any) -> Any:
     kind: Any = {"bool": bool, "int": np.int64}.get(symbol.dtype, float)
-    return np.asarray(value, dtype=object).astype(kind) if symbol.shape else kind(value)
+    convert = nearest_float if kind is float else kind
+    return np.asarray(_as(value, convert)).astype(kind) if symbol.shape else convert(value)
 
 
 def _decide(

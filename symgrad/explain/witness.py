@@ -16,6 +16,7 @@ import numpy as np
 from symgrad.errors import NumberTooLargeError
 from symgrad.explain.draws import draws, value_at
 from symgrad.ir.evaluate import evaluate, evaluate_mp
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
 from symgrad.ir.printer import number_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -192,7 +193,7 @@ def _far_apart(a: Any, b: Any) -> bool:
 
 
 def _float(value: Number | bool) -> float | bool:
-    return value if isinstance(value, bool) else float(value)
+    return value if isinstance(value, bool) else nearest_float(value)
 
 
 def _decide(

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from symgrad.ir.exact import held, nearest_float
 from symgrad.ir.graph import Node, apply, as_node, growing
 from symgrad.ir.traverse import topological
 from symgrad.lower.coefficients import Number, ratio, times
@@ -106,7 +107,7 @@ class _Scales:
                 self._read[node] = -number, core
             elif kind == _PRODUCT and node.args[0].is_number():
                 number, core = self._read[node.args[1]]
-                self._read[node] = number * node.args[0].value, core
+                self._read[node] = held(number * node.args[0].value), core
             else:
                 self._read[node] = 1, len(self.cores)
                 self._add(node, kind)
@@ -131,7 +132,7 @@ class _Scales:
 
     def _ask(self, node: Node) -> None:
         number, j = self._read[node]
-        self.cores[j].asked.add(abs(float(number)))
+        self.cores[j].asked.add(abs(nearest_float(number)))
 
     def _follow(self, core: _Core) -> None:
         """Set what something else than a sum is kept times."""
@@ -148,7 +149,7 @@ class _Scales:
 
     def _measure(self, core: _Core) -> None:
         if core.free:
-            core.numbers = [abs(float(n)) for n in self._exact(core)]
+            core.numbers = [abs(nearest_float(n)) for n in self._exact(core)]
 
     def _operations(self, core: _Core, numbers: Sequence[float]) -> int:
         """Return how many products by numbers of a sum or choice are operations of their own."""
@@ -221,20 +222,22 @@ class _Scales:
         for s in sums:
             for k, (number, (_, j)) in enumerate(zip(self.cores[s].numbers, self.cores[s].args, strict=True)):
                 power = powers.get(j, 0) - (s == v)
-                if abs(power) == 1 and abs(number - 1) > _SAME and not self._literal[j]:
+                if abs(power) == 1 and abs(number - 1) > _SAME and number and not self._literal[j]:
                     found.append((round(number if power == 1 else 1 / number, 12), s, k, power))
-        now = abs(float(core.scale if core.free else core.own))
-        if abs(now - 1) > _SAME:
+        now = abs(nearest_float(core.scale if core.free else core.own))
+        if abs(now - 1) > _SAME and now:
             found.append((round(1 / now, 12), v, -1, -1))
         return found
 
     def _total(self, v: int, factor: float, powers: Mapping[int, int], sums: Collection[int]) -> float:
         """Return how many operations numbers would take in all that changes with a scale."""
         core = self.cores[v]
-        total = 0.0 if core.free else float(abs(abs(float(core.own)) * factor - 1) > _SAME)
+        if not _is_near_one(abs(nearest_float(core.scale)) * factor):
+            return inf
+        total = 0.0 if core.free else float(abs(abs(nearest_float(core.own)) * factor - 1) > _SAME)
         for s in sums:
             numbers = [
-                number * factor ** -powers[j] if j in powers else number
+                number * _power(factor, -powers[j]) if j in powers else number
                 for number, (_, j) in zip(self.cores[s].numbers, self.cores[s].args, strict=True)
             ]
             if s == v:
@@ -242,8 +245,8 @@ class _Scales:
             total += self._operations(self.cores[s], numbers)
         for j, power in powers.items():
             other = self.cores[j]
-            scale = abs(float(other.scale)) * factor**power
-            if not 1 / _LARGEST <= scale <= _LARGEST:
+            scale = abs(nearest_float(other.scale)) * _power(factor, power)
+            if not _is_near_one(scale):
                 return inf
             # What is multiplied for itself is there without that too.
             if other.asked and (core.free or j != v):
@@ -285,6 +288,17 @@ class _Scales:
             bare.append(node)
             made.append(times(core.own, node))
         return [value(o) for o in outputs]
+
+
+def _is_near_one(scale: float) -> bool:
+    return 1 / _LARGEST <= scale <= _LARGEST
+
+
+def _power(factor: float, n: int) -> float:
+    try:
+        return factor**n
+    except OverflowError:
+        return inf
 
 
 def _kind(node: Node) -> int:

@@ -21,6 +21,7 @@ from symgrad.proof.field import Budget, Element, Field, GiveUp
 from symgrad.proof.functions import Functions
 from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient
 from symgrad.proof.kernels import Contradiction, Refine
+from symgrad.proof.limits import PRECISION
 from symgrad.proof.merging import same
 from symgrad.proof.parts import empty, parts
 from symgrad.proof.replay import Replay
@@ -35,7 +36,6 @@ FORMAT = 1
 MOST_KERNELS = 4096
 _SECONDS = 120.0
 _BITS = 256
-_MOST_BITS = 100_000
 _DAMAGE = (
     *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
     *(RecursionError, MemoryError),
@@ -308,7 +308,7 @@ def _witness(
         str(found["left"]),
         str(found["right"]),
     )
-    if not 0 < witness.precision <= _MOST_BITS:
+    if not 0 < witness.precision <= PRECISION:
         raise GiveUp("a precision that cannot be")
     if not _fits(program, witness.point, witness.sizes):
         raise GiveUp("a point that no variable may have")

@@ -29,6 +29,7 @@ from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.field import Budget, Element, Field, GiveUp
 from symgrad.proof.gaussian import Gaussian, exact
 from symgrad.proof.kernels import Refine
+from symgrad.proof.limits import PRECISION
 from symgrad.proof.replay import Replay
 from symgrad.proof.steps import Program
 
@@ -37,7 +38,6 @@ __all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "real_statement", "
 MOST_KERNELS = 1024
 _SECONDS = 120.0
 _BITS = 256
-_MOST_BITS = 100_000
 
 RealStatement: TypeAlias = "tuple[Program, int, int, str | bool, tuple[int, ...]]"
 """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
@@ -128,7 +128,7 @@ def check_complex(
     s = stated(program, data["a"], data["b"], wrt)
     if data["status"] == "refuted":
         found = data["witness"]
-        if not 0 < found["precision"] <= _MOST_BITS:
+        if not 0 < found["precision"] <= PRECISION:
             raise GiveUp("a precision that cannot be")
         left, right = _at(s, found["point"], found["precision"])
         if not apart(left, right):

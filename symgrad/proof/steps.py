@@ -12,10 +12,20 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
+from symgrad.proof.field import flint
+from symgrad.proof.limits import ANSWER
 
-__all__ = ["Program", "Step", "Symbol", "number_from_json", "program_from_json", "program_to_json"]
+__all__ = [
+    "Program",
+    "Step",
+    "Symbol",
+    "number_from_json",
+    "number_to_json",
+    "program_from_json",
+    "program_to_json",
+]
 
-_NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
+_NUMBER = re.compile(r"-?[0-9]++(/[0-9]++)?")
 
 Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
 
@@ -61,21 +71,34 @@ class Program:
 
 def _to_json(value: Any) -> Any:
     if isinstance(value, Fraction):
-        return {"q": str(value)}
+        return {"q": number_to_json(value)}
     if isinstance(value, tuple):
         return [_to_json(v) for v in cast("tuple[Any, ...]", value)]
     return value
+
+
+def number_to_json(value: Fraction | int) -> str:
+    """Write a rational number as text, however long: Python refuses integers of more than 4,300 digits.
+
+    Example:
+        >>> number_to_json(Fraction(-1, 2)), len(number_to_json(10**5000))
+        ('-1/2', 5001)
+    """
+    return str(flint.fmpq(value.numerator, value.denominator))
 
 
 def number_from_json(value: Any) -> Fraction:
     """Read a rational number: a whole one, or text such as ``-1/2``; powers of ten might be of any size.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is none, or longer than `symgrad.proof.limits` allows.
     """
-    if type(value) is int or (isinstance(value, str) and _NUMBER.fullmatch(value)):
+    if type(value) is int and value.bit_length() <= 3 * ANSWER:
         return Fraction(value)
-    raise ValueError(f"{value!r} is no rational number")
+    if isinstance(value, str) and len(value) <= ANSWER and _NUMBER.fullmatch(value):
+        parts = [int(flint.fmpz(part)) for part in value.split("/")]
+        return Fraction(*parts)
+    raise ValueError(f"{value!r:.60} is no rational number")
 
 
 def _from_json(value: Any) -> Any:
@@ -101,7 +124,9 @@ def program_to_json(program: Program) -> dict[str, Any]:
     return {
         "symbols": [
             [
-                *(s.name, s.kind, *(None if e is None else str(e) for e in (s.low, s.high)), list(s.shape)),
+                *(s.name, s.kind),
+                *(None if e is None else number_to_json(e) for e in (s.low, s.high)),
+                list(s.shape),
                 *(["symmetric"] if s.symmetric else []),
             ]
             for s in program.symbols
@@ -140,6 +165,8 @@ def program_from_json(data: Any) -> Program:
 
 def _check(steps: Sequence[Step], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
+        if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
+            raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")
         if not all(type(a) is int and 0 <= a < i for a in step.args):
             raise UsageError(f"step {i} ({step.op}) reads a step that does not come before it")
         if step.op == "symbol":

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import random
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.ball_entries import LARGEST_ARRAY
@@ -55,7 +55,7 @@ def points_of(program: Program) -> Iterator[Point]:
     scalars = [s for s in program.symbols if not s.shape]
     if any(s.low is not None and s.high is not None and not _interval(s) for s in program.symbols):
         return
-    seen: set[str] = set()
+    seen: set[Any] = set()
     again = 0
     for choose, sizes in _plan(program, scalars):
         try:
@@ -66,13 +66,20 @@ def points_of(program: Program) -> Iterator[Point]:
             values = {s.name: _fill(s, choose, sizes) for s in program.symbols}
         except UsageError:
             continue
-        key = repr((sorted(values.items()), sorted(sizes.items())))
+        key = _frozen(sorted(values.items())), tuple(sorted(sizes.items()))
         if key not in seen:
             seen.add(key)
             yield Point(values, sizes)
             again = 0
         elif (again := again + 1) > _AGAIN:
             return
+
+
+def _frozen(values: Any) -> Any:
+    """Nested lists as nested tuples, and numbers apart from truth values."""
+    if isinstance(values, list | tuple):
+        return tuple(_frozen(v) for v in cast("Sequence[Any]", values))
+    return type(values), values
 
 
 def _plan(program: Program, scalars: list[Symbol]) -> Iterator[_Planned]:
