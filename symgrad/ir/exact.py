@@ -20,6 +20,7 @@ __all__ = [
     "KNOWN",
     "MADE",
     "MONOMIALS",
+    "SIZE_TERMS",
     "SQUARINGS",
     "WIDEST",
     "Exact",
@@ -59,6 +60,9 @@ HIGHEST = 64
 
 MONOMIALS = 24
 """Terms of a polynomial that is multiplied out to see whether something cancels."""
+
+SIZE_TERMS = 200
+"""Terms of the length of an axis, which is a polynomial in the names of sizes, multiplied out."""
 
 SQUARINGS = 64
 """Bits of the exponent of a power of a matrix, each of which is a product of matrices, or two."""

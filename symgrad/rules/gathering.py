@@ -25,6 +25,7 @@ __all__ = ["Gathering"]
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 _COMPOSITE = _PRODUCTS | {"exp", "add"}
 _MORE = "also defined for some more values of {}"
+_NEGATIVE = "also defined for {} < 0"
 
 
 def is_numeric_product(node: Node) -> bool:
@@ -215,6 +216,8 @@ class Gathering:
         if old is not None:
             exponent = add(old, exponent)
             self.fired = True
+            if base is not E and self._known.positive(base) != "yes":
+                self.notes[Note(_MORE, base)] = None
         self.powers[base] = exponent
 
     def _include_number(self, value: Exponent, e: Exponent) -> None:
@@ -392,25 +395,38 @@ class Gathering:
                 if base is not E and self._known.positive(base) != "yes":
                     self.notes[Note(_MORE, base)] = None
         for base, e in list(self.factors.items()):
-            if base in self._inverse and e >= 0 and not self._known.facts(base).nonzero:
-                self.notes[Note(ZERO, base)] = None
-            if base in self._fractional and e.denominator == 1 and not self._known.facts(base).nonnegative:
-                self.notes[Note("also defined for {} < 0", base)] = None
+            self._note_growth(base, e)
             if e == 0:
                 del self.factors[base]
                 self.notes.update(dict.fromkeys(undefined_somewhere([base], self._known)))
         if self.coefficient == 0 and (self.factors or self.powers):
             self.laws["zero-times"] = None
-            self.notes.update(dict.fromkeys(undefined_somewhere([*self.factors, *self.powers], self._known)))
+            gone = [*self.factors, *self.powers, *self.powers.values()]
+            self.notes.update(dict.fromkeys(undefined_somewhere(gone, self._known)))
             for base, e in self.factors.items():
                 if e < 0 and not self._known.facts(base).nonzero:
                     self.notes[Note(ZERO, base)] = None
                 if e.denominator != 1 and not self._known.facts(base).nonnegative:
-                    self.notes[Note("also defined for {} < 0", base)] = None
+                    self.notes[Note(_NEGATIVE, base)] = None
             for base in self.powers:
                 if base is not E and self._known.positive(base) != "yes":
                     self.notes[Note(_MORE, base)] = None
             self.factors, self.powers = {}, {}
+
+    def _note_growth(self, base: Node, e: Exponent) -> None:
+        """Note what a power has won that stood below a fraction bar, or under a root, before it met others."""
+        if base in self._inverse and e >= 0 and not self._known.facts(base).nonzero:
+            self.notes[Note(ZERO, base)] = None
+        if base in self._fractional and e.denominator == 1 and not self._known.facts(base).nonnegative:
+            self.notes[Note(_NEGATIVE, base)] = None
+
+    def divide(self, base: Node, e: Exponent) -> None:
+        """Take out a power for a rule that writes it otherwise."""
+        present = self.factors.pop(base)
+        self._note_growth(base, present)
+        left = short(present - e)
+        if left != 0:
+            self.factors[base] = left
 
     def _open_composites(self) -> None:
         """A base that is itself a product or a power is opened as soon as its exponent is an integer."""
@@ -420,7 +436,7 @@ class Gathering:
                     continue
                 del self.factors[base]
                 if base in self._fractional and self._known.nonnegative(base) != "yes":
-                    self.notes[Note("also defined for {} < 0", base)] = None
+                    self.notes[Note(_NEGATIVE, base)] = None
                 if base in self._inverse and e > 0 and self._known.nonzero(base) != "yes":
                     self.notes[Note(ZERO, base)] = None
                 self.raise_to(self._forms.products.form_of_factor(base), e)
