@@ -18,6 +18,7 @@ __all__ = [
     "FOLDED",
     "HIGHEST",
     "KNOWN",
+    "LONGEST_AXIS",
     "MADE",
     "MONOMIALS",
     "SIZE_TERMS",
@@ -60,6 +61,9 @@ HIGHEST = 64
 
 MONOMIALS = 24
 """Terms of a polynomial that is multiplied out to see whether something cancels."""
+
+LONGEST_AXIS = 2**63 - 1
+"""Entries along an axis: positions are integers of 64 bits."""
 
 SIZE_TERMS = 200
 """Terms of the length of an axis, which is a polynomial in the names of sizes, multiplied out."""

@@ -32,7 +32,7 @@ from weakref import WeakValueDictionary
 from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.ir.exact import held
 from symgrad.ir.op import OPS, Op, set_apply
-from symgrad.ir.sizes import Atom, Shape, Size
+from symgrad.ir.sizes import Atom, Shape, Size, countable
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
 
 __all__ = [
@@ -422,7 +422,7 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
             shape = None
     if shape is None:
         try:
-            shape = op.shape(tuple(a.shape for a in args), *params)
+            shape = countable(op.shape(tuple(a.shape for a in args), *params))
         except ShapeError as error:
             raise ShapeError(f"{op.name}: {error.what}", expected=error.expected, cure=error.cure) from None
     gives = op.gives

@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from symgrad.errors import InternalError, NumberTooLargeError, ShapeError
-from symgrad.ir.exact import SIZE_TERMS, held
+from symgrad.ir.exact import LONGEST_AXIS, SIZE_TERMS, held
 
 __all__ = [
     "Atom",
@@ -26,6 +26,7 @@ __all__ = [
     "Size",
     "Triple",
     "check_lengths",
+    "countable",
     "evaluate_size",
     "names_of",
     "nonnegative",
@@ -342,6 +343,22 @@ def evaluate_size(size: Size, sizes: Mapping[str, int]) -> int:
             )
         return sizes[size]
     return sum(c * prod(_value(a, sizes) for a in monomial) for monomial, c in size.terms)
+
+
+def countable(shape: Shape) -> Shape:
+    """Return a shape.
+
+    Raises:
+        ShapeError: if an axis has more entries than any machine can count.
+    """
+    for size in shape:
+        if isinstance(size, int) and size > LONGEST_AXIS:
+            raise ShapeError(
+                "an axis with more entries than there are positions",
+                expected=f"at most {LONGEST_AXIS:,}",
+                cure="give the size a name",
+            )
+    return shape
 
 
 def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:

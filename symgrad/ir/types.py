@@ -18,7 +18,7 @@ from unicodedata import normalize
 
 from symgrad.errors import DeclarationError, ShapeError
 from symgrad.ir.exact import decimal_digits
-from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_min
+from symgrad.ir.sizes import Extent, Shape, Size, countable, names_of, size_min
 
 __all__ = [
     "BOOL",
@@ -291,6 +291,7 @@ class Declaration:
 
     Raises:
         DeclarationError: if what is declared symmetric is no square matrix, or is drawn.
+        ShapeError: if an axis is too long to be counted.
 
     Example:
         >>> print(Declaration("X", REAL, ("n", 5)))
@@ -306,6 +307,7 @@ class Declaration:
     symmetric: bool = False
 
     def __post_init__(self) -> None:
+        countable(self.shape)
         if self.symmetric and (len(self.shape) != 2 or self.shape[0] != self.shape[1]):
             raise DeclarationError(
                 f"'{self.name}' is declared symmetric and is no square matrix",
