@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from symgrad.backward.linearise import Guarded
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
@@ -34,15 +35,25 @@ class Step(NamedTuple):
         argument: the position of the argument that receives the contribution.
         coefficient: the partial derivative, as a node; for an op that is not pointwise, its pullback of the
             `placeholder` of the node.
-        cotangent: the cotangent of ``node`` that came in.
-        contribution: what the pullback sends to the argument.
+        incoming: the cotangent of ``node`` that came in.
+        produced: what the pullback sends to the argument.
     """
 
     node: Node
     argument: int
     coefficient: Node
-    cotangent: Node
-    contribution: Node
+    incoming: Guarded
+    produced: Guarded
+
+    @property
+    def cotangent(self) -> Node:
+        """What came in, as one node: a strong zero where a choice was for something else."""
+        return self.incoming.node()
+
+    @property
+    def contribution(self) -> Node:
+        """What is sent to the argument, as one node; these add up to the argument's cotangent."""
+        return self.produced.node()
 
     @property
     def target(self) -> Node:

@@ -75,21 +75,19 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
     if node.op.pull is None:
         for term in linearise(node, wanted):
             contribution = pass_through(node, term.coefficient, cotangent)
-            step = Step(node, term.argument, term.coefficient.node(), cotangent.value, contribution.value)
-            target = step.target
+            target = node.args[term.argument]
             if target.shape != node.shape:
                 contribution = Guarded(None, unbroadcast(contribution.node(), node.shape, target.shape))
-                step = step._replace(contribution=contribution.value)
-            yield step, contribution
+            yield Step(node, term.argument, term.coefficient.node(), cotangent, contribution), contribution
         return
     for i, arg in enumerate(node.args):
         if not wanted[i] or arg.dtype != "real":
             continue
         # A linear map has no one coefficient: the trace keeps the map itself, applied to a placeholder.
         coefficient = node.op.pull(node, i, placeholder(node))
-        contribution = node.op.pull(node, i, cotangent.node())
+        contribution = Guarded(None, node.op.pull(node, i, cotangent.node()))
         if not coefficient.is_number(0):
-            yield Step(node, i, coefficient, cotangent.node(), contribution), Guarded(None, contribution)
+            yield Step(node, i, coefficient, cotangent, contribution), contribution
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> set[Node]:

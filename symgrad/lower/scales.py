@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, log2
 
-from symgrad.ir.exact import held, nearest_float
+from symgrad.ir.exact import held
 from symgrad.ir.graph import Node, apply, as_node, growing
 from symgrad.ir.traverse import topological
 from symgrad.lower.coefficients import Number, ratio, times
@@ -29,11 +29,14 @@ _REACH = 48
 _CANDIDATES = 4
 """Numbers that are tried for a value."""
 
-_LARGEST = 2.0**10
-"""A value is kept times so much at most, or as little: near the ends of the range it must not leave it."""
+_LARGEST = 10.0
+"""A value is kept times 2**10 at most, or its inverse: near the ends of the range it must not leave it."""
 
 _SAME = 1e-9
-"""Numbers that are so near each other are the same: they are compared as floats, and computed exactly."""
+"""Sizes of numbers that differ by so little are the same: they are compared as logarithms, and computed exactly."""
+
+_DIGITS = 256
+"""Bits of a number that a value is kept times: along a chain of quotients of decimals they grow without end."""
 
 _GIVEN, _PRODUCT, _QUOTIENT, _SUM, _CHOICE = range(5)
 _KINDS = {mul: _PRODUCT, div: _QUOTIENT, add: _SUM, where: _CHOICE}
@@ -72,10 +75,10 @@ class _Core:
         kind: how it is computed.
         args: of it, each a number times a core; but for the condition of a choice.
         readers: cores that are computed from it, and in which a number does not matter where it stands.
-        asked: numbers with which others read it.
+        asked: numbers with which others read it, by their logarithms.
         scale: what it is kept times.
         own: of that, what it is multiplied by for itself; 1 for sums and choices, which are computed times their scale.
-        numbers: of the args of a sum or choice, their sizes.
+        numbers: of the args of a sum or choice, by their logarithms.
     """
 
     node: Node
@@ -91,6 +94,11 @@ class _Core:
     def free(self) -> bool:
         """Whether it is computed times any number as easily."""
         return self.kind in (_SUM, _CHOICE)
+
+    @property
+    def changing(self) -> Number:
+        """The number that changes as its scale does: all of it, or the part that it is multiplied by for itself."""
+        return self.scale if self.free else self.own
 
 
 class _Scales:
@@ -132,7 +140,7 @@ class _Scales:
 
     def _ask(self, node: Node) -> None:
         number, j = self._read[node]
-        self.cores[j].asked.add(abs(nearest_float(number)))
+        self.cores[j].asked.add(_size(number))
 
     def _follow(self, core: _Core) -> None:
         """Set what something else than a sum is kept times."""
@@ -149,14 +157,14 @@ class _Scales:
 
     def _measure(self, core: _Core) -> None:
         if core.free:
-            core.numbers = [abs(nearest_float(n)) for n in self._exact(core)]
+            core.numbers = [_size(n) for n in self._exact(core)]
 
     def _operations(self, core: _Core, numbers: Sequence[float]) -> int:
         """Return how many products by numbers of a sum or choice are operations of their own."""
         count, plain = 0, core.kind == _SUM
         for number, (_, j) in zip(numbers, core.args, strict=True):
             if not self._literal[j]:
-                count += abs(number - 1) > _SAME
+                count += abs(number) > _SAME
                 plain = plain and not self._inside[j]
         return count - 1 if plain and count else count
 
@@ -170,7 +178,7 @@ class _Scales:
         if core.free:
             sums[v] = None
         wishes = self._wishes(v, powers, sums)
-        fewest, best = self._total(v, 1.0, powers, sums), 0.0
+        fewest, best = self._total(v, 0.0, powers, sums), 0.0
         for factor, _ in Counter([w[0] for w in wishes]).most_common(_CANDIDATES):
             total = self._total(v, factor, powers, sums)
             if total < fewest:
@@ -178,12 +186,14 @@ class _Scales:
         if not best:
             return False
         _, s, k, power = next(w for w in wishes if w[0] == best)
-        exact = abs(self._exact(self.cores[s])[k]) if k >= 0 else abs(core.scale if core.free else core.own)
-        change = exact if power > 0 else ratio(1, exact)
+        exact = abs(self._exact(self.cores[s])[k] if k >= 0 else core.changing)
+        changed = core.changing * (exact if power > 0 else ratio(1, exact))
+        if max(changed.numerator.bit_length(), changed.denominator.bit_length()) > _DIGITS:
+            return False
         if core.free:
-            core.scale = core.scale * change
+            core.scale = changed
         else:
-            core.own = core.own * change
+            core.own = changed
         for j in powers:
             self._follow(self.cores[j])
         for j in sums:
@@ -213,7 +223,7 @@ class _Scales:
     def _wishes(
         self, v: int, powers: Mapping[int, int], sums: Collection[int]
     ) -> list[tuple[float, int, int, int]]:
-        """Return by what a scale could change so that some number becomes 1.
+        """Return by what a scale could change, as a logarithm, so that some number becomes 1.
 
         With it the sum and the number of the term of which it is a power, and which power; -1 for the scale's own.
         """
@@ -222,35 +232,31 @@ class _Scales:
         for s in sums:
             for k, (number, (_, j)) in enumerate(zip(self.cores[s].numbers, self.cores[s].args, strict=True)):
                 power = powers.get(j, 0) - (s == v)
-                if abs(power) == 1 and abs(number - 1) > _SAME and number and not self._literal[j]:
-                    found.append((round(number if power == 1 else 1 / number, 12), s, k, power))
-        now = abs(nearest_float(core.scale if core.free else core.own))
-        if abs(now - 1) > _SAME and now:
-            found.append((round(1 / now, 12), v, -1, -1))
+                if abs(power) == 1 and abs(number) > _SAME and not self._literal[j]:
+                    found.append((round(power * number, 11), s, k, power))
+        now = _size(core.changing)
+        if abs(now) > _SAME:
+            found.append((round(-now, 11), v, -1, -1))
         return found
 
     def _total(self, v: int, factor: float, powers: Mapping[int, int], sums: Collection[int]) -> float:
-        """Return how many operations numbers would take in all that changes with a scale."""
+        """Return how many operations numbers would take in all that changes with a scale, by a factor's logarithm."""
         core = self.cores[v]
-        if not _is_near_one(abs(nearest_float(core.scale)) * factor):
-            return inf
-        total = 0.0 if core.free else float(abs(abs(nearest_float(core.own)) * factor - 1) > _SAME)
+        total = 0.0 if core.free else float(abs(_size(core.own) + factor) > _SAME)
         for s in sums:
             numbers = [
-                number * _power(factor, -powers[j]) if j in powers else number
+                number - powers.get(j, 0) * factor + (factor if s == v else 0.0)
                 for number, (_, j) in zip(self.cores[s].numbers, self.cores[s].args, strict=True)
             ]
-            if s == v:
-                numbers = [number * factor for number in numbers]
             total += self._operations(self.cores[s], numbers)
         for j, power in powers.items():
             other = self.cores[j]
-            scale = abs(nearest_float(other.scale)) * _power(factor, power)
-            if not _is_near_one(scale):
+            scale = _size(other.scale) + power * factor
+            if abs(scale) > _LARGEST:
                 return inf
             # What is multiplied for itself is there without that too.
             if other.asked and (core.free or j != v):
-                total += sum(abs(scale - number) > _SAME * number for number in other.asked)
+                total += sum(abs(scale - number) > _SAME for number in other.asked)
         return total
 
     def rebuilt(self, outputs: Sequence[Node]) -> list[Node]:
@@ -290,15 +296,11 @@ class _Scales:
         return [value(o) for o in outputs]
 
 
-def _is_near_one(scale: float) -> bool:
-    return 1 / _LARGEST <= scale <= _LARGEST
-
-
-def _power(factor: float, n: int) -> float:
-    try:
-        return factor**n
-    except OverflowError:
-        return inf
+def _size(number: Number) -> float:
+    """Return the logarithm of a number's size: a float may not hold the number."""
+    if number == 1 or number == -1:
+        return 0.0
+    return log2(abs(number.numerator)) - log2(number.denominator)
 
 
 def _kind(node: Node) -> int:

@@ -186,7 +186,7 @@ def derivation_latex(d: Derivation) -> str:
             equation = f"{latex_name(d.naming.names[node])} &= {_cell(d, node, whole=True)}"
         if step.is_map:
             added = _mapped(d, step)
-        elif step.stretches:
+        elif step.stretches or step.step.produced.guard is not None:
             added = _within(d, step.step.contribution)
         else:
             factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]

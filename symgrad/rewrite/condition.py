@@ -16,14 +16,15 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.facts import RULED, facts_of
-from symgrad.rewrite.intervals import Facts
+from symgrad.rewrite.facts import COMPARISONS, RULED, facts_of
+from symgrad.rewrite.intervals import Facts, add, exactly, mul
 
 __all__ = ["Conditions", "Truth"]
 
 Truth: TypeAlias = Literal["yes", "no", "unknown"]
 
 _INF = math.inf
+_TERMS = 16  # of two sums that are compared term by term
 
 # Ops on arrays that have a value for every operand, and those that have one over at least one entry.
 # fmt: off
@@ -104,7 +105,36 @@ class Conditions:
     def holds(self, condition: Node) -> Truth:
         """Return whether a condition (a node of kind bool) holds."""
         point = self.facts(condition).point
+        if point is None and condition.op.name in COMPARISONS:
+            point = self._by_difference(condition)
         return "unknown" if point is None else "yes" if point else "no"
+
+    def _by_difference(self, comparison: Node) -> int | Fraction | None:
+        """Return what a comparison of two sums is, from the difference of its sides: x + 1 is never x."""
+        left, right = comparison.args
+        if left.dtype == "bool" or right.dtype == "bool":
+            return None
+        terms: dict[Node, int | Fraction] = {}
+        constant: int | Fraction = 0
+        pending: list[tuple[Node, int | Fraction]] = [(left, 1), (right, -1)]
+        for count, (node, number) in enumerate(pending):
+            if count > _TERMS:
+                return None
+            if node.is_number():
+                constant += number * node.value
+            elif node.op.name == "add":
+                pending += [(a, number) for a in node.args]
+            elif node.op.name == "neg":
+                pending.append((node.args[0], -number))
+            elif node.op.name == "mul" and node.args[0].is_number():
+                pending.append((node.args[1], number * node.args[0].value))
+            else:
+                terms[node] = terms.get(node, 0) + number
+        difference = exactly(constant)
+        for node, number in terms.items():
+            if number:
+                difference = add(difference, mul(exactly(number), self.facts(node)))
+        return COMPARISONS[comparison.op.name](difference, exactly(0)).point
 
     def positive(self, node: Node) -> Truth:
         """Return whether node > 0."""

@@ -12,7 +12,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.rewrite import intervals
 from symgrad.rewrite.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, bounded, exactly
 
-__all__ = ["RULED", "facts_of"]
+__all__ = ["COMPARISONS", "RULED", "facts_of"]
 
 _YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
 _NO = Facts(0, 0, integer=True, parity=0)
@@ -132,6 +132,16 @@ def _contraction(*operands: Facts) -> Facts:
     return NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
 
 
+COMPARISONS: dict[str, Callable[[Facts, Facts], Facts]] = {
+    "lt": _compare(_less),
+    "gt": _compare(lambda a, b: _less(b, a)),
+    "le": _compare(_less_equal),
+    "ge": _compare(lambda a, b: _less_equal(b, a)),
+    "eq": _compare(_equal),
+    "ne": _compare(lambda a, b: _negated(_equal(a, b))),
+}
+"""What each comparison says of two values."""
+
 _RULES: dict[str, Callable[..., Facts]] = {
     "add": intervals.add,
     "neg": intervals.neg,
@@ -152,12 +162,7 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "relu": _relu,
     "clip": _clip,
     "stop_gradient": _same,
-    "lt": _compare(_less),
-    "gt": _compare(lambda a, b: _less(b, a)),
-    "le": _compare(_less_equal),
-    "ge": _compare(lambda a, b: _less_equal(b, a)),
-    "eq": _compare(_equal),
-    "ne": _compare(lambda a, b: _negated(_equal(a, b))),
+    **COMPARISONS,
     "and_": _both,
     "or_": _either,
     "not_": _opposite,

@@ -267,8 +267,8 @@ ROOTS = [
         "difference-of-roots",
         _minus(sqrt(a), sqrt(b)),
         div(_minus(a, b), add(sqrt(a), sqrt(b))),
-        "the roots are near for near a and b; times their sum",
-        any_of(gt(a, zero), gt(b, zero)),
+        "the roots are near for near a and b; times their sum, which is zero where both are",
+        any_of(gt(a, zero), gt(b, zero), ne(a, b)),
     ),
     _row(
         "difference-of-any-roots",
@@ -295,7 +295,7 @@ ROOTS = [
         _minus(cbrt(a), cbrt(b)),
         div(_minus(a, b), add(add(_square(cbrt(a)), mul(cbrt(a), cbrt(b))), _square(cbrt(b)))),
         "the roots are near for near a and b",
-        any_of(gt(a, zero), gt(b, zero), lt(a, zero), lt(b, zero)),
+        any_of(gt(a, zero), gt(b, zero), lt(a, zero), lt(b, zero), ne(a, b)),
     ),
     _row(
         "difference-of-third-powers",
@@ -305,7 +305,7 @@ ROOTS = [
             add(add(_square(pow(a, _third)), mul(pow(a, _third), pow(b, _third))), _square(pow(b, _third))),
         ),
         "the roots are near for near a and b",
-        any_of(gt(a, zero), gt(b, zero)),
+        any_of(gt(a, zero), gt(b, zero), ne(a, b)),
     ),
     _row(
         "difference-of-powers",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ops.arith import div, mul
 from symgrad.ops.contraction import einsum, sum_over
-from symgrad.ops.indexing import gather, scatter_add
+from symgrad.ops.indexing import gather, one_hot, scatter_add
 from symgrad.ops.layout import broadcast_to, full, reshape, slice_of, unslice
 from symgrad.ops.reductions import count, cumsum, mean
 from symgrad.rewrite.trace import Step
@@ -67,6 +67,8 @@ class Tensors:
         products = self._forms.products
         operand = node.args[0]
         one = view(operand)[0]
+        if one.is_number(1) and len(node.shape) == 1 and (place := _only_place(node)) is not None:
+            return Step("unit-vector", node, one_hot(as_node(place), params=node.shape), "exact")
         if operand.shape and not one.shape and not one.is_number(1) and node.op in (scatter_add, unslice):
             ones = full(as_node(1), operand.shape)
             after = mul(one, apply(node.op, (ones, *node.args[1:]), node.params))
@@ -103,3 +105,18 @@ class Tensors:
             return None
         inner = apply(node.op, tuple(core for core, _ in cores), node.params)
         return Step("elementwise-on-views", node, written(inner, axes, node.shape), "exact")
+
+
+def _only_place(node: Node) -> int | None:
+    """Return where a vector of known length has its value, if it has one and that is written into zeros."""
+    (size,) = node.shape
+    if not isinstance(size, int):
+        return None
+    if node.op is unslice:
+        (triple,) = node.params[0]
+        places = range(size)[slice(*triple)]
+        return places[0] if len(places) == 1 else None
+    if node.op is scatter_add and not node.args[0].shape and node.args[1].is_number():
+        place = int(node.args[1].value)
+        return place % size if -size <= place < size else None
+    return None

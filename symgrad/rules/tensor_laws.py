@@ -13,8 +13,8 @@ from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.arith import add, div, mul
 from symgrad.ops.contraction import contract, sum_over, transpose
 from symgrad.ops.elementary import exp
-from symgrad.ops.indexing import eye, gather, iota, scatter_add
-from symgrad.ops.layout import broadcast_to, expand, reshape, slice_axes, unslice
+from symgrad.ops.indexing import eye, gather, iota, one_hot, scatter_add
+from symgrad.ops.layout import broadcast_to, expand, full, reshape, slice_axes, unslice
 from symgrad.ops.logic import ne, where
 from symgrad.ops.products import matmul
 from symgrad.ops.reductions import cumsum, mean, norm
@@ -123,6 +123,13 @@ TENSORS = [
         pattern=sum_over(unslice(slice_axes(_A, _part), params=(_part, ("n", "m"))), (1,)),
         replacement=sum_over(slice_axes(_A, _part), (1,)),
         why="the other entries are zero",
+        how="collected",
+    ),
+    Rule(
+        name="unit-vector",
+        pattern=unslice(full(as_node(1), (1,)), params=(((2, 3, 1),), (5,))),
+        replacement=one_hot(as_node(2), params=(5,)),
+        why="one entry is not zero; also of scatter_add, where the length is known",
         how="collected",
     ),
     Rule(

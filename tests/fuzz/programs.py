@@ -22,6 +22,9 @@ def random_program(rng: random.Random, lines: int, inputs: int = 3) -> str:
     """Return a program of some lines: scalar formulas with numbers of all sizes, each reading earlier ones."""
     names = [f"x{k}" for k in range(inputs)]
     text = [f"{', '.join(names)} : {rng.choice(['real', 'real', 'positive'])}"]
+    if rng.random() < 0.2:
+        text.append(f"u ~ {rng.choice(['Uniform(0.9, 1.1)', 'Normal(0, 1e-20)', 'Exponential(1e12)'])}")
+        names.append("u")
     for k in range(lines):
 
         def operand() -> str:

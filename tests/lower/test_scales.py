@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,24 @@ def test_derivatives_take_fewer_operations() -> None:
     point = {p["x"].node: at[0], p["y"].node: at[1]}
     for a, b in zip(evaluate(nodes, point), evaluate(found, point), strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-10)
+
+
+def test_numbers_that_no_float_holds_are_compared_as_well() -> None:
+    a, b, c, d = sg.symbols("a b c d")
+    tiny, huge = Fraction(1, 10**400), 10**400
+    for number in (tiny, huge, Fraction("6.62607015e-34"), Fraction(3, 10**14)):
+        x = a + number * b
+        y = [x * c + d, x * d - number * c, number * x + number * a]
+        assert texts(*y) == [str(e) for e in y]  # no value may be kept times so much
+
+
+def test_along_a_chain_of_decimals_numbers_do_not_grow_without_end() -> None:
+    a, b = sg.symbols("a b")
+    e = a
+    outputs = []
+    for k in range(300):
+        e = Fraction(f"0.{377 + 2 * k}1") * e + Fraction(f"0.{491 + 2 * k}3") * b * a
+        outputs.append(e * b)
+    found = rescaled(gathered([o.node for o in outputs]))
+    numbers = [n.value for n in topological(found) if n.is_number()]
+    assert max(v.numerator.bit_length() + v.denominator.bit_length() for v in map(Fraction, numbers)) < 600

@@ -169,7 +169,7 @@ class TestRefusals:
 
     def test_named_sizes_do_not_stretch(self) -> None:
         with pytest.raises(ShapeError, match="sizes n and m do not broadcast"):
-            X + symbol_of("Y", "m", 3)
+            _ = X + symbol_of("Y", "m", 3)
 
     def test_a_size_has_one_value(self) -> None:
         with pytest.raises(ShapeError, match="size n is 2 in 'X' and 4 in 'w'"):

@@ -68,7 +68,19 @@ def read(text: str) -> Node:
         ("stop_gradient(p) > 0", "yes"),
         # The copies are other symbols: their difference is not zero.
         ("x - stop_gradient(x) == 0", "unknown"),
+        ("stop_gradient(x) + 1 != x", "unknown"),
         ("9**9**9**9 > 0", "yes"),
+        # Sums are compared term by term.
+        ("x + 1 != x", "yes"),
+        ("x + 1 == x", "no"),
+        ("x + 1 < x", "no"),
+        ("2*x - p < 2*x", "yes"),
+        ("-(x + 3) >= 2 - x", "no"),
+        ("x + y != x", "unknown"),
+        ("x + k < x + 2", "yes"),
+        ("x + k < x + 1", "yes"),
+        ("x + k <= x - 1", "no"),
+        ("x + u <= x + 0.9", "unknown"),
     ],
 )
 def test_holds(text: str, truth: str) -> None:

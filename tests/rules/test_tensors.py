@@ -15,6 +15,7 @@ from symgrad.backward.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number
+from symgrad.ir.printer import str_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.build import identity
 from symgrad.ops.contraction import transpose
@@ -132,3 +133,22 @@ def test_the_identity_is_its_own_transpose() -> None:
     square, wide = identity("n"), identity("n", "m")
     assert view(transpose(square, (1, 0))) == (square, (0, 1))
     assert view(transpose(wide, (1, 0))) == (wide, (1, 0))
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("x : real[5]\n(x**2)[2]", "2*one_hot(2, 5)*x"),
+        ("x : real[5]\n(x**2)[-1]", "2*one_hot(4, 5)*x"),
+        ("x : real[5]\nx[1:5:4][0]", "one_hot(1, 5)"),
+        ("x : real[5]\nk : int\nx[k]**2", None),
+        ("x : real[5]\nsum(x[1:3])", None),
+        ("x : real[n]\nx[0]**2", None),
+    ],
+)
+def test_a_unit_vector_is_one(program: str, expected: str | None) -> None:
+    listing = parse_program(program)
+    assert listing.result is not None
+    gradients = pull_back([listing.result], [number(1)], [listing["x"]]).gradients
+    found = str_text(canonical(gradients).nodes[0])
+    assert found == expected if expected is not None else "one_hot" not in found
