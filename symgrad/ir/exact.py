@@ -151,7 +151,8 @@ def float_of(value: Exact) -> float:
         return float(value)
     except OverflowError:
         raise NumberTooLargeError(
-            f"a number with {len(str(abs(value).__floor__()))} digits is beyond the largest float",
+            f"a number of about 10**{round(math.log10(abs(value.numerator)) - math.log10(value.denominator))} "
+            "is beyond the largest float",
             cure="keep it symbolic, or take its logarithm",
         ) from None
 
