@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import pickle
-from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 
@@ -16,15 +14,7 @@ import symgrad as sg
 from symgrad.errors import NumberTooLargeError
 from symgrad.proof.check import check
 
-_SECONDS = 60  # a formula takes a tenth of one
-
-
-@pytest.fixture(autouse=True)
-def _ends() -> Iterator[None]:
-    # What hangs here hangs in integer arithmetic, which nothing else interrupts: end the process.
-    faulthandler.dump_traceback_later(_SECONDS, exit=True)
-    yield
-    faulthandler.cancel_dump_traceback_later()
+pytestmark = pytest.mark.usefixtures("ends")
 
 
 PI_50 = "3.14159265358979323846264338327950288419716939937510"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import faulthandler
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -14,12 +12,7 @@ from hypothesis import strategies as st
 from symgrad.errors import NumberTooLargeError
 from symgrad.ir.exact import DIGITS, decimal_digits, fits, float_of, held, nearest_float, power, root, without
 
-
-@pytest.fixture(autouse=True)
-def _ends() -> Iterator[None]:
-    faulthandler.dump_traceback_later(60, exit=True)
-    yield
-    faulthandler.cancel_dump_traceback_later()
+pytestmark = pytest.mark.usefixtures("ends")
 
 
 @given(st.integers(0, 10**60), st.integers(2, 12))

@@ -175,6 +175,7 @@ SQUARES = [["mul", [k, k], [], [], "real"] for k in range(60)]
     ],
     ids=["exponent", "text", "digits", "int", "squares-of-numbers", "squares", "powers", "root", "power", "order"],
 )  # fmt: skip
+@pytest.mark.usefixtures("ends")
 def test_numbers_without_end_end(steps):
     """What is read and computed exactly has a longest, long before the limit on time."""
     begun = time.monotonic()

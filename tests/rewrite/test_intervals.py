@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import faulthandler
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
 
 from symgrad.rewrite.intervals import bounded, exactly, power
 
-
-@pytest.fixture(autouse=True)
-def _ends() -> Iterator[None]:
-    faulthandler.dump_traceback_later(60, exit=True)
-    yield
-    faulthandler.cancel_dump_traceback_later()
+pytestmark = pytest.mark.usefixtures("ends")
 
 
 def _decimal(rng: random.Random) -> Fraction:
