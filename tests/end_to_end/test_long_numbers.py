@@ -7,6 +7,7 @@ import pickle
 from contextlib import suppress
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -92,3 +93,16 @@ def test_verdicts_on_long_numbers(a: str, b: str, statuses: set[str]) -> None:
     assert len(text) < 200_000
     if verdict.proof is not None:
         assert check(json.loads(verdict.proof.to_json())).status == verdict.status
+
+
+@pytest.mark.parametrize(
+    "order", [2**31 - 1, 2**31, 2**32 + 1, 10**12, 10**20, 10**300], ids=lambda n: f"{n:.0e}"
+)
+@pytest.mark.parametrize("x", [0.0, 0.5, 3.0, 700.0])
+def test_exponential_integrals_of_any_whole_order(order: int, x: float) -> None:
+    """E_n(x) lies between exp(-x)/(x + n) and exp(-x)/(x + n - 1) (DLMF 8.19.21), nearer to the second."""
+    y = sg.parse(f"x : real\nexpint({order}, x)").last
+    n, point = mpmath.mpf(order), mpmath.mpf(x)
+    high = float(mpmath.exp(-point) / (point + n - 1))
+    assert y(x=x) == pytest.approx(high, rel=1e-15)
+    assert sg.compile([y])(x) == pytest.approx(high, rel=1e-15)
