@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from symgrad.api.expr import Expr, as_expr, node_of
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
 from symgrad.api.residuals import residuals
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import MissingInputError, NotInProgramError, UsageError
+from symgrad.errors import MissingInputError, NotInProgramError, NumberTooLargeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node, growing
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS
@@ -166,7 +167,8 @@ def _arranged(exprs: Sequence[Expr], *, fast: bool) -> tuple[list[Node], frozens
     size = len(topological(derived))
     direct = derived
     if size > _SMALL:
-        direct = rescaled(gathered(regrouped(derived, primal), primal), primal)
+        with suppress(NumberTooLargeError):  # numbers that would be too long stay where they are
+            direct = rescaled(gathered(regrouped(derived, primal), primal), primal)
     if size > _CANONICAL_UP_TO:
         rewritten = dict(zip(derived, direct, strict=True))
     elif derived:

@@ -16,6 +16,7 @@ from symgrad.api.inputs import inputs_of, known_symbols
 from symgrad.api.jacobians import hessian, hvp
 from symgrad.api.targets import differentiable, targets_of
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UnsupportedError, UsageError
+from symgrad.ir.exact import float_of
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import suggest
@@ -376,11 +377,11 @@ def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
     low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
     epsilon = 0.0 if domain.closed else float(np.finfo(float).eps)
     if domain.low is not None:
-        end = float(domain.low)
+        end = float_of(domain.low)
         low = end + epsilon * np.minimum(1, start - end)
         low = low if domain.closed else np.maximum(low, np.nextafter(end, np.inf))
     if domain.high is not None:
-        end = float(domain.high)
+        end = float_of(domain.high)
         high = end - epsilon * np.minimum(1, end - start)
         high = high if domain.closed else np.minimum(high, np.nextafter(end, -np.inf))
     return low, high
@@ -388,7 +389,7 @@ def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
 
 def _inside(domain: Domain, value: Any) -> bool:
     value = np.asarray(value)
-    low = -np.inf if domain.low is None else float(domain.low)
-    high = np.inf if domain.high is None else float(domain.high)
+    low = -np.inf if domain.low is None else float_of(domain.low)
+    high = np.inf if domain.high is None else float_of(domain.high)
     within = (value >= low) & (value <= high) if domain.closed else (value > low) & (value < high)
     return bool(np.all(within))

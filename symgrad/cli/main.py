@@ -53,6 +53,9 @@ def guarded(command: F) -> F:
         except SymgradError as error:
             click.echo(f"symgrad: {error}", err=True)
             sys.exit(3 if isinstance(error.__cause__, OSError) else 2 if isinstance(error, UsageError) else 1)
+        except MemoryError:
+            click.echo("symgrad: there is not enough memory for these sizes", err=True)
+            sys.exit(1)
         except OSError as error:
             click.echo(f"symgrad: {error.filename or 'a file'}: {error.strerror or error}", err=True)
             sys.exit(3)

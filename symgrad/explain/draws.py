@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import Node
 from symgrad.ir.types import Domain, Number
 
@@ -94,4 +95,8 @@ def place_in(domain: Domain, t: Fraction) -> Number | bool:
 def as_floats(symbol: Node, value: Any) -> Any:
     """Return an exact value of a symbol, a number or an array, as NumPy computes with it."""
     kind: Any = {"bool": bool, "int": np.int64}.get(symbol.dtype, float)
-    return np.asarray(value, dtype=object).astype(kind) if symbol.shape else kind(value)
+    convert = nearest_float if kind is float else kind
+    if not symbol.shape:
+        return convert(value)
+    array = np.asarray(value, dtype=object)
+    return np.array([convert(entry) for entry in array.flat], dtype=kind).reshape(array.shape)

@@ -17,6 +17,7 @@ from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.explain.draws import domain_of, draws, inside, value_at
 from symgrad.explain.straddle import straddling
 from symgrad.ir.evaluate import evaluate, evaluate_mp
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
 from symgrad.ir.printer import number_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -243,7 +244,7 @@ def _far_apart(a: Any, b: Any) -> bool:
 
 
 def _float(value: Number | bool) -> float | bool:
-    return value if isinstance(value, bool) else float(value)
+    return value if isinstance(value, bool) else nearest_float(value)
 
 
 def _decide(

@@ -13,13 +13,12 @@ from symgrad.errors import (
     SymgradError,
     UnsupportedError,
 )
+from symgrad.ir.exact import DIGITS
 
 if TYPE_CHECKING:
     from symgrad.frontend.lexer import Lexer
 
-__all__ = ["DIGITS", "FORBIDDEN", "after_number", "check_name", "check_size", "refused"]
-
-DIGITS = 4_000  # of a number written out in full; Python's own conversions stop at 4,300
+__all__ = ["FORBIDDEN", "after_number", "check_name", "check_size", "refused"]
 
 _OTHER_WORDS = """
     as assert async await break class continue del elif except finally global nonlocal pass raise try with yield

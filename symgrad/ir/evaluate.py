@@ -11,6 +11,7 @@ import numpy as np
 
 from symgrad.errors import MissingInputError, NumberTooLargeError, ShapeError
 from symgrad.ir.bounds import check_arrays, machine_memory, out_of_memory
+from symgrad.ir.exact import float_of
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Size, evaluate_size, resolve
 from symgrad.ir.traverse import topological
@@ -223,15 +224,7 @@ def too_large(node: Node) -> NumberTooLargeError:
 
 
 def _float(value: int | Fraction | bool) -> Any:
-    if isinstance(value, bool):
-        return np.bool_(value)
-    try:
-        return np.float64(float(value))
-    except OverflowError:
-        raise NumberTooLargeError(
-            f"a number with {len(str(abs(value).__floor__()))} digits is beyond the largest float",
-            cure="keep it symbolic, or take its logarithm",
-        ) from None
+    return np.bool_(value) if isinstance(value, bool) else np.float64(float_of(value))
 
 
 def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:

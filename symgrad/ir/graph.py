@@ -31,6 +31,7 @@ from weakref import WeakValueDictionary
 
 from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.ir.bounds import check_axes
+from symgrad.ir.exact import held
 from symgrad.ir.op import OPS, Op, set_apply
 from symgrad.ir.sizes import Atom, Shape, Size
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
@@ -306,6 +307,7 @@ def number(value: Number | float) -> Node:
 
     Raises:
         UsageError: for an infinity or NaN, which are no numbers of the graph.
+        NumberTooLargeError: for more digits than `symgrad.ir.exact` allows.
     """
     if isinstance(value, bool):
         raise InternalError("truth values are built with truth()")
@@ -319,8 +321,7 @@ def number(value: Number | float) -> Node:
         if value == 0.0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))
         value = Fraction(float.__repr__(value))  # NumPy's float64 is a float that spells itself otherwise
-    if isinstance(value, Fraction) and value.denominator == 1:
-        value = value.numerator
+    value = held(value)
     kind: Kind = "int" if isinstance(value, int) else "real"
     return _intern(NUMBER, (), (kind, value), _SCALAR, kind)
 

@@ -16,7 +16,8 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from symgrad.errors import InternalError, ShapeError
+from symgrad.errors import InternalError, NumberTooLargeError, ShapeError
+from symgrad.ir.exact import SIZE_TERMS, held
 
 __all__ = [
     "Atom",
@@ -119,7 +120,13 @@ def _terms(size: Size) -> dict[_Monomial, int]:
 
 
 def _size(terms: Mapping[_Monomial, int]) -> Size:
-    kept = {m: c for m, c in terms.items() if c}
+    """Return a polynomial as a size.
+
+    Raises:
+        NumberTooLargeError: if it has very many terms, or numbers with very many digits.
+    """
+    kept = {m: int(held(c)) for m, c in terms.items() if c}
+    _check_terms(kept)
     if not kept:
         return 0
     joined = _joined(kept) if len(kept) > 1 else None
@@ -133,6 +140,15 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
             return monomial[0]
     # The constant comes last, as one writes it.
     return Extent(tuple(sorted(kept.items(), key=lambda t: (not t[0], tuple(map(str, t[0]))))))
+
+
+def _check_terms(terms: Mapping[_Monomial, int]) -> None:
+    if len(terms) > SIZE_TERMS:
+        raise NumberTooLargeError(
+            f"a size with more than {SIZE_TERMS} terms",
+            expected="a polynomial in the names of sizes that one can write out",
+            cure="declare an array with an axis of this length, and give the size a name: v : real[k]",
+        )
 
 
 def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
@@ -182,6 +198,7 @@ def size_product(sizes: Iterable[Size]) -> Size:
             for b, d in terms.items():
                 monomial = tuple(sorted((*a, *b), key=str))
                 found[monomial] = found.get(monomial, 0) + c * d
+        _check_terms(found)
         result = found
     return _size(result)
 

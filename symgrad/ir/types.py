@@ -18,6 +18,7 @@ from unicodedata import normalize
 
 from symgrad.errors import DeclarationError, ShapeError
 from symgrad.ir.bounds import check_axes
+from symgrad.ir.exact import decimal_digits
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_min
 
 __all__ = [
@@ -90,20 +91,15 @@ def decimal_text(value: Number) -> str | None:
         >>> decimal_text(Fraction(9, 10)), decimal_text(Fraction(1, 3))
         ('0.9', None)
     """
-    digits = 0
-    while (value * 10**digits).denominator != 1:
-        twos_and_fives = value.denominator
-        for prime in (2, 5):
-            while twos_and_fives % prime == 0:
-                twos_and_fives //= prime
-        if twos_and_fives != 1:
-            return None
-        digits += 1
-    if digits == 0:
-        return str(int(value))
-    numerator = int(value * 10**digits)
-    sign, body = ("-" if numerator < 0 else ""), str(abs(numerator)).rjust(digits + 1, "0")
-    return f"{sign}{body[:-digits]}.{body[-digits:]}"
+    found = decimal_digits(abs(value))
+    if found is None:
+        return None
+    digits, places = found
+    sign = "-" if value < 0 else ""
+    if not places:
+        return sign + digits
+    digits = digits.rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
 
 
 @dataclass(frozen=True, slots=True)

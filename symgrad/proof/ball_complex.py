@@ -19,6 +19,7 @@ from symgrad.proof.complex_meaning import depends_on, needed
 from symgrad.proof.constants import CONSTANTS
 from symgrad.proof.field import flint
 from symgrad.proof.gaussian import Gaussian
+from symgrad.proof.limits import EXACT, ORDER
 from symgrad.proof.steps import Program, Step
 
 __all__ = ["Value", "apart", "ball", "evaluate", "inside", "texts"]
@@ -31,10 +32,8 @@ acb: Any = flint.acb
 fmpq: Any = flint.fmpq
 context: Any = flint.ctx
 
-_LONGEST = 2048  # bits of a numerator or denominator; what is longer becomes a ball
 _REACH = arb(2) ** 64  # beyond it values of special functions are unknown
 _NEAR = arb(10_000)  # and of those that take a time that grows with the argument
-_LARGEST_ORDER = 200
 _LARGEST_POWER = 10**9
 _DIGITS = 25
 _MOST_DIGITS = 110
@@ -54,7 +53,7 @@ def _finite(x: Any) -> Value:
 
 
 def _short(x: Gaussian) -> Value:
-    return x if x.bits <= _LONGEST else ball(x)
+    return x if x.bits <= EXACT else ball(x)
 
 
 # --------------------------------------------------------------------------------------------------------- arithmetic
@@ -88,7 +87,7 @@ def _integer_power(x: Value, n: int) -> Value:
         return _ZERO if n > 0 else None
     if abs(n) > _LARGEST_POWER:
         return None
-    if type(x) is Gaussian and x.bits * abs(n) <= _LONGEST:
+    if type(x) is Gaussian and x.bits * abs(n) <= EXACT:
         return x**n
     return _finite(ball(x) ** n)
 
@@ -172,7 +171,7 @@ def _of_order(method: Callable[[Any, Any], Any], *, entire: bool) -> Callable[[V
     def apply(n: Value, x: Value) -> Value:
         whole = entire and type(n) is Gaussian and not n.imag and n.real.denominator == 1
         x, n = ball(x), ball(n)
-        if (not whole and not _off_cut(x)) or not (abs(x) < _NEAR and abs(n) < _LARGEST_ORDER):
+        if (not whole and not _off_cut(x)) or not (abs(x) < _NEAR and abs(n) < ORDER):
             return None
         return _finite(method(x, n))
 
@@ -342,7 +341,7 @@ def _value(step: Step, args: Sequence[Value], point: Point) -> Value:
 
 def _polygamma(n: int, x: Value) -> Value:
     x = ball(x)
-    return _finite(x.polygamma(n)) if 0 <= n <= _LARGEST_ORDER and abs(x) < _NEAR else None
+    return _finite(x.polygamma(n)) if 0 <= n <= ORDER and abs(x) < _NEAR else None
 
 
 def inside(program: Program, point: Point) -> bool:

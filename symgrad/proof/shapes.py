@@ -14,6 +14,7 @@ from symgrad.errors import UsageError
 from symgrad.proof.ball_choices import CERTAIN
 from symgrad.proof.clock import tick
 from symgrad.proof.constants import CONSTANTS
+from symgrad.proof.limits import ORDER
 from symgrad.proof.sizes import ONE, Size, product_of, size, slice_length, sum_of
 from symgrad.proof.steps import Program, Step
 
@@ -23,7 +24,6 @@ Shape: TypeAlias = "tuple[Size, ...]"
 _Rule: TypeAlias = "Callable[..., Shape]"
 """From the shapes of the arguments and the static parameters, the shape of the result."""
 
-_LARGEST_ORDER = 200
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 _MOVES = frozenset({"stop_gradient", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
@@ -229,7 +229,7 @@ def _shape_of(step: Step, shapes: Sequence[Shape]) -> Shape:
     if rule is not None:
         return rule(shapes, *step.params)
     if step.op == "polygamma":
-        _need(0 <= _whole(*step.params) <= _LARGEST_ORDER)
+        _need(0 <= _whole(*step.params) <= ORDER)
     else:
         _need(step.op in CERTAIN and not step.params)
     return _broadcast(shapes)

@@ -15,6 +15,7 @@ from symgrad.errors import UsageError
 from symgrad.proof.distributions import Drawn, support
 from symgrad.proof.field import flint
 from symgrad.proof.lengths import names_in
+from symgrad.proof.limits import ANSWER
 from symgrad.proof.names import is_name, shown
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
     "program_to_json",
 ]
 
-_NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
+_NUMBER = re.compile(r"-?[0-9]++(/[0-9]++)?")
 
 Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
 
@@ -117,14 +118,14 @@ def number_from_json(value: Any) -> Fraction:
     """Read a rational number: a whole one, or text such as ``-1/2``; powers of ten might be of any size.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is none, or longer than `symgrad.proof.limits` allows.
     """
-    if type(value) is int or (isinstance(value, str) and _NUMBER.fullmatch(value)):
-        if type(value) is int:
-            return Fraction(value)
-        above, _, below = cast("str", value).partition("/")
-        return Fraction(int(flint.fmpz(above)), int(flint.fmpz(below or 1)))
-    raise ValueError(f"{value!r} is no rational number")
+    if type(value) is int and value.bit_length() <= 3 * ANSWER:
+        return Fraction(value)
+    if isinstance(value, str) and len(value) <= ANSWER and _NUMBER.fullmatch(value):
+        parts = [int(flint.fmpz(part)) for part in value.split("/")]
+        return Fraction(*parts)
+    raise ValueError(f"{value!r:.60} is no rational number")
 
 
 def _from_json(value: Any) -> Any:
@@ -229,6 +230,8 @@ def _check_names(program: Program) -> None:
 
 def _check(steps: Sequence[Step], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
+        if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
+            raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")
         if not all(type(a) is int and 0 <= a < i for a in step.args):
             raise UsageError(f"step {i} ({step.op}) reads a step that does not come before it")
         if step.op == "symbol":

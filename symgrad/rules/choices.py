@@ -87,10 +87,8 @@ class Choices:
                 inner = self._forms.products.write(
                     Form(form.coefficient, {b: k for b, k in left.items() if k != 0}, form.powers)
                 )
-                gathering.factors[guard] = short(Fraction(beside) - many * Fraction(e))
-                del gathering.factors[base]
-                if gathering.factors[guard] == 0:
-                    del gathering.factors[guard]
+                gathering.divide(guard, short(many * Fraction(e)))
+                gathering.divide(base, e)
                 made = where(condition, inner, other)
                 step = self.step(made)
                 gathering.laws["guarded-divisor"] = None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.ball_entries import LARGEST_ARRAY
@@ -56,11 +56,11 @@ def points_of(program: Program, *, aim: bool = True) -> Iterator[Point]:
     """
     if not all(map(has_values, program.symbols)):
         return
-    seen: set[str] = set()
+    seen: set[Any] = set()
     again = 0
     for point in _Plan(program).points(aim=aim):
         if point is not None:
-            key = repr((sorted(point.values.items()), sorted(point.sizes.items())))
+            key = _frozen(sorted(point.values.items())), tuple(sorted(point.sizes.items()))
             if key not in seen:
                 seen.add(key)
                 yield point
@@ -68,6 +68,13 @@ def points_of(program: Program, *, aim: bool = True) -> Iterator[Point]:
                 continue
         if (again := again + 1) > _AGAIN:
             return
+
+
+def _frozen(values: Any) -> Any:
+    """Nested lists as nested tuples, and numbers apart from truth values."""
+    if isinstance(values, list | tuple):
+        return tuple(_frozen(v) for v in cast("Sequence[Any]", values))
+    return type(values), values
 
 
 class _Plan:

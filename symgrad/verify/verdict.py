@@ -10,6 +10,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from symgrad.errors import TruthValueError
 from symgrad.proof.gaussian import Gaussian
+from symgrad.proof.steps import number_to_json
 
 __all__ = ["Proof", "Region", "Status", "Verdict"]
 
@@ -146,7 +147,7 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in cast("list[Any]", value)]
     if isinstance(value, Gaussian):
         return value.to_json()
-    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+    return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
 
 
 def _short(value: Any) -> str:

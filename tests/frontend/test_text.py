@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from fractions import Fraction
 from threading import Thread
 
 import pytest
 
-from symgrad.errors import RedefinitionError
+from symgrad.errors import NumberTooLargeError, RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS
@@ -330,6 +331,18 @@ def test_long_flat_texts_are_not_nested() -> None:
     assert expression("*".join(["-x**y"] * 2000)).op is OPS["mul"]
     assert expression("maximum(" + ", ".join(["x"] * 5000) + ")").op is OPS["maximum"]
     assert expression("(" * 1000 + "x" + ")" * 1000) is X
+
+
+@pytest.mark.parametrize("digits", ["7", "1_", ".7", "1e7"])
+def test_a_million_digits_take_a_few_bytes_each(digits: str) -> None:
+    text = f"x + {digits}{digits[-2:] * 500_000}7" if "_" in digits else f"x + {digits}{'7' * 1_000_000}"
+    tracemalloc.start()
+    try:
+        with pytest.raises(NumberTooLargeError, match="this number is too long"):
+            parse_program(text)
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
+    finally:
+        tracemalloc.stop()
 
 
 def test_threads_read_independently() -> None:

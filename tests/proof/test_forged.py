@@ -151,6 +151,46 @@ def test_what_is_no_number_and_no_variable(damage):
     assert answer({**PROOF, **damage}) in {"supported", "refused"}
 
 
+def _scalar(steps, *, a, b, kind="real"):
+    """A proof of two steps of x."""
+    program = {"symbols": [["x", kind, None, None, []]], "steps": [["symbol", [], ["x"], [], kind], *steps]}
+    case = {"outcome": [], "capacity": 16, "scales": [], "answers": []}
+    return {
+        **HEAD, "status": "proved", "program": program, "a": a, "b": b, "cases": [case],
+        "sample": {"point": {"x": "1"}, "sizes": {}},
+    }  # fmt: skip
+
+
+SQUARES = [["mul", [k, k], [], [], "real"] for k in range(60)]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [["number", [], [HUGE], [], "int"]],
+        [["number", [], ["3"], [], "int"]],
+        [["number", [], [{"q": "7" * 150_000}], [], "int"]],
+        [["number", [], [{"q": 10**200_000}], [], "int"]],
+        [["number", [], [{"q": "7" * 5_000}], [], "int"], *(["mul", [k, k], [], [], "int"] for k in range(1, 40))],
+        SQUARES,
+        [NUMBER_2, *(["pow", [1, k], [], [], "int"] for k in range(1, 30))],
+        [["number", [], [{"q": "1/1000000007"}], [], "real"], ["pow", [0, 1], [], [], "real"]],
+        [["number", [], [{"q": "9" * 4000}], [], "int"], ["pow", [0, 1], [], [], "real"]],
+        [["polygamma", [0], [{"q": "9" * 50}], [], "real"]],
+    ],
+    ids=["exponent", "text", "digits", "int", "squares-of-numbers", "squares", "powers", "root", "power", "order"],
+)  # fmt: skip
+@pytest.mark.usefixtures("ends")
+def test_numbers_without_end_end(steps):
+    """What is read and computed exactly has a longest, long before the limit on time."""
+    begun = time.monotonic()
+    last = len(steps)
+    assert (
+        check(_scalar([*steps, ["add", [last, 0], [], [], "real"]], a=last, b=last + 1)).status == "supported"
+    )
+    assert time.monotonic() - begun < 10
+
+
 def test_deep_nests_are_no_crash():
     deep: list = []
     for _ in range(100_000):
