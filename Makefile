@@ -92,6 +92,7 @@ $(VENV)/venv.stamp: $(LOCKED)
 $(VENV)/core.stamp: $(VENV)/venv.stamp
 	@echo "== installing symgrad and what it needs"
 	@$(INSTALL) --editable .
+	@$(BIN)/python -m compileall -q symgrad
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp
