@@ -92,7 +92,7 @@ $(VENV)/venv.stamp: $(LOCKED)
 $(VENV)/core.stamp: $(VENV)/venv.stamp
 	@echo "== installing symgrad and what it needs"
 	@$(INSTALL) --editable .
-	@$(BIN)/python -m compileall -q symgrad
+	@$(BIN)/python -m compileall -q symgrad  # else every process reads the source, where Python is told to write nothing
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp

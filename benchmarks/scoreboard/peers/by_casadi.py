@@ -92,7 +92,7 @@ def _buffered(function: Any, arguments: list[Any], shapes: list[tuple[int, ...]]
         return buffer, compute
 
     def into_new(buffer: Any) -> list[Any]:
-        made = [np.empty(shape) for shape in shapes]
+        made: list[Any] = [np.empty(shape) for shape in shapes]
         for k, array in enumerate(made):
             buffer.set_res(k, memoryview(array))
         return made
