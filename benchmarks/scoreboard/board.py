@@ -158,7 +158,7 @@ class Board:
 
 
 # A sampled call that takes long is not repeated as often, nor is compiling that does.
-_ENOUGH_S = 15.0
+_ENOUGH_S = 6.0
 _SOON_S = 2.0
 _ANSWER_S = 300.0
 PARTS = (SYMGRAD, QUICK)
@@ -225,10 +225,11 @@ def _not_in_vain(board: Board, name: str, peer: str) -> None:
 
 
 def _begun(board: Board, name: str, peer: str, settings: Settings) -> Worker:
-    """Return a process that has imported what it needs."""
+    """Return a process that has imported what it needs, and has compiled the small formula."""
     _not_in_vain(board, name, peer)
     worker = Worker(peer, name, python_for(peer, settings.pythons), settings.threads)
     board.versions[peer] = worker.ask("ready", limit=_ANSWER_S)["version"]
+    worker.ask("warm_up", limit=_ANSWER_S)
     return worker
 
 

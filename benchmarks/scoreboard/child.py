@@ -68,14 +68,17 @@ class Child:
         except PackageNotFoundError:
             return {"version": getattr(import_module(self.peer.package), "__version__", "")}
 
-    def compile(self, quick: bool) -> dict[str, Any]:
-        """Compile up to the end of the first call, which is where many peers do it.
+    def warm_up(self) -> dict[str, Any]:
+        """Compile a small formula, the same in every process, and call it.
 
-        Whoever imports what compiling needs when it is first needed, or finds out about the machine then, has done so:
-        every process has compiled the same small formula before.
+        Whoever imports what compiling needs when it is first needed, or finds out about the machine then, has done so.
         """
         with suppress(UnableError):  # it cannot express the formula
             self._first_run(SMALLEST, SMALLEST.inputs_at(SMALLEST.points[0]))
+        return {}
+
+    def compile(self, quick: bool) -> dict[str, Any]:
+        """Compile up to the end of the first call, which is where many peers do it."""
         inputs = inputs_of(self.workload, min(sizes_of(self.workload, quick)))
         gc.collect()
         start = seconds()
@@ -128,11 +131,12 @@ class Child:
         """Return all outputs, at the first points."""
         assert self.run is not None
         ways = [[np.asarray(v) for v in self.run.outputs(call())] for _, call in self._ways()]
+        if isinstance(self.workload, Pointwise):
+            ways = [[v[:count] for v in way] for way in ways]
         for v, w in zip(ways[0], ways[-1], strict=True):
             if not np.allclose(v, w, rtol=1e-9, atol=1e-9 * np.max(np.abs(v), initial=0.0), equal_nan=True):
                 raise UnableError("given arrays for its results, it computes others")
-        found = [v[:count] for v in ways[0]] if isinstance(self.workload, Pointwise) else ways[0]
-        return {"values": [packed(v) for v in found]}
+        return {"values": [packed(v) for v in ways[0]]}
 
     def sample(self) -> dict[str, Any]:
         """Return the seconds of a call, each way."""

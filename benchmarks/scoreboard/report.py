@@ -255,7 +255,7 @@ def page(board: Board, picture: str) -> str:
         "when it pays, are two rows: each with its own compile time and its own speed.",
         "",
         f"- Machine: {board.machine}",
-        f"- Command: `{board.command}`; `make bench` runs it after `make peers`",
+        f"- Command: `{board.command}`; `make board` runs it after `make peers`",
         "",
         f"![symgrad's time divided by each peer's]({picture})",
         "",

@@ -377,18 +377,42 @@ def test_quick_code_is_measured_as_quick_code() -> None:
     assert kept.quick
 
 
-def test_everyone_compiles_the_same_small_formula_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    for peer in ("symgrad", "symgrad-quick", "numpy", "sympy"):
-        child = Child(peer, "W2", 1)
-        prepared: list[object] = []
+@pytest.mark.parametrize("peer", ["symgrad", "symgrad-quick", "numpy", "sympy"])
+def test_a_process_compiles_the_small_formula_before_the_workload(
+    peer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = Child(peer, "W2", 1)
+    asked: list[str] = []
+    prepared: list[object] = []
+    prepare = child.module.prepare
 
-        def noted(workload: object, *how: object, prepare=child.module.prepare, prepared=prepared) -> object:
-            prepared.append(workload)
-            return prepare(workload, *how)
+    def noted(workload: object, *how: object) -> object:
+        prepared.append(workload)
+        return prepare(workload, *how)
 
-        monkeypatch.setattr(child.module, "prepare", noted)
-        assert child.compile(quick=True)["seconds"] > 0
-        assert prepared == [SMALLEST, POINTWISE["W2"]]
+    class Here:
+        def __init__(self, *_: object) -> None: ...
+
+        def ask(self, what: str, *arguments: object, limit: float) -> object:
+            assert (limit == 5.0) is (what in ("compile", "again", "keep_nothing"))
+            asked.append(what)
+            if what == "keep_nothing":
+                return {}
+            return getattr(child, what)(*arguments)
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(child.module, "prepare", noted)
+    monkeypatch.setattr("benchmarks.scoreboard.board.Worker", Here)
+    monkeypatch.setattr(
+        "benchmarks.scoreboard.board._reference", lambda *_: [np.full(200, mpmath.mpf(1))] * 3
+    )
+    python = (sys.executable, frozenset({"llvmlite", "sympy"}))
+    measured = Board()
+    measure(measured, "W2", Settings((peer,), [python], quick=True, rounds=1, limit=5.0))
+    assert asked[:3] == ["ready", "warm_up", "compile"]
+    assert prepared[:2] == [SMALLEST, POINTWISE["W2"]]
+    assert len(measured.results[0].fresh[peer]) == 1
 
 
 def test_other_values_in_given_arrays_are_told() -> None:
