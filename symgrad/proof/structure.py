@@ -136,6 +136,8 @@ def _text(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return "a list"
+    if type(value) is int and value.bit_length() > 10_000:  # Python writes no longer ones out
+        return f"a whole number of {value.bit_length():,} bits"
     return shown(str(value) if isinstance(value, float) else json.dumps(value, default=repr), _SHOWN)
 
 
