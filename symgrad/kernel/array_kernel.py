@@ -69,7 +69,6 @@ class ArrayKernel(Kernel):
     """
 
     __slots__ = (
-        "_call",
         "_code",
         "_compile",
         "_core",
@@ -123,9 +122,8 @@ class ArrayKernel(Kernel):
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
-        self._call: Callable[..., Any] = self._call_plainly
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
-            self._ufunc = self._call = self._as_ufunc(found, kinds)
+            self._ufunc = self._as_ufunc(found, kinds)
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
         self._spares = Spares(self.kinds[nin:])
 
@@ -201,10 +199,11 @@ class ArrayKernel(Kernel):
                 found = self._in_threads(arrays, out)
                 if found is not None:
                     return found
+            call = self._ufunc or self._call_plainly
             if out is None:
                 made = self._spare_outputs(arrays)
-                return self._call(*arrays) if made is None else _scalars(self._call(*arrays, out=made))
-            return self._call(*arrays, out=out)
+                return call(*arrays) if made is None else _scalars(call(*arrays, out=made))
+            return call(*arrays, out=out)
         except (TypeError, ValueError) as error:
             raise self._explain(error, arrays, out) from error
 
@@ -238,7 +237,8 @@ class ArrayKernel(Kernel):
             distinct = list(dict.fromkeys(computed))
             self._indices = self._compile(distinct, symbols_for(distinct, self.symbols))
         kernel = self._indices
-        found = as_tuple(kernel._call(*(values[s] for s in kernel.symbols)))
+        call = kernel._ufunc or kernel._call_plainly
+        found = as_tuple(call(*(values[s] for s in kernel.symbols)))
         values.update(zip(kernel.outputs, found, strict=True))
         for position in self._guards.positions:
             if position.index.op is not SYMBOL:
@@ -294,7 +294,8 @@ class ArrayKernel(Kernel):
         if made is None:
             return None
         ranks = [len(node.shape) for node in (*self.symbols, *self.outputs)]
-        in_pieces(self._call, arrays, made, batch, ranks, self.threads)
+        assert self._ufunc is not None  # or nothing would be large
+        in_pieces(self._ufunc, arrays, made, batch, ranks, self.threads)
         return made[0] if len(made) == 1 else made
 
     def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:
