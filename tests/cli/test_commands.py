@@ -161,7 +161,7 @@ def test_all_partials_up_to_an_order_in_one_kernel(call, tmp_path):
     result = call("compile", "x : real\ny : real\nz = x**2*y", "--order", "2", "-o", "k.o")
     assert result.exit_code == 0, result.output
     header = (tmp_path / "k.h").read_text()
-    outputs = header.partition("long n, ")[2].partition(")")[0].replace("double *", "").split(", ")
+    outputs = header.partition("int64_t n, ")[2].partition(")")[0].replace("double *", "").split(", ")
     assert outputs == ["z", "d_x", "d_y", "d_x_x", "d_x_y", "d_y_y"]
     out = call("run", "x : real\ny : real\nz = x**2*y", "x=3", "y=5", "--order", "2").stdout.splitlines()
     assert out[0].split() == ["x", "y", "z", "dz_dx", "dz_dy", "d2z_dx_dx", "d2z_dx_dy", "d2z_dy_dy"]
