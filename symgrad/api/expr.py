@@ -150,7 +150,7 @@ class Expr(Forms):
 
     # -- values ----------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **values: Any) -> Any:
+    def __call__(self, /, *args: Any, **values: Any) -> Any:
         """Evaluate without compiling, in NumPy float64.
 
         Args:

@@ -12,6 +12,7 @@ from symgrad.errors import (
 )
 from symgrad.frontend.refusals import DIGITS, FORBIDDEN, after_number, check_name, check_size, refused
 from symgrad.frontend.terms import Token
+from symgrad.ir.types import NAME
 from symgrad.source import Location, Source, Span
 
 __all__ = ["DIGITS", "KEYWORDS", "NESTING", "Lexer"]
@@ -21,12 +22,12 @@ NESTING = 1_000  # open brackets, or powers of powers, signs, `not`, at one plac
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
 
 _TOKEN = re.compile(
-    r"""
+    rf"""
     (?P<space>[ \t]+|\\\r?\n|\#[^\r\n]*)
    |(?P<newline>\r\n?|\n)
    |(?P<semicolon>;)
    |(?P<number>(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?)
-   |(?P<name>[^\W\d][\w\u0300-\u036f]*)
+   |(?P<name>{NAME})
    |(?P<transpose>\.[ \t]*T(?!\w))
    |(?P<string>'[\ !\#-&(-\[\]-~]*'|"[\ !\#-&(-\[\]-~]*")
    |(?P<wrong>//=?|<<=?|>>=?|:=|->|=>|<>|&&|\|\||\*\*=|[-+*/&|^@%]=)

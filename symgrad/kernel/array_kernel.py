@@ -146,7 +146,7 @@ class ArrayKernel(Kernel):
     def llvm_ir(self) -> str:
         return self._code.llvm_ir
 
-    def scratch_bytes(self, **sizes: int) -> int:
+    def scratch_bytes(self, /, **sizes: int) -> int:
         """Return how much memory a call needs beside its inputs and outputs.
 
         Args:
@@ -172,7 +172,7 @@ class ArrayKernel(Kernel):
         table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
         return int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
 
-    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name or len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
         for array, kind in zip(arrays, self.kinds, strict=False):

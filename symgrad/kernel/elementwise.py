@@ -113,7 +113,7 @@ class ElementwiseKernel(Kernel):
     def llvm_ir(self) -> str:
         return self._code.module.ir
 
-    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name:
             arrays = in_order(self.inputs, arrays, by_name)
         settled = self._settled if where is True else None
