@@ -19,6 +19,7 @@ __all__ = [
     "DeclarationError",
     "DomainError",
     "EvaluationError",
+    "FileError",
     "ForbiddenSyntaxError",
     "IndexRangeError",
     "InternalError",
@@ -179,6 +180,10 @@ class NumberTooLargeError(EvaluationError):
 
 class KernelError(SymgradError):
     """A kernel cannot be compiled or called as asked."""
+
+
+class FileError(SymgradError):
+    """A file cannot be read or written, or is damaged."""
 
 
 class TruthValueError(SymgradError):

@@ -15,9 +15,10 @@ import click
 
 import symgrad
 from symgrad.cli.files import read_source, read_text, write_text
-from symgrad.cli.main import chosen, format_option, guarded, main, targets
+from symgrad.cli.main import INTERRUPTED, chosen, format_option, main, targets
 from symgrad.cli.statement import statement_lines
 from symgrad.errors import UsageError
+from symgrad.files import read_bytes
 
 if TYPE_CHECKING:
     from symgrad.verify.batch import Row
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EXIT"]
 
+_PROOF_BYTES = 2**30
+
 EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
 """Exit codes of verdicts: 1 to 4 mean what they mean in every command, so a typing error is no refutation."""
-
-_INTERRUPTED = 130  # what shells report of a command that Ctrl-C ended
 
 _TIME = click.option(
     "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."
@@ -82,7 +83,6 @@ symgrad verify --batch claims.jsonl -o results.jsonl
     help="Of a batch: what one process may take.",
 )
 @click.option("--replay", is_flag=True, help="Of a batch: have every proof checked.")
-@guarded
 def verify(
     source: str | None,
     of: str | None,
@@ -132,7 +132,6 @@ def verify(
 @_TIME
 @_PROOF
 @format_option("text", "json")
-@guarded
 def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Path | None, form: str) -> None:
     """Decide whether two formulas are equal wherever both are defined.
 
@@ -146,7 +145,6 @@ def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Pat
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@guarded
 def check(file: Path) -> None:
     """Check a proof or a refutation that verify or equal wrote with --proof.
 
@@ -155,8 +153,9 @@ def check(file: Path) -> None:
     """
     from symgrad.proof.check import check as replayed
 
+    content = read_bytes(file, _PROOF_BYTES)
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"'{file}' is not JSON: {error}", expected="a file that --proof wrote", cure="make the proof anew"
@@ -222,10 +221,11 @@ def _batch(
         _with_progress(todo, decide, output, jobs, limits, counts)
     except KeyboardInterrupt:
         click.echo(f"stopped; the same command goes on with the other {len(todo) - counts.total()}", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     finally:
         skipped = f", {len(rows) - len(todo)} were there" if len(rows) > len(todo) else ""
-        words = ", ".join(f"{n} {status}" for status, n in sorted(counts.items())) or "nothing to do"
+        words = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+        words = words or ("nothing was done" if todo else "nothing to do")
         click.echo(f"{output}: {words}{skipped}", err=True)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from symgrad.errors import KernelError, UnsupportedError, UsageError
+from symgrad.errors import UnsupportedError, UsageError
+from symgrad.files import write_atomically
 from symgrad.ir.graph import symbol
 from symgrad.ir.resize import size_with
 from symgrad.ir.traverse import symbols_of, topological
@@ -26,7 +25,7 @@ from symgrad.llvm.target import Cpu, Target, host, target_lines
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
 
-__all__ = ["c_prototype", "write_artefacts", "write_atomically"]
+__all__ = ["c_prototype", "write_artefacts"]
 
 _C = {"float64": "double", "float32": "float", "int64": "int64_t", "bool": "unsigned char"}
 _SUFFIXES = (".ll", ".s", ".o", ".h")
@@ -101,7 +100,7 @@ def write_artefacts(
         The paths written.
 
     Raises:
-        KernelError: if a file cannot be written.
+        FileError: if a file cannot be written.
         UnsupportedError: if the kernel calls functions of SciPy.
         UsageError: for another cpu, or if outputs has the wrong length.
     """
@@ -129,25 +128,6 @@ def write_artefacts(
     for target, written in ready:
         write_atomically(target, written)
     return tuple(target for target, _ in ready)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name in the same folder, then put it in place.
-
-    Raises:
-        KernelError: if the folder or the file cannot be written.
-    """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise KernelError(
-            f"cannot write {path}: {error.strerror or error}",
-            cure="choose a folder that exists and is writable",
-        ) from error
 
 
 def _function(kernel: Kernel) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgrad.errors import KernelError, UnsupportedError, UsageError
+from symgrad.errors import FileError, UnsupportedError, UsageError
+from symgrad.files import write_atomically
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import BOOL, Declaration
-from symgrad.kernel.artefact import c_prototype, write_artefacts, write_atomically
+from symgrad.kernel.artefact import c_prototype, write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.jit import emit_object
 from tests.kernel.formulas import op, same_bits, sub, u, x
@@ -223,11 +224,11 @@ def test_nothing_half_written(kernel, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", fail)
-        with pytest.raises(KernelError, match=r"cannot write .*k\.o: No space left"):
+        with pytest.raises(FileError, match=r"cannot write .*k\.o: No space left"):
             write_atomically(target, b"new")
     assert [f.name for f in tmp_path.iterdir()] == ["k.o"]
     assert target.read_bytes() == b"old"
-    with pytest.raises(KernelError, match="cannot write"):
+    with pytest.raises(FileError, match="cannot write"):
         write_artefacts(kernel, tmp_path / "no" / "such" / "folder")
     with pytest.raises(UsageError, match="unknown cpu"):
         write_artefacts(kernel, tmp_path / "k", cpu="pentium")  # pyright: ignore[reportArgumentType]
