@@ -12,7 +12,16 @@ from pathlib import Path
 
 from symgrad.errors import FileError
 
-__all__ = ["Appended", "decoded", "make_folder", "read_bytes", "read_text", "reason", "write_atomically"]
+__all__ = [
+    "Appended",
+    "decoded",
+    "make_folder",
+    "read_bytes",
+    "read_start",
+    "read_text",
+    "reason",
+    "write_atomically",
+]
 
 
 def reason(error: Exception) -> str:
@@ -30,16 +39,29 @@ def read_bytes(path: Path, most: int) -> bytes:
     Raises:
         FileError: if it cannot be read, or is longer.
     """
+    content = read_start(path, most + 1)
+    if len(content) > most:
+        raise FileError(f"'{path}' is too long", expected=f"at most {most:,} bytes")
+    return content
+
+
+def read_start(path: Path, most: int) -> bytes:
+    """Return the first bytes of a file.
+
+    Args:
+        path: the file.
+        most: how many; fewer if it has no more.
+
+    Raises:
+        FileError: if it cannot be read.
+    """
     try:
         with path.open("rb") as file:
-            content = file.read(most + 1)
+            return file.read(most)
     except (OSError, ValueError, MemoryError) as error:  # ValueError: a name with NUL in it
         raise FileError(
             f"cannot read {path}: {reason(error)}", cure="name a file that exists and may be read"
         ) from error
-    if len(content) > most:
-        raise FileError(f"'{path}' is too long", expected=f"at most {most:,} bytes")
-    return content
 
 
 def read_text(path: Path, most: int) -> str:

@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import symgrad
+from symgrad.cli.checked import checked_lines
 from symgrad.cli.files import read_source, read_text, write_text
 from symgrad.cli.main import INTERRUPTED, chosen, format_option, main, targets
-from symgrad.cli.statement import statement_lines
 from symgrad.errors import UsageError
-from symgrad.files import read_bytes
 
 if TYPE_CHECKING:
     from symgrad.verify.batch import Row
     from symgrad.verify.verdict import Verdict
 
 __all__ = ["EXIT"]
-
-_PROOF_BYTES = 2**30
 
 EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
 """Exit codes of verdicts: 1 to 4 mean what they mean in every command, so a typing error is no refutation."""
@@ -145,27 +142,24 @@ def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Pat
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def check(file: Path) -> None:
+@click.option("--all", "whole", is_flag=True, help="Print every line of a long statement.")
+@click.option(
+    "--time-limit", type=float, default=120, show_default=True, metavar="SECONDS", help="For the file."
+)
+def check(file: Path, whole: bool, time_limit: float) -> None:
     """Check a proof or a refutation that verify or equal wrote with --proof.
 
     This uses the checker alone, not what found the proof, and prints what the file claims. The exit code is what
     holds: 0 proved, 5 refuted, 6 neither; 2 if it is no proof file at all.
     """
     from symgrad.proof.check import check as replayed
+    from symgrad.proof.reading import read_proof_file
 
-    content = read_bytes(file, _PROOF_BYTES)
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"'{file}' is not JSON: {error}", expected="a file that --proof wrote", cure="make the proof anew"
-        ) from None
-    found = replayed(data)
-    click.echo(f"{found.status}: {found.why}")
-    for line in statement_lines(data):
-        click.echo(f"  {line}")
-    if found.excluded:
-        click.echo("  not claimed where " + "; ".join(found.excluded))
+    if not 0 < time_limit < float("inf"):
+        raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
+    found = replayed(read_proof_file(file), time_limit)
+    for line in checked_lines(found, whole=whole):
+        click.echo(line)
     sys.exit(EXIT[found.status])
 
 

@@ -221,7 +221,7 @@ DISTRIBUTIONS: dict[str, DistributionFamily] = {
         ("p",),
         lambda p: 0 <= p <= 1,
         "0 <= p <= 1",
-        lambda p: Domain("int", "int", 0, 1, True),
+        lambda p: Domain("int", "int", 1 if p == 1 else 0, 0 if p == 0 else 1, True),
         lambda p: ("binomial", (1, p)),
     ),
     "Poisson": DistributionFamily(

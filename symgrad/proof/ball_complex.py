@@ -371,15 +371,22 @@ def apart(x: Value, y: Value) -> bool:
 
 
 def texts(x: Value, y: Value) -> tuple[str, str]:
-    """Return two different values as text, with so many digits that it shows if that takes no more than a hundred.
+    """Return two different values as text, with so many digits that it shows; else the second by its distance.
 
     Each is a ball for either part, or as it is if it is exact and short.
+
+    Example:
+        >>> texts(Gaussian(Fraction(1, 3)), Gaussian(Fraction(1, 3), Fraction(1, 10**300)))[1]
+        'the first + [1.000000000000000000000000e-300 +/- 3e-329]j'
     """
     with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
-        gap = abs(ball(x) - ball(y)).abs_lower()
+        difference = ball(y + -x) if type(x) is Gaussian and type(y) is Gaussian else ball(y) - ball(x)
+        gap = abs(difference).abs_lower()
         ratio = abs(ball(x)).abs_upper() / gap if gap > 0 else arb(1)
         same = float((ratio + 1).log() / arb(10).log())
-        digits = int(min(max(same + _DIGITS / 2, _DIGITS), _MOST_DIGITS))
+        if same + _DIGITS / 2 > _MOST_DIGITS:
+            return _text(x, _DIGITS), f"the first + {difference.str(_DIGITS)}"
+        digits = int(max(same + _DIGITS / 2, _DIGITS))
         return _text(x, digits), _text(y, digits)
 
 

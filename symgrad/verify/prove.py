@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from symgrad.proof.check import MOST_KERNELS, covered
+from symgrad.proof.cases import MOST_KERNELS, covered
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Nowhere, Poly
 from symgrad.proof.functions import Functions
