@@ -14,10 +14,11 @@ from symgrad.source import Location, Source, Span
 __all__ = ["Listing", "one_of", "suggest"]
 
 _SHOWN = 30  # names of many
+_LONG = 60  # characters of a name
 
 
 def one_of(names: Iterable[str]) -> str | None:
-    """Return what is expected where names are known, the first of many; None if there are none.
+    """Return what is expected where names are known, the first of many, of long ones the beginning; None if there are none.
 
     Example:
         >>> one_of(["x", "y"])
@@ -29,7 +30,8 @@ def one_of(names: Iterable[str]) -> str | None:
     if not known:
         return None
     more = f", ... ({len(known):,} in all)" if len(known) > _SHOWN else ""
-    return "one of " + ", ".join(known[:_SHOWN]) + more
+    short = (name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in known[:_SHOWN])
+    return "one of " + ", ".join(short) + more
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:

@@ -198,6 +198,8 @@ def test_tables(call, tmp_path):
     assert (result.exit_code, "two columns 'x'" in result.stderr) == (2, True)
     (tmp_path / "wide.csv").write_text(",".join(f"c{k}" for k in range(10_000)) + "\n")
     assert len(call("run", "x**2", "x=wide.csv").stderr) < 1000
+    (tmp_path / "long.csv").write_text("c" * 100_000 + "\n")
+    assert len(call("run", "x**2", "x=long.csv").stderr) < 1000
     (tmp_path / "empty.csv").write_text("")
     assert "no column 'x'" in call("run", "x**2", "x=empty.csv").stderr
     (tmp_path / "none.csv").write_text("x\n")
