@@ -18,7 +18,7 @@ _LONG = 60  # characters of a name
 
 
 def one_of(names: Iterable[str]) -> str | None:
-    """Return what is expected where names are known, the first of many, of long ones the beginning; None if there are none.
+    """Return what is expected where names are known, shortened if they are many or long; None if there are none.
 
     Example:
         >>> one_of(["x", "y"])
