@@ -19,6 +19,7 @@ __all__ = [
     "DeclarationError",
     "DomainError",
     "EvaluationError",
+    "FileError",
     "ForbiddenSyntaxError",
     "IndexRangeError",
     "InternalError",
@@ -43,7 +44,7 @@ __all__ = [
 
 
 class SymgradError(Exception):
-    """Base of all errors about the user's input.
+    r"""Base of all errors about the user's input.
 
     Args:
         what: what failed, in one sentence without a full stop.
@@ -51,7 +52,8 @@ class SymgradError(Exception):
         expected: what would have been accepted.
         cure: one thing to do next.
 
-    The four parts stay readable as attributes; ``str`` puts them on separate lines with a caret under the place.
+    The four parts stay readable as attributes; ``str`` puts them on separate lines with a caret under the place, and
+    writes control characters as Python does (``\x1b``).
 
     Example:
         >>> from symgrad.errors import UnknownNameError
@@ -77,11 +79,18 @@ class SymgradError(Exception):
             lines.append(f"  expected: {self.expected}")
         if self.cure is not None:
             lines.append(f"  try: {self.cure}")
-        return "\n".join(lines)
+        return _printable("\n".join(lines))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions with keyword-only arguments do not survive pickling (worker processes) by default.
         return (_rebuild, (type(self), self.what, self.at, self.expected, self.cure))
+
+
+def _printable(text: str) -> str:
+    """Write out what a terminal would obey, or could not show: messages quote what they are about."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def _rebuild(
@@ -176,6 +185,10 @@ class OutOfMemoryError(EvaluationError, MemoryError):
 
 class KernelError(SymgradError):
     """A kernel cannot be compiled or called as asked."""
+
+
+class FileError(SymgradError):
+    """A file cannot be read or written, or is damaged."""
 
 
 class TruthValueError(SymgradError):

@@ -12,7 +12,7 @@ from symgrad.api.residuals import residuals
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import MissingInputError, NotInProgramError, NumberTooLargeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node, growing
-from symgrad.ir.listing import suggest
+from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
@@ -123,7 +123,7 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
     if item not in known:
         raise NotInProgramError(
             f"'{item}' is not an input",
-            expected="one of " + ", ".join(known) if known else None,
+            expected=one_of(known),
             cure=suggest(item, known),
         )
     return known[item]

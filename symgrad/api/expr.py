@@ -22,7 +22,7 @@ from symgrad.errors import (
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.inputs import bind
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.layout import full
@@ -150,7 +150,7 @@ class Expr(Forms):
 
     # -- values ----------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **values: Any) -> Any:
+    def __call__(self, /, *args: Any, **values: Any) -> Any:
         """Evaluate without compiling, in NumPy float64.
 
         Args:
@@ -212,7 +212,7 @@ class Expr(Forms):
                 if key not in inputs:
                     raise NotInProgramError(
                         f"'{key}' is not an input of the expression",
-                        expected="one of " + ", ".join(inputs) if inputs else None,
+                        expected=one_of(inputs),
                         cure=suggest(key, inputs),
                     )
                 target = inputs[key]

@@ -132,6 +132,10 @@ class Forms(ArrayMethods):
 
         Args:
             name: the name of the function.
+
+        Raises:
+            UsageError: if that is no identifier of Python, or one that the source needs itself.
+            UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
         from symgrad.render.numpy_source import numpy_source
 

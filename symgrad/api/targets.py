@@ -10,7 +10,7 @@ from symgrad.backward.trace import Nothing
 from symgrad.backward.zeros import classify
 from symgrad.errors import NotDifferentiableError, NotInProgramError, UsageError
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.traverse import topological
 
 __all__ = [
@@ -89,7 +89,7 @@ def resolve(y: Expr, wrt: Any) -> Expr:
         known = [n for listing in y.listings for n in listing.names] or [str(i) for i in y.inputs]
         raise NotInProgramError(
             f"'{wrt}' is not in the program",
-            expected="one of " + ", ".join(dict.fromkeys(known)) if known else None,
+            expected=one_of(dict.fromkeys(known)),
             cure=suggest(wrt, known),
         )
     raise UsageError(
@@ -118,7 +118,7 @@ def targets(outputs: Sequence[Expr], wrt: Sequence[Any]) -> list[Node]:
             if node not in known:
                 raise NotInProgramError(
                     f"'{handle(node)}' does not occur in the program",
-                    expected="one of " + ", ".join(dict.fromkeys(n for p in programs for n in p.names)),
+                    expected=one_of(dict.fromkeys(n for p in programs for n in p.names)),
                     cure="pass the program's own expression, p[name]",
                 )
     return found

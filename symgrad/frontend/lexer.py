@@ -13,6 +13,7 @@ from symgrad.errors import (
 from symgrad.frontend.refusals import FORBIDDEN, after_number, check_name, check_size, refused
 from symgrad.frontend.terms import Token
 from symgrad.ir.exact import DIGITS
+from symgrad.ir.types import NAME
 from symgrad.source import Location, Source, Span
 
 __all__ = ["KEYWORDS", "NESTING", "Lexer"]
@@ -30,7 +31,7 @@ _TOKEN = re.compile(
    |(?P<newline>\r\n?|\n)
    |(?P<semicolon>;)
    |(?P<number>(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?)
-   |(?P<name>[^\W\d][\w\u0300-\u036f]*)
+   |(?P<name>{NAME})
    |(?P<transpose>\.[ \t]*T(?!\w))
    |(?P<string>'[\ !\#-&(-\[\]-~]*'|"[\ !\#-&(-\[\]-~]*")
    |(?P<wrong>//=?|<<=?|>>=?|:=|->|=>|<>|&&|\|\||\*\*=|[-+*/&|^@%]=)

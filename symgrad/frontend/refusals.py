@@ -213,6 +213,10 @@ def refused(lexer: Lexer, match: re.Match[str]) -> SymgradError:
         return lexer.error(
             ProgramSyntaxError, f"an unusual space, U+{ord(value):04X}", start, cure="write a space"
         )
+    if "\ud800" <= value <= "\udfff":  # a byte that nobody could decode, as Python keeps it
+        return lexer.error(
+            ProgramSyntaxError, f"no character, U+{ord(value):04X}", start, cure="write the program in UTF-8"
+        )
     if cure is None and not value.isprintable():
         return lexer.error(
             ProgramSyntaxError, f"a control character, U+{ord(value):04X}", start, cure="remove it"

@@ -170,6 +170,8 @@ def counted(symbol: Node, value: Any) -> None:
     """
     whole(symbol, value)
     array = distinct(np.asarray(value))
+    if array.dtype.kind == "f":  # a narrower float has no number as large as the ends
+        array = array.astype(np.result_type(array, np.float64))
     # The largest int64 has no float: the next one above it is 2**63, which is out of range.
     wrong = array[~((array >= -(2**63)) & (array < 2**63))]
     if wrong.size:

@@ -9,6 +9,7 @@ Declaration  ::= name, Domain, Shape, Distribution | None            -- everythi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +27,7 @@ __all__ = [
     "DISTRIBUTIONS",
     "DOMAINS",
     "INT",
+    "NAME",
     "POSITIVE",
     "REAL",
     "Declaration",
@@ -40,6 +42,9 @@ __all__ = [
     "decimal_text",
     "is_name",
 ]
+
+NAME = r"[^\W\d][\w\u0300-\u036f]*"
+"""What names in texts look like, as a regular expression: letters, digits, _ and accents (x\u0302)."""
 
 Kind: TypeAlias = Literal["real", "int", "bool"]
 Number: TypeAlias = "int | Fraction"
@@ -276,7 +281,11 @@ def is_name(text: str) -> bool:
         [True, True, True, False, False, False, False, False]
     """
     plain = text.isidentifier() and normalize("NFKC", text) == text
-    return plain and not (iskeyword(text) or text.startswith("__") or text in ("pi", "π"))
+    return (
+        plain
+        and re.fullmatch(NAME, text) is not None
+        and not (iskeyword(text) or text.startswith("__") or text in ("pi", "π"))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,6 @@ class ArrayKernel(Kernel):
     """
 
     __slots__ = (
-        "_call",
         "_code",
         "_compile",
         "_core",
@@ -130,9 +129,8 @@ class ArrayKernel(Kernel):
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
-        self._call: Callable[..., Any] = self._call_plainly
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
-            self._ufunc = self._call = self._as_ufunc(found, kinds)
+            self._ufunc = self._as_ufunc(found, kinds)
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
         self._spares = Spares(self.kinds[nin:])
 
@@ -155,7 +153,7 @@ class ArrayKernel(Kernel):
     def llvm_ir(self) -> str:
         return self._code.llvm_ir
 
-    def scratch_bytes(self, **sizes: int) -> int:
+    def scratch_bytes(self, /, **sizes: int) -> int:
         """Return how much memory a call needs beside its inputs and outputs.
 
         Args:
@@ -188,7 +186,7 @@ class ArrayKernel(Kernel):
             raise out_of_memory(f"a call of kernel '{self.name}'", LARGEST)
         return found
 
-    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name or len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
         try:
@@ -215,10 +213,11 @@ class ArrayKernel(Kernel):
                 found = self._in_threads(arrays, out)
                 if found is not None:
                     return found
+            call = self._ufunc or self._call_plainly
             if out is None:
                 made = self._spare_outputs(arrays)
-                return self._call(*arrays) if made is None else _scalars(self._call(*arrays, out=made))
-            return self._call(*arrays, out=out)
+                return call(*arrays) if made is None else _scalars(call(*arrays, out=made))
+            return call(*arrays, out=out)
         except (TypeError, ValueError, MemoryError) as error:
             raise self._explain(error, arrays, out) from error
 
@@ -254,7 +253,8 @@ class ArrayKernel(Kernel):
             distinct = list(dict.fromkeys(p.index for p in computed))
             self._indices = self._compile(distinct, symbols_for(distinct, self.symbols))
         kernel = self._indices
-        found = as_tuple(kernel._call(*(values[s] for s in kernel.symbols)))
+        call = kernel._ufunc or kernel._call_plainly
+        found = as_tuple(call(*(values[s] for s in kernel.symbols)))
         values.update(zip(kernel.outputs, found, strict=True))
         for position in computed:
             check_position(position, values[position.index], sizes)
@@ -329,7 +329,8 @@ class ArrayKernel(Kernel):
         if made is None:
             return None
         ranks = [len(node.shape) for node in (*self.symbols, *self.outputs)]
-        in_pieces(self._call, arrays, made, batch, ranks, self.threads)
+        assert self._ufunc is not None  # or nothing would be large
+        in_pieces(self._ufunc, arrays, made, batch, ranks, self.threads)
         return made[0] if len(made) == 1 else made
 
     def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:

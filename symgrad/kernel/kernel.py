@@ -132,7 +132,7 @@ class Kernel(ABC):
         return emit_assembly(self.llvm_ir)
 
     @abstractmethod
-    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         """Compute the outputs.
 
         Args:

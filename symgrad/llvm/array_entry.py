@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 
 from symgrad.llvm.array_code import RUN
@@ -47,7 +46,7 @@ declare void @free(ptr)
 
 
 def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) -> str:
-    """Return the module of a program with ``int name(in..., long size..., out...)`` as its only visible function.
+    """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only visible function.
 
     It returns 0, 1 if memory is exhausted or an array would have 2**60 entries or more, or 2 if a size is negative, a
     computed one included. Products of matrices call the BLAS that the object is linked with.
@@ -59,22 +58,17 @@ def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) ->
         sizes: how many sizes have names.
         outputs: how many outputs there are.
     """
-    long = f"i{8 * ctypes.sizeof(ctypes.c_long)}"
     nargs = inputs + outputs
     parameters = [f"ptr %a{k}" for k in range(inputs)]
-    parameters += [f"{long} %n{k}" for k in range(sizes)]
+    parameters += [f"i64 %n{k}" for k in range(sizes)]
     parameters += [f"ptr %a{k}" for k in range(inputs, nargs)]
     stores: list[str] = []
     for k in range(nargs):
         stores.append(f"  %args.{k} = getelementptr ptr, ptr %args, i64 {k}")
         stores.append(f"  store ptr %a{k}, ptr %args.{k}")
     for k in range(sizes):
-        wide = f"%n{k}"
-        if long != "i64":
-            wide = f"%wide.{k}"
-            stores.append(f"  {wide} = sext {long} %n{k} to i64")
         stores.append(f"  %sizes.{k} = getelementptr i64, ptr %sizes, i64 {k}")
-        stores.append(f"  store i64 {wide}, ptr %sizes.{k}")
+        stores.append(f"  store i64 %n{k}, ptr %sizes.{k}")
     entry = _ENTRY.replace("NARGS", str(nargs)).replace("NSIZES", str(max(sizes, 1)))
     entry = entry.replace("PARAMETERS", ", ".join(parameters)).replace("STORES", "\n".join(stores))
     entry = entry.replace("NEGATIVE", str(NEGATIVE)).replace("TOO_LARGE", str(TOO_LARGE))

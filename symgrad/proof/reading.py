@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from symgrad.errors import UsageError
+from symgrad.files import read_start
 from symgrad.proof.names import shown
 from symgrad.proof.structure import DEPTH, fault_of
 
@@ -29,11 +30,9 @@ def read_proof_file(path: Path) -> dict[str, Any]:
 
     Raises:
         UsageError: if it is no proof file.
-        OSError: if it cannot be read.
+        FileError: if it cannot be read.
     """
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    return read_proof(content)
+    return read_proof(read_start(path, MOST_BYTES + 1))
 
 
 def read_proof(content: bytes) -> dict[str, Any]:

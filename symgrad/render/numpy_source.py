@@ -8,8 +8,9 @@ traced from the formula behind native code. Named sizes come from the shapes of 
 from __future__ import annotations
 
 import keyword
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ from symgrad.ops.arrays import OF_SCIPY
 from symgrad.ops.orders import BY_ORDER, number_of
 from symgrad.render.numpy_arrays import ARRAY_SOURCES, is_view
 from symgrad.render.numpy_helpers import ARRAY_HELPERS, HELPERS
-from symgrad.render.numpy_sizes import size_source, sizes_in
+from symgrad.render.numpy_sizes import functions_in, size_source, sizes_in
 
 __all__ = ["numpy_source"]
 
@@ -80,6 +81,8 @@ _CALL = {
     "relu": "np.maximum({0}, 0)",
     "where": "np.where({0}, {1}, {2})",
 }
+_MODULES = frozenset({"np", "scipy", "special"})
+_BUILTINS = frozenset({"len", "max", "min", "range"})  # that sizes and helpers call
 _Text = tuple[str, int]
 
 
@@ -115,12 +118,10 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
         nodes = list(outputs.values() if isinstance(outputs, Mapping) else outputs)
     if not nodes:
         raise UsageError("no outputs", expected="at least one expression")
-    if not name.isidentifier() or keyword.iskeyword(name) or name in {"np", "special"}:
-        raise UsageError(
-            f"{name!r} cannot name a function", expected="a Python identifier", cure='pass name="f"'
-        )
+    _check_function(name, _MODULES | _BUILTINS)
     writer = _Writer(nodes, name)
     results = [writer.result(node) for node in nodes]
+    _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     if isinstance(outputs, Mapping):
         returned = (
             "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(outputs, results, strict=True)) + "}"
@@ -141,6 +142,16 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
         f"{imports}{helpers}\n\n{signature}{_docstring(writer, nodes, labels)}{body}"
         f'    with np.errstate(all="ignore"):\n{steps}'
     )
+
+
+def _check_function(name: Any, taken: Collection[str]) -> None:
+    read = unicodedata.normalize("NFKC", name) if isinstance(name, str) else ""  # as Python does
+    if read != name or not read.isidentifier() or keyword.iskeyword(name) or name in {"__debug__", *taken}:
+        raise UsageError(
+            f"{name!r} cannot name a function",
+            expected="a Python identifier that the source needs for nothing else",
+            cure='pass name="f"',
+        )
 
 
 def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
@@ -164,7 +175,8 @@ class _Writer:
         order = topological(nodes)
         self.count = uses(nodes)
         self.helpers: dict[str, str] = {}
-        self.taken = {"np", "special", name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
+        self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
+        self.taken |= {f for n in order for f in functions_in((n.shape, n.params))}
         self.names = self.parameters(symbols_of(nodes))
         self.extra: list[str] = []  # sizes that no argument has
         self.inputs = [

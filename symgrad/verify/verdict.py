@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from symgrad.errors import TruthValueError
+from symgrad.files import write_atomically
 from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.steps import number_to_json
 
@@ -35,9 +36,9 @@ class Proof:
         """Write it into a file.
 
         Raises:
-            OSError: if it cannot be written.
+            FileError: if it cannot be written.
         """
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8", newline="\n")
+        write_atomically(Path(path), f"{self.to_json()}\n".encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,24 @@ def test_who_divides_by_an_entry_of_a_shape_is_told_what_its_number_is() -> None
     assert "sg.size('n')" in (caught.value.cure or "")
 
 
+def test_messages_write_out_what_a_terminal_would_obey() -> None:
+    for name in ("\x1b[31m", "\udcff", "\u202ex", "\r"):
+        with pytest.raises(SymgradError) as caught:
+            sg.tensor(f"x{name}", ())
+        text = str(caught.value)
+        text.encode()
+        assert name not in text
+        assert ascii(name[0])[1:-1] in text
+
+
+def test_an_input_may_be_called_as_pythons_own_argument() -> None:
+    me = sg.symbols("self")
+    assert (me**2)(self=3.0) == 9
+    assert sg.compile(me**2, [me])(self=3.0) == 9
+    n = sg.tensor("self", ("n",))
+    assert sg.compile(sg.sum(n), [n])(self=[3.0, 1]) == 4
+
+
 def test_explain_writes_shapes_as_every_message_does() -> None:
     x = sg.tensor("x", ("n",))
     with pytest.raises(SymgradError, match=r"has shape \(n,\)"):

@@ -371,7 +371,11 @@ def test_leaves() -> None:
     ("text", "valid"),
     [("x", True), ("x_1", True), ("σ", True), ("x\u0304", True), ("e\u0301", False),
      ("sin", True), ("pi", False), ("and", False), ("lambda", False),
-     ("2x", False), ("", False), ("x y", False), (" x", False), ("x²", False), ("__x", False), ("x#", False)],
+     ("2x", False), ("", False), ("x y", False), (" x", False), ("x²", False), ("__x", False), ("x#", False),
+     ("x·y", False), ("ह\u093fन", False), ("℘", False), ("x\u0302_1", True)],
 )  # fmt: skip
 def test_is_name(text: str, valid: bool) -> None:
     assert is_name(text) is valid
+    if valid:  # what can be declared is printed, and must read back
+        program = parse_program(f"{text} : real\n{text}**2")
+        assert list(program.symbols) == [text]
