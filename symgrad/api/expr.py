@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
-from symgrad.api.convert import node_of
+from symgrad.api.convert import expressions_in, foreign, left_to_its_class, node_of
 from symgrad.api.equations import Equation, equations_of
 from symgrad.api.forms import Forms
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
@@ -30,7 +33,8 @@ from symgrad.ops.layout import text as shape_text
 
 __all__ = ["Expr", "ExprLike", "apply_op", "as_expr", "built", "handle", "node_of"]
 
-ExprLike: TypeAlias = "Expr | int | float | Fraction"
+ExprLike: TypeAlias = "Expr | int | float | Fraction | Decimal | np.number[Any] | np.bool_"
+"""What operators take beside an expression: numbers, each exact (a float stands for the decimal it prints)."""
 
 _handles: WeakValueDictionary[Node, Expr] = WeakValueDictionary()
 
@@ -181,11 +185,22 @@ class Expr(Forms):
         return evaluate([self._node], bind(inputs, args, values, together=together), sizes)[0]
 
     def __float__(self) -> float:
+        return float(self._single("float"))
+
+    def __int__(self) -> int:
+        return int(self._single("int"))
+
+    def _single(self, kind: str) -> Any:
+        """Return the value of an expression without inputs, an exact number as it is."""
         if symbols_of([self._node]):
             raise TruthValueError(
-                "an expression with inputs has no single value", cure="call it with values: e(x=2.0)"
+                f"{kind}() of '{_short(self)}', which has no single value",
+                expected="an expression without inputs",
+                cure="call it with values, e(x=2.0); for a formula take symgrad's functions: sg.sin, not math.sin",
             )
-        return float(evaluate([self._node], {})[0])
+        if self._node.is_number():
+            return self._node.value
+        return evaluate([self._node], {})[0]
 
     def subs(self, replacements: Mapping[Any, ExprLike] | None = None, /, **by_name: ExprLike) -> Expr:
         """Replace inputs, or intermediate expressions, by other expressions or exact numbers, all at once.
@@ -240,15 +255,21 @@ class Expr(Forms):
         return hash(self._node)
 
     def __bool__(self) -> bool:
+        node = self._node
+        if node.op.name in ("eq", "ne") and node.args[0] is node.args[1]:
+            # One formula, so that `in`, lists and dictionaries find an expression by another handle on it.
+            return node.op.name == "eq"
+        cure = "use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value"
+        if node.op.name in ("lt", "le", "gt", "ge"):
+            cure = "use sg.where(condition, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
         raise TruthValueError(
-            f"the truth value of '{_short(self)}' is not known: it is an expression",
-            cure="use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value",
+            f"the truth value of '{_short(self)}' is not known: it is an expression", cure=cure
         )
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(
             "an expression is not an array",
-            cure="call it with values, e(x=...), or put expressions in a list",
+            cure="call it with values, e(x=...); sg.stack([x, y]) is an array of expressions",
         )
 
     # -- plumbing --------------------------------------------------------------------------------------------
@@ -258,6 +279,12 @@ class Expr(Forms):
 
     def _lift(self, value: Any) -> Expr:
         return as_expr(value)
+
+    def _foreign(self, value: Any) -> bool:
+        return foreign(value)
+
+    def _leaves(self, value: Any) -> bool:
+        return left_to_its_class(value)
 
     def _minus(self, value: Any) -> Expr:
         # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation.
@@ -322,8 +349,8 @@ def handle(node: Node) -> Expr:
 
 
 def as_expr(value: Any) -> Expr:
-    """Return an Expr as it is, a number as an exact constant."""
-    return value if isinstance(value, Expr) else handle(node_of(value))
+    """Return an Expr as it is, a number as an exact constant, a list as the array that it spells."""
+    return value if isinstance(value, Expr) else built(lambda: node_of(value), [value])
 
 
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
@@ -338,7 +365,7 @@ def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
     Raises:
         ShapeError: if the shapes do not fit, with the names of the operands.
     """
-    exprs = [a for a in args if isinstance(a, Expr)]
+    exprs: list[Expr] = list(expressions_in(args))
     try:
         node = build()
     except ShapeError as error:

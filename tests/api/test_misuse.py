@@ -63,8 +63,8 @@ def test_polygamma_of_a_text_wants_an_order(order: str) -> None:
         (lambda: sg.compile("z"), "program['y']"),  # pyright: ignore[reportArgumentType]
         (lambda: Z + 1j, "two real formulas"),
         (lambda: Z * np.ones(3), "make arrays inputs"),
-        (lambda: Z * [1], "make arrays inputs"),
-        (lambda: Z + None, "convert it"),
+        (lambda: sg.sin(None), "convert it"),  # pyright: ignore[reportArgumentType]
+        (lambda: sg.sin(sympy.Symbol("x")), "sg.from_sympy"),  # pyright: ignore[reportArgumentType]
         (lambda: sg.grad(Z, "xx"), "did you mean 'x'"),
     ],
 )
