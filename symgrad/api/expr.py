@@ -261,7 +261,7 @@ class Expr(Forms):
             return node.op.name == "eq"
         cure = "use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value"
         if node.op.name in ("lt", "le", "gt", "ge"):
-            cure = "use sg.where(condition, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
+            cure = "use sg.where(c, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
         raise TruthValueError(
             f"the truth value of '{_short(self)}' is not known: it is an expression", cure=cure
         )
