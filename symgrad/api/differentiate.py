@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from symgrad.api.equations import Equation, equations_of
 from symgrad.api.expr import Expr, as_expr, node_of
+from symgrad.api.inputs import listings_of
 from symgrad.api.targets import (
     Wrt,
     differentiable,
-    listings_of,
     many,
     one_each,
     origins_of,

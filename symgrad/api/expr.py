@@ -14,7 +14,15 @@ import symgrad.ops  # noqa: F401  (registers the records that the operators look
 from symgrad.api.convert import expressions_in, foreign, left_to_its_class, node_of
 from symgrad.api.equations import Equation, equations_of
 from symgrad.api.forms import Forms
-from symgrad.api.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
+from symgrad.api.inputs import (
+    array_program,
+    inputs_of,
+    known_symbols,
+    listings_of,
+    sizes_by_name,
+    unbound_sizes,
+    union,
+)
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
     NotInProgramError,
@@ -261,7 +269,9 @@ class Expr(Forms):
             return node.op.name == "eq"
         cure = "use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value"
         if node.op.name in ("lt", "le", "gt", "ge"):
-            cure = "use sg.where(c, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
+            cure = (
+                "use sg.where(c, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
+            )
         raise TruthValueError(
             f"the truth value of '{_short(self)}' is not known: it is an expression", cure=cure
         )
@@ -370,16 +380,12 @@ def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
         node = build()
     except ShapeError as error:
         raise _diagnosed(_with_names(error, exprs), exprs) from None
-    listings: tuple[Listing, ...] = ()
-    traces: tuple[Trace, ...] = ()
-    sources: dict[Node, None] = {}
-    for a in exprs:
-        sources.update(dict.fromkeys(a.sources))
-        listings += tuple(x for x in a.listings if all(x is not y for y in listings))
-        traces += tuple(t for t in a.traces if all(t is not y for y in traces))
+    listings = listings_of(exprs)
+    traces = tuple({id(t): t for e in exprs for t in e.traces}.values())
+    sources = union(e.sources for e in exprs)
     if not listings and not traces and not sources:
         return handle(node)
-    return Expr(node, listings=listings, traces=traces, sources=tuple(sources))
+    return Expr(node, listings=listings, traces=traces, sources=sources)
 
 
 def _diagnosed(error: ShapeError, operands: Sequence[Expr]) -> ShapeError:

@@ -32,6 +32,8 @@ from symgrad.ops.logic import ne
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
 
+_PUSHED = 8  # xs with fewer entries than ys that are pushed forward one by one
+
 
 def jacobian(y: Expr | Sequence[Expr], x: Wrt | Sequence[Wrt]) -> Any:
     """Return the derivative of every entry of y by every entry of x.
@@ -252,12 +254,13 @@ def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]
     """Return for each y the derivatives by each x, of shape y.shape + x.shape; None for one that is nothing.
 
     Forwards where an x has no more entries than the y, and all such xs no more than all ys; one pass for all ys that
-    are pushed forward by an x, and one for all xs that a y is pulled back to.
+    are pushed forward by an x, and one for all xs that a y is pulled back to, so not where xs are many.
     """
     largest = max(map(_magnitude, ys), default=(0, 0))
     real = [x for x in xs if x.dtype == "real"]
     small = [x for x in real if _magnitude(x) <= largest]
-    few = _entries(small) <= _entries(ys)
+    fewer, passes = _entries(small) < _entries(ys), len(ys)
+    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, _PUSHED) if fewer else passes)
     found: dict[tuple[Node, Node], Node | None] = {}
     for x in real:
         above = [y for y in ys if few and _magnitude(x) <= _magnitude(y)]

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from symgrad.api.expr import Expr, as_expr, handle
+from symgrad.api.inputs import listings_of
 from symgrad.errors import NotDifferentiableError, NotInProgramError, UsageError
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import topological
 
 __all__ = [
     "Wrt",
     "differentiable",
-    "listings_of",
     "many",
     "one_each",
     "origins_of",
@@ -42,15 +42,6 @@ def differentiable(y: Any) -> Expr:
             f"'{expr}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
         )
     return expr
-
-
-def listings_of(exprs: Sequence[Expr]) -> tuple[Listing, ...]:
-    """Return the programs that expressions come from, each once."""
-    found: list[Listing] = []
-    for listing in (x for e in exprs for x in e.listings):
-        if all(listing is not f for f in found):
-            found.append(listing)
-    return tuple(found)
 
 
 def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
