@@ -21,7 +21,7 @@ from symgrad.backward.linearise import Guarded
 from symgrad.backward.rows import mixing
 from symgrad.backward.trace import placeholder
 from symgrad.backward.vjp import pull_back
-from symgrad.backward.zeros import classify
+from symgrad.backward.zeros import classify, unmoved
 from symgrad.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
@@ -228,17 +228,24 @@ def _arranged(rows: list[list[Expr]], y: Any, x: Any) -> Any:
 
 
 def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
-    rows: list[list[Expr]] = []
-    for y, row in zip(ys, _jacobians([y.node for y in ys], [x.node for x in by]), strict=True):
-        absent = [x.node for x, found in zip(by, row, strict=True) if found is None]
-        reasons = dict(zip(absent, classify([y.node], absent, ()), strict=True))
-        rows.append(
-            [
-                _nothing(y, x.node, reasons[x.node]) if found is None else _made(y, found, x.node)
-                for x, found in zip(by, row, strict=True)
-            ]
-        )
-    return rows
+    tops, bottoms = [y.node for y in ys], [x.node for x in by]
+    rows = _jacobians(tops, bottoms)
+    # One walk tells why a y has nothing from any x, or why an x has nothing for any y.
+    if len(ys) > len(by):
+        columns = [unmoved(tops, [x]) for x in bottoms]
+        reasons = [[column[i] for column in columns] for i in range(len(ys))]
+    else:
+        whole = [None not in row for row in rows]
+        reasons = [
+            [""] * len(by) if w else classify([y], bottoms, ()) for y, w in zip(tops, whole, strict=True)
+        ]
+    return [
+        [
+            _nothing(y, x, why) if found is None else _made(y, found, x)
+            for x, found, why in zip(bottoms, row, because, strict=True)
+        ]
+        for y, row, because in zip(ys, rows, reasons, strict=True)
+    ]
 
 
 def _made(y: Expr, found: Node, x: Node) -> Expr:
