@@ -7,12 +7,14 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= 2
 # How long `make fuzz` looks.
 MINUTES ?= 10
+# How many faults `make mutants` puts in.
+COUNT ?= 400
 
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint requirements.lock
 LOCKED := pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types layers pytest fuzz bench peers lock clean
+.PHONY: help demo test check format lint types layers pytest fuzz mutants bench peers lock clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -49,6 +51,11 @@ pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and ever
 
 fuzz: $(VENV)/dev.stamp ## run random cases of every kind for MINUTES
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
+
+mutants: $(VENV)/dev.stamp ## put COUNT small faults in, one at a time, and list those that no test notices
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check 'coverage>=7.6,<8'
+	@test -e build/tests-of-lines.json || $(BIN)/python tools/mutants.py cover --workers $(WORKERS)
+	@$(BIN)/python tools/mutants.py run --count $(COUNT) --workers $(WORKERS)
 
 bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard, in one thread and in two
 	@$(BIN)/python -m benchmarks.run

@@ -6,8 +6,9 @@
                  axis would be negative
     array.drop   frees the memory that a kernel keeps
 
-Like the loop of pointwise kernels (`loop.py`) it is compiled once in a process; what differs between kernels is in
-the plan, a table of numbers that NumPy hands to the loop with every call.
+Like the loop of pointwise kernels (`loop.py`) it is compiled once on a machine; what differs between kernels is in the
+plan, a table of numbers that NumPy hands to the loop with every call, and so is what differs between processes: the
+addresses of the functions of Python that it calls.
 
 Memory comes from the kernel's arena: one block, taken by an atomic exchange and given back by another, so that a
 second call does not touch fresh pages. A thread that finds the arena taken allocates its own block.
@@ -15,15 +16,12 @@ second call does not touch fresh pages. A thread that finds the arena taken allo
 
 from __future__ import annotations
 
-import ctypes
-from typing import Any
-
 from symgrad.llvm.array_code import NEGATIVE
 from symgrad.llvm.array_copy import STRIDED
 from symgrad.llvm.copies import copy
 from symgrad.llvm.module_text import ATTRIBUTES, filled, load_fields
 
-__all__ = ["FIELDS", "driver", "python_function"]
+__all__ = ["FIELDS", "PYTHON", "driver"]
 
 # Tables that depend on the number of arguments are on the stack: some bytes for each, however large the arrays.
 #
@@ -278,19 +276,18 @@ define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %done, label %report
 report:
-  %gil = call i32 {ensure}()
+{errors}
+  %gil = call i32 %PyGILState_Ensure()
   %negative = icmp eq i32 %failed, 2
   br i1 %negative, label %refused, label %exhausted
 refused:
-  %refusal.field = getelementptr i64, ptr %plan, i64 {refusal}
-  %refusal = load ptr, ptr %refusal.field
-  call void {set_string}(ptr inttoptr (i64 {value_error} to ptr), ptr %refusal)
+  call void %PyErr_SetString(ptr %ValueError, ptr %refusal)
   br label %reported
 exhausted:
-  %null = call ptr {no_memory}()
+  %null = call ptr %PyErr_NoMemory()
   br label %reported
 reported:
-  call void {release}(i32 %gil)
+  call void %PyGILState_Release(i32 %gil)
   br label %done
 done:
   ret void
@@ -319,7 +316,13 @@ declare ptr @malloc(i64)
 declare void @free(ptr)
 """
 
-FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
+PYTHON = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_NoMemory", "PyErr_SetString")
+"""Functions of Python that the loop calls. Their addresses are in the plan: in the text they would make it another one
+in every process, which is never found on disk."""
+
+_ERRORS = ("refusal", "ValueError", *PYTHON)
+
+_TABLES = (
     ("nargs", "i64"),
     ("nin", "i64"),
     ("count", "i64"),  # of the names of sizes
@@ -332,26 +335,15 @@ FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
     ("ranks", "ptr"),
     ("offsets", "ptr"),  # where its axes begin in the next table
     ("axes", "ptr"),  # for every axis its core dimension
-    ("refusal", "ptr"),  # what is said of a negative length
 )
+
+FIELDS = (*_TABLES, *((name, "ptr") for name in _ERRORS))
+"""Of the plan, in this order; behind them is the slot of the arena. `refusal` is what is said of a negative length."""
 
 
 def driver() -> str:
-    """The text of the loop."""
+    """The text of the loop: the same in every process."""
     arena = f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}"
-    plan = {"fields": f"{load_fields('%plan', FIELDS)}\n{arena}", "NEGATIVE": NEGATIVE}
-    python = {
-        "ensure": python_function(ctypes.pythonapi.PyGILState_Ensure),
-        "release": python_function(ctypes.pythonapi.PyGILState_Release),
-        "no_memory": python_function(ctypes.pythonapi.PyErr_NoMemory),
-        "set_string": python_function(ctypes.pythonapi.PyErr_SetString),
-        "value_error": id(ValueError),
-        "refusal": [name for name, _ in FIELDS].index("refusal"),
-    }
-    entry = filled(_ENTRY, python)
+    plan = {"fields": f"{load_fields('%plan', _TABLES)}\n{arena}", "NEGATIVE": NEGATIVE}
+    entry = filled(_ENTRY, {"errors": load_fields("%plan", FIELDS, _ERRORS)})
     return "\n".join([filled(_BATCH, plan), filled(STRIDED, plan), entry, copy(), ATTRIBUTES])
-
-
-def python_function(function: Any) -> str:
-    """A function of Python's C API as an LLVM value: its address, because no library search finds it everywhere."""
-    return f"inttoptr (i64 {ctypes.cast(function, ctypes.c_void_p).value} to ptr)"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Protocol
 
 from symgrad.ir.sizes import Size
-from symgrad.llvm.array_driver import FIELDS, driver
+from symgrad.llvm.array_driver import FIELDS, PYTHON, driver
 from symgrad.llvm.binding import made_once
 from symgrad.llvm.core_sizes import process_core_sizes
 from symgrad.llvm.jit import Engine
@@ -22,6 +23,13 @@ __all__ = ["ArrayLoop", "Runnable"]
 def _driver() -> Engine:
     """The loop that all kernels share; it lives as long as the process."""
     return kept(driver())
+
+
+@cache
+def _of_python() -> dict[str, int]:
+    """What the loop needs to raise an error: addresses, because no search of libraries finds Python everywhere."""
+    functions = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in PYTHON}
+    return {"ValueError": id(ValueError), **{name: at or 0 for name, at in functions.items()}}
 
 
 class Runnable(Protocol):
@@ -78,20 +86,35 @@ class ArrayLoop:
         self._code = code
         names = [sizes.index(name) for name in code.names]
         ranks = [len(a) for a in axes]
-        offsets = [0, *accumulate(ranks)][:-1]
-        tables = [names, itemsizes, ranks, offsets, [i for a in axes for i in a]]
+        tables = {
+            "names": names,
+            "itemsizes": itemsizes,
+            "ranks": ranks,
+            "offsets": [0, *accumulate(ranks)][:-1],
+            "axes": [i for a in axes for i in a],
+        }
         head = len(FIELDS) + 1
-        buffer = (ctypes.c_int64 * (head + sum(map(len, tables))))()
+        buffer = (ctypes.c_int64 * (head + sum(map(len, tables.values()))))()
         start = ctypes.addressof(buffer)
-        buffer[:7] = [len(axes), nin, len(names), max(ranks), not sizes, code.run, code.scratch]
         said = " or ".join(map(str, code.lengths))
         self._refusal = ctypes.create_string_buffer(f"an axis of length {said} would be negative".encode())
-        buffer[head - 2] = ctypes.addressof(self._refusal)
+        plan = {
+            "nargs": len(axes),
+            "nin": nin,
+            "count": len(names),
+            "rank.max": max(ranks),
+            "private": not sizes,
+            "run": code.run,
+            "scratch.bytes": code.scratch,
+            "refusal": ctypes.addressof(self._refusal),
+            **_of_python(),
+        }
         at = head
-        for i, table in enumerate(tables):
-            buffer[7 + i] = start + 8 * at
+        for name, table in tables.items():
+            plan[name] = start + 8 * at
             buffer[at : at + len(table)] = list(table)
             at += len(table)
+        buffer[: len(FIELDS)] = [plan[name] for name, _ in FIELDS]
         self._buffer = buffer
         self._arena = start + 8 * len(FIELDS)
         shared = _driver()
