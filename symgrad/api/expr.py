@@ -193,22 +193,21 @@ class Expr(Forms):
         return evaluate([self._node], bind(inputs, args, values, together=together), sizes)[0]
 
     def __float__(self) -> float:
-        return float(self._single("float"))
+        self._single("float")
+        return float(evaluate([self._node], {})[0])
 
     def __int__(self) -> int:
-        return int(self._single("int"))
+        self._single("int")
+        return int(self._node.value if self._node.is_number() else evaluate([self._node], {})[0])
 
-    def _single(self, kind: str) -> Any:
-        """Return the value of an expression without inputs, an exact number as it is."""
+    def _single(self, kind: str) -> None:
+        """Check that it is an expression without inputs."""
         if symbols_of([self._node]):
             raise TruthValueError(
                 f"{kind}() of '{_short(self)}', which has no single value",
                 expected="an expression without inputs",
                 cure="call it with values, e(x=2.0); for a formula take symgrad's functions: sg.sin, not math.sin",
             )
-        if self._node.is_number():
-            return self._node.value
-        return evaluate([self._node], {})[0]
 
     def subs(self, replacements: Mapping[Any, ExprLike] | None = None, /, **by_name: ExprLike) -> Expr:
         """Replace inputs, or intermediate expressions, by other expressions or exact numbers, all at once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import maxsize
 from typing import Any
 
 from symgrad.api.convert import node_of
@@ -264,8 +265,9 @@ def polygamma(n: int, x: Any) -> Expr:
     Raises:
         UsageError: if ``n`` is not a whole number, at least 0.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"polygamma of order {n!r}", expected="a whole number, at least 0")
+    if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= maxsize:  # pyright: ignore[reportUnnecessaryIsInstance]
+        order = "so large an order" if isinstance(n, int) and n > maxsize else f"order {n!r}"
+        raise UsageError(f"polygamma of {order}", expected="a whole number, at least 0")
     return apply_op("polygamma", x, params=(n,))
 
 

@@ -94,7 +94,7 @@ def fitting(method: str | None, variables: int, *, bounds: bool, constraints: bo
 
 
 def memory_of_machine() -> int | None:
-    """Return how many bytes of memory the machine, its container or the process has at most; None if that is unknown."""
+    """Return how many bytes of memory the machine, its container or the process has; None if unknown."""
     known: list[int] = []
     if sys.platform == "win32":
         status = (ctypes.c_uint64 * 8)()  # two 32-bit fields, the first the length, then the physical memory

@@ -97,7 +97,7 @@ def _checked(name: Any) -> str:
 def _domain(domain: str | Domain) -> Domain:
     if isinstance(domain, Domain):
         return domain
-    if domain in DOMAINS:
+    if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
         return DOMAINS[domain]
     if not isinstance(domain, str) or "(" not in domain:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))

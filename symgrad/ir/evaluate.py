@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -143,7 +144,7 @@ def _float(value: int | Fraction | bool) -> Any:
         return np.float64(float(value))
     except OverflowError:
         raise NumberTooLargeError(
-            f"a number with {len(str(abs(value).__floor__()))} digits is beyond the largest float",
+            f"a number with {Decimal(value.__floor__()).adjusted() + 1} digits is beyond the largest float",
             cure="keep it symbolic, or take its logarithm",
         ) from None
 

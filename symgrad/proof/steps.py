@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
-from symgrad.errors import UsageError
+from symgrad.errors import NumberTooLargeError, UsageError
 
 __all__ = ["Program", "Step", "Symbol", "number_from_json", "program_from_json", "program_to_json"]
 
@@ -59,8 +59,18 @@ class Program:
     symbols: tuple[Symbol, ...]
 
 
+_DIGITS = 4_000  # Python's own conversions stop at 4,300
+_LARGEST = 10**_DIGITS
+
+
 def _to_json(value: Any) -> Any:
     if isinstance(value, Fraction):
+        if max(abs(value.numerator), value.denominator) >= _LARGEST:
+            raise NumberTooLargeError(
+                "a number of the claim has too many digits to be written into a proof",
+                expected=f"at most {_DIGITS:,} digits",
+                cure="keep it symbolic",
+            )
         return {"q": str(value)}
     if isinstance(value, tuple):
         return [_to_json(v) for v in cast("tuple[Any, ...]", value)]

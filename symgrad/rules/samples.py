@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -60,7 +61,9 @@ class Sample:
 
     def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
         self.leaves = _leaves(outputs)
-        numbers = {abs(float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"}
+        numbers = {
+            abs(_to_float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"
+        }
         near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
         self._points, self._widths = points_of(self.leaves, [known.facts(n) for n in self.leaves], near)
         self._floats: dict[Node, Any] = {
@@ -276,11 +279,23 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
 
 def _wide_of(n: Node, args: list[Any]) -> Any:
     if n.op is NUMBER and not isinstance(n.value, bool):
-        return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
+        return _wide(n.value)
     if n.op is CONSTANT:
         high = CONSTANT_VALUES[n.params[0]]
         return np.longdouble(high) + np.longdouble(_REST.get(n.params[0], math.nan))
     return _float_of(n, args)
+
+
+def _wide(value: int | Fraction) -> Any:
+    numerator, denominator = value.numerator, value.denominator
+    size, other = numerator.bit_length(), denominator.bit_length()
+    if max(size, other) <= _WIDEST:
+        return np.longdouble(numerator) / np.longdouble(denominator)
+    # NumPy reads larger ints as texts, and Python's texts of ints end at 4,300 digits.
+    shift = 128 - size + other
+    return np.ldexp(
+        np.longdouble((numerator << max(shift, 0)) // (denominator << max(-shift, 0))), np.int64(-shift)
+    )
 
 
 def _float_of(n: Node, args: list[Any]) -> Any:
@@ -295,6 +310,9 @@ def _float_of(n: Node, args: list[Any]) -> Any:
 
 _REST = {"pi": 1.2246467991473532e-16, "E": 1.4456468917292502e-16}
 """What constants have beyond their floats."""
+
+_WIDEST = 10_000
+"""Bits of an int that NumPy reads."""
 
 _HUGE = 2.0**20
 """Beyond, powers overflow; exponentials do before."""
@@ -342,4 +360,4 @@ def _to_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
