@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from symgrad.api.equations import Equation, equations_of
-from symgrad.api.expr import Expr, as_expr, node_of
+from symgrad.api.expr import Expr, Operand, as_expr, node_of
 from symgrad.api.inputs import listings_of
 from symgrad.api.targets import (
     Wrt,
+    Wrts,
     differentiable,
     many,
     one_each,
@@ -27,7 +28,11 @@ from symgrad.ops.layout import full, text
 __all__ = ["Derivatives", "derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
 
-def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
+@overload
+def grad(y: Expr, wrt: Wrt) -> Expr: ...
+@overload
+def grad(y: Expr, wrt: Wrts) -> list[Expr]: ...
+def grad(y: Expr, wrt: Wrt | Wrts) -> Any:
     """Return the gradient of a scalar expression.
 
     Args:
@@ -107,7 +112,11 @@ def gradients(
     return _gradients(outputs, list(many(xs)), seeds, stopped)
 
 
-def value_and_grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> tuple[Expr, Any]:
+@overload
+def value_and_grad(y: Expr, wrt: Wrt) -> tuple[Expr, Expr]: ...
+@overload
+def value_and_grad(y: Expr, wrt: Wrts) -> tuple[Expr, list[Expr]]: ...
+def value_and_grad(y: Expr, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
     """Return an expression and its gradient, as one shared graph.
 
     Args:
@@ -299,7 +308,7 @@ def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivative
     return Derivatives(exprs, made)
 
 
-def stop_gradient(x: Any) -> Expr:
+def stop_gradient(x: Operand) -> Expr:
     """Return x as a value that differentiation takes for a constant, at every order.
 
     Args:

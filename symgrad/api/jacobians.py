@@ -154,7 +154,7 @@ def hessian(y: Expr, x: Wrt | Sequence[Wrt]) -> Any:
     """
     expr = _scalar(y, "hessian", "jacobian(jacobian(y, x), x) has the second derivatives of every entry")
     by = targets_of(expr, x)
-    slopes = cast("list[Expr]", grad(expr, by))
+    slopes = grad(expr, by)
     wrt = [e.node for e in by]
     # Where a block is nothing, it is named by how y depends on both.
     reasons = classify([expr.node], wrt, ())
@@ -196,7 +196,7 @@ def hvp(y: Expr, x: Wrt | Sequence[Wrt], v: Any) -> Any:
     expr = _scalar(y, "hvp", "jvp(vjp(y, x, cotangent), x, v) weighs the entries")
     by = targets_of(expr, x)
     given = one_each(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
-    slopes = cast("list[Expr]", grad(expr, by))
+    slopes = grad(expr, by)
     moved = cast("list[Expr]", jvp(slopes, by, given))
     made = [
         Expr(

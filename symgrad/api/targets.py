@@ -14,6 +14,7 @@ from symgrad.ir.traverse import topological
 
 __all__ = [
     "Wrt",
+    "Wrts",
     "differentiable",
     "many",
     "one_each",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 Wrt: TypeAlias = "Expr | str"
+Wrts: TypeAlias = "Sequence[Expr | str]"
 
 
 def many(value: Any) -> Sequence[Any]:
