@@ -30,6 +30,7 @@ __all__ = [
     "NotInProgramError",
     "NotScalarError",
     "NumberTooLargeError",
+    "OperandError",
     "OutOfMemoryError",
     "ProgramSyntaxError",
     "RedefinitionError",
@@ -197,6 +198,10 @@ class TruthValueError(SymgradError):
 
 class UsageError(SymgradError):
     """A function or command was called with arguments that do not fit together."""
+
+
+class OperandError(UsageError, TypeError):
+    """An operator was given a text or a size, which stand in no formula; a TypeError, as Python's own would be."""
 
 
 class InternalError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import pkgutil
 import subprocess
 import sys
@@ -91,6 +92,11 @@ def test_a_subpackage_does_not_hide_a_public_name() -> None:
         "import types, symgrad; symgrad.grad = types.ModuleType('symgrad.grad'); print(symgrad.grad.__name__)"
     )
     assert run(program).strip() == "grad"
+
+
+def test_all_is_the_surface_without_what_python_has() -> None:
+    assert {*vars(symgrad)["__all__"]} == {*TABLE, *SUBMODULES} - set(dir(builtins))
+    assert len(set(vars(symgrad)["__all__"])) == len(vars(symgrad)["__all__"])
 
 
 def test_star_import_leaves_builtins_alone() -> None:

@@ -114,6 +114,10 @@ class Forms(ArrayMethods):
             )
         return to_sympy([node])[0]
 
+    def _sympy_(self) -> sympy.Basic:
+        """Return what ``sympy.sympify`` makes of it, and so SymPy's functions and operators: see `sympy`."""
+        return self.sympy()
+
     def latex(self) -> str:
         r"""Return it as LaTeX.
 
