@@ -2,28 +2,48 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := $(VENV)-peers
+LOWEST := $(VENV)-lowest
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # Two workers by default: what the smallest CI machine has.
 WORKERS ?= 2
+# What `make test-lowest` runs: all, or some paths.
+TESTS ?=
 # How long `make fuzz` looks.
 MINUTES ?= 10
 # How many faults `make mutants` puts in.
 COUNT ?= 400
 
+# Most of the time goes to whoever is late, so both numbers are small.
+BOARD := benchmarks.scoreboard --full --rounds 7 --limit 15 --threads 1 --threads 2
+
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint requirements.lock
 LOCKED := pyproject.toml requirements.lock
+UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lint types layers pytest fuzz mutants bench peers lock clean
+.PHONY: help demo test test-lowest check format lint types layers pytest fuzz mutants bench board peers lock clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/core.stamp ## set up from a bare Python and show what symgrad does
 	@$(BIN)/symgrad demo
 
 test: check ## set up from a bare Python and run everything that CI runs
+
+test-lowest: $(LOWEST)/lowest.stamp ## run the tests with the oldest versions that pyproject.toml allows
+	@$(LOWEST)/$(notdir $(BIN))/python -m pytest -n $(WORKERS) $(TESTS)
+
+# What symgrad needs at its lowest; what only checks it, as new as that lets it be. One resolution for both, so that a
+# bound which cannot be met fails here.
+$(LOWEST)/lowest.stamp: pyproject.toml
+	@echo "== installing the oldest versions"
+	@$(PYTHON) -m venv --clear $(LOWEST)
+	@$(LOWEST)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check uv
+	@$(UV_LOWEST) compile --quiet --resolution lowest-direct --output-file $(LOWEST)/lowest.txt pyproject.toml
+	@$(UV_LOWEST) install --quiet --python $(LOWEST) --constraint $(LOWEST)/lowest.txt --editable '.[dev]'
+	@touch $@
 
 check: lint types layers pytest ## format and lint, types, layers; then tests, doctests, docs and examples
 
@@ -59,7 +79,11 @@ mutants: $(VENV)/dev.stamp ## put COUNT small faults in, one at a time, and list
 
 bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard, in one thread and in two
 	@$(BIN)/python -m benchmarks.run
-	@$(BIN)/python -m benchmarks.scoreboard --threads 1 --threads 2
+	@$(BIN)/python -m $(BOARD)
+
+board: $(VENV)/dev.stamp ## measure the scoreboard after `make peers`, and write docs/scoreboard.md
+	@mkdir -p build
+	@$(BIN)/python -m $(BOARD) --save build/scoreboard.json --write
 
 peers: $(PEERS)/peers.stamp ## install the peers of the scoreboard, into an environment of their own
 
@@ -80,7 +104,7 @@ lock: ## resolve requirements.lock anew within the bounds of pyproject.toml
 	    --no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and installed
-	rm -rf $(VENV) $(VENV)-lock $(PEERS) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lock $(LOWEST) $(PEERS) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/venv.stamp: $(LOCKED)
@@ -92,6 +116,7 @@ $(VENV)/venv.stamp: $(LOCKED)
 $(VENV)/core.stamp: $(VENV)/venv.stamp
 	@echo "== installing symgrad and what it needs"
 	@$(INSTALL) --editable .
+	@$(BIN)/python -m compileall -q symgrad  # else every process reads the source, where Python is told to write nothing
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp

@@ -24,7 +24,9 @@ ONE_THREAD = {
     "MKL_NUM_THREADS": "1",
     "JAX_ENABLE_X64": "1",
     "JAX_PLATFORMS": "cpu",
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    # So many threads has XLA's pool. What is said of flags that keep it to one thread slows it down instead.
+    "NPROC": "1",
+    "XLA_FLAGS": "",
     # Memory that one peer frees stays with the process: else the next pays for fetching its pages again.
     "MALLOC_TRIM_THRESHOLD_": "2000000000",
     "MALLOC_MMAP_THRESHOLD_": "2000000000",

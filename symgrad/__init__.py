@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+import builtins
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -392,14 +393,19 @@ if TYPE_CHECKING:
     from symgrad.verify.verdict import Verdict as Verdict
 
 
-def __getattr__(name: str) -> object:
-    if name in _PUBLIC:
-        value: object = getattr(import_module(_PUBLIC[name]), name)
-        globals()[name] = value
-        return value
-    if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to a checker there are no other names than those above
+
+    def __getattr__(name: str) -> object:
+        if name in _PUBLIC:
+            value: object = getattr(import_module(_PUBLIC[name]), name)
+            globals()[name] = value
+            return value
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    # What `from symgrad import *` takes: all but what would hide Python's own functions, such as sum and abs.
+    __all__ = [*(name for name in _PUBLIC if not hasattr(builtins, name)), *_MODULES]
 
 
 def __dir__() -> list[str]:

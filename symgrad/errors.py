@@ -19,6 +19,7 @@ __all__ = [
     "DeclarationError",
     "DomainError",
     "EvaluationError",
+    "FileError",
     "ForbiddenSyntaxError",
     "IndexRangeError",
     "InternalError",
@@ -29,6 +30,8 @@ __all__ = [
     "NotInProgramError",
     "NotScalarError",
     "NumberTooLargeError",
+    "OperandError",
+    "OutOfMemoryError",
     "ProgramSyntaxError",
     "RedefinitionError",
     "ShapeError",
@@ -42,7 +45,7 @@ __all__ = [
 
 
 class SymgradError(Exception):
-    """Base of all errors about the user's input.
+    r"""Base of all errors about the user's input.
 
     Args:
         what: what failed, in one sentence without a full stop.
@@ -50,7 +53,8 @@ class SymgradError(Exception):
         expected: what would have been accepted.
         cure: one thing to do next.
 
-    The four parts stay readable as attributes; ``str`` puts them on separate lines with a caret under the place.
+    The four parts stay readable as attributes; ``str`` puts them on separate lines with a caret under the place, and
+    writes control characters as Python does (``\x1b``).
 
     Example:
         >>> from symgrad.errors import UnknownNameError
@@ -76,11 +80,18 @@ class SymgradError(Exception):
             lines.append(f"  expected: {self.expected}")
         if self.cure is not None:
             lines.append(f"  try: {self.cure}")
-        return "\n".join(lines)
+        return _printable("\n".join(lines))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions with keyword-only arguments do not survive pickling (worker processes) by default.
         return (_rebuild, (type(self), self.what, self.at, self.expected, self.cure))
+
+
+def _printable(text: str) -> str:
+    """Write out what a terminal would obey, or could not show: messages quote what they are about."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def _rebuild(
@@ -126,7 +137,7 @@ class DomainError(SymgradError):
 
 
 class ShapeError(SymgradError):
-    """Shapes do not broadcast, or an array is not of the declared shape."""
+    """Shapes do not broadcast, an array is not of the declared shape, or one would be too large."""
 
 
 class IndexRangeError(SymgradError, IndexError):
@@ -169,8 +180,16 @@ class NumberTooLargeError(EvaluationError):
     """A constant such as 9**9**9**9 is beyond what any float or memory can hold."""
 
 
+class OutOfMemoryError(EvaluationError, MemoryError):
+    """Values take more memory than can be had; it is a `MemoryError` too."""
+
+
 class KernelError(SymgradError):
     """A kernel cannot be compiled or called as asked."""
+
+
+class FileError(SymgradError):
+    """A file cannot be read or written, or is damaged."""
 
 
 class TruthValueError(SymgradError):
@@ -179,6 +198,10 @@ class TruthValueError(SymgradError):
 
 class UsageError(SymgradError):
     """A function or command was called with arguments that do not fit together."""
+
+
+class OperandError(UsageError, TypeError):
+    """An operator was given a text or a size, which stand in no formula; a TypeError, as Python's own would be."""
 
 
 class InternalError(Exception):

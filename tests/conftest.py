@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import faulthandler
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ os.environ["SYMGRAD_CACHE"] = _CODE.name
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the files under tests/golden/")
+
+
+@pytest.fixture
+def ends() -> Iterator[None]:
+    """The test ends within a minute: what hangs in integer arithmetic nothing else interrupts, so the process ends."""
+    faulthandler.dump_traceback_later(60, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

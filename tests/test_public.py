@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import pkgutil
 import subprocess
 import sys
+import zipfile
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -92,6 +94,11 @@ def test_a_subpackage_does_not_hide_a_public_name() -> None:
     assert run(program).strip() == "grad"
 
 
+def test_all_is_the_surface_without_what_python_has() -> None:
+    assert {*vars(symgrad)["__all__"]} == {*TABLE, *SUBMODULES} - set(dir(builtins))
+    assert len(set(vars(symgrad)["__all__"])) == len(vars(symgrad)["__all__"])
+
+
 def test_star_import_leaves_builtins_alone() -> None:
     assert run("from symgrad import *; print(compile is __import__('builtins').compile)").strip() == "True"
 
@@ -102,3 +109,19 @@ def test_installed_version_is_the_stated_one() -> None:
     except PackageNotFoundError:
         pytest.skip("symgrad runs from its source tree")
     assert installed == symgrad.__version__
+
+
+def test_it_runs_from_an_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "symgrad.zip"
+    with zipfile.ZipFile(archive, "w") as files:
+        for path in sorted((ROOT / "symgrad").rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                files.write(path, path.relative_to(ROOT).as_posix())
+    program = (
+        f"import sys; sys.path.insert(0, {str(archive)!r})\n"
+        "import symgrad as sg\n"
+        f"assert sg.__file__.startswith({str(archive)!r})\n"
+        "p = sg.parse('x : real\\ny = sin(x)**2')\n"
+        "print(sg.grad(p['y'], p['x']), sg.compile(p['y'])(0.0), sg.explain(p['y'], p['x']).svg()[:4])\n"
+    )
+    assert run(program).split() == ["2*cos(x)*sin(x)", "0.0", "<svg"]

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from benchmarks.measure import ROOT
 from benchmarks.run import machine, progress_bar
 from benchmarks.scoreboard.aims import COMPARED
 from benchmarks.scoreboard.board import Board, Settings, measure
-from benchmarks.scoreboard.peers import PEERS, SYMGRAD
+from benchmarks.scoreboard.first import FIRST, measure_first
+from benchmarks.scoreboard.peers import OURS, PEERS
 from benchmarks.scoreboard.processes import pythons
 from benchmarks.scoreboard.report import page, rich_table, sheets
 from benchmarks.scoreboard.workloads import LONG, WORKLOADS
@@ -29,7 +30,12 @@ PICTURE = "images/scoreboard.svg"
 
 
 @click.command()
-@click.option("--only", type=click.Choice(list(WORKLOADS)), multiple=True, help="this workload (repeatable)")
+@click.option(
+    "--only",
+    type=click.Choice([*WORKLOADS, FIRST]),
+    multiple=True,
+    help=f"this workload, or the {FIRST} result of a fresh process (repeatable)",
+)
 @click.option(
     "--peer", type=click.Choice(list(PEERS)), multiple=True, help="this peer beside symgrad (repeatable)"
 )
@@ -37,7 +43,7 @@ PICTURE = "images/scoreboard.svg"
     "--quick", is_flag=True, help="few points and rounds, NumPy and SymPy alone: does everything run?"
 )
 @click.option("--full", is_flag=True, help="also what takes long to compile")
-@click.option("--limit", default=60.0, show_default=True, help="seconds that a peer may take to compile")
+@click.option("--limit", default=60.0, show_default=True, help="seconds that anyone may take to compile")
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
@@ -77,9 +83,9 @@ def main(
     if load:
         board = _loaded(load)
     else:
-        names = {n: only or _names(n, full) for n in threads}
-        everyone = (SYMGRAD, *(p for p in PEERS if p in peer or (not peer and p != SYMGRAD)))
-        peers = tuple(p for p in everyone if not quick or peer or p in (SYMGRAD, "numpy", "sympy"))
+        names = {n: _names(n, full, only) for n in threads}
+        chosen = peer or (("numpy", "sympy") if quick else tuple(PEERS))
+        peers = tuple(p for p in PEERS if p in (*OURS, *chosen))
         settings = Settings(peers, pythons(peers_python), rounds=rounds, limit=limit)
         if quick:
             settings = replace(settings, quick=True, rounds=2, limit=5.0)
@@ -94,8 +100,11 @@ def main(
         (ROOT / "docs" / "scoreboard.md").write_text(page(board, PICTURE), encoding="utf-8", newline="\n")
 
 
-def _names(threads: int, full: bool) -> tuple[str, ...]:
-    return tuple(n for n in WORKLOADS if (n in COMPARED if threads > 1 else full or n not in LONG))
+def _names(threads: int, full: bool, only: Sequence[str]) -> tuple[str, ...]:
+    """Return what is measured in a number of threads: of one alone, the first result of a process too."""
+    if threads > 1:
+        return tuple(n for n in WORKLOADS if n in (only or COMPARED))
+    return tuple(n for n in (*WORKLOADS, FIRST) if (n in only if only else full or n not in LONG))
 
 
 def _measured(names: Mapping[int, tuple[str, ...]], settings: Settings, save: Path | None) -> Board:
@@ -108,7 +117,10 @@ def _measured(names: Mapping[int, tuple[str, ...]], settings: Settings, save: Pa
             rounds = settings.rounds if threads == 1 else min(settings.rounds, FEWER)
             chosen = replace(settings, threads=threads, rounds=rounds)
             for name in names[threads]:
-                measure(board, name, chosen)
+                if name == FIRST:
+                    measure_first(board, chosen)
+                else:
+                    measure(board, name, chosen)
                 if save:
                     save.write_text(json.dumps(board.to_json()), encoding="utf-8")
                 progress.advance(task)
@@ -143,6 +155,7 @@ def _loaded(paths: tuple[Path, ...]) -> Board:
         board.command = f"{board.command}; {more.command}"
         board.compiled |= more.compiled
         board.phases |= more.phases
+        board.first = more.first if more.first.processor else board.first
         board.versions |= more.versions
     names = list(WORKLOADS)
     board.results.sort(key=lambda r: (r.threads, names.index(r.workload), r.points))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -13,12 +13,12 @@ from typing import Any
 
 from benchmarks.scoreboard.accuracy import Errors, checked, errors, reference
 from benchmarks.scoreboard.child import unpacked
-from benchmarks.scoreboard.peers import BETTER, OURS, PEERS, SYMGRAD, UnableError
+from benchmarks.scoreboard.peers import PEERS, QUICK, SYMGRAD, UnableError
 from benchmarks.scoreboard.processes import LATE, Worker, python_for
 from benchmarks.scoreboard.workloads import LESS, WORKLOADS, sizes_of
 from symgrad.kernel.threads import cores
 
-__all__ = ["Board", "Result", "Settings", "measure"]
+__all__ = ["PARTS", "Board", "First", "Result", "Settings", "measure", "ratios"]
 
 Pythons = Sequence[tuple[str, frozenset[str]]]
 
@@ -32,9 +32,9 @@ class Settings:
         pythons: from `processes.pythons`.
         quick: few points and rounds.
         rounds: how often every peer takes a sample.
-        limit: seconds that a peer may take to compile.
+        limit: seconds on the clock that anyone may take to compile.
         threads: in how many a call runs. Compiling is the same in one or in several and is told for one.
-        again: in how many fresh processes symgrad compiles.
+        again: in how many fresh processes anyone compiles what is compiled soon.
         step: called with a few words before each piece of work.
     """
 
@@ -44,7 +44,7 @@ class Settings:
     rounds: int = 21
     limit: float = 60.0
     threads: int = 1
-    again: int = 5
+    again: int = 3
     step: Callable[[str], None] = field(default=lambda _: None)
 
 
@@ -56,7 +56,8 @@ class Result:
         workload: its name.
         points: how many.
         compared: at how many of them values were compared.
-        seconds: of each peer, by round; a slow one takes part in the first rounds only.
+        fresh: seconds of each peer, by round, for results in new arrays; a slow one is in the first rounds only.
+        given: the same into arrays that the peer is given, if it can be.
         errors: of each peer.
         absent: why a peer is not there.
         threads: in how many a call ran: seconds are processor time in one, time on the clock in several.
@@ -65,23 +66,50 @@ class Result:
     workload: str
     points: int
     compared: int
-    seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    fresh: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    given: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     errors: dict[str, Errors] = field(default_factory=dict[str, Errors])
     absent: dict[str, str] = field(default_factory=dict[str, str])
     threads: int = 1
 
-    def ratios(self, peer: str) -> tuple[float, float, float]:
-        """Return quartiles of symgrad / peer over the rounds: lower, median, upper."""
-        ours, theirs = self.seconds[SYMGRAD], self.seconds[peer]
-        found = [a / b for a, b in zip(ours, theirs, strict=False)]
-        if len(found) == 1:
-            return found[0], found[0], found[0]
-        low, middle, high = statistics.quantiles(found, n=4, method="inclusive")
-        return low, middle, high
+    @property
+    def ways(self) -> tuple[dict[str, list[float]], ...]:
+        """Like is compared with like: results in new arrays, and results in given ones."""
+        return self.fresh, self.given
 
-    def median(self, peer: str) -> float:
-        """Return seconds a call."""
-        return statistics.median(self.seconds[peer])
+    def slowest(self, peer: str) -> float:
+        """Return the seconds of a call, the slower way."""
+        return max(statistics.median(way[peer]) for way in self.ways if peer in way)
+
+    def largest_ratio(self, peer: str) -> float:
+        """Return symgrad / peer, the less favourable way."""
+        return max(ratios(way, peer)[1] for way in self.ways if peer in way)
+
+
+def ratios(
+    seconds: Mapping[str, Sequence[float]], peer: str, mine: str = SYMGRAD
+) -> tuple[float, float, float]:
+    """Return quartiles of symgrad / peer over the rounds: lower, median, upper."""
+    found = [a / b for a, b in zip(seconds[mine], seconds[peer], strict=False)]
+    if len(found) == 1:
+        return found[0], found[0], found[0]
+    low, middle, high = statistics.quantiles(found, n=4, method="inclusive")
+    return low, middle, high
+
+
+@dataclass(slots=True)
+class First:
+    """From the start of a process to its first result.
+
+    Attributes:
+        processor: seconds of processor time of each script, by round.
+        wall: the same on the clock.
+        absent: why a peer is not there.
+    """
+
+    processor: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    wall: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    absent: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(slots=True)
@@ -91,7 +119,8 @@ class Board:
     Attributes:
         results: in the order of measurement.
         compiled: workload -> peer -> seconds, one for each fresh process.
-        phases: workload -> part of symgrad's compiling, the first on a machine, again, and better code -> seconds.
+        phases: workload -> quick code, or better code -> part of compiling it -> seconds.
+        first: the first result of a fresh process.
         versions: of each peer.
         machine: in words.
         command: what was run.
@@ -99,7 +128,10 @@ class Board:
 
     results: list[Result] = field(default_factory=list[Result])
     compiled: dict[str, dict[str, list[float]]] = field(default_factory=dict[str, dict[str, list[float]]])
-    phases: dict[str, dict[str, list[float]]] = field(default_factory=dict[str, dict[str, list[float]]])
+    phases: dict[str, dict[str, dict[str, list[float]]]] = field(
+        default_factory=dict[str, dict[str, dict[str, list[float]]]]
+    )
+    first: First = field(default_factory=First)
     versions: dict[str, str] = field(default_factory=dict[str, str])
     machine: str = ""
     command: str = ""
@@ -107,7 +139,7 @@ class Board:
     def of(self, threads: int) -> Board:
         """Return what was measured in a number of threads."""
         found = replace(self, results=[r for r in self.results if r.threads == threads])
-        return found if threads == 1 else replace(found, compiled={}, phases={})
+        return found if threads == 1 else replace(found, compiled={}, phases={}, first=First())
 
     @property
     def threads(self) -> list[int]:
@@ -122,12 +154,15 @@ class Board:
             Result(**{**r, "errors": {p: Errors(**e) for p, e in r["errors"].items()}})
             for r in stored["results"]
         ]
-        return cls(**{**stored, "results": results})
+        return cls(**{**stored, "results": results, "first": First(**stored["first"])})
 
 
-# A sampled call that takes long is not repeated as often.
-_ENOUGH_S = 15.0
+# A sampled call that takes long is not repeated as often, nor is compiling that does.
+_ENOUGH_S = 6.0
+_SOON_S = 2.0
 _ANSWER_S = 300.0
+PARTS = (SYMGRAD, QUICK)
+"""Whose compiling is told in parts."""
 
 
 def measure(board: Board, name: str, settings: Settings) -> None:
@@ -190,47 +225,40 @@ def _not_in_vain(board: Board, name: str, peer: str) -> None:
 
 
 def _begun(board: Board, name: str, peer: str, settings: Settings) -> Worker:
-    """Return a process that has imported what it needs."""
+    """Return a process that has imported what it needs, and has compiled the small formula."""
     _not_in_vain(board, name, peer)
     worker = Worker(peer, name, python_for(peer, settings.pythons), settings.threads)
     board.versions[peer] = worker.ask("ready", limit=_ANSWER_S)["version"]
+    worker.ask("warm_up", limit=_ANSWER_S)
     return worker
 
 
 def _compiled(board: Board, name: str, peer: str, worker: Worker, settings: Settings) -> Worker:
-    """Return a process that has compiled the workload; symgrad's figure is of several of them.
-
-    It compiles quickly at first, and better when that pays. What it takes until the first result is the former; what
-    a point takes is measured with the latter. One process more finds nothing on disk of what kernels share.
-    """
-    limit = settings.limit if peer not in OURS else _ANSWER_S
+    """Return a process that has compiled the workload; the figure is of several of them, where that is soon done."""
+    alone = settings.threads == 1
     taken: list[float] = []
-    if settings.threads == 1:
+    phases: dict[str, list[float]] = {}
+    if alone:
         board.compiled[name][peer] = taken
-    if settings.threads == 1 and peer == SYMGRAD:
-        first = board.phases.setdefault(name, {}).setdefault("first", [])
-        while not first or (not settings.quick and len(first) < settings.again and first[-1] < _ENOUGH_S):
-            worker.ask("keep_nothing", limit=limit)
-            first.append(worker.ask("compile", settings.quick, limit=limit)["phases"]["compile"])
-            worker.close()
-            worker = _begun(board, name, peer, settings)
+        if peer in PARTS:
+            board.phases.setdefault(name, {})[peer] = phases
+
+    def note(part: str, seconds: float) -> None:
+        phases.setdefault(part, []).append(seconds)
+
     while True:
-        answer = worker.ask("compile", settings.quick, limit=limit)
+        answer = worker.ask("compile", settings.quick, limit=settings.limit)
         taken.append(answer["seconds"])
-        if peer != SYMGRAD:
-            return worker
-        if settings.threads > 1:
-            worker.ask("better", BETTER, limit=limit)
-            return worker
-        phases = board.phases.setdefault(name, {})
-        for phase, seconds in answer["phases"].items():
-            phases.setdefault(phase, []).append(seconds)
-        last = settings.quick or len(taken) >= settings.again or taken[-1] > _ENOUGH_S
-        if taken[-1] <= _ENOUGH_S:
-            phases.setdefault("again", []).append(worker.ask("again", limit=limit)["seconds"])
-        if last:
-            better = worker.ask("better", BETTER, limit=limit)["phases"]
-            phases.setdefault(BETTER, []).append(better["compile"])
+        for part, seconds in answer["phases"].items():
+            note(part, seconds)
+        soon = taken[-1] <= _SOON_S and alone
+        if soon and peer in PARTS:
+            note("again", worker.ask("again", limit=settings.limit)["seconds"])
+            nothing = _begun(board, name, peer, settings)
+            nothing.ask("keep_nothing", limit=settings.limit)
+            note("first", nothing.ask("compile", settings.quick, limit=settings.limit)["phases"]["compile"])
+            nothing.close()
+        if settings.quick or not soon or len(taken) >= settings.again:
             return worker
         worker.close()
         worker = _begun(board, name, peer, settings)
@@ -248,14 +276,15 @@ def _rounds(result: Result, workers: dict[str, Worker], settings: Settings) -> N
             if peer != SYMGRAD and spent[peer] > _ENOUGH_S:
                 continue
             try:
-                seconds = workers[peer].ask("sample", limit=_ANSWER_S)["seconds"]
+                found = workers[peer].ask("sample", limit=_ANSWER_S)
             except UnableError as reason:
                 result.absent[peer] = str(reason)
-                result.errors.pop(peer, None)
-                result.seconds.pop(peer, None)
+                for told in (result.errors, *result.ways):
+                    told.pop(peer, None)
                 del workers[peer]
                 continue
-            result.seconds.setdefault(peer, []).append(seconds)
+            for way, seconds in found.items():
+                getattr(result, way).setdefault(peer, []).append(seconds)
             now = os.times().elapsed
             spent[peer] += now - before
             before = now

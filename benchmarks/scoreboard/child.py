@@ -1,6 +1,6 @@
 """One peer with one workload, in a process of its own: `python -m benchmarks.scoreboard.child PEER WORKLOAD THREADS`.
 
-It compiles, then waits: a line of JSON in asks for one thing, a line out answers. What a peer prints goes to stderr.
+A line of JSON in asks for one thing, a line out answers. What a peer prints goes to stderr.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -19,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.scoreboard.peers import PEERS, Bind, Run, UnableError
-from benchmarks.scoreboard.pointwise import Pointwise
+from benchmarks.scoreboard.pointwise import SMALLEST, Pointwise
+from benchmarks.scoreboard.programs import Program
 from benchmarks.scoreboard.workloads import WORKLOADS, inputs_of, sizes_of
 
 __all__ = ["main", "packed", "unpacked"]
@@ -57,7 +60,7 @@ class Child:
         self.module = import_module(f"benchmarks.scoreboard.peers.{self.peer.module}")
         self.bind: Bind | None = None
         self.run: Run | None = None
-        self.calls = 1
+        self.calls: dict[str, int] = {}
 
     def ready(self) -> dict[str, Any]:
         try:
@@ -65,36 +68,40 @@ class Child:
         except PackageNotFoundError:
             return {"version": getattr(import_module(self.peer.package), "__version__", "")}
 
+    def warm_up(self) -> dict[str, Any]:
+        """Compile a small formula, the same in every process, and call it.
+
+        Whoever imports what compiling needs when it is first needed, or finds out about the machine then, has done so.
+        """
+        with suppress(UnableError):  # it cannot express the formula
+            self._first_run(SMALLEST, SMALLEST.inputs_at(SMALLEST.points[0]))
+        return {}
+
     def compile(self, quick: bool) -> dict[str, Any]:
         """Compile up to the end of the first call, which is where many peers do it."""
         inputs = inputs_of(self.workload, min(sizes_of(self.workload, quick)))
+        gc.collect()
         start = seconds()
-        bind = self._prepared()
-        self.bind = bind
-        run = bind(inputs)
-        run.call()  # the run has what the call reads
+        self.bind = self._first_run(self.workload, inputs)
         return {"seconds": seconds() - start, "phases": dict(getattr(self.module, "PHASES", {}))}
+
+    def _first_run(self, workload: Pointwise | Program, inputs: Any) -> Bind:
+        bind: Bind = self.module.prepare(workload, self.peer.variant, self.threads)
+        run = bind(inputs)
+        run.fresh()  # the run has what the call reads
+        return bind
 
     def keep_nothing(self) -> dict[str, Any]:
         """Compile from now on as the first process on a machine does, which finds no code on disk."""
         os.environ["SYMGRAD_CACHE"] = ""
         return {}
 
-    def _prepared(self, variant: str | None = None) -> Bind:
-        return self.module.prepare(self.workload, variant or self.peer.variant, self.threads)
-
-    def better(self, variant: str) -> dict[str, Any]:
-        """Take another variant of the peer for what follows: the code to which it changes by itself, later."""
-        self.bind = self.run = None
-        self.bind = self._prepared(variant)
-        return {"phases": dict(self.module.PHASES)}
-
     def again(self) -> dict[str, Any]:
-        """Compile once more, in a process that has compiled before."""
+        """Compile the same once more."""
         self.bind = self.run = None
         gc.collect()
         start = seconds()
-        self.bind = self._prepared()
+        self.bind = self.module.prepare(self.workload, self.peer.variant, self.threads)
         return {"seconds": seconds() - start}
 
     def points(self, count: int) -> dict[str, Any]:
@@ -102,38 +109,48 @@ class Child:
         assert self.bind is not None
         self.run = None  # its arrays are let go of before the next ones are made
         self.run = self.bind(inputs_of(self.workload, count))
-        self.run.call()
+        gc.unfreeze()
         gc.collect()
         gc.freeze()
         gc.disable()
-        # The least of some: a kernel may still prepare itself in its first calls.
-        once = self._timed(1)
-        if once < SLOW_S:
-            once = max(min(once, self._timed(1), self._timed(1)), 1e-7)
-        self.calls = max(1, min(MOST_CALLS, math.ceil(SAMPLE_S / once)))
-        return {"seconds": once}
+        for way, call in self._ways():
+            call()
+            # The least of some: a kernel may still prepare itself in its first calls.
+            once = self._timed(call, 1)
+            if once < SLOW_S:
+                once = max(min(once, self._timed(call, 1), self._timed(call, 1)), 1e-7)
+            self.calls[way] = max(1, min(MOST_CALLS, math.ceil(SAMPLE_S / once)))
+        return {}
+
+    def _ways(self) -> list[tuple[str, Callable[[], Any]]]:
+        assert self.run is not None
+        ways = [("fresh", self.run.fresh), ("given", self.run.given)]
+        return [(way, call) for way, call in ways if call is not None]
 
     def values(self, count: int) -> dict[str, Any]:
         """Return all outputs, at the first points."""
         assert self.run is not None
-        found = [np.asarray(v) for v in self.run.outputs(self.run.call())]
+        ways = [[np.asarray(v) for v in self.run.outputs(call())] for _, call in self._ways()]
         if isinstance(self.workload, Pointwise):
-            found = [v[:count] for v in found]
-        return {"values": [packed(v) for v in found]}
+            ways = [[v[:count] for v in way] for way in ways]
+        for v, w in zip(ways[0], ways[-1], strict=True):
+            if not np.allclose(v, w, rtol=1e-9, atol=1e-9 * np.max(np.abs(v), initial=0.0), equal_nan=True):
+                raise UnableError("given arrays for its results, it computes others")
+        return {"values": [packed(v) for v in ways[0]]}
 
     def sample(self) -> dict[str, Any]:
-        assert self.run is not None
-        if self.calls > 1:
-            self.run.call()  # others have used the caches since
-        taken = self._timed(self.calls)
+        """Return the seconds of a call, each way."""
+        found: dict[str, float] = {}
+        for way, call in self._ways():
+            if self.calls[way] > 1:
+                call()  # others have used the caches since
+            found[way] = self._timed(call, self.calls[way])
         if self.threads > 1:
             wait_for_threads()
-        return {"seconds": taken}
+        return found
 
-    def _timed(self, calls: int) -> float:
+    def _timed(self, call: Callable[[], Any], calls: int) -> float:
         """Return the seconds of a call: of one thread processor time, of several the time on the clock."""
-        assert self.run is not None
-        call = self.run.call
         clock = time.process_time if self.threads == 1 else time.perf_counter
         start = clock()
         for _ in range(calls):

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scoreboard.board import Board
+from benchmarks.scoreboard.board import Board, ratios
 from benchmarks.scoreboard.peers import OURS, PEERS, SYMGRAD
 from benchmarks.scoreboard.programs import Program
 from benchmarks.scoreboard.workloads import WORKLOADS
@@ -26,16 +26,16 @@ def draw(board: Board, path: Path) -> None:
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle
 
-    results = [r for r in board.of(1).results if SYMGRAD in r.seconds]
-    peers = [p for p in PEERS if p not in (*OURS, "copy") and any(p in r.seconds for r in results)]
+    results = [r for r in board.of(1).results if SYMGRAD in r.fresh]
+    peers = [p for p in PEERS if p not in (*OURS, "copy") and any(p in r.fresh for r in results)]
     figure, axes = plt.subplots(figsize=(2.6 + 0.72 * len(peers), 1.7 + 0.36 * len(results)))
     colours: Any = plt.get_cmap("RdBu_r")
     for row, result in enumerate(results):
         for column, peer in enumerate(peers):
-            if peer not in result.seconds:
+            if peer not in result.fresh:
                 axes.text(column, row, "–", ha="center", va="center", color="0.7")
                 continue
-            ratio = result.ratios(peer)[1]
+            ratio = ratios(result.fresh, peer)[1]
             place = 0.5 + 0.5 * max(-1.0, min(1.0, math.log(ratio) / math.log(FARTHEST)))
             axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, color=colours(place), lw=0))
             strong = abs(place - 0.5) > 0.25
@@ -59,7 +59,8 @@ def draw(board: Board, path: Path) -> None:
     for side in axes.spines.values():
         side.set_visible(False)
     axes.set_xlabel(
-        "symgrad's time divided by the peer's: blue, below 1, symgrad is faster; – no figure, see the tables"
+        "symgrad's time divided by the peer's, results in new arrays: blue, below 1, symgrad is faster; "
+        "– no figure, see the tables"
     )
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.published import pbe_correlation, random_points
 from benchmarks.scoreboard.tape import Tape, Variable, indices, namespace, partials
 
-__all__ = ["POINTWISE", "Pointwise", "graph"]
+__all__ = ["POINTWISE", "SMALLEST", "Pointwise", "graph"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +233,18 @@ def pbe_to(order: int) -> Pointwise:
         note="Of the energy symgrad computes a form that keeps its digits, peers the published one, which is shorter",
     )
 
+
+SMALLEST = Pointwise(
+    "x*y and both partials",
+    ("x", "y"),
+    (0, 1),
+    lambda m, x, y: [x * y],
+    uniform((-3, 3), (-3, 3)),
+    (1_000,),
+    text="x : real\ny : real\nf = x*y",
+    by_hand=lambda x, y: (x * y, y, x),
+)
+"""What every process compiles before it compiles a workload."""
 
 POINTWISE: Mapping[str, Pointwise] = {
     "W1": Pointwise(

@@ -19,12 +19,14 @@ from benchmarks.arrays import ONE_THREAD
 from benchmarks.measure import ROOT
 from benchmarks.scoreboard.peers import OURS, PEERS, Peer, UnableError
 
-__all__ = ["LATE", "Worker", "python_for", "pythons"]
+__all__ = ["LATE", "Worker", "environment", "python_for", "pythons"]
 
 # What a peer finds out about the machine once, and keeps for its other processes.
 _KEPT = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 LATE = "compile: not done"
+# XLA asks for NPROC, and has a pool of so many threads.
 _COUNTED = (
+    "NPROC",
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -59,18 +61,19 @@ def python_for(name: str, available: Sequence[tuple[str, frozenset[str]]]) -> st
     raise UnableError("not installed")
 
 
-def _environment(peer: Peer, python: str, threads: int) -> dict[str, str]:
+def environment(peer: Peer, python: str, threads: int) -> dict[str, str]:
+    """Return the variables of a process: threads as many as are asked for, and where a peer keeps what on disk."""
     found = {
         **os.environ,
         **ONE_THREAD,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
         "TORCHINDUCTOR_CACHE_DIR": _KEPT.name,
+        "PYTENSOR_FLAGS": f"base_compiledir={_KEPT.name}",
         **dict.fromkeys(_COUNTED, str(threads)),
         **peer.environment,
     }
-    if threads > 1:
-        found |= {"XLA_FLAGS": "", "NPROC": str(threads)}  # XLA asks the latter for the size of its pool
-    if "svml" in peer.variant:  # the wheel of icc-rt has it where no loader looks
+    # The wheel of icc-rt has SVML where no loader looks; PyTensor compiles by Numba.
+    if "svml" in peer.variant or peer.package == "pytensor":
         libraries = str(Path(python).parent.parent / "lib")
         found["LD_LIBRARY_PATH"] = os.pathsep.join(
             filter(None, [libraries, os.environ.get("LD_LIBRARY_PATH")])
@@ -88,7 +91,11 @@ class Worker:
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.scoreboard.child", name, workload, str(threads)],
             cwd=self._folder.name,
-            env=_environment(PEERS[name], python, threads),
+            env={
+                **environment(PEERS[name], python, threads),
+                # What it compiled in an earlier process is not found: nobody's compile time is that of a second time.
+                "PYTENSOR_FLAGS": f"base_compiledir={self._folder.name}",
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
 
 from benchmarks.scoreboard.accuracy import Errors
 from benchmarks.scoreboard.aims import findings
-from benchmarks.scoreboard.board import Board, Result
-from benchmarks.scoreboard.peers import BETTER, PEERS, SYMGRAD
+from benchmarks.scoreboard.board import Board, Result, ratios
+from benchmarks.scoreboard.first import BASELINE
+from benchmarks.scoreboard.peers import PEERS, SYMGRAD
 from benchmarks.scoreboard.pointwise import Pointwise
 from benchmarks.scoreboard.programs import Program
 from benchmarks.scoreboard.workloads import WORKLOADS
@@ -44,7 +45,7 @@ def sheets(board: Board, short: bool = False) -> Iterator[Sheet]:
                 _threaded(board, threads),
             ]
     found += [_of_result(r) for r in board.results if r.threads == 1 or not short]
-    found += [_compiling(board), _phases(board)]
+    found += [_compiling(board), _phases(board), _first(board)]
     yield from (sheet for sheet in found if sheet.rows)
 
 
@@ -60,7 +61,7 @@ def _threaded(board: Board, threads: int) -> Sheet:
     """The ratios of all peers, at the largest number of points of each workload."""
     largest: dict[str, Result] = {}
     for r in board.of(threads).results:
-        if SYMGRAD in r.seconds and (r.workload not in largest or r.points > largest[r.workload].points):
+        if SYMGRAD in r.fresh and (r.workload not in largest or r.points > largest[r.workload].points):
             largest[r.workload] = r
     head = [n if r.points == 1 else f"{n}, {r.points:,} points" for n, r in largest.items()]
     rows: list[tuple[str, ...]] = []
@@ -72,18 +73,18 @@ def _threaded(board: Board, threads: int) -> Sheet:
         f"{title_of_threads(threads)}: symgrad / peer",
         ("", "its threads", *head),
         rows,
-        "Medians over the rounds of symgrad's time divided by the peer's, both on the clock; for symgrad the time of a "
-        "point, or of a call where there are none. A call runs in several threads where symgrad, or the peer, deems it "
-        "worth it. Compiling is told for one thread.",
+        "Medians over the rounds of symgrad's time divided by the peer's, both on the clock, results in new arrays; "
+        "for symgrad the time of a point, or of a call where there are none. A call runs in several threads where "
+        "symgrad, or the peer, deems it worth it. Compiling is told for one thread.",
     )
 
 
 def _ratio(result: Result, peer: str) -> str:
-    if peer not in result.seconds:
+    if peer not in result.fresh:
         return ""
-    return (
-        duration(result.median(peer) / result.points) if peer == SYMGRAD else f"{result.ratios(peer)[1]:.2g}"
-    )
+    if peer == SYMGRAD:
+        return duration(statistics.median(result.fresh[peer]) / result.points)
+    return f"{ratios(result.fresh, peer)[1]:.2g}"
 
 
 def title_of_threads(threads: int) -> str:
@@ -116,24 +117,26 @@ def ulps(errors: Errors | None) -> tuple[str, str]:
 
 def _of_result(result: Result) -> Sheet:
     rows: list[tuple[str, ...]] = []
-    for peer in sorted(result.seconds, key=result.median):
-        spread = ""
-        if peer != SYMGRAD and SYMGRAD in result.seconds:
-            low, middle, high = result.ratios(peer)
-            spread = f"{middle:.2g} ({low:.2g} to {high:.2g})"
-        time = duration(result.median(peer) / result.points)
-        rows.append((PEERS[peer].title, time, spread, *ulps(result.errors.get(peer))))
-    whole = isinstance(WORKLOADS[result.workload], Program)
-    head = ("", "a call" if whole else "a point", "symgrad / it", "worst error", "median error")
-    return Sheet(title_of(result), head, rows, _below(result))
+    for peer in sorted(result.fresh, key=lambda p: statistics.median(result.fresh[p])):
+        cells = [cell for way in result.ways for cell in _timed(way, peer, result.points)]
+        rows.append((PEERS[peer].title, *cells, *ulps(result.errors.get(peer))))
+    one = "a call" if isinstance(WORKLOADS[result.workload], Program) else "a point"
+    head = ("", f"{one}, new arrays", "symgrad / it", f"{one}, given arrays", "symgrad / it")
+    return Sheet(title_of(result), (*head, "worst error", "median error"), rows, _below(result))
+
+
+def _timed(seconds: Mapping[str, Sequence[float]], peer: str, points: int) -> tuple[str, str]:
+    """Return the time and symgrad's ratio to it as text."""
+    if peer not in seconds:
+        return "", ""
+    time = duration(statistics.median(seconds[peer]) / points)
+    if peer == SYMGRAD or SYMGRAD not in seconds:
+        return time, ""
+    low, middle, high = ratios(seconds, peer)
+    return time, f"{middle:.2g} ({low:.2g} to {high:.2g})"
 
 
 def _below(result: Result) -> str:
-    reasons: dict[str, list[str]] = {}
-    for peer, reason in result.absent.items():
-        if peer != "copy":
-            reasons.setdefault(reason, []).append(PEERS[peer].title)
-    told = "; ".join(f"{', '.join(peers)}: {reason}" for reason, peers in reasons.items())
     workload = WORKLOADS[result.workload]
     if isinstance(workload, Pointwise):
         relative = "each value" if workload.relative_to == "each" else "the largest result at the point"
@@ -141,7 +144,46 @@ def _below(result: Result) -> str:
         compared = f"Errors at {result.compared} points, relative to {relative}.{note}"
     else:
         compared = "Errors of all entries, relative to the largest entry of the array."
-    return compared + (f" Not here: {told}." if told else "")
+    absent = {p: reason for p, reason in result.absent.items() if p != "copy"}
+    return " ".join(filter(None, [compared, _absent(absent, lambda p: PEERS[p].title)]))
+
+
+def _absent(absent: Mapping[str, str], title: Callable[[str], str]) -> str:
+    """Return who is not there and why, each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in absent.items():
+        reasons.setdefault(reason, []).append(title(name))
+    told = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+    return f"Not here: {told}." if told else ""
+
+
+def _first(board: Board) -> Sheet:
+    """From the start of a process to its first result."""
+    first = board.first
+    rows: list[tuple[str, ...]] = []
+    for name in sorted(first.processor, key=lambda n: statistics.median(first.processor[n])):
+        times = ""
+        if BASELINE in first.processor and name != BASELINE:
+            low, middle, high = ratios(first.processor, BASELINE, name)
+            times = f"{middle:.2g} ({low:.2g} to {high:.2g})"
+        processor, wall = (duration(statistics.median(t[name])) for t in (first.processor, first.wall))
+        rows.append((title_of_script(name), processor, times, wall))
+    below = (
+        "From `python` to the array: each peer's script imports it, has W2 and its partials by the peer's own means, "
+        "or written out where it has none, compiles them, and calls that once at 1,000 points. Whole processes in "
+        "turns, with those that they start; everyone's bytecode is there, and what each keeps on disk by itself. Of "
+        "symgrad that is the code of functions that all kernels share; once more it runs with nothing on disk."
+    )
+    return Sheet(
+        "The first result of a fresh process",
+        ("", "processor time", "times the imports", "on the clock"),
+        rows,
+        " ".join(filter(None, [below, _absent(first.absent, title_of_script)])),
+    )
+
+
+def title_of_script(name: str) -> str:
+    return PEERS[name].title if name in PEERS else f"`{name}` alone" if name == BASELINE else name
 
 
 def _compiling(board: Board) -> Sheet:
@@ -152,35 +194,35 @@ def _compiling(board: Board) -> Sheet:
         for name, taken in board.compiled.items()
     ]
     return Sheet(
-        "Compiling, once in a fresh process",
+        "Compiling",
         ("", *(PEERS[p].title for p in peers)),
         rows,
-        "From the formula to the end of the first call, imports apart: processor time, with the compilers that a peer "
-        "starts. For symgrad that is the median of several processes, and of formulas its quick code; a point is "
-        "measured with its better code, which takes over when it pays.",
+        "From the formula to the end of the first call: processor time, with the compilers that a peer starts. "
+        "Everyone does it in a fresh process that has compiled one small formula before, `x*y` with both partials "
+        "(only Libxc does not have it), so that imports are not counted. A figure is the median of three processes, "
+        "or of one where it takes more than two seconds; all have the same limit of time on the clock. By default "
+        "symgrad takes the time of its quick code, and later, when that pays, the time of better code more.",
     )
 
 
 def _phases(board: Board) -> Sheet:
-    names = ("read", "derive", "compile")
+    parts = ("read", "derive", "compile", "first", "again")
     rows = [
         (
             workload,
-            *(
-                duration(statistics.median(found[n])) if found.get(n) else ""
-                for n in (*names, "first", BETTER, "again")
-            ),
+            PEERS[code].title,
+            *(duration(statistics.median(found[p])) if found.get(p) else "" for p in parts),
         )
-        for workload, found in board.phases.items()
+        for workload, codes in board.phases.items()
+        for code, found in codes.items()
+        if found
     ]
     return Sheet(
         "Of that: symgrad's parts",
-        ("", "read or build", "derive", "compile", "nothing kept", "compile better code", "all once more"),
+        ("", "", "read or build", "derive", "compile", "compile, nothing on disk", "all once more"),
         rows,
-        "Reading the first text in a process reads the tables of the parser. Where nothing is kept, the inner loop and "
-        "the functions that kernels share are compiled, too, which happens once on a machine: then they are on disk. "
-        "The last columns are the compilation of better code, which of array programs is the only one, and everything "
-        "again, in the same process.",
+        "Where nothing is on disk, the functions that kernels share are compiled, too, which happens once on a "
+        "machine; the last column is everything again, in the same process. Array programs have no quick code.",
     )
 
 
@@ -207,8 +249,13 @@ def page(board: Board, picture: str) -> str:
         "quartiles: below 1, symgrad is faster. An error is a multiple of 2**-52, about one unit in the last place,",
         "against values with at least forty digits (formulas in mpmath, arrays in ball arithmetic).",
         "",
+        "Like is compared with like: results in new arrays, which everyone can return, and results in arrays that",
+        "were made before, among those that can be given them. An aim counts the less favourable of the two; the",
+        "picture shows the first. The quick code that symgrad compiles at first, and the better code that takes over",
+        "when it pays, are two rows: each with its own compile time and its own speed.",
+        "",
         f"- Machine: {board.machine}",
-        f"- Command: `{board.command}`; `make bench` runs it after `make peers`",
+        f"- Command: `{board.command}`; `make board` runs it after `make peers`",
         "",
         f"![symgrad's time divided by each peer's]({picture})",
         "",

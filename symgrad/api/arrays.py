@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from symgrad.api.expr import Expr, built, node_of
+from symgrad.api.expr import Expr, Operand, built, node_of
 from symgrad.ops import build, products
 
 __all__ = [
@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 Axis: TypeAlias = "int | tuple[int, ...] | None"
-Operand: TypeAlias = "Expr | int | float"
 
 # --------------------------------------------------------------------------------------------------------- reductions
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from symgrad.api.expr import Expr, as_expr, node_of
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
 from symgrad.api.residuals import residuals
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import MissingInputError, NotInProgramError, UsageError
+from symgrad.errors import MissingInputError, NotInProgramError, NumberTooLargeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node, growing
-from symgrad.ir.listing import suggest
+from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
@@ -122,7 +123,7 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
     if item not in known:
         raise NotInProgramError(
             f"'{item}' is not an input",
-            expected="one of " + ", ".join(known) if known else None,
+            expected=one_of(known),
             cure=suggest(item, known),
         )
     return known[item]
@@ -166,7 +167,8 @@ def _arranged(exprs: Sequence[Expr], *, fast: bool) -> tuple[list[Node], frozens
     size = len(topological(derived))
     direct = derived
     if size > _SMALL:
-        direct = rescaled(gathered(regrouped(derived, primal), primal), primal)
+        with suppress(NumberTooLargeError):  # numbers that would be too long stay where they are
+            direct = rescaled(gathered(regrouped(derived, primal), primal), primal)
     if size > _CANONICAL_UP_TO:
         rewritten = dict(zip(derived, direct, strict=True))
     elif derived:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from symgrad.api.equations import Equation, equations_of
-from symgrad.api.expr import Expr, as_expr, node_of
+from symgrad.api.expr import Expr, Operand, as_expr, node_of
+from symgrad.api.inputs import listings_of
 from symgrad.api.targets import (
     Wrt,
+    Wrts,
     differentiable,
-    listings_of,
     many,
-    nothing_among,
+    one_each,
     origins_of,
     targets,
     targets_of,
 )
 from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.vjp import pull_back
+from symgrad.backward.zeros import unmoved
 from symgrad.errors import NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ops.layout import full, text
@@ -26,7 +28,11 @@ from symgrad.ops.layout import full, text
 __all__ = ["Derivatives", "derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
 
-def grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> Any:
+@overload
+def grad(y: Expr, wrt: Wrt) -> Expr: ...
+@overload
+def grad(y: Expr, wrt: Wrts) -> list[Expr]: ...
+def grad(y: Expr, wrt: Wrt | Wrts) -> Any:
     """Return the gradient of a scalar expression.
 
     Args:
@@ -100,15 +106,17 @@ def gradients(
     if grad_ys is None:
         seeds = [as_node(1)] * len(outputs)
     else:
-        given = list(cast("Sequence[Any]", grad_ys)) if isinstance(grad_ys, list | tuple) else [grad_ys]
-        if len(given) != len(outputs):
-            raise UsageError(f"{len(given)} grad_ys for {len(outputs)} ys", expected="one for each, or None")
+        given = one_each(grad_ys, not isinstance(ys, list | tuple), len(outputs), "grad_ys", "ys")
         seeds = [as_node(1) if g is None else node_of(g) for g in given]
-    stopped = targets(outputs, [] if stop_gradients is None else many(stop_gradients))
+    stopped = targets(outputs, [] if stop_gradients is None else stop_gradients)
     return _gradients(outputs, list(many(xs)), seeds, stopped)
 
 
-def value_and_grad(y: Expr, wrt: Wrt | Sequence[Wrt]) -> tuple[Expr, Any]:
+@overload
+def value_and_grad(y: Expr, wrt: Wrt) -> tuple[Expr, Expr]: ...
+@overload
+def value_and_grad(y: Expr, wrt: Wrts) -> tuple[Expr, list[Expr]]: ...
+def value_and_grad(y: Expr, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
     """Return an expression and its gradient, as one shared graph.
 
     Args:
@@ -179,10 +187,8 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
     outputs = [differentiable(e) for e in many(y)]
     if not outputs:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
-    moving = targets(outputs, many(xs))
-    given = list(cast("Sequence[Any]", tangents)) if isinstance(tangents, list | tuple) else [tangents]
-    if len(given) != len(moving):
-        raise UsageError(f"{len(given)} tangents for {len(moving)} xs", expected="one for each")
+    moving = targets(outputs, xs)
+    given = one_each(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
     directions = {t: node_of(v) for t, v in zip(moving, given, strict=True)}
     for target, direction in directions.items():
         if target.shape != direction.shape and not direction.is_number():
@@ -193,14 +199,17 @@ def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any
         [e.node for e in outputs], {t: v for t, v in directions.items() if t.dtype == "real"}
     )
     listings, origins = listings_of(outputs), origins_of(outputs)
+    still = [e.node for e, tangent in zip(outputs, nodes, strict=True) if tangent.is_number(0)]
     moved = [t for t, v in directions.items() if not v.is_number(0)]
+    reasons = dict(zip(still, unmoved(still, moved), strict=True))
+    sources = (*moving, *directions.values())
     made = [
         Expr(
             full(tangent, e.shape),
             listings=listings,
-            nothing=nothing_among(e.node, moved) if tangent.is_number(0) else None,
+            nothing=str(reasons[e.node]) if tangent.is_number(0) else None,
             origins=origins,
-            sources=(*moving, *directions.values()),
+            sources=sources,
         )
         for e, tangent in zip(outputs, nodes, strict=True)
     ]
@@ -299,7 +308,7 @@ def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivative
     return Derivatives(exprs, made)
 
 
-def stop_gradient(x: Any) -> Expr:
+def stop_gradient(x: Operand) -> Expr:
     """Return x as a value that differentiation takes for a constant, at every order.
 
     Args:
@@ -323,7 +332,7 @@ def _cotangent_like(output: Expr) -> str | None:
 
 
 def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped: Sequence[Node]) -> Any:
-    by = targets(outputs, many(wrt))
+    by = targets(outputs, wrt)
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
             raise ShapeError(
@@ -332,7 +341,7 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
                 cure=_cotangent_like(output),
             )
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
-    listings, origins = listings_of(outputs), origins_of(outputs)
+    listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
     made = [
         Expr(
             g,
@@ -340,7 +349,7 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
             traces=(trace,),
             nothing=None if n is None else str(n),
             origins=origins,
-            sources=(*by, *seeds),
+            sources=sources,
         )
         for g, n in zip(trace.gradients, trace.nothing, strict=True)
     ]

@@ -9,6 +9,7 @@ from typing import Any, cast
 from symgrad.errors import DeclarationError, UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import one_of
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
@@ -66,9 +67,7 @@ def within(
         is_complex = _COMPLEX in texts.values()
     unknown = next((name for name in texts if name not in symbols), None)
     if unknown is not None:
-        raise UsageError(
-            f"the domain is of '{unknown}', which neither side reads", expected="one of " + ", ".join(symbols)
-        )
+        raise UsageError(f"the domain is of '{unknown}', which neither side reads", expected=one_of(symbols))
     declared = {
         symbols[name]: _anew(symbols[name], text, sizes or {})
         for name, text in texts.items()

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
-from symgrad.api.convert import node_of
+from symgrad.api.convert import expressions_in, foreign, left_to_its_class, node_of
 from symgrad.api.equations import Equation, equations_of
 from symgrad.api.forms import Forms
-from symgrad.api.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
+from symgrad.api.inputs import (
+    array_program,
+    inputs_of,
+    known_symbols,
+    listings_of,
+    sizes_by_name,
+    unbound_sizes,
+    union,
+)
 from symgrad.backward.trace import Trace
 from symgrad.errors import (
     NotInProgramError,
@@ -22,15 +33,19 @@ from symgrad.errors import (
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.inputs import bind
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.layout import full
 from symgrad.ops.layout import text as shape_text
 
-__all__ = ["Expr", "ExprLike", "apply_op", "as_expr", "built", "handle", "node_of"]
+__all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "built", "handle", "node_of"]
 
-ExprLike: TypeAlias = "Expr | int | float | Fraction"
+ExprLike: TypeAlias = "Expr | int | float | Fraction | Decimal | np.number[Any] | np.bool_"
+"""What operators take beside an expression: numbers, each exact (a float stands for the decimal it prints)."""
+
+Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
+"""What functions take: what operators do, and arrays that are spelled by lists."""
 
 _handles: WeakValueDictionary[Node, Expr] = WeakValueDictionary()
 
@@ -150,7 +165,7 @@ class Expr(Forms):
 
     # -- values ----------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **values: Any) -> Any:
+    def __call__(self, /, *args: Any, **values: Any) -> Any:
         """Evaluate without compiling, in NumPy float64.
 
         Args:
@@ -181,11 +196,21 @@ class Expr(Forms):
         return evaluate([self._node], bind(inputs, args, values, together=together), sizes)[0]
 
     def __float__(self) -> float:
+        self._single("float")
+        return float(evaluate([self._node], {})[0])
+
+    def __int__(self) -> int:
+        self._single("int")
+        return int(self._node.value if self._node.is_number() else evaluate([self._node], {})[0])
+
+    def _single(self, kind: str) -> None:
+        """Check that it is an expression without inputs."""
         if symbols_of([self._node]):
             raise TruthValueError(
-                "an expression with inputs has no single value", cure="call it with values: e(x=2.0)"
+                f"{kind}() of '{_short(self)}', which has no single value",
+                expected="an expression without inputs",
+                cure="call it with values, e(x=2.0); for a formula take symgrad's functions: sg.sin, not math.sin",
             )
-        return float(evaluate([self._node], {})[0])
 
     def subs(self, replacements: Mapping[Any, ExprLike] | None = None, /, **by_name: ExprLike) -> Expr:
         """Replace inputs, or intermediate expressions, by other expressions or exact numbers, all at once.
@@ -212,7 +237,7 @@ class Expr(Forms):
                 if key not in inputs:
                     raise NotInProgramError(
                         f"'{key}' is not an input of the expression",
-                        expected="one of " + ", ".join(inputs) if inputs else None,
+                        expected=one_of(inputs),
                         cure=suggest(key, inputs),
                     )
                 target = inputs[key]
@@ -240,15 +265,23 @@ class Expr(Forms):
         return hash(self._node)
 
     def __bool__(self) -> bool:
+        node = self._node
+        if node.op.name in ("eq", "ne") and node.args[0] is node.args[1]:
+            # One formula, so that `in`, lists and dictionaries find an expression by another handle on it.
+            return node.op.name == "eq"
+        cure = "use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value"
+        if node.op.name in ("lt", "le", "gt", "ge"):
+            cure = (
+                "use sg.where(c, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
+            )
         raise TruthValueError(
-            f"the truth value of '{_short(self)}' is not known: it is an expression",
-            cure="use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value",
+            f"the truth value of '{_short(self)}' is not known: it is an expression", cure=cure
         )
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(
             "an expression is not an array",
-            cure="call it with values, e(x=...), or put expressions in a list",
+            cure="call it with values, e(x=...); sg.stack([x, y]) is an array of expressions",
         )
 
     # -- plumbing --------------------------------------------------------------------------------------------
@@ -258,6 +291,12 @@ class Expr(Forms):
 
     def _lift(self, value: Any) -> Expr:
         return as_expr(value)
+
+    def _foreign(self, value: Any) -> bool:
+        return foreign(value)
+
+    def _leaves(self, value: Any) -> bool:
+        return left_to_its_class(value)
 
     def _minus(self, value: Any) -> Expr:
         # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation.
@@ -322,8 +361,8 @@ def handle(node: Node) -> Expr:
 
 
 def as_expr(value: Any) -> Expr:
-    """Return an Expr as it is, a number as an exact constant."""
-    return value if isinstance(value, Expr) else handle(node_of(value))
+    """Return an Expr as it is, a number as an exact constant, a list as the array that it spells."""
+    return value if isinstance(value, Expr) else built(lambda: node_of(value), [value])
 
 
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
@@ -338,21 +377,17 @@ def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
     Raises:
         ShapeError: if the shapes do not fit, with the names of the operands.
     """
-    exprs = [a for a in args if isinstance(a, Expr)]
+    exprs: list[Expr] = list(expressions_in(args))
     try:
         node = build()
     except ShapeError as error:
         raise _diagnosed(_with_names(error, exprs), exprs) from None
-    listings: tuple[Listing, ...] = ()
-    traces: tuple[Trace, ...] = ()
-    sources: dict[Node, None] = {}
-    for a in exprs:
-        sources.update(dict.fromkeys(a.sources))
-        listings += tuple(x for x in a.listings if all(x is not y for y in listings))
-        traces += tuple(t for t in a.traces if all(t is not y for y in traces))
+    listings = listings_of(exprs)
+    traces = tuple({id(t): t for e in exprs for t in e.traces}.values())
+    sources = union(e.sources for e in exprs)
     if not listings and not traces and not sources:
         return handle(node)
-    return Expr(node, listings=listings, traces=traces, sources=tuple(sources))
+    return Expr(node, listings=listings, traces=traces, sources=sources)
 
 
 def _diagnosed(error: ShapeError, operands: Sequence[Expr]) -> ShapeError:

@@ -114,6 +114,10 @@ class Forms(ArrayMethods):
             )
         return to_sympy([node])[0]
 
+    def _sympy_(self) -> sympy.Basic:
+        """Return what ``sympy.sympify`` makes of it, and so SymPy's functions and operators: see `sympy`."""
+        return self.sympy()
+
     def latex(self) -> str:
         r"""Return it as LaTeX.
 
@@ -132,6 +136,10 @@ class Forms(ArrayMethods):
 
         Args:
             name: the name of the function.
+
+        Raises:
+            UsageError: if that is no identifier of Python, or one that the source needs itself.
+            UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
         from symgrad.render.numpy_source import numpy_source
 

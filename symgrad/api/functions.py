@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from sys import maxsize
+from typing import Any, Protocol, TypeAlias
 
 from symgrad.api.convert import node_of
-from symgrad.api.expr import Expr, apply_op, built
+from symgrad.api.expr import Expr, Operand, apply_op, built
 from symgrad.errors import UsageError
 from symgrad.ir.graph import constant
 from symgrad.ir.op import OPS
@@ -118,6 +119,17 @@ __all__ = [
 ]
 
 
+_Unary: TypeAlias = Callable[[Operand], Expr]
+_Binary: TypeAlias = Callable[[Operand, Operand], Expr]
+_Ternary: TypeAlias = Callable[[Operand, Operand, Operand], Expr]
+
+
+class _Several(Protocol):
+    """A function of one or two arguments, say."""
+
+    def __call__(self, *args: Operand) -> Expr: ...
+
+
 def _function(name: str) -> Callable[..., Expr]:
     """Return a function that applies an op as written."""
     op = OPS[name]
@@ -162,99 +174,99 @@ def _written(name: str) -> Callable[..., Expr]:
     return apply
 
 
-sqrt = _function("sqrt")
-cbrt = _function("cbrt")
-exp = _function("exp")
-exp2 = _function("exp2")
-expm1 = _function("expm1")
-log = _function("log")
-log2 = _function("log2")
-log10 = _function("log10")
-log1p = _function("log1p")
-sin = _function("sin")
-cos = _function("cos")
-tan = _function("tan")
-asin = _function("asin")
-acos = _function("acos")
-atan = _function("atan")
-atan2 = _function("atan2")
-sinh = _function("sinh")
-cosh = _function("cosh")
-tanh = _function("tanh")
-asinh = _function("asinh")
-acosh = _function("acosh")
-atanh = _function("atanh")
-sigmoid = _function("sigmoid")
-softplus = _function("softplus")
-relu = _function("relu")
-abs = _function("abs")
-sign = _function("sign")
-floor = _function("floor")
-ceil = _function("ceil")
-round = _function("round")
-minimum = _function("minimum")
-maximum = _function("maximum")
-clip = _function("clip")
-where = _function("where")
-sec = _function("sec")
-csc = _function("csc")
-cot = _function("cot")
-asec = _function("asec")
-acsc = _function("acsc")
-acot = _function("acot")
-sech = _function("sech")
-csch = _function("csch")
-coth = _function("coth")
-asech = _function("asech")
-acsch = _function("acsch")
-acoth = _function("acoth")
-erf = _function("erf")
-erfc = _function("erfc")
-gamma = _function("gamma")
-lgamma = _function("lgamma")
-digamma = _function("digamma")
-erfi = _function("erfi")
-erfinv = _function("erfinv")
-erfcinv = _function("erfcinv")
-expi = _function("expi")
-exp1 = _function("exp1")
-Si = _function("Si")
-Ci = _function("Ci")
-jv = _function("jv")
-yv = _function("yv")
-iv = _function("iv")
-kv = _function("kv")
-airyai = _function("airyai")
-airyaiprime = _function("airyaiprime")
-airybi = _function("airybi")
-airybiprime = _function("airybiprime")
-Chi = _function("Chi")
-LambertW = _function("LambertW")
-Shi = _function("Shi")
-dawsn = _function("dawsn")
-ellipe = _function("ellipe")
-ellipeinc = _function("ellipeinc")
-ellipk = _function("ellipk")
-ellipkinc = _function("ellipkinc")
-erfcx = _function("erfcx")
-expint = _function("expint")
-fresnelc = _function("fresnelc")
-fresnels = _function("fresnels")
-ive = _function("ive")
-li = _function("li")
-log_ndtr = _function("log_ndtr")
-lowergamma = _function("lowergamma")
-polylog = _function("polylog")
-uppergamma = _function("uppergamma")
-hypot = _function("hypot")
-logical_and = _function("and_")
-logical_or = _function("or_")
-logical_not = _function("not_")
-logical_xor = _function("xor")
+sqrt: _Unary = _function("sqrt")
+cbrt: _Unary = _function("cbrt")
+exp: _Unary = _function("exp")
+exp2: _Unary = _function("exp2")
+expm1: _Unary = _function("expm1")
+log: _Unary = _function("log")
+log2: _Unary = _function("log2")
+log10: _Unary = _function("log10")
+log1p: _Unary = _function("log1p")
+sin: _Unary = _function("sin")
+cos: _Unary = _function("cos")
+tan: _Unary = _function("tan")
+asin: _Unary = _function("asin")
+acos: _Unary = _function("acos")
+atan: _Unary = _function("atan")
+atan2: _Binary = _function("atan2")
+sinh: _Unary = _function("sinh")
+cosh: _Unary = _function("cosh")
+tanh: _Unary = _function("tanh")
+asinh: _Unary = _function("asinh")
+acosh: _Unary = _function("acosh")
+atanh: _Unary = _function("atanh")
+sigmoid: _Unary = _function("sigmoid")
+softplus: _Unary = _function("softplus")
+relu: _Unary = _function("relu")
+abs: _Unary = _function("abs")
+sign: _Unary = _function("sign")
+floor: _Unary = _function("floor")
+ceil: _Unary = _function("ceil")
+round: _Unary = _function("round")
+minimum: _Binary = _function("minimum")
+maximum: _Binary = _function("maximum")
+clip: _Ternary = _function("clip")
+where: _Ternary = _function("where")
+sec: _Unary = _function("sec")
+csc: _Unary = _function("csc")
+cot: _Unary = _function("cot")
+asec: _Unary = _function("asec")
+acsc: _Unary = _function("acsc")
+acot: _Unary = _function("acot")
+sech: _Unary = _function("sech")
+csch: _Unary = _function("csch")
+coth: _Unary = _function("coth")
+asech: _Unary = _function("asech")
+acsch: _Unary = _function("acsch")
+acoth: _Unary = _function("acoth")
+erf: _Unary = _function("erf")
+erfc: _Unary = _function("erfc")
+gamma: _Unary = _function("gamma")
+lgamma: _Unary = _function("lgamma")
+digamma: _Unary = _function("digamma")
+erfi: _Unary = _function("erfi")
+erfinv: _Unary = _function("erfinv")
+erfcinv: _Unary = _function("erfcinv")
+expi: _Unary = _function("expi")
+exp1: _Unary = _function("exp1")
+Si: _Unary = _function("Si")
+Ci: _Unary = _function("Ci")
+jv: _Binary = _function("jv")
+yv: _Binary = _function("yv")
+iv: _Binary = _function("iv")
+kv: _Binary = _function("kv")
+airyai: _Unary = _function("airyai")
+airyaiprime: _Unary = _function("airyaiprime")
+airybi: _Unary = _function("airybi")
+airybiprime: _Unary = _function("airybiprime")
+Chi: _Unary = _function("Chi")
+LambertW: _Unary = _function("LambertW")
+Shi: _Unary = _function("Shi")
+dawsn: _Unary = _function("dawsn")
+ellipe: _Unary = _function("ellipe")
+ellipeinc: _Binary = _function("ellipeinc")
+ellipk: _Unary = _function("ellipk")
+ellipkinc: _Binary = _function("ellipkinc")
+erfcx: _Unary = _function("erfcx")
+expint: _Binary = _function("expint")
+fresnelc: _Unary = _function("fresnelc")
+fresnels: _Unary = _function("fresnels")
+ive: _Binary = _function("ive")
+li: _Unary = _function("li")
+log_ndtr: _Unary = _function("log_ndtr")
+lowergamma: _Binary = _function("lowergamma")
+polylog: _Binary = _function("polylog")
+uppergamma: _Binary = _function("uppergamma")
+hypot: _Binary = _function("hypot")
+logical_and: _Binary = _function("and_")
+logical_or: _Binary = _function("or_")
+logical_not: _Unary = _function("not_")
+logical_xor: _Binary = _function("xor")
 pi = Expr(constant("pi"))
 
 
-def polygamma(n: int, x: Any) -> Expr:
+def polygamma(n: int, x: Operand) -> Expr:
     """Return the n-th derivative of digamma.
 
     Args:
@@ -264,19 +276,20 @@ def polygamma(n: int, x: Any) -> Expr:
     Raises:
         UsageError: if ``n`` is not a whole number, at least 0.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"polygamma of order {n!r}", expected="a whole number, at least 0")
+    if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= maxsize:  # pyright: ignore[reportUnnecessaryIsInstance]
+        order = "so large an order" if type(n) is int and n > maxsize else f"order {n!r}"
+        raise UsageError(f"polygamma of {order}", expected="a whole number, at least 0")
     return apply_op("polygamma", x, params=(n,))
 
 
-Li = _written("Li")
-beta = _written("beta")
-betaln = _written("betaln")
-binomial = _written("binomial")
-factorial = _written("factorial")
-gammainc = _written("gammainc")
-gammaincc = _written("gammaincc")
-ndtr = _written("ndtr")
-ndtri = _written("ndtri")
-spence = _written("spence")
-zeta = _written("zeta")
+Li: _Unary = _written("Li")
+beta: _Binary = _written("beta")
+betaln: _Binary = _written("betaln")
+binomial: _Binary = _written("binomial")
+factorial: _Unary = _written("factorial")
+gammainc: _Binary = _written("gammainc")
+gammaincc: _Binary = _written("gammaincc")
+ndtr: _Unary = _written("ndtr")
+ndtri: _Unary = _written("ndtri")
+spence: _Unary = _written("spence")
+zeta: _Several = _written("zeta")

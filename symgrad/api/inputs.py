@@ -7,14 +7,25 @@ from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
 from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
-from symgrad.ir.graph import SIZE, Node
-from symgrad.ir.sizes import Extent, names_of
+from symgrad.ir.bounds import MOST
+from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.sizes import Extent, names_of, told
 from symgrad.ir.traverse import symbols_of, topological
 
 if TYPE_CHECKING:
     from symgrad.api.expr import Expr
+    from symgrad.ir.listing import Listing
 
-__all__ = ["array_program", "inputs_of", "known_symbols", "ordered_symbols", "sizes_by_name", "unbound_sizes"]
+__all__ = [
+    "array_program",
+    "inputs_of",
+    "known_symbols",
+    "listings_of",
+    "ordered_symbols",
+    "sizes_by_name",
+    "unbound_sizes",
+    "union",
+]
 
 
 def ordered_symbols(exprs: Iterable[Expr]) -> list[Node]:
@@ -46,12 +57,24 @@ def inputs_of(exprs: Iterable[Expr], offered: Collection[str] = ()) -> list[Node
 
 def known_symbols(exprs: Iterable[Expr]) -> list[Node]:
     """Return the symbols of all that expressions come from: their programs, and what they are derivatives of."""
-    found: dict[Node, None] = {}
-    for e in exprs:
-        for listing in e.listings:
-            found.update(dict.fromkeys(listing.symbols.values()))
-        found.update(dict.fromkeys(symbols_of(e.sources)))
+    exprs = list(exprs)
+    found = dict.fromkeys(s for listing in listings_of(exprs) for s in listing.symbols.values())
+    found.update(dict.fromkeys(n for n in topological(union(e.sources for e in exprs)) if n.op is SYMBOL))
     return list(found)
+
+
+def listings_of(exprs: Iterable[Expr]) -> tuple[Listing, ...]:
+    """Return the programs that expressions come from, each once."""
+    return tuple({id(listing): listing for e in exprs for listing in e.listings}.values())
+
+
+def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
+    """Return the nodes of several tuples, each once; the same tuple where all that are not empty are equal."""
+    distinct: list[tuple[Node, ...]] = []
+    for part in parts:
+        if part and (not distinct or part != distinct[-1]):
+            distinct.append(part)
+    return distinct[0] if len(distinct) == 1 else tuple(dict.fromkeys(n for part in distinct for n in part))
 
 
 def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
@@ -70,7 +93,7 @@ def sizes_by_name(expr: Expr, inputs: Sequence[Node], values: Mapping[str, Any])
     Raises:
         MissingInputError: for one that no input has and that is not given.
         ArrayTypeError: for what is no whole number.
-        ShapeError: for a negative one.
+        ShapeError: for a negative one, or one that no array has.
     """
     unbound = unbound_sizes([expr.node], inputs)
     shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]
@@ -91,8 +114,8 @@ def _length(name: str, value: Any) -> int:
         length = index(value)
     except TypeError:
         raise ArrayTypeError(f"the size {name} is {value!r}", expected="a whole number") from None
-    if length < 0:
-        raise ShapeError(f"the size {name} is {length}", expected="a length of at least 0")
+    if not 0 <= length <= MOST:
+        raise ShapeError(f"the size {name} is {told(length)}", expected="a length from 0 to 2**60 - 1")
     return length
 
 
@@ -110,6 +133,6 @@ def _names(params: Any) -> Iterator[str]:
 
 
 def _ordered(exprs: Sequence[Expr], symbols: Sequence[Node]) -> list[Node]:
-    declared = [s for e in exprs for listing in e.listings for s in listing.symbols.values()]
+    declared = [s for listing in listings_of(exprs) for s in listing.symbols.values()]
     rank = {s: i for i, s in enumerate(dict.fromkeys([*declared, *symbols]))}
     return sorted(symbols, key=rank.__getitem__)

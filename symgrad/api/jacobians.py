@@ -10,9 +10,8 @@ from symgrad.api.expr import Expr
 from symgrad.api.targets import (
     Wrt,
     differentiable,
-    listings_of,
     many,
-    nothing_among,
+    one_each,
     origins_of,
     targets_of,
 )
@@ -22,9 +21,10 @@ from symgrad.backward.linearise import Guarded
 from symgrad.backward.rows import mixing
 from symgrad.backward.trace import placeholder
 from symgrad.backward.vjp import pull_back
+from symgrad.backward.zeros import classify, unmoved
 from symgrad.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node, as_node, symbol
-from symgrad.ir.sizes import Extent, Shape, size_product
+from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.ops.contraction import transpose
 from symgrad.ops.layout import expand, full, text
@@ -32,22 +32,27 @@ from symgrad.ops.logic import ne
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
 
+_PUSHED = 8  # xs with fewer entries than ys that are pushed forward one by one
 
-def jacobian(y: Expr, x: Wrt | Sequence[Wrt]) -> Any:
+
+def jacobian(y: Expr | Sequence[Expr], x: Wrt | Sequence[Wrt]) -> Any:
     """Return the derivative of every entry of y by every entry of x.
 
-    One symbolic pass for all entries: backwards with a stack of unit cotangents, or forwards with a stack of unit
-    tangents where x is known to have no more entries than y.
+    One symbolic pass for all entries of y: backwards with a stack of unit cotangents; or for all entries of x: forwards
+    with a stack of unit tangents, where x is known to have no more entries than y.
 
     Args:
-        y: an expression of any shape.
+        y: an expression of any shape, or a list of them.
         x: an input or intermediate expression (or its name), or a list of them.
 
     Returns:
-        An Expr of shape ``y.shape + x.shape``, or a list of them for a list.
+        An Expr of shape ``y.shape + x.shape``; a list of them, one for each x, for a list of xs or one for each y for
+        a list of ys; for both a list of rows, row i the derivatives of y[i]. Functions take such lists as arrays:
+        ``sg.det(sg.jacobian([a, b], [x, y]))``; ``sg.stack(rows)`` is the array itself.
 
     Raises:
         NotInProgramError: if ``x`` does not occur in the program of ``y``.
+        UsageError: if there is nothing to differentiate.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -58,22 +63,28 @@ def jacobian(y: Expr, x: Wrt | Sequence[Wrt]) -> Any:
         >>> J(x=[1.0, 2.0, 3.0])[0]
         array([[1., 2., 3.],
                [0., 0., 0.]])
+        >>> r, t = sg.symbols("r t")
+        >>> rows = sg.jacobian([r*sg.cos(t), r*sg.sin(t)], [r, t])
+        >>> [[str(e) for e in row] for row in rows]
+        [['cos(t)', '-r*sin(t)'], ['sin(t)', 'r*cos(t)']]
+        >>> sg.stack(rows).shape
+        (2, 2)
     """
-    expr = differentiable(y)
-    by = targets_of(expr, x)
-    made = [_made(expr, _jacobian(expr.node, e.node), e.node) for e in by]
-    return made if isinstance(x, list | tuple) else made[0]
+    ys = _several(y)
+    by = targets_of(ys, x)
+    return _arranged(_derivatives(ys, by), y, x)
 
 
-def batch_jacobian(y: Expr, x: Wrt) -> Expr:
+def batch_jacobian(y: Expr | Sequence[Expr], x: Wrt | Sequence[Wrt]) -> Any:
     """Return the derivative of every row of y by the same row of x, with TensorFlow's meaning.
 
     Args:
-        y: an expression of shape (b, ...).
-        x: an input or intermediate expression of shape (b, ...). Row i of y depends on row i of x alone.
+        y: an expression of shape (b, ...), or a list of them.
+        x: an input or intermediate expression of shape (b, ...), or a list of them. Row i of y depends on row i of x
+            alone.
 
     Returns:
-        An Expr of shape ``(b,) + y.shape[1:] + x.shape[1:]``.
+        An Expr of shape ``(b,) + y.shape[1:] + x.shape[1:]``; for lists as `jacobian`.
 
     Raises:
         ShapeError: if y and x do not have the same number of rows.
@@ -85,9 +96,13 @@ def batch_jacobian(y: Expr, x: Wrt) -> Expr:
         >>> sg.batch_jacobian(sg.tanh(X @ W), X).shape
         ('n', 2, 3)
     """
-    expr = differentiable(y)
-    (target,) = targets_of(expr, [x])
-    top, bottom = expr.node, target.node
+    ys = _several(y)
+    by = targets_of(ys, x)
+    return _arranged([[_rows(e, target.node) for target in by] for e in ys], y, x)
+
+
+def _rows(expr: Expr, bottom: Node) -> Expr:
+    top = expr.node
     if not top.shape or not bottom.shape or top.shape[0] != bottom.shape[0]:
         raise ShapeError(
             f"batch_jacobian of an array of shape {text(top.shape)} by one of shape {text(bottom.shape)}",
@@ -103,15 +118,16 @@ def batch_jacobian(y: Expr, x: Wrt) -> Expr:
             cure="take the diagonal of J = jacobian(y, x): numpy.einsum('bibj->bij', J) for matrices",
         )
     rows, own = top.shape[0], top.shape[1:]
+    shape = (rows, *own, *bottom.shape[1:])
     # The same unit cotangent for every row: as no row sees another, all rows are answered at once.
     k = len(own)
     cotangent, stack = _stacked(top, full(expand(units(own), [k]), (*own, *top.shape)))
     trace = pull_back([top], [cotangent], [bottom])
     if trace.nothing[0] is not None:
-        return _made(expr, None, bottom, (rows, *own, *bottom.shape[1:]))
+        return _nothing(expr, bottom, trace.nothing[0], shape)
     (stacked,) = batch(trace.gradients, stack, own)
     order = [k, *range(k), *range(k + 1, k + len(bottom.shape))]
-    return _made(expr, transpose(stacked, order) if k else stacked, bottom, (rows, *own, *bottom.shape[1:]))
+    return _made(expr, transpose(stacked, order) if k else stacked, bottom)
 
 
 def hessian(y: Expr, x: Wrt | Sequence[Wrt]) -> Any:
@@ -138,8 +154,21 @@ def hessian(y: Expr, x: Wrt | Sequence[Wrt]) -> Any:
     """
     expr = _scalar(y, "hessian", "jacobian(jacobian(y, x), x) has the second derivatives of every entry")
     by = targets_of(expr, x)
-    slopes = cast("list[Expr]", grad(expr, by))
-    rows = [[_block(expr, slope, a.node, b.node) for b in by] for slope, a in zip(slopes, by, strict=True)]
+    slopes = grad(expr, by)
+    wrt = [e.node for e in by]
+    # Where a block is nothing, it is named by how y depends on both.
+    reasons = classify([expr.node], wrt, ())
+    moving = list(dict.fromkeys(s.node for s in slopes if s.nothing is None))
+    found = dict(zip(moving, _jacobians(moving, wrt), strict=True))
+    rows: list[list[Expr]] = []
+    for slope in slopes:
+        blocks = found[slope.node] if slope.nothing is None else [None] * len(by)
+        rows.append(
+            [
+                _nothing(slope, b, slope.nothing or reason) if block is None else _made(slope, block, b)
+                for b, block, reason in zip(wrt, blocks, reasons, strict=True)
+            ]
+        )
     return rows if isinstance(x, list | tuple) else rows[0][0]
 
 
@@ -166,10 +195,8 @@ def hvp(y: Expr, x: Wrt | Sequence[Wrt], v: Any) -> Any:
     """
     expr = _scalar(y, "hvp", "jvp(vjp(y, x, cotangent), x, v) weighs the entries")
     by = targets_of(expr, x)
-    given = list(many(v))
-    if len(given) != len(by):
-        raise UsageError(f"{len(given)} vectors for {len(by)} xs", expected="one for each")
-    slopes = cast("list[Expr]", grad(expr, by))
+    given = one_each(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
+    slopes = grad(expr, by)
     moved = cast("list[Expr]", jvp(slopes, by, given))
     made = [
         Expr(
@@ -187,40 +214,80 @@ def _scalar(y: Any, verb: str, cure: str) -> Expr:
     return expr
 
 
-def _block(y: Expr, slope: Expr, a: Node, b: Node) -> Expr:
-    """Return the derivative of a gradient by b; where it is nothing, it is named by how y depends on a and b."""
-    found = None if slope.nothing else _jacobian(slope.node, b)
-    if found is not None:
-        return _made(slope, found, b)
-    return Expr(
-        full(as_node(0), (*a.shape, *b.shape)),
-        listings=y.listings,
-        nothing=slope.nothing or nothing_among(y.node, [b]),
-        origins=origins_of([slope]),
-        sources=(a, b),
-    )
+def _several(y: Any) -> list[Expr]:
+    found = [differentiable(e) for e in many(y)]
+    if not found:
+        raise UsageError("there is nothing to differentiate", expected="at least one expression")
+    return found
 
 
-def _made(y: Expr, found: Node | None, x: Node, shape: Shape | None = None) -> Expr:
-    return Expr(
-        full(as_node(0), (*y.node.shape, *x.shape) if shape is None else shape) if found is None else found,
-        listings=listings_of([y]),
-        nothing=nothing_among(y.node, [x]) if found is None else None,
-        origins=origins_of([y]),
-        sources=(x,),
-    )
+def _arranged(rows: list[list[Expr]], y: Any, x: Any) -> Any:
+    """Return a row for each y of an entry for each x as asked for: a list for a list, what it holds for no list."""
+    found = rows if isinstance(x, list | tuple) else [row[0] for row in rows]
+    return found if isinstance(y, list | tuple) else found[0]
 
 
-def _jacobian(y: Node, x: Node) -> Node | None:
-    """Return the derivative of y by x, of shape y.shape + x.shape; None if it is nothing."""
-    if x.dtype != "real":
-        return None
-    return forwards(y, x) if _magnitude(x) <= _magnitude(y) else backwards(y, x)
+def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
+    tops, bottoms = [y.node for y in ys], [x.node for x in by]
+    rows = _jacobians(tops, bottoms)
+    # One walk tells why a y has nothing from any x, or why an x has nothing for any y.
+    if len(ys) > len(by):
+        columns = [unmoved(tops, [x]) for x in bottoms]
+        reasons = [[column[i] for column in columns] for i in range(len(ys))]
+    else:
+        whole = [None not in row for row in rows]
+        reasons = [
+            [""] * len(by) if w else classify([y], bottoms, ()) for y, w in zip(tops, whole, strict=True)
+        ]
+    return [
+        [
+            _nothing(y, x, why) if found is None else _made(y, found, x)
+            for x, found, why in zip(bottoms, row, because, strict=True)
+        ]
+        for y, row, because in zip(ys, rows, reasons, strict=True)
+    ]
+
+
+def _made(y: Expr, found: Node, x: Node) -> Expr:
+    return Expr(found, listings=y.listings, origins=origins_of([y]), sources=(x,))
+
+
+def _nothing(y: Expr, x: Node, reason: str, shape: Shape | None = None) -> Expr:
+    zeros = full(as_node(0), (*y.node.shape, *x.shape) if shape is None else shape)
+    return Expr(zeros, listings=y.listings, nothing=str(reason), origins=origins_of([y]), sources=(x,))
+
+
+def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]]:
+    """Return for each y the derivatives by each x, of shape y.shape + x.shape; None for one that is nothing.
+
+    Forwards where an x has no more entries than the y, and all such xs no more than all ys; one pass for all ys that
+    are pushed forward by an x, and one for all xs that a y is pulled back to, so not where xs are many.
+    """
+    largest = max(map(_magnitude, ys), default=(0, 0))
+    real = [x for x in xs if x.dtype == "real"]
+    small = [x for x in real if _magnitude(x) <= largest]
+    fewer, passes = _entries(small) < _entries(ys), len(ys)
+    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, _PUSHED) if fewer else passes)
+    found: dict[tuple[Node, Node], Node | None] = {}
+    for x in real:
+        above = [y for y in ys if few and _magnitude(x) <= _magnitude(y)]
+        found |= {(y, x): J for y, J in zip(above, _forwards(above, x), strict=True)}
+    for y in ys:
+        below = [x for x in real if (y, x) not in found]
+        found |= {(y, x): J for x, J in zip(below, _backwards(y, below), strict=True)}
+    return [[found.get((y, x)) for x in xs] for y in ys]
+
+
+def _entries(nodes: Sequence[Node]) -> tuple[int, int]:
+    return _highest(size_sum(size_product(n.shape) for n in nodes))
 
 
 def _magnitude(node: Node) -> tuple[int, int]:
     """Return how many entries a node has, as the highest power of named sizes (which count as large) and its factor."""
-    size = size_product(node.shape)
+    return _highest(size_product(node.shape))
+
+
+def _highest(size: Size) -> tuple[int, int]:
     if isinstance(size, Extent):
         return max((len(monomial), factor) for monomial, factor in size.terms)
     return (0, size) if isinstance(size, int) else (1, 1)
@@ -241,20 +308,32 @@ def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
 
 def forwards(y: Node, x: Node) -> Node | None:
     """Return the Jacobian by one push forward of all unit tangents of x (internal)."""
-    tangent, stack = _stacked(x, units(x.shape))
-    (moved,) = push_forward([y], {x: tangent})
-    if moved.is_number(0):
-        return None
-    (stacked,) = batch([moved], stack, x.shape)
-    k = len(x.shape)
-    order = [*range(k, k + len(y.shape)), *range(k)]
-    return transpose(stacked, order) if k and y.shape else stacked
+    return _forwards([y], x)[0]
 
 
 def backwards(y: Node, x: Node) -> Node | None:
     """Return the Jacobian by one pull back of all unit cotangents of y (internal)."""
+    return _backwards(y, [x])[0]
+
+
+def _forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
+    if not ys:
+        return []
+    tangent, stack = _stacked(x, units(x.shape))
+    k = len(x.shape)
+    pushed = dict(zip(ys, push_forward(ys, {x: tangent}), strict=True))
+    moving = [y for y in pushed if not pushed[y].is_number(0)]
+    found: dict[Node, Node] = {}
+    for y, stacked in zip(moving, batch([pushed[y] for y in moving], stack, x.shape), strict=True):
+        order = [*range(k, k + len(y.shape)), *range(k)]
+        found[y] = transpose(stacked, order) if k and y.shape else stacked
+    return [found.get(y) for y in ys]
+
+
+def _backwards(y: Node, xs: Sequence[Node]) -> list[Node | None]:
+    if not xs:
+        return []
     cotangent, stack = _stacked(y, units(y.shape))
-    trace = pull_back([y], [cotangent], [x])
-    if trace.nothing[0] is not None:
-        return None
-    return batch(trace.gradients, stack, y.shape)[0]
+    trace = pull_back([y], [cotangent], xs)
+    found: list[Node | None] = list(batch(trace.gradients, stack, y.shape))
+    return [None if nothing is not None else J for J, nothing in zip(found, trace.nothing, strict=True)]

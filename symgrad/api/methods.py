@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrayMethods"]
 
+_SCALAR = "a scalar expression (an array is declared with its shape, sg.tensor('x', (3,)))"
+
 
 class ArrayMethods(Operators):
     """The attributes and methods of NumPy's arrays."""
@@ -57,7 +59,7 @@ class ArrayMethods(Operators):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("a scalar expression has no length")
+            raise TypeError(f"{_SCALAR} has no length")
         length = self.shape[0]
         if not isinstance(length, int):
             raise ShapeError(
@@ -68,7 +70,7 @@ class ArrayMethods(Operators):
 
     def __iter__(self) -> Iterator[Expr]:
         if not self.shape:
-            raise TypeError("a scalar expression is not iterable")
+            raise TypeError(f"{_SCALAR} is not iterable")
         length = self.shape[0]
         if not isinstance(length, int):
             raise ShapeError(

@@ -14,8 +14,10 @@ from symgrad.api.differentiate import grad
 from symgrad.api.expr import Expr, handle
 from symgrad.api.inputs import inputs_of, known_symbols
 from symgrad.api.jacobians import hessian, hvp
+from symgrad.api.searches import BOUNDED, READS, fitting, named
 from symgrad.api.targets import differentiable, targets_of
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UnsupportedError, UsageError
+from symgrad.ir.exact import float_of
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import suggest
@@ -23,27 +25,6 @@ from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ops.layout import text
 
 __all__ = ["Minimum", "minimize"]
-
-# What each of SciPy's methods reads beside the value; those that take bounds are listed once more below.
-_READS: dict[str, str] = {
-    "nelder-mead": "value",
-    "powell": "value",
-    "cobyla": "value",
-    "cobyqa": "value",
-    "cg": "gradient",
-    "bfgs": "gradient",
-    "l-bfgs-b": "gradient",
-    "tnc": "gradient",
-    "slsqp": "gradient",
-    "newton-cg": "hvp",
-    "trust-ncg": "hvp",
-    "trust-krylov": "hvp",
-    "trust-constr": "hvp",
-    "dogleg": "hessian",
-    "trust-exact": "hessian",
-}
-_BOUNDED = {"nelder-mead", "powell", "cobyla", "cobyqa", "l-bfgs-b", "tnc", "slsqp", "trust-constr"}
-_OPTIONS = ("tol", "options", "callback", "constraints")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +74,8 @@ def minimize(
         over: the real inputs to minimise over, or their names; one or several.
         start: where to start: a value of the declared shape for each of them, by name.
         data: the values of all other inputs that the loss needs, by name.
-        method: one of SciPy's methods; by default BFGS, or L-BFGS-B with bounds, or SLSQP with constraints.
+        method: one of SciPy's methods; by default BFGS, or L-BFGS-B with bounds or for more than 1,000 variables (whose
+            square matrix BFGS keeps), or SLSQP with constraints.
         options: SciPy's ``tol``, ``options``, ``callback`` and ``constraints``, which see all variables as one vector.
 
     Returns:
@@ -104,7 +86,7 @@ def minimize(
         MissingInputError: if an input has no value, two values, or is none of the loss.
         ShapeError: if a value has not the declared shape.
         UsageError: if there is nothing to minimise over, start or data is no dictionary, a start lies outside its
-            domain, or the method is unknown.
+            domain, or the method is unknown or takes more memory than there is.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -127,15 +109,18 @@ def minimize(
                 expected="a dictionary of values by name",
                 cure=f"pass {word}={{{variables[0].name!r}: ...}}" if word == "start" else None,
             )
-    name = _method(method, variables, options)
+    name = named(method, options)
     inputs = _inputs(expr, variables)
     values = _values(expr, variables, inputs, start, data or {})
     problem = _Problem(expr, variables, inputs, values)
-    if not any(value.size for value in problem.start):
+    count = sum(value.size for value in problem.start)
+    if not count:
         raise UsageError(
             f"there is nothing to minimise over: {', '.join(str(v.name) for v in variables)} has no entries",
             cure="start from an array that is not empty",
         )
+    bounds = any(_limited(v.node.declaration.domain) for v in variables)
+    name = fitting(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
     return _search(problem, name, options)
 
 
@@ -312,27 +297,6 @@ def _values(
     return values
 
 
-def _method(method: Any, variables: Sequence[Expr], options: Mapping[str, Any]) -> str:
-    for option in options:
-        if option not in _OPTIONS:
-            raise UsageError(
-                f"minimize has no option '{option}'",
-                expected="one of " + ", ".join(_OPTIONS),
-                cure="declare bounds as domains: real(0, 1), positive" if option == "bounds" else None,
-            )
-    if method is None:
-        if options.get("constraints"):
-            return "slsqp"
-        return "l-bfgs-b" if any(_limited(v.node.declaration.domain) for v in variables) else "bfgs"
-    if not isinstance(method, str) or method.lower() not in _READS:
-        raise UsageError(
-            f"method={method!r}",
-            expected="one of " + ", ".join(_READS),
-            cure=suggest(method.lower(), _READS) if isinstance(method, str) else None,
-        )
-    return method.lower()
-
-
 def _limited(domain: Domain) -> bool:
     return domain.low is not None or domain.high is not None
 
@@ -343,10 +307,10 @@ def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minim
     scipy = cast("Any", optimize)
     domains = [v.node.declaration.domain for v in problem.variables]
     given: dict[str, Any] = dict(options)
-    if method in _BOUNDED and any(map(_limited, domains)):
+    if method in BOUNDED and any(map(_limited, domains)):
         ends = [_bounds(d, start) for d, start in zip(domains, problem.start, strict=True)]
         given["bounds"] = scipy.Bounds(_joined([low for low, _ in ends]), _joined([high for _, high in ends]))
-    reads = _READS[method]
+    reads = READS[method]
     if reads == "value":
         function: Any = problem.value()
     else:
@@ -376,11 +340,11 @@ def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
     low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
     epsilon = 0.0 if domain.closed else float(np.finfo(float).eps)
     if domain.low is not None:
-        end = float(domain.low)
+        end = float_of(domain.low)
         low = end + epsilon * np.minimum(1, start - end)
         low = low if domain.closed else np.maximum(low, np.nextafter(end, np.inf))
     if domain.high is not None:
-        end = float(domain.high)
+        end = float_of(domain.high)
         high = end - epsilon * np.minimum(1, end - start)
         high = high if domain.closed else np.minimum(high, np.nextafter(end, -np.inf))
     return low, high
@@ -388,7 +352,7 @@ def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
 
 def _inside(domain: Domain, value: Any) -> bool:
     value = np.asarray(value)
-    low = -np.inf if domain.low is None else float(domain.low)
-    high = np.inf if domain.high is None else float(domain.high)
+    low = -np.inf if domain.low is None else float_of(domain.low)
+    high = np.inf if domain.high is None else float_of(domain.high)
     within = (value >= low) & (value <= high) if domain.closed else (value > low) & (value < high)
     return bool(np.all(within))

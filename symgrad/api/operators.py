@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
 
 from symgrad.errors import UnsupportedError
 from symgrad.ir.op import OPS
 
 if TYPE_CHECKING:
-    from symgrad.api.expr import Expr
+    from symgrad.api.expr import Expr, ExprLike
     from symgrad.ir.graph import Node
 
 __all__ = ["Operators"]
@@ -28,6 +30,21 @@ _BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
     "subtract": lambda x, y: x - y,
     "float_power": lambda x, y: x**y,
 }
+_DIVIDES = ("floor_divide", "remainder", "fmod", "divmod")
+_WHOLE_DIVISION = "sg.floor(x/y) is the quotient and x - y*sg.floor(x/y) the remainder; x/y is rounded first"
+
+
+def _refused(operator: str) -> Callable[[Operators, Any], Any]:
+    def refuse(self: Operators, other: Any) -> Any:
+        if self._foreign(other):  # pyright: ignore[reportPrivateUsage]
+            return NotImplemented
+        raise UnsupportedError(
+            f"{operator} on an expression",
+            expected="+ - * / ** @",
+            cure=_WHOLE_DIVISION,
+        )
+
+    return refuse
 
 
 def _spelling(function: Callable[..., Any]) -> str:
@@ -37,7 +54,7 @@ def _spelling(function: Callable[..., Any]) -> str:
 
 
 class Operators(ABC):
-    """The operators of `Expr`, over four things that it supplies."""
+    """The operators of `Expr`, over six things that it supplies."""
 
     __slots__ = ()
 
@@ -58,44 +75,63 @@ class Operators(ABC):
     def _minus(self, value: Any) -> Expr:
         """Return what adding subtracts the value."""
 
-    def __add__(self, other: Any) -> Expr:
-        return self._apply("add", self, other)
+    @abstractmethod
+    def _foreign(self, value: Any) -> bool:
+        """Tell whether a value is of no kind that stands in formulas."""
 
-    def __radd__(self, other: Any) -> Expr:
-        return self._apply("add", other, self)
+    @abstractmethod
+    def _leaves(self, value: Any) -> bool:
+        """Tell whether arithmetic leaves a foreign value to its own class; it may refuse it instead."""
 
-    def __sub__(self, other: Any) -> Expr:
-        return self._apply("add", self, self._minus(other))
+    def _with_other(self, name: str, other: Any) -> Expr:
+        return NotImplemented if self._leaves(other) else self._apply(name, self, other)
 
-    def __rsub__(self, other: Any) -> Expr:
-        return self._apply("add", other, -self)
+    def _of_other(self, name: str, other: Any) -> Expr:
+        return NotImplemented if self._leaves(other) else self._apply(name, other, self)
 
-    def __mul__(self, other: Any) -> Expr:
-        return self._apply("mul", self, other)
+    def __add__(self, other: ExprLike) -> Expr:
+        return self._with_other("add", other)
 
-    def __rmul__(self, other: Any) -> Expr:
-        return self._apply("mul", other, self)
+    def __radd__(self, other: ExprLike) -> Expr:
+        return self._of_other("add", other)
 
-    def __truediv__(self, other: Any) -> Expr:
-        return self._apply("div", self, other)
+    def __sub__(self, other: ExprLike) -> Expr:
+        return NotImplemented if self._leaves(other) else self._apply("add", self, self._minus(other))
 
-    def __rtruediv__(self, other: Any) -> Expr:
-        return self._apply("div", other, self)
+    def __rsub__(self, other: ExprLike) -> Expr:
+        return NotImplemented if self._leaves(other) else self._apply("add", other, -self)
 
-    def __pow__(self, other: Any) -> Expr:
-        return self._apply("pow", self, other)
+    def __mul__(self, other: ExprLike) -> Expr:
+        return self._with_other("mul", other)
 
-    def __rpow__(self, other: Any) -> Expr:
-        return self._apply("pow", other, self)
+    def __rmul__(self, other: ExprLike) -> Expr:
+        return self._of_other("mul", other)
+
+    def __truediv__(self, other: ExprLike) -> Expr:
+        return self._with_other("div", other)
+
+    def __rtruediv__(self, other: ExprLike) -> Expr:
+        return self._of_other("div", other)
+
+    def __pow__(self, other: ExprLike) -> Expr:
+        return self._with_other("pow", other)
+
+    def __rpow__(self, other: ExprLike) -> Expr:
+        return self._of_other("pow", other)
+
+    if not TYPE_CHECKING:  # to a checker these operators are not there
+        __floordiv__ = __rfloordiv__ = _refused("//")
+        __mod__ = __rmod__ = _refused("%")
+        __divmod__ = __rdivmod__ = _refused("divmod()")
 
     def __neg__(self) -> Expr:
         return self._apply("neg", self)
 
-    def __matmul__(self, other: Any) -> Expr:
-        return self._numpy("matmul", (self, other))
+    def __matmul__(self, other: ExprLike) -> Expr:
+        return NotImplemented if self._leaves(other) else self._numpy("matmul", (self, other))
 
-    def __rmatmul__(self, other: Any) -> Expr:
-        return self._numpy("matmul", (other, self))
+    def __rmatmul__(self, other: ExprLike) -> Expr:
+        return NotImplemented if self._leaves(other) else self._numpy("matmul", (other, self))
 
     def __pos__(self) -> Expr:
         return self._lift(self)
@@ -114,41 +150,49 @@ class Operators(ABC):
             raise UnsupportedError("round() to decimals is not an operation here", cure="round(x*100)/100")
         return self._apply("round", self)
 
-    def __lt__(self, other: Any) -> Expr:
-        return self._apply("lt", self, other)
+    def __lt__(self, other: ExprLike) -> Expr:
+        return self._with_other("lt", other)
 
-    def __le__(self, other: Any) -> Expr:
-        return self._apply("le", self, other)
+    def __le__(self, other: ExprLike) -> Expr:
+        return self._with_other("le", other)
 
-    def __gt__(self, other: Any) -> Expr:
-        return self._apply("gt", self, other)
+    def __gt__(self, other: ExprLike) -> Expr:
+        return self._with_other("gt", other)
 
-    def __ge__(self, other: Any) -> Expr:
-        return self._apply("ge", self, other)
+    def __ge__(self, other: ExprLike) -> Expr:
+        return self._with_other("ge", other)
 
-    def __eq__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return self._apply("eq", self, other)
+    @overload
+    def __eq__(self, other: ExprLike) -> Expr: ...  # pyright: ignore[reportOverlappingOverload]
+    @overload
+    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> Any:
+        return NotImplemented if self._foreign(other) else self._apply("eq", self, other)
 
-    def __ne__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return self._apply("ne", self, other)
+    @overload
+    def __ne__(self, other: ExprLike) -> Expr: ...  # pyright: ignore[reportOverlappingOverload]
+    @overload
+    def __ne__(self, other: object) -> bool: ...
+    def __ne__(self, other: object) -> Any:
+        return NotImplemented if self._foreign(other) else self._apply("ne", self, other)
 
-    def __and__(self, other: Any) -> Expr:
-        return self._apply("and_", self, other)
+    def __and__(self, other: ExprLike) -> Expr:
+        return self._with_other("and_", other)
 
-    def __rand__(self, other: Any) -> Expr:
-        return self._apply("and_", other, self)
+    def __rand__(self, other: ExprLike) -> Expr:
+        return self._of_other("and_", other)
 
-    def __or__(self, other: Any) -> Expr:
-        return self._apply("or_", self, other)
+    def __or__(self, other: ExprLike) -> Expr:
+        return self._with_other("or_", other)
 
-    def __ror__(self, other: Any) -> Expr:
-        return self._apply("or_", other, self)
+    def __ror__(self, other: ExprLike) -> Expr:
+        return self._of_other("or_", other)
 
-    def __xor__(self, other: Any) -> Expr:
-        return self._apply("xor", self, other)
+    def __xor__(self, other: ExprLike) -> Expr:
+        return self._with_other("xor", other)
 
-    def __rxor__(self, other: Any) -> Expr:
-        return self._apply("xor", other, self)
+    def __rxor__(self, other: ExprLike) -> Expr:
+        return self._of_other("xor", other)
 
     def __invert__(self) -> Expr:
         return self._apply("not_", self)
@@ -162,6 +206,8 @@ class Operators(ABC):
                 f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
                 cure="call it plainly, or compile the expression and use the kernel's ufunc",
             )
+        if any(self._foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
+            return NotImplemented
         return self._numpy(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
@@ -191,6 +237,6 @@ class Operators(ABC):
             raise UnsupportedError(
                 f"numpy.{name} has no op of that name",
                 expected="a function of a formula, elementwise or one of the array functions of symgrad",
-                cure="write it with the functions of symgrad",
+                cure=_WHOLE_DIVISION if name in _DIVIDES else "write it with the functions of symgrad",
             )
         return self._apply(name, *args)

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
+from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, SIZE, Node, size_node
-from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
+from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum, told
 from symgrad.ir.types import is_name
 
 __all__ = ["SizeLike", "length_of", "shape_of", "size", "size_of"]
@@ -81,10 +82,12 @@ def length_of(value: Any) -> Size:
 
     Raises:
         UsageError: for a negative number too.
+        ShapeError: for one that no array has.
     """
     size = size_of(value)
     if isinstance(size, int) and size < 0:
-        raise UsageError(f"an axis of length {size}", expected="a length of at least 0")
+        raise UsageError(f"an axis of length {told(size)}", expected="a length of at least 0")
+    check_axes((size,))
     return size
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import DOMAINS, Declaration, Domain, is_name
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from sympy import Basic
+
 __all__ = ["from_sympy", "symbols", "tensor"]
 
 
-def symbols(names: str, domain: str | Domain = "real") -> Any:
+def symbols(names: str, domain: str | Domain = "real") -> Expr:
     """Return symbols by name: one Expr for one name, a tuple for several.
 
     Args:
@@ -21,7 +26,8 @@ def symbols(names: str, domain: str | Domain = "real") -> Any:
         domain: ``real``, ``positive``, ``int``, ``bool``, or an interval such as ``real(0, 1)``.
 
     Returns:
-        An Expr, or a tuple of Exprs. The same name and domain always give the same Expr.
+        An Expr, or a tuple of Exprs; to a type checker an Expr, which unpacks too. The same name and domain always
+        give the same Expr.
 
     Raises:
         UsageError: for a text that is not a name, or an unknown domain.
@@ -41,7 +47,7 @@ def symbols(names: str, domain: str | Domain = "real") -> Any:
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
     made = tuple(handle(symbol(Declaration(_checked(name), known))) for name in found)
-    return made[0] if len(made) == 1 else made
+    return made[0] if len(made) == 1 else cast("Expr", made)
 
 
 def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: bool = False) -> Expr:
@@ -97,7 +103,7 @@ def _checked(name: Any) -> str:
 def _domain(domain: str | Domain) -> Domain:
     if isinstance(domain, Domain):
         return domain
-    if domain in DOMAINS:
+    if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
         return DOMAINS[domain]
     if not isinstance(domain, str) or "(" not in domain:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
@@ -106,6 +112,12 @@ def _domain(domain: str | Domain) -> Domain:
     return parse_program(f"x : {domain}", "<domain>").symbols["x"].declaration.domain
 
 
+@overload
+def from_sympy(
+    expr: list[Any] | tuple[Any, ...], domains: Mapping[str, str | Domain] | None = None
+) -> list[Expr]: ...
+@overload
+def from_sympy(expr: Basic | float | Fraction, domains: Mapping[str, str | Domain] | None = None) -> Expr: ...
 def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> Any:
     """Return a SymPy expression as an Expr (a list for a list).
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from symgrad.api.expr import Expr, as_expr, handle
-from symgrad.backward.trace import Nothing
-from symgrad.backward.zeros import classify
+from symgrad.api.inputs import listings_of
 from symgrad.errors import NotDifferentiableError, NotInProgramError, UsageError
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological
 
 __all__ = [
     "Wrt",
+    "Wrts",
     "differentiable",
-    "listings_of",
     "many",
-    "nothing_among",
+    "one_each",
     "origins_of",
-    "resolve",
     "targets",
     "targets_of",
 ]
 
 Wrt: TypeAlias = "Expr | str"
+Wrts: TypeAlias = "Sequence[Expr | str]"
 
 
 def many(value: Any) -> Sequence[Any]:
@@ -47,78 +46,98 @@ def differentiable(y: Any) -> Expr:
     return expr
 
 
-def nothing_among(y: Node, moving: Sequence[Node]) -> str:
-    """Name the reason why nothing arrives at y from any of what moves: the nearest to a derivative, if they differ."""
-    kinds = {classify([y], x, ()) for x in moving} or {Nothing.ZERO}
-    order = (Nothing.ZERO, Nothing.STOPPED, Nothing.DISCONNECTED, Nothing.NO_TANGENT)
-    return str(next(kind for kind in order if kind in kinds))
-
-
-def listings_of(exprs: Sequence[Expr]) -> tuple[Listing, ...]:
-    """Return the programs that expressions come from, each once."""
-    found: list[Listing] = []
-    for listing in (x for e in exprs for x in e.listings):
-        if all(listing is not f for f in found):
-            found.append(listing)
-    return tuple(found)
-
-
 def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
     """Return what derivatives of expressions are derivatives of: these, and what they are themselves derivatives of."""
     return tuple(dict.fromkeys([*(e.node for e in exprs), *(o for e in exprs for o in e.origins)]))
 
 
-def targets_of(y: Expr, wrt: Any) -> list[Expr]:
-    """Return what one differentiates by as expressions, from Exprs or names, one or many, checked."""
-    exprs = [resolve(y, w) for w in many(wrt)]
-    targets([y], exprs)
-    return exprs
+def one_each(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:
+    """Return what is given for each of several expressions; for a single one a list is the array of its entries.
+
+    Args:
+        given: one value, or a list or tuple of them.
+        single: whether the expression that it is given for was no list.
+        count: how many values there are to be.
+        what: what they are called in a message.
+        of: what they are given for.
+
+    Raises:
+        UsageError: for another number of values.
+    """
+    values = list(many(given))
+    if single and len(values) != 1:
+        return [given]
+    if len(values) != count:
+        raise UsageError(f"{len(values)} {what} for {count} {of}", expected="one for each, in their order")
+    return values
 
 
-def resolve(y: Expr, wrt: Any) -> Expr:
-    """Return what one differentiates by, from an Expr or a name in the program of ``y``."""
-    if isinstance(wrt, Expr):
-        return wrt
-    if isinstance(wrt, str):
-        for listing in y.listings:
-            if wrt in listing:
-                return Expr(listing[wrt], listings=y.listings)
-        for symbol in y.inputs:
-            if symbol.name == wrt:
-                return symbol
-        known = [n for listing in y.listings for n in listing.names] or [str(i) for i in y.inputs]
-        raise NotInProgramError(
-            f"'{wrt}' is not in the program",
-            expected="one of " + ", ".join(dict.fromkeys(known)) if known else None,
-            cure=suggest(wrt, known),
-        )
-    raise UsageError(
-        f"cannot differentiate by a value of type {type(wrt).__name__}", expected="an Expr or a name"
-    )
+def targets(outputs: Sequence[Expr], wrt: Any) -> list[Node]:
+    """Return the nodes to differentiate by: see `targets_of`."""
+    return [e.node for e in targets_of(outputs, wrt)]
 
 
-def targets(outputs: Sequence[Expr], wrt: Sequence[Any]) -> list[Node]:
-    """Return the nodes to differentiate by, checked against the programs the outputs come from."""
-    found: list[Node] = []
-    for item in wrt:
-        expr = resolve(outputs[0], item)
+def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
+    """Return what one differentiates by, from Exprs or names, one or many, checked against the outputs' programs.
+
+    Raises:
+        NotInProgramError: for what does not occur there.
+        UsageError: for what is no input or intermediate value.
+    """
+    outputs = [outputs] if isinstance(outputs, Expr) else outputs
+    known: dict[str, Expr] = {}
+    found: list[Expr] = []
+    for item in many(wrt):
+        if isinstance(item, str) and not known:
+            known = _names(outputs)
+        expr = _resolved(item, known)
         node = expr.node
         if node.is_number() or node.op.name == "constant" or (node.dtype == "bool" and node.args):
             raise UsageError(
                 f"cannot differentiate by '{expr}'", expected="an input or an intermediate value"
             )
-        found.append(node)
-    programs = [listing for e in outputs for listing in e.listings]
+        found.append(expr)
+    programs = listings_of(outputs)
     if programs:
         roots = [e.node for e in outputs]
         for listing in programs:
             roots += [*listing.symbols.values(), *listing.assignments.values()]
-        known = set(topological(roots))
-        for node in found:
-            if node not in known:
+        reached = set(topological(roots))
+        for expr in found:
+            if expr.node not in reached:
                 raise NotInProgramError(
-                    f"'{handle(node)}' does not occur in the program",
-                    expected="one of " + ", ".join(dict.fromkeys(n for p in programs for n in p.names)),
+                    f"'{handle(expr.node)}' does not occur in the program",
+                    expected=one_of(dict.fromkeys(n for p in programs for n in p.names)),
                     cure="pass the program's own expression, p[name]",
                 )
     return found
+
+
+def _names(outputs: Sequence[Expr]) -> dict[str, Expr]:
+    """Return what the names of programs stand for, and the inputs of expressions that have none."""
+    known: dict[str, Expr] = {}
+    for y in outputs:
+        for listing in y.listings:
+            for name in listing.names:
+                known.setdefault(name, Expr(listing[name], listings=y.listings))
+    for y in outputs:
+        for symbol in y.inputs:
+            known.setdefault(str(symbol.name), symbol)
+    return known
+
+
+def _resolved(wrt: Any, known: Mapping[str, Expr]) -> Expr:
+    if isinstance(wrt, Expr):
+        return wrt
+    if not isinstance(wrt, str):
+        raise UsageError(
+            f"cannot differentiate by a value of type {type(wrt).__name__}",
+            expected="an Expr or a name, or a list of them",
+        )
+    if wrt not in known:
+        raise NotInProgramError(
+            f"'{wrt}' is not in the program",
+            expected=one_of(known) if known else None,
+            cure=suggest(wrt, known),
+        )
+    return known[wrt]

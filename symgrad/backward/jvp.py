@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
+from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
 from symgrad.ops.layout import full
@@ -13,6 +14,7 @@ from symgrad.ops.layout import full
 __all__ = ["Pushforward", "all_partials", "push_forward"]
 
 _ZERO = as_node(0)
+_PUSHED = 8  # variables by which the first partials are pushed forward
 
 
 class Pushforward:
@@ -42,25 +44,22 @@ class Pushforward:
             moving = [known[a] is not None for a in node.args]
             if not any(moving):
                 continue
+            if node.op.push is not None:
+                moved = node.op.push(
+                    node, [None if t is None else t.node() for t in map(known.get, node.args)]
+                )
+                known[node] = None if moved.is_number(0) else Guarded(None, moved)
+                continue
             contributions = list(self._push(node, moving))
             if contributions:
                 known[node] = accumulate(contributions)
         return [_ZERO if (t := known[o]) is None else full(t.node(), o.shape) for o in outputs]
 
     def _push(self, node: Node, moving: Sequence[bool]) -> Iterator[Guarded]:
-        push = node.op.push
-        if push is None:
-            for term in linearise(node, moving):
-                tangent = self._tangents[node.args[term.argument]]
-                assert tangent is not None
-                yield pass_through(node, term.coefficient, tangent)
-            return
-        for i, arg in enumerate(node.args):
-            tangent = self._tangents[arg]
-            if tangent is not None:
-                moved = push(node, i, tangent.node())
-                if not moved.is_number(0):
-                    yield Guarded(None, moved)
+        for term in linearise(node, moving):
+            tangent = self._tangents[node.args[term.argument]]
+            assert tangent is not None
+            yield pass_through(node, term.coefficient, tangent)
 
 
 def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | Guarded]) -> list[Node]:
@@ -74,17 +73,24 @@ def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ..
 
     The keys are the positions in ``wrt``, ascending; () is ``y`` itself. Every ``wrt`` counts as an
     independent symbol, so mixed partials commute. One Pushforward a variable remembers the derivative of
-    every node, of derivatives too, so a partial of order k + 1 costs what is new in it.
+    every node, of derivatives too, so a partial of order k + 1 costs what is new in it. The first partials by many
+    variables are one pull back, whose cost does not grow with their number.
     """
     partials: dict[tuple[int, ...], Node] = {(): y}
-    pushes = [
-        Pushforward({other: as_node(1 if other is node else 0) for other in wrt})
-        if node.dtype == "real"
-        else None
-        for node in wrt
-    ]
-    for length in range(1, order + 1):
+    done = 0
+    if order and len(wrt) > _PUSHED:
+        slopes = pull_back([y], [as_node(1)], wrt, stopped=wrt).gradients
+        partials |= {(i,): slope for i, slope in enumerate(slopes)}
+        done = 1
+    pushes = [_along(node, wrt) for node in wrt] if done < order else []
+    for length in range(done + 1, order + 1):
         for index in combinations_with_replacement(range(len(wrt)), length):
             push = pushes[index[-1]]
             partials[index] = _ZERO if push is None else push([partials[index[:-1]]])[0]
     return partials
+
+
+def _along(node: Node, wrt: Sequence[Node]) -> Pushforward | None:
+    if node.dtype != "real":
+        return None
+    return Pushforward({other: as_node(1 if other is node else 0) for other in wrt})

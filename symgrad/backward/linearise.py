@@ -124,10 +124,11 @@ def accumulate(contributions: Sequence[Guarded]) -> Guarded:
     total = by_guard.pop(None, None)
     everywhere = total is not None
     guards: list[Node] = []
-    while by_guard:
-        guard = next(iter(by_guard))
-        value = by_guard.pop(guard)
+    for guard in list(by_guard):
+        if guard not in by_guard:
+            continue  # it was the other side of a choice
         assert guard is not None
+        value = by_guard.pop(guard)
         otherwise = by_guard.pop(_negate(guard), None)
         alone = otherwise is None and settled[guard]
         choice = value if alone else where(guard, value, _ZERO if otherwise is None else otherwise)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
-from symgrad.backward.trace import Nothing, Step, Trace, placeholder
+from symgrad.backward.trace import Step, Trace, placeholder
 from symgrad.backward.zeros import classify
 from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
@@ -34,6 +34,7 @@ def pull_back(
         The trace, with one gradient per ``wrt`` (a structural zero where there is nothing).
     """
     order = topological(outputs)
+    stopped = frozenset(stopped)
     active = _active(order, wrt, stopped)
     received: dict[Node, list[Guarded]] = {}
     given = [s if isinstance(s, Guarded) else Guarded(None, s) for s in seeds]
@@ -55,17 +56,17 @@ def pull_back(
             received.setdefault(step.target, []).append(contribution)
             steps.append(step)
     gradients: list[Node] = []
-    nothing: list[Nothing | None] = []
     for node in wrt:
         cotangent = arrived.get(node)
         gradient = as_node(0) if cotangent is None else cotangent.node()
         gradients.append(full(gradient, node.shape))
-        nothing.append(classify(outputs, node, stopped) if cotangent is None else None)
+    absent = [node for node in wrt if node not in arrived]
+    reasons = dict(zip(absent, classify(outputs, absent, stopped), strict=True))
     return Trace(
         tuple((y, s.value) for y, s in zip(outputs, given, strict=True)),
         tuple(wrt),
         tuple(gradients),
-        tuple(nothing),
+        tuple(reasons.get(node) for node in wrt),
         tuple(steps),
     )
 
@@ -80,13 +81,13 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
                 contribution = Guarded(None, unbroadcast(contribution.node(), node.shape, target.shape))
             yield Step(node, term.argument, term.coefficient.node(), cotangent, contribution), contribution
         return
-    for i, arg in enumerate(node.args):
-        if not wanted[i] or arg.dtype != "real":
-            continue
-        # A linear map has no one coefficient: the trace keeps the map itself, applied to a placeholder.
-        coefficient = node.op.pull(node, i, placeholder(node))
-        contribution = Guarded(None, node.op.pull(node, i, cotangent.node()))
-        if not coefficient.is_number(0):
+    real = [w and arg.dtype == "real" for w, arg in zip(wanted, node.args, strict=True)]
+    # A linear map has no one coefficient: the trace keeps the map itself, applied to a placeholder.
+    coefficients = node.op.pull(node, placeholder(node), real)
+    contributions = node.op.pull(node, cotangent.node(), real)
+    for i, (coefficient, sent) in enumerate(zip(coefficients, contributions, strict=True)):
+        if coefficient is not None and sent is not None and not coefficient.is_number(0):
+            contribution = Guarded(None, sent)
             yield Step(node, i, coefficient, cotangent, contribution), contribution
 
 

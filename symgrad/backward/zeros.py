@@ -8,25 +8,51 @@ from symgrad.backward.trace import Nothing
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["classify", "reaches"]
+__all__ = ["classify", "unmoved"]
 
 
-def classify(outputs: Sequence[Node], wrt: Node, stopped: Collection[Node]) -> Nothing:
-    """Name the reason why no cotangent arrived at ``wrt``.
+def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> list[Nothing]:
+    """Name the reason why no cotangent arrived at each of ``wrt``.
 
     Args:
         outputs: what was differentiated.
         wrt: what received nothing.
         stopped: nodes beyond which the caller asked not to differentiate (TensorFlow's ``stop_gradients``).
     """
-    if wrt.dtype != "real":
-        return Nothing.NO_TANGENT
-    if not reaches(outputs, wrt, cut=()):
-        return Nothing.DISCONNECTED
-    cut = [n for n in topological(outputs) if "stops" in n.op.facts or n in stopped]
-    return Nothing.ZERO if reaches(outputs, wrt, cut=cut) else Nothing.STOPPED
+    if not wrt:
+        return []
+    order = topological(outputs)
+    connected = set(order)
+    # What is cut is reached itself: its arguments are not.
+    reached = set(topological(outputs, until={n for n in order if "stops" in n.op.facts or n in stopped}))
+    found: list[Nothing] = []
+    for node in wrt:
+        if node.dtype != "real":
+            found.append(Nothing.NO_TANGENT)
+        elif node not in connected:
+            found.append(Nothing.DISCONNECTED)
+        else:
+            found.append(Nothing.ZERO if node in reached else Nothing.STOPPED)
+    return found
 
 
-def reaches(outputs: Sequence[Node], target: Node, *, cut: Collection[Node]) -> bool:
-    """Tell whether an output depends on the target by a path that does not enter a cut node's arguments."""
-    return target in topological(outputs, until=[n for n in cut if n is not target])
+def unmoved(outputs: Sequence[Node], moving: Sequence[Node]) -> list[Nothing]:
+    """Name the reason why each output has no tangent; of several reasons the nearest to a derivative.
+
+    Args:
+        outputs: what was differentiated.
+        moving: what moves; zero is the reason if nothing does.
+    """
+    if moving and all(x.dtype != "real" for x in moving):
+        return [Nothing.NO_TANGENT] * len(outputs)
+    sources = {x for x in moving if x.dtype == "real"}
+    reason: dict[Node, Nothing] = {}
+    for node in topological(outputs):
+        below = {reason[a] for a in node.args}
+        if node in sources or (Nothing.ZERO in below and "stops" not in node.op.facts):
+            reason[node] = Nothing.ZERO
+        elif below <= {Nothing.DISCONNECTED}:
+            reason[node] = Nothing.DISCONNECTED
+        else:
+            reason[node] = Nothing.STOPPED
+    return [reason[y] if moving else Nothing.ZERO for y in outputs]

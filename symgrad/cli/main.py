@@ -2,36 +2,86 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 import traceback
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 import numpy as np
 
 import symgrad
 from symgrad.cli.files import read_source, write_text
-from symgrad.errors import SymgradError, UsageError
+from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
+from symgrad.files import make_folder, reason
 
 if TYPE_CHECKING:
     from symgrad.llvm.target import Cpu
 
-__all__ = ["OUTPUT", "chosen", "emit", "format_option", "guarded", "kernel_of", "main", "targets"]
+__all__ = ["INTERRUPTED", "OUTPUT", "chosen", "emit", "format_option", "kernel_of", "main", "targets"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _EXIT = """
 \b
 Exit codes: 0 done; 1 the program or a value is wrong; 2 the command line is wrong;
-3 a file cannot be read or written; 4 a fault in symgrad. A verdict: 0 proved, 5 refuted,
-6 supported, 7 undecided.
+3 a file cannot be read or written; 4 a fault in symgrad; 130 interrupted. A verdict: 0 proved,
+5 refuted, 6 supported, 7 undecided.
 """
 
 
+INTERRUPTED = 130  # what shells report of a command that Ctrl-C ended
+_NOBODY_READS = 141  # and of one whose output nobody reads any more
+
+
+class _Commands(click.Group):
+    """Turns what commands raise into a message on standard error and the documented exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+            ctx.color = False
+        for stream in (sys.stdout, sys.stderr):
+            # What an encoding does not have is written out: \\u03c3.
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except SymgradError as error:
+            _end(str(error), 3 if isinstance(error, FileError) else 2 if isinstance(error, UsageError) else 1)
+        except KeyboardInterrupt:
+            _end("interrupted", INTERRUPTED)
+        except MemoryError:
+            _end("there is not enough memory for this", 1)
+        except BrokenPipeError:
+            _quiet()
+            sys.exit(_NOBODY_READS)
+        except OSError as error:
+            _quiet()
+            _end(f"{error.filename or 'standard output'}: {reason(error)}", 3)
+        except Exception:  # noqa: BLE001  the last line of defence: a fault of ours is reported as one, with its own exit code
+            click.echo(traceback.format_exc(), err=True)
+            _end("this is a fault in symgrad; please report it with the program", 4)
+
+
+def _end(message: str, code: int) -> NoReturn:
+    click.echo(f"symgrad: {message}", err=True)
+    sys.exit(code)
+
+
+def _quiet() -> None:
+    """Let what is still to be printed go nowhere: at its end Python would complain that it cannot print it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 @click.group(
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=_EXIT,
 )
@@ -41,27 +91,6 @@ def main() -> None:
 
     SOURCE is a program file, an expression such as 'sqrt(x**2*u)', or - for standard input.
     """
-
-
-def guarded(command: F) -> F:
-    """Turn exceptions into a message on standard error and the documented exit code."""
-
-    @wraps(command)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except SymgradError as error:
-            click.echo(f"symgrad: {error}", err=True)
-            sys.exit(3 if isinstance(error.__cause__, OSError) else 2 if isinstance(error, UsageError) else 1)
-        except OSError as error:
-            click.echo(f"symgrad: {error.filename or 'a file'}: {error.strerror or error}", err=True)
-            sys.exit(3)
-        except Exception:  # noqa: BLE001  the last line of defence: a fault of ours is reported as one, with its own exit code
-            click.echo(traceback.format_exc(), err=True)
-            click.echo("symgrad: this is a fault in symgrad; please report it with the program", err=True)
-            sys.exit(4)
-
-    return run  # type: ignore[return-value]
 
 
 def _program_options(command: F) -> F:
@@ -99,7 +128,6 @@ def format_option(*choices: str) -> Callable[[F], F]:
 @click.option("--stable", is_flag=True, help="In forms that lose fewer digits in floating point.")
 @format_option("text", "latex", "json")
 @OUTPUT
-@guarded
 def derive(
     source: str, of: str | None, wrt: str | None, order: int, stable: bool, form: str, output: Path | None
 ) -> None:
@@ -117,7 +145,6 @@ def derive(
 @format_option("text", "latex", "html", "json")
 @click.option("--picture", type=click.Path(path_type=Path), help="Also draw the graph into this .svg file.")
 @OUTPUT
-@guarded
 def explain(
     source: str, of: str | None, wrt: str | None, form: str, picture: Path | None, output: Path | None
 ) -> None:
@@ -155,7 +182,6 @@ def explain(
     type=click.Path(path_type=Path),
     help="k.ll (LLVM IR), k.s (assembly) or k.o (object; its header k.h comes beside it).",
 )
-@guarded
 def compile_(
     source: str,
     of: str | None,
@@ -179,7 +205,7 @@ def compile_(
     found = {} if no_gradient else partials(y, targets(program, y, wrt, _VALUE_ALONE), order)
     kernel = kernel_of(program, [y, *found.values()], dtype, name)
     names = [of or y.name or "value", *("_".join(["d", *(w.name or "" for w in key)]) for key in found)]
-    output.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(output.parent)
     for path in write_artefacts(kernel, output, cpu=cpu, outputs=names, suffixes=written[output.suffix]):
         click.echo(f"wrote {path}")
 
@@ -193,7 +219,6 @@ def compile_(
 @_DTYPE
 @format_option("text", "json")
 @OUTPUT
-@guarded
 def run(
     source: str,
     of: str | None,
@@ -211,8 +236,9 @@ def run(
     column of a .csv file: x=2, x=-2,-1,1, 'X=[[1, 2], [3, 4]]', x=points.npy, x=arrays.npz:x, x=table.csv:height.
     With -o, results go to a .npy (one array), .npz or .csv file.
     """
-    from symgrad.cli.files import read_values, write_arrays
+    from symgrad.cli.files import write_arrays
     from symgrad.cli.report import arrays_report, partials, run_report
+    from symgrad.cli.values import read_values
 
     program = read_source(source)
     y = chosen(program, of)
@@ -220,7 +246,7 @@ def run(
     kernel = kernel_of(program, [y, *found.values()], dtype, "kernel")
     inputs = read_values(values, program.inputs)
     real = {i.name for i in program.inputs if i.dtype == "real"}
-    known = {n: _in(dtype, v) if n in real else v for n, v in inputs.items() if n in kernel.inputs}
+    known = {n: _in(dtype, n, v) if n in real else v for n, v in inputs.items() if n in kernel.inputs}
     results: Any = kernel(**known)
     name = of or y.name or "value"
     names = [name, *(_column_name(name, key) for key in found)]
@@ -245,7 +271,6 @@ def run(
     help="Where the picture goes.",
 )
 @click.option("--seed", type=int, default=2, show_default=True, help="Of the draws of the noise.")
-@guarded
 def demo(directory: Path, seed: int) -> None:
     """Answer the question symgrad was made for, from formula to kernel to picture."""
     from symgrad.cli.demo import run_demo
@@ -278,10 +303,21 @@ def targets(
     return found
 
 
-def _in(dtype: str, value: Any) -> Any:
+def _in(dtype: str, name: str, value: Any) -> Any:
     """Return numbers in the precision of the kernel: on a command line or in a file they have none of their own."""
     array = np.asarray(value)
-    return array.astype(dtype) if array.dtype.kind in "fiu" else array
+    if array.dtype.kind not in "fiu":
+        return array
+    with np.errstate(all="ignore"):
+        found = array.astype(dtype)
+    lost = array[np.isinf(found) & np.isfinite(array)]
+    if lost.size:
+        raise NumberTooLargeError(
+            f"'{name}' is {lost.flat[0]}, which is too large for {dtype}",
+            expected=f"numbers up to {np.finfo(dtype).max:.2g}, or inf",
+            cure="compute in float64" if dtype == "float32" else None,
+        )
+    return found
 
 
 def _column_name(name: str, key: tuple[symgrad.Expr, ...]) -> str:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import symgrad
+from symgrad.cli.checked import checked_lines
 from symgrad.cli.files import read_source, read_text, write_text
-from symgrad.cli.main import chosen, format_option, guarded, main, targets
-from symgrad.cli.statement import statement_lines
+from symgrad.cli.main import INTERRUPTED, chosen, format_option, main, targets
 from symgrad.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ __all__ = ["EXIT"]
 
 EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
 """Exit codes of verdicts: 1 to 4 mean what they mean in every command, so a typing error is no refutation."""
-
-_INTERRUPTED = 130  # what shells report of a command that Ctrl-C ended
 
 _TIME = click.option(
     "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."
@@ -82,7 +80,6 @@ symgrad verify --batch claims.jsonl -o results.jsonl
     help="Of a batch: what one process may take.",
 )
 @click.option("--replay", is_flag=True, help="Of a batch: have every proof checked.")
-@guarded
 def verify(
     source: str | None,
     of: str | None,
@@ -132,7 +129,6 @@ def verify(
 @_TIME
 @_PROOF
 @format_option("text", "json")
-@guarded
 def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Path | None, form: str) -> None:
     """Decide whether two formulas are equal wherever both are defined.
 
@@ -146,27 +142,24 @@ def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Pat
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@guarded
-def check(file: Path) -> None:
+@click.option("--all", "whole", is_flag=True, help="Print every line of a long statement.")
+@click.option(
+    "--time-limit", type=float, default=120, show_default=True, metavar="SECONDS", help="For the file."
+)
+def check(file: Path, whole: bool, time_limit: float) -> None:
     """Check a proof or a refutation that verify or equal wrote with --proof.
 
     This uses the checker alone, not what found the proof, and prints what the file claims. The exit code is what
     holds: 0 proved, 5 refuted, 6 neither; 2 if it is no proof file at all.
     """
     from symgrad.proof.check import check as replayed
+    from symgrad.proof.reading import read_proof_file
 
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"'{file}' is not JSON: {error}", expected="a file that --proof wrote", cure="make the proof anew"
-        ) from None
-    found = replayed(data)
-    click.echo(f"{found.status}: {found.why}")
-    for line in statement_lines(data):
-        click.echo(f"  {line}")
-    if found.excluded:
-        click.echo("  not claimed where " + "; ".join(found.excluded))
+    if not 0 < time_limit < float("inf"):
+        raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
+    found = replayed(read_proof_file(file), time_limit)
+    for line in checked_lines(found, whole=whole):
+        click.echo(line)
     sys.exit(EXIT[found.status])
 
 
@@ -222,10 +215,11 @@ def _batch(
         _with_progress(todo, decide, output, jobs, limits, counts)
     except KeyboardInterrupt:
         click.echo(f"stopped; the same command goes on with the other {len(todo) - counts.total()}", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     finally:
         skipped = f", {len(rows) - len(todo)} were there" if len(rows) > len(todo) else ""
-        words = ", ".join(f"{n} {status}" for status, n in sorted(counts.items())) or "nothing to do"
+        words = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+        words = words or ("nothing was done" if todo else "nothing to do")
         click.echo(f"{output}: {words}{skipped}", err=True)
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.explain.draws import draws, value_at
+from symgrad.explain.draws import as_floats, draws, value_at
+from symgrad.explain.straddle import straddling
 from symgrad.explain.witness import Evidence, Level, Witness, exact_number, is_finite, steady
 from symgrad.ir.evaluate import evaluate, evaluate_mp
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
@@ -27,19 +28,23 @@ from symgrad.ir.types import Number
 __all__ = ["find_array_evidence"]
 
 _POINTS = 6
+_STRADDLED = 2
 _PAIRS = ((0, 1), (2, 3))
 _DIGITS = (50, 90)
 _MOST = 30_000  # multiplications and entries at high precision
 _MOVES = frozenset({"broadcast_to", "concatenate", "gather", "reshape", "slice"})
 
 
-def find_array_evidence(y: Node, gradients: Sequence[Node], source: Node) -> Evidence | None:
+def find_array_evidence(
+    y: Node, gradients: Sequence[Node], source: Node, *, straddle: bool = False
+) -> Evidence | None:
     """Look for two draws of a random input that give different gradients.
 
     Args:
         y: the differentiated value: it must exist at the point.
         gradients: what may depend on the input.
         source: the random input, a symbol of any shape.
+        straddle: whether to try points with kinks and thresholds between the two draws, instead of others.
 
     Returns:
         The evidence, or None if no pair was found, which proves nothing.
@@ -51,7 +56,7 @@ def find_array_evidence(y: Node, gradients: Sequence[Node], source: Node) -> Evi
     every = draws(source, landmarks)
     # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
     choices = ([v for v in every if v not in landmarks] or every, every)
-    for index in range(_POINTS):
+    for index in range(_STRADDLED if straddle else _POINTS):
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         try:
             if _work(order, sizes) > _MOST:
@@ -59,9 +64,10 @@ def find_array_evidence(y: Node, gradients: Sequence[Node], source: Node) -> Evi
             point = {s: _filled(s, sizes, partial(_entry, s, index)) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):
                 sides = tuple(_filled(source, sizes, partial(_drawn, source, candidates, d)) for d in pair)
-                evidence = _decide(order, y, gradients, source, point, sides)
-                if evidence is not None:
-                    return evidence
+                for there in straddling(order, source, sides, point) if straddle else (point,):
+                    evidence = _decide(order, y, gradients, source, there, sides)
+                    if evidence is not None:
+                        return evidence
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
             continue  # outside the domain of some op, or of an axis
     return None
@@ -135,11 +141,6 @@ def _entries(value: Any) -> list[Any]:
     return list(np.ravel(np.asarray(value, dtype=object)))
 
 
-def _floats(symbol: Node, value: Any) -> Any:
-    kind: Any = {"bool": bool, "int": np.int64}.get(symbol.dtype, float)
-    return np.asarray(value, dtype=object).astype(kind) if symbol.shape else kind(value)
-
-
 def _decide(
     order: list[Node],
     y: Node,
@@ -150,7 +151,7 @@ def _decide(
 ) -> Evidence | None:
     near: list[list[Any]] = []
     for side in sides:
-        at = {s: _floats(s, v) for s, v in {**point, source: side}.items()}
+        at = {s: as_floats(s, v) for s, v in {**point, source: side}.items()}
         near.append(evaluate([y, *gradients], at))
     if not all(np.all(np.isfinite(v)) for values in near for v in values):
         return None
@@ -179,10 +180,10 @@ def _decide(
             continue
         if not all(_settled(level, order, side) for side in low):
             return None
-        texts = tuple(level.text(_at(low[k][gradient], place), _at(high[k][gradient], place)) for k in (0, 1))
+        texts = level.texts(*([_at(side[gradient], place) for side in rows] for rows in both))
         values = {s.name: _listed(v) for s, v in point.items()}
         pair = (_listed(sides[0]), _listed(sides[1]))
-        witness = Witness(values, pair, i, (texts[0], texts[1]), source.name, place)
+        witness = Witness(values, pair, i, texts, source.name, place)
         return Evidence(witness, low[0], low[1], level)
     return None
 

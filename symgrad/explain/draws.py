@@ -9,11 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
+
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import Node
 from symgrad.ir.types import Domain, Number
 
-__all__ = ["domain_of", "draws", "inside", "value_at"]
+__all__ = ["as_floats", "domain_of", "draws", "inside", "only_value", "place_in", "value_at"]
 
 # Where in its support two draws are taken: the middle of either half first, then the ends, the centre and odd places.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
@@ -35,10 +39,18 @@ def inside(domain: Domain, value: Number) -> bool:
     return (low is None or low < value) and (high is None or value < high)
 
 
+def only_value(symbol: Node) -> Number | None:
+    """Return the value of a symbol that has no other, such as one that is drawn from Bernoulli(0)."""
+    domain = domain_of(symbol)
+    return (
+        domain.low if domain.kind == "int" and domain.low is not None and domain.low == domain.high else None
+    )
+
+
 def value_at(symbol: Node, index: int) -> Number | bool:
     """Return the value that a symbol has at the trial point of a number."""
     key = hashlib.blake2b(f"{symbol.name}|{index}".encode(), digest_size=4).digest()
-    return _place(domain_of(symbol), Fraction(5 + int.from_bytes(key, "big") % 91, 100))
+    return place_in(domain_of(symbol), Fraction(5 + int.from_bytes(key, "big") % 91, 100))
 
 
 def draws(symbol: Node, landmarks: Iterable[Number]) -> list[Number | bool]:
@@ -49,7 +61,7 @@ def draws(symbol: Node, landmarks: Iterable[Number]) -> list[Number | bool]:
         landmarks: numbers of the program at which it may switch (``where(u > 1, ...)``).
     """
     domain = domain_of(symbol)
-    found: dict[Number | bool, None] = {_place(domain, t): None for t in _PLACES}
+    found: dict[Number | bool, None] = {place_in(domain, t): None for t in _PLACES}
     if domain.kind == "int":
         landmarks = [*(end for end in (domain.low, domain.high) if end is not None), *map(int, landmarks)]
     for landmark in [v for v in dict.fromkeys(landmarks) if inside(domain, v)][:_MOST_LANDMARKS]:
@@ -59,7 +71,7 @@ def draws(symbol: Node, landmarks: Iterable[Number]) -> list[Number | bool]:
     return list(found)
 
 
-def _place(domain: Domain, t: Fraction) -> Number | bool:
+def place_in(domain: Domain, t: Fraction) -> Number | bool:
     """Return the value at a fraction 0 < t < 1 of a domain; a two-digit decimal where the domain is unbounded."""
     low, high = domain.low, domain.high
     if domain.kind == "bool":
@@ -78,3 +90,13 @@ def _place(domain: Domain, t: Fraction) -> Number | bool:
         return round(value) or 1
     rounded = Fraction(round(value * 100), 100)
     return rounded if rounded != 0 and inside(domain, rounded) else value or Fraction(1, 8)
+
+
+def as_floats(symbol: Node, value: Any) -> Any:
+    """Return an exact value of a symbol, a number or an array, as NumPy computes with it."""
+    kind: Any = {"bool": bool, "int": np.int64}.get(symbol.dtype, float)
+    convert = nearest_float if kind is float else kind
+    if not symbol.shape:
+        return convert(value)
+    array = np.asarray(value, dtype=object)
+    return np.array([convert(entry) for entry in array.flat], dtype=kind).reshape(array.shape)

@@ -15,10 +15,11 @@ from symgrad.backward.jvp import push_forward
 from symgrad.backward.trace import Trace
 from symgrad.explain.array_witness import find_array_evidence
 from symgrad.explain.dependence import Dependence, Paths, blocking_stops
+from symgrad.explain.draws import only_value
 from symgrad.explain.forms import Forms
 from symgrad.explain.influence import influence_of
 from symgrad.explain.naming import Naming, listed, rule_of
-from symgrad.explain.witness import Evidence, Witness, find_evidence
+from symgrad.explain.witness import Evidence, Witness, find_evidence, find_straddling
 from symgrad.ir.graph import SIZE, Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
@@ -183,11 +184,9 @@ class _Question:
         if not any(self.depends(g, self.source) for g in self.trace.gradients):
             reason = self._cancels(reading) if reading else self._unread()
             return self._verdict(False, "absent from the gradient", reason, reading)
-        if self._has_arrays():
-            evidence = find_array_evidence(self.y, self.trace.gradients, self.source)
-        else:
-            coefficients = [s.coefficient for s in self.trace.steps]
-            evidence = find_evidence(self.y, self.trace.gradients, coefficients, self.source)
+        if (only := only_value(self.source)) is not None:
+            return self._verdict(False, "it has one value", f"{self.source.name} is always {only}", reading)
+        evidence = self._evidence(straddle=False)
         if evidence is not None:
             return self._verdict(True, "two draws give different gradients", "", reading, evidence)
         if (
@@ -202,11 +201,22 @@ class _Question:
             if _constant_in(self.forms.values, self.source):
                 how = "the derivative of the gradient by it is zero"
                 return self._verdict(False, how, self._cancels(reading), reading)
+        evidence = self._evidence(straddle=True)
+        if evidence is not None:
+            return self._verdict(True, "two draws give different gradients", "", reading, evidence)
         open_question = (
             f"{self._who_reads(reading)}; no two draws were found that give different gradients, and no proof "
             "that it cancels"
         )
         return self._verdict(None, "neither a witness nor a proof", open_question, reading)
+
+    def _evidence(self, *, straddle: bool) -> Evidence | None:
+        gradients = self.trace.gradients
+        if self._has_arrays():
+            return find_array_evidence(self.y, gradients, self.source, straddle=straddle)
+        coefficients = [s.coefficient for s in self.trace.steps]
+        find = find_straddling if straddle else find_evidence
+        return find(self.y, gradients, coefficients, self.source)
 
     def _has_arrays(self) -> bool:
         order = topological([self.y, *self.trace.gradients, self.source])

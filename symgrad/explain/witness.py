@@ -13,18 +13,31 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import NumberTooLargeError
-from symgrad.explain.draws import draws, value_at
+from symgrad.errors import NumberTooLargeError, SymgradError
+from symgrad.explain.draws import domain_of, draws, inside, value_at
+from symgrad.explain.straddle import straddling
 from symgrad.ir.evaluate import evaluate, evaluate_mp
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
 from symgrad.ir.printer import number_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
 from symgrad.rewrite.condition import Conditions
 
-__all__ = ["Evidence", "Level", "Value", "Witness", "exact_number", "find_evidence", "is_finite", "steady"]
+__all__ = [
+    "Evidence",
+    "Level",
+    "Value",
+    "Witness",
+    "exact_number",
+    "find_evidence",
+    "find_straddling",
+    "is_finite",
+    "steady",
+]
 
 _POINTS = 12
+_BASES = 3  # points from which one input is moved, and numbers of the program beside which others are
 _PROPOSALS = 6  # pairs that are worth the high precision
 _AFFORDABLE = 40_000  # equations times pairs, evaluated that way
 # Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
@@ -32,6 +45,7 @@ _AFFORDABLE = 40_000  # equations times pairs, evaluated that way
 _NORMAL, _DEEP = (50, 90), (300, 400)
 _SHOWN = 6  # inputs that a sentence lists
 _ENTRIES = 4  # of an array, along each axis, that a sentence lists
+_DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
 _TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
 
 
@@ -49,10 +63,20 @@ class Level:
             context.dps = places
         self.margin = 10.0 ** -(digits[0] // 2)
 
-    def text(self, coarse: Any, fine: Any) -> str:
-        """Return 20 digits of a value; "0" for what is nothing but rounding."""
-        is_rounding = abs(coarse - fine) > abs(fine) * self.margin
-        return "0" if is_rounding else str(self.contexts[1].nstr(fine, 20))
+    def texts(self, coarse: Sequence[Any], fine: Sequence[Any]) -> tuple[str, str]:
+        """Return two different values as text, "0" for what is nothing but rounding.
+
+        There are 20 digits, or as many as it takes to see that the two differ; where that is more than a hundred, the
+        second is told by its distance from the first.
+        """
+        mp = self.contexts[1]
+        rounding = [abs(a - b) > abs(b) * self.margin for a, b in zip(coarse, fine, strict=True)]
+        for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
+            one, other = ("0" if r else str(mp.nstr(v, digits)) for r, v in zip(rounding, fine, strict=True))
+            if one != other:
+                return one, other
+        gap = fine[1] - fine[0]
+        return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
 
     def apart(self, a: Any, b: Any) -> bool:
         """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
@@ -67,7 +91,7 @@ class Witness:
         values: the other inputs, exact; an array is a list, of lists if it has several axes.
         draws: the two values of the random input, exact.
         wrt: the position of the gradient that differs, in the order asked for.
-        gradients: the gradient for either draw, 20 digits; of an array the entry that differs.
+        gradients: the gradient for either draw, to so many digits that they differ; of an array the entry that does.
         name: the random input.
         entry: where in the gradient that entry is; () for a number.
     """
@@ -146,6 +170,34 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     return None
 
 
+def find_straddling(
+    y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node
+) -> Evidence | None:
+    """Look for two draws with a kink, a jump or a threshold between them; arguments as `find_evidence` takes them."""
+    order = topological([y, *gradients, *extra])
+    inputs = [s for s in symbols_of(order) if s is not source]
+    candidates = sorted(draws(source, ()), key=float)
+    if len(candidates) < 2 or len(order) > _AFFORDABLE // _PROPOSALS:
+        return None
+    # The middle half of the draws is likelier, the outer ones are further apart.
+    pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
+    level = Level(_NORMAL)
+    landmarks = dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool))
+    beside = [v + side for v in list(landmarks)[:_BASES] for side in (1, -1)]
+    bases = [{s: value_at(s, k) for s in inputs} for k in range(_BASES)]
+    bases += [{s: v if inside(domain_of(s), v) else value_at(s, 0) for s in inputs} for v in beside]
+    for point in bases:
+        for pair in pairs:
+            try:
+                for there in straddling(order, source, pair, point):
+                    evidence = _decide(level, order, y, gradients, source, there, pair)
+                    if evidence is not None:
+                        return evidence
+            except (SymgradError, ArithmeticError, ValueError):
+                continue  # outside the domain of some op
+    return None
+
+
 def _proposals(
     order: list[Node],
     y: Node,
@@ -192,7 +244,7 @@ def _far_apart(a: Any, b: Any) -> bool:
 
 
 def _float(value: Number | bool) -> float | bool:
-    return value if isinstance(value, bool) else float(value)
+    return value if isinstance(value, bool) else nearest_float(value)
 
 
 def _decide(
@@ -230,9 +282,9 @@ def _decide(
         )
         if not all(settled):
             return None
-        one, other = (level.text(low[k][gradient], high[k][gradient]) for k in (0, 1))
+        texts = level.texts(*([side[gradient] for side in sides] for sides in both))
         named = {s.name: v for s, v in point.items()}
-        return Evidence(Witness(named, pair, i, (one, other), source.name), low[0], low[1], level)
+        return Evidence(Witness(named, pair, i, texts, source.name), low[0], low[1], level)
     return None
 
 

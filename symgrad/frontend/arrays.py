@@ -15,9 +15,10 @@ from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradE
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.subscripts import section_ends
 from symgrad.frontend.terms import Argument, Item, Items, Keyword, Nothing, Term, Text, ends
+from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.op import OPS
-from symgrad.ir.sizes import Shape, Size, Triple
+from symgrad.ir.sizes import Shape, Size, Triple, told
 from symgrad.ops import build, matrices, products, subscripts
 
 __all__ = ["ARRAYS", "array_call"]
@@ -332,8 +333,17 @@ class _Reading:
             )
         if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
             raise self.error(
-                ShapeError, f"{size} is no size", item, cure="write a number that is not negative"
+                ShapeError,
+                f"{told(size)} is no size",
+                item,
+                cure="write a number that is not negative",
             )
+        try:
+            check_axes((size,))
+        except ShapeError as error:
+            raise self.error(
+                ShapeError, error.what, item, expected=error.expected, cure=str(error.cure)
+            ) from None
         return size
 
     def _shape(self, name: str, item: Item) -> Shape:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from symgrad.errors import DeclarationError, ProgramSyntaxError, RedefinitionError, UnsupportedError
+from symgrad.errors import (
+    DeclarationError,
+    ProgramSyntaxError,
+    RedefinitionError,
+    ShapeError,
+    UnsupportedError,
+)
 from symgrad.frontend.scope import INFINITIES, Scope
 from symgrad.frontend.terms import Term, Token, ends, literal_value
+from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape
@@ -123,7 +130,7 @@ class Declarations(Scope):
         if fact is not None and not self._is_symmetric(fact, shape or ()):
             return
         for name in names:
-            self._symbol(name, Declaration(str(name), found, shape or (), symmetric=fact is not None))
+            self._symbol(name, domain=found, shape=shape or (), symmetric=fact is not None)
 
     def _is_symmetric(self, fact: Token, shape: Shape) -> bool:
         """Tell whether the word behind a shape is one that this shape may have."""
@@ -147,10 +154,16 @@ class Declarations(Scope):
                 cure=error.cure,
             )
             return False
+        except ShapeError:
+            pass  # the declaration itself says what is wrong
         return self.error is None
 
-    def _symbol(self, name: Token, declaration: Declaration) -> None:
-        node = symbol(declaration)
+    def _symbol(self, name: Token, **declared: Any) -> None:
+        try:
+            node = symbol(Declaration(str(name), **declared))
+        except ShapeError as error:
+            self.wrong_token(ShapeError, error.what, name, expected=error.expected, cure=error.cure)
+            return
         self._claim(name, node)
         if self.error is not None:
             return
@@ -245,7 +258,7 @@ class Declarations(Scope):
             self.wrong(DeclarationError, error.what, start, end, expected=error.expected, cure=cure)
             return
         for name in names:
-            self._symbol(name, Declaration(str(name), shape=shape or (), distribution=distribution))
+            self._symbol(name, shape=shape or (), distribution=distribution)
 
     def bounds(self, *bounds: Bound | None) -> tuple[Bound, ...]:
         return tuple(b for b in bounds if b is not None)
@@ -295,6 +308,11 @@ class Declarations(Scope):
                 expected="a whole number, or a name such as n",
                 cure="write real[n] or real[5]",
             )
+            return 1
+        try:
+            check_axes((value,))
+        except ShapeError as error:
+            self.wrong_token(ShapeError, error.what, token, expected=error.expected, cure=error.cure)
             return 1
         return value
 

@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from symgrad.ir.types import NAME
+
 __all__ = ["Definition", "definitions", "find_cycle"]
 
-_LINE = re.compile(r"[ \t]*([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*(=(?!=)|:|~)")
-_NAME = re.compile(r"[^\W\d]\w*(?!\w)(?!\s*\()")
+_LINE = re.compile(rf"[ \t]*({NAME}(?:[ \t]*,[ \t]*{NAME})*)[ \t]*(=(?!=)|:|~)")
+_NAME = re.compile(rf"{NAME}(?![\w\u0300-\u036f])(?!\s*\()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ def definitions(text: str) -> dict[str, Definition]:
             continue
         body = re.sub(r"#[^\n]*", "", text[match.end() : end])
         uses = tuple(_NAME.findall(body)) if match.group(2) == "=" else ()
-        for name in re.finditer(r"\w+", match.group(1)):
+        for name in re.finditer(NAME, match.group(1)):
             found.setdefault(name.group(), Definition(match.start(1) + name.start(), uses))
     return found
 

@@ -14,11 +14,11 @@ In `tables.json`, written as lark's LALR(1) engine has them:
 from __future__ import annotations
 
 import json
+import pkgutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from symgrad.frontend.terms import Token
@@ -56,7 +56,10 @@ class Tables:
 @cache
 def tables() -> Tables:
     """Read the tables, once in a process."""
-    return Tables(**json.loads((Path(__file__).parent / "tables.json").read_text(encoding="utf-8")))
+    # From a zip archive as well; importlib.resources does the same, and takes longer to import than a text to read.
+    content = pkgutil.get_data("symgrad.frontend", "tables.json")
+    assert content is not None  # no other loader than one with data brought this module
+    return Tables(**json.loads(content))
 
 
 def parse(tokens: Iterable[Token], actions: object) -> None:

@@ -10,23 +10,28 @@ from symgrad.errors import (
     ProgramSyntaxError,
     SymgradError,
 )
-from symgrad.frontend.refusals import DIGITS, FORBIDDEN, after_number, check_name, check_size, refused
+from symgrad.frontend.refusals import FORBIDDEN, after_number, check_name, check_size, refused
 from symgrad.frontend.terms import Token
+from symgrad.ir.exact import DIGITS
+from symgrad.ir.types import NAME
 from symgrad.source import Location, Source, Span
 
-__all__ = ["DIGITS", "KEYWORDS", "NESTING", "Lexer"]
+__all__ = ["KEYWORDS", "NESTING", "Lexer"]
 
 NESTING = 1_000  # open brackets, or powers of powers, signs, `not`, at one place
 
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
 
+# Possessive: what was taken is not given back, so that nothing is remembered of a million digits.
+_DIGITS = "[0-9]++(?:_[0-9]++)*+"
+
 _TOKEN = re.compile(
-    r"""
+    rf"""
     (?P<space>[ \t]+|\\\r?\n|\#[^\r\n]*)
    |(?P<newline>\r\n?|\n)
    |(?P<semicolon>;)
-   |(?P<number>(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?)
-   |(?P<name>[^\W\d][\w\u0300-\u036f]*)
+   |(?P<number>(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?)
+   |(?P<name>{NAME})
    |(?P<transpose>\.[ \t]*T(?!\w))
    |(?P<string>'[\ !\#-&(-\[\]-~]*'|"[\ !\#-&(-\[\]-~]*")
    |(?P<wrong>//=?|<<=?|>>=?|:=|->|=>|<>|&&|\|\||\*\*=|[-+*/&|^@%]=)
@@ -99,10 +104,10 @@ class Lexer:
             elif kind == "number":
                 name = "NUMBER"
                 operand = True
-                if end < len(text) and (text[end].isalnum() or text[end] in "_."):
-                    raise after_number(self, value, start, end)
                 if end - start > 5 and ("e" in value or "E" in value or end - start > DIGITS):
                     check_size(self, value, start, end)
+                if end < len(text) and (text[end].isalnum() or text[end] in "_."):
+                    raise after_number(self, value, start, end)
             elif kind == "operator":
                 name = names[value]
                 if value in "([":

@@ -13,13 +13,12 @@ from symgrad.errors import (
     SymgradError,
     UnsupportedError,
 )
+from symgrad.ir.exact import DIGITS
 
 if TYPE_CHECKING:
     from symgrad.frontend.lexer import Lexer
 
-__all__ = ["DIGITS", "FORBIDDEN", "after_number", "check_name", "check_size", "refused"]
-
-DIGITS = 4_000  # of a number written out in full; Python's own conversions stop at 4,300
+__all__ = ["FORBIDDEN", "after_number", "check_name", "check_size", "refused"]
 
 _OTHER_WORDS = """
     as assert async await break class continue del elif except finally global nonlocal pass raise try with yield
@@ -213,6 +212,10 @@ def refused(lexer: Lexer, match: re.Match[str]) -> SymgradError:
     if cure is None and value.isspace():
         return lexer.error(
             ProgramSyntaxError, f"an unusual space, U+{ord(value):04X}", start, cure="write a space"
+        )
+    if "\ud800" <= value <= "\udfff":  # a byte that nobody could decode, as Python keeps it
+        return lexer.error(
+            ProgramSyntaxError, f"no character, U+{ord(value):04X}", start, cure="write the program in UTF-8"
         )
     if cure is None and not value.isprintable():
         return lexer.error(

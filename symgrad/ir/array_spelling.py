@@ -117,19 +117,28 @@ def _of_two(node: Node) -> Written | None:
         return _call("outer", a, b)
     if node.params == (((0,), (0, 1)), (0, 1)) and b.op.name == "eye" and b.params == a.shape * 2:
         return _call("diag", a)
+    turned = _turned(node)
+    if turned is None:
+        return None
+    parts: list[Part] = []
+    # What stands in front of an @ without parentheses belongs to the product, unless it is one itself.
+    left = MUL if is_matrix_product(a) else ATOM
+    for x, t, needed in zip(node.args, turned, (left, NEG), strict=True):
+        parts += [(x, ATOM, False), ".T"] if t else [(x, needed, False)]
+        parts.append("@")
+    return parts[:-1], MUL
+
+
+def _turned(node: Node) -> tuple[bool, ...] | None:
+    """Return which operands of a matrix product are transposed, None if it is none."""
+    a, b = node.args
     flags = [(False, True) if len(x.shape) == 2 else (False,) for x in node.args]
     for turned in product(*flags):
         # The reader takes the transpose of an operand of @ into the contraction.
         if any(is_transpose(x) and not t for x, t in zip(node.args, turned, strict=True)):
             continue
         if node.params == _matmul_params(len(a.shape), len(b.shape), *turned):
-            parts: list[Part] = []
-            # What stands in front of an @ without parentheses belongs to the product, unless it is one itself.
-            left = MUL if is_matrix_product(a) else ATOM
-            for x, t, needed in zip(node.args, turned, (left, NEG), strict=True):
-                parts += [(x, ATOM, False), ".T"] if t else [(x, needed, False)]
-                parts.append("@")
-            return parts[:-1], MUL
+            return turned
     return None
 
 
@@ -137,8 +146,8 @@ def is_matrix_product(node: Node) -> bool:
     """Tell whether a node is written with @."""
     if node.op.name != "einsum" or len(node.args) != 2:
         return False
-    written = _of_two(node)
-    return written is not None and "@" in written[0]
+    spread = node.params[0][0] == (0,) and node.params[1] == (0, 1)  # outer, or a diagonal matrix
+    return not spread and _turned(node) is not None
 
 
 def is_transpose(node: Node) -> bool:

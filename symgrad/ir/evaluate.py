@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import MissingInputError, NumberTooLargeError, ShapeError
+from symgrad.ir.bounds import check_arrays, machine_memory, out_of_memory
+from symgrad.ir.exact import float_of
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
-from symgrad.ir.sizes import check_lengths, evaluate_size, resolve, unsure_lengths
+from symgrad.ir.sizes import Size, evaluate_size, resolve
 from symgrad.ir.traverse import topological
 
 __all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "sizes_of"]
@@ -25,6 +27,15 @@ CONSTANT_VALUES = {
 }
 
 _MP_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
+
+
+_FLOAT = np.dtype(np.float64)
+_MOVES = frozenset({"reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
+_PICKS = _MOVES | {"max", "min", "argmax", "argmin", "one_hot"}
+"""Ops that compute no whole number which their arguments and shapes do not have."""
+
+_VIEWS = frozenset({"broadcast_to", "slice", "reshape"})
+"""Ops whose results may lie in the memory of their arguments."""
 
 
 def evaluate(
@@ -44,6 +55,8 @@ def evaluate(
     Raises:
         MissingInputError: if a symbol has no value.
         NumberTooLargeError: if a constant such as 9**9**9**9 does not fit a float.
+        OutOfMemoryError: if an array takes more memory than there is.
+        ShapeError: if an array would have more entries than arrays can have, or an axis a negative length.
     """
     order = topological(outputs, until=values)
     sizes = sizes_of(order, values, given)
@@ -66,7 +79,7 @@ def evaluate(
                     f"'{node.name}' has no value", cure=f"pass {node.name}=... ({node.declaration})"
                 )
             else:
-                result = _apply(node, sizes, [results[a] for a in node.args])
+                result = _apply(node, sizes, [_given(node, i, results) for i in range(len(node.args))])
                 results[node] = result
                 if node.op.pointwise and all(a in constants for a in node.args):
                     constants.add(node)
@@ -75,14 +88,87 @@ def evaluate(
     return [_own(results[o]) for o in outputs]
 
 
+def _given(node: Node, i: int, results: Mapping[Node, Any]) -> Any:
+    """Return an argument: a position that is a number with all its digits, which no float may have."""
+    arg = node.args[i]
+    if arg.op is NUMBER and node.op.kind_of(i) == "index" and abs(arg.value) < 2**63:
+        return np.int64(int(arg.value))
+    return results[arg]
+
+
 def _apply(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> Any:
     params = node.params if node.op.pointwise else resolve(node.params, sizes)
-    return node.op.evaluate(*params, *arrays)
+    _check_memory(node, sizes, arrays)
+    try:
+        result = node.op.evaluate(*params, *arrays)
+        return _unwrapped(node, params, arrays, result) if _counts(result) else result
+    except MemoryError:
+        raise out_of_memory(
+            f"{node.op.name} of arrays of shapes {', '.join(map(str, map(np.shape, arrays)))}"
+        ) from None
+    except ValueError:
+        # NumPy's own words for loops that it cannot count.
+        check_arrays([_loops(node, arrays)], sizes)
+        raise
+
+
+def _loops(node: Node, arrays: Sequence[Any]) -> tuple[Size, ...]:
+    """Return the lengths of the loops that an op takes."""
+    if node.op.pointwise:
+        return np.broadcast_shapes(*map(np.shape, arrays))
+    if node.op.name == "einsum":
+        labels = zip(node.params[0], node.args, strict=True)
+        return tuple({k: n for own, arg in labels for k, n in zip(own, arg.shape, strict=True)}.values())
+    return node.shape
+
+
+def _counts(result: Any) -> bool:
+    return getattr(result, "dtype", _FLOAT).kind in "iu"
+
+
+def _unwrapped(node: Node, params: Sequence[Any], arrays: Sequence[Any], result: Any) -> Any:
+    """Return whole numbers as floats where int64 has wrapped around, as kernels do, which compute with floats."""
+    if not any(map(_counts, arrays)) or node.op.name in _PICKS:
+        return result
+    given = [np.asarray(a, np.float64) if _counts(a) else np.asarray(a) for a in arrays]
+    floats = node.op.evaluate(*params, *given)
+    # What wrapped around on the way has come back if the whole result is in range: the floats say so, but for what
+    # they lack, which is a part of what there is without signs.
+    amount = node.op.evaluate(*params, *[a if a.dtype == bool else np.abs(a) for a in given])
+    return result if np.all(np.abs(floats) + np.abs(amount) * 2.0**-40 < 2.0**63) else floats
+
+
+def _check_memory(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -> None:
+    """Refuse a result that is larger than the memory of the machine, and what reads as much: it would take hours."""
+    if node.op.pointwise:
+        if math.prod(map(np.size, arrays)) * _FLOAT.itemsize > machine_memory():
+            _check_room(np.broadcast_shapes(*map(np.shape, arrays)))
+    elif node.op.name not in _VIEWS and not _transposes(node):
+        _check_room(tuple([evaluate_size(s, sizes) for s in node.shape]))
+        for array in arrays if node.op.name != "gather" else ():
+            _check_room(np.shape(array))
+
+
+def _transposes(node: Node) -> bool:
+    return node.op.name == "einsum" and len(node.args) == 1 and {*node.params[1]} == {*node.params[0][0]}
+
+
+def _check_room(shape: tuple[int, ...]) -> None:
+    check_arrays([shape], {})
+    needed = math.prod(shape) * _FLOAT.itemsize
+    if needed > machine_memory():
+        raise out_of_memory(f"an array of shape {shape}", needed)
 
 
 def _own(result: Any) -> Any:
     """Return a result that can be written to: a broadcast view repeats one number in memory."""
-    return result if getattr(result, "ndim", 0) == 0 or result.flags.writeable else np.array(result)
+    if getattr(result, "ndim", 0) == 0 or result.flags.writeable:
+        return result
+    _check_room(result.shape)
+    try:
+        return np.array(result)
+    except MemoryError:
+        raise out_of_memory(f"an array of shape {result.shape}", result.nbytes) from None
 
 
 def sizes_of(
@@ -92,7 +178,8 @@ def sizes_of(
 
     Raises:
         ShapeError: if an array program (one with an op that is not elementwise) is given an array of another rank or
-            size than declared: only elementwise programs broadcast over further axes. If a computed size is negative.
+            size than declared: only elementwise programs broadcast over further axes. If an array would have a negative
+            length, or more entries than arrays can have.
     """
     structural = any(n.op is SIZE or not n.op.pointwise for n in order)
     sizes = dict(given or {})
@@ -116,7 +203,7 @@ def sizes_of(
                         expected="one size for one name",
                     )
                 owner.setdefault(size, node)
-    check_lengths(unsure_lengths(n.shape for n in order if n not in values), sizes)
+    check_arrays((n.shape for n in order if n.shape), sizes)
     return sizes
 
 
@@ -137,15 +224,7 @@ def too_large(node: Node) -> NumberTooLargeError:
 
 
 def _float(value: int | Fraction | bool) -> Any:
-    if isinstance(value, bool):
-        return np.bool_(value)
-    try:
-        return np.float64(float(value))
-    except OverflowError:
-        raise NumberTooLargeError(
-            f"a number with {len(str(abs(value).__floor__()))} digits is beyond the largest float",
-            cure="keep it symbolic, or take its logarithm",
-        ) from None
+    return np.bool_(value) if isinstance(value, bool) else np.float64(float_of(value))
 
 
 def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:

@@ -30,6 +30,8 @@ from typing import Any, Protocol, cast
 from weakref import WeakValueDictionary
 
 from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
+from symgrad.ir.bounds import check_axes
+from symgrad.ir.exact import held
 from symgrad.ir.op import OPS, Op, set_apply
 from symgrad.ir.sizes import Atom, Shape, Size
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
@@ -305,6 +307,7 @@ def number(value: Number | float) -> Node:
 
     Raises:
         UsageError: for an infinity or NaN, which are no numbers of the graph.
+        NumberTooLargeError: for more digits than `symgrad.ir.exact` allows.
     """
     if isinstance(value, bool):
         raise InternalError("truth values are built with truth()")
@@ -318,8 +321,7 @@ def number(value: Number | float) -> Node:
         if value == 0.0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))
         value = Fraction(float.__repr__(value))  # NumPy's float64 is a float that spells itself otherwise
-    if isinstance(value, Fraction) and value.denominator == 1:
-        value = value.numerator
+    value = held(value)
     kind: Kind = "int" if isinstance(value, int) else "real"
     return _intern(NUMBER, (), (kind, value), _SCALAR, kind)
 
@@ -381,7 +383,7 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     Raises:
         UsageError: for a wrong number of arguments or parameters.
         DomainError: for a number where a truth value is needed.
-        ShapeError: if the shapes do not broadcast.
+        ShapeError: if the shapes do not broadcast, or an axis would be longer than any array.
     """
     key = (op, args, params)
     known = _table.get(key)
@@ -424,6 +426,7 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
             shape = op.shape(tuple(a.shape for a in args), *params)
         except ShapeError as error:
             raise ShapeError(f"{op.name}: {error.what}", expected=error.expected, cure=error.cure) from None
+        check_axes(shape)
     gives = op.gives
     dtype: Kind = ("int" if integers else "real") if gives == "same" else gives
     return _new(key, shape, dtype)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, ComplexInputError, MissingInputError, ShapeError
+from symgrad.ir.bounds import out_of_memory
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 
@@ -17,7 +18,9 @@ __all__ = [
     "check_array",
     "check_shapes",
     "check_symmetric",
+    "converted",
     "counted",
+    "distinct",
     "in_order",
     "not_complex",
     "whole",
@@ -38,13 +41,22 @@ def bind(
     Raises:
         MissingInputError: see `in_order`.
         ArrayTypeError, ComplexInputError, ShapeError: see `check_array` and `check_shapes`.
+        OutOfMemoryError: if there is no memory for a copy of a value.
     """
     given = in_order([s.name for s in symbols], args, by_name)
-    values = {s: _numbers(s, check_array(s, value)) for s, value in zip(symbols, given, strict=True)}
+    try:
+        return _checked(symbols, given, together=together)
+    except MemoryError:
+        raise out_of_memory("copies of the inputs") from None
+
+
+def _checked(symbols: Sequence[Node], given: Sequence[Any], *, together: bool) -> dict[Node, Any]:
+    values = {s: check_array(s, value) for s, value in zip(symbols, given, strict=True)}
     if not together:
         for s, value in values.items():
             if s.dtype == "int":
                 counted(s, value)
+    values = {s: _numbers(s, value) for s, value in values.items()}
     check_shapes(symbols, list(values.values()), together=together)
     for s, value in values.items():
         check_symmetric(s, value)
@@ -52,9 +64,27 @@ def bind(
 
 
 def _numbers(symbol: Node, value: Any) -> Any:
-    """Return the whole numbers given for a real input as floats: whole numbers wrap around where floats go on."""
-    whole_numbers = symbol.dtype == "real" and np.asarray(value).dtype.kind in "iub"
-    return np.asarray(value, dtype=np.float64)[()] if whole_numbers else value
+    """Return whole numbers of any dtype as floats for a real input, as int64 for one that is declared int.
+
+    Whole numbers wrap around where floats go on, those of few bits soon.
+    """
+    array = np.asarray(value)
+    if symbol.dtype == "bool" or array.dtype.kind not in "iub":
+        return value
+    fits = symbol.dtype == "int" and np.can_cast(array.dtype, np.int64, "safe")
+    return converted(array, np.dtype(np.int64 if fits else np.float64))[()]
+
+
+def distinct(array: np.ndarray) -> np.ndarray:
+    """Return an array without the repetitions of a broadcast one: it has the same values."""
+    if not array.size or 0 not in array.strides:
+        return array
+    return array[tuple([slice(1 if step == 0 else None) for step in array.strides])]
+
+
+def converted(array: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
+    """Return an array with another dtype; what is repeated by broadcasting stays one number in memory."""
+    return np.broadcast_to(distinct(array).astype(kind), array.shape) if array.dtype != kind else array
 
 
 def in_order(names: Sequence[str], args: Sequence[Any], by_name: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -120,9 +150,9 @@ def whole(symbol: Node, value: Any) -> None:
     Raises:
         ArrayTypeError: naming the first value that is not whole.
     """
-    if symbol.dtype != "int" or np.asarray(value).dtype.kind != "f":
+    numbers = distinct(np.asarray(value))
+    if symbol.dtype != "int" or numbers.dtype.kind != "f":
         return
-    numbers = np.asarray(value)
     broken = numbers[np.isfinite(numbers) & (numbers != np.floor(numbers))]
     if broken.size:
         raise ArrayTypeError(
@@ -139,7 +169,9 @@ def counted(symbol: Node, value: Any) -> None:
         ArrayTypeError: naming the first such value.
     """
     whole(symbol, value)
-    array = np.asarray(value)
+    array = distinct(np.asarray(value))
+    if array.dtype.kind == "f":  # a narrower float has no number as large as the ends
+        array = array.astype(np.result_type(array, np.float64))
     # The largest int64 has no float: the next one above it is 2**63, which is out of range.
     wrong = array[~((array >= -(2**63)) & (array < 2**63))]
     if wrong.size:

@@ -11,7 +11,27 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.source import Location, Source, Span
 
-__all__ = ["Listing", "suggest"]
+__all__ = ["Listing", "one_of", "suggest"]
+
+_SHOWN = 30  # names of many
+_LONG = 60  # characters of a name
+
+
+def one_of(names: Iterable[str]) -> str | None:
+    """Return what is expected where names are known, shortened if they are many or long; None if there are none.
+
+    Example:
+        >>> one_of(["x", "y"])
+        'one of x, y'
+        >>> one_of(f"x{k}" for k in range(10_000))[-31:]
+        ', x28, x29, ... (10,000 in all)'
+    """
+    known = list(names)
+    if not known:
+        return None
+    more = f", ... ({len(known):,} in all)" if len(known) > _SHOWN else ""
+    short = (name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in known[:_SHOWN])
+    return "one of " + ", ".join(short) + more
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:
@@ -83,7 +103,7 @@ class Listing:
         known = (*self.symbols, *self.assignments)
         raise NotInProgramError(
             f"the program has no '{name}'",
-            expected="one of " + ", ".join(known) if known else None,
+            expected=one_of(known),
             cure=suggest(name, known),
         )
 

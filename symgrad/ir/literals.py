@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from symgrad.ir.exact import DIGITS, decimal_digits
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Atom, Size
 from symgrad.ir.types import Number
@@ -46,15 +47,19 @@ def number_text(value: Number) -> str:
     """
     if value < 0:
         return "-" + number_text(-value)
-    if isinstance(value, int):
-        digits = _digits(value)
+    found = decimal_digits(value)
+    short = value.denominator <= 12 and value.denominator not in (1, 10)
+    text = None if found is None or short else _decimal(*found)
+    if text is None or _written_out(text) > DIGITS:
+        return f"{value.numerator}/{value.denominator}"
+    return text
+
+
+def _decimal(digits: str, places: int) -> str:
+    if not places:
         mantissa = digits.rstrip("0")
         zeros = len(digits) - len(mantissa)
         return digits if zeros < 7 else f"{mantissa}e{zeros}"
-    places = _decimal_places(value.denominator)
-    if places is None or (value.denominator <= 12 and value.denominator != 10):
-        return f"{_digits(value.numerator)}/{_digits(value.denominator)}"
-    digits = _digits(value.numerator * 10**places // value.denominator)
     if places - len(digits) < 6:
         digits = digits.rjust(places + 1, "0")
         return f"{digits[:-places]}.{digits[-places:]}"
@@ -62,25 +67,10 @@ def number_text(value: Number) -> str:
     return f"{digits[0]}{fraction}e-{places - len(digits) + 1}"
 
 
-_CHUNK_DIGITS = 4_000  # Python refuses to write integers beyond 4,300 digits at once
-_CHUNK = 10**_CHUNK_DIGITS
-
-
-def _digits(value: int) -> str:
-    chunks: list[str] = []
-    while value >= _CHUNK:
-        value, low = divmod(value, _CHUNK)
-        chunks.append(str(low).rjust(_CHUNK_DIGITS, "0"))
-    return "".join((str(value), *reversed(chunks)))
-
-
-def _decimal_places(denominator: int) -> int | None:
-    """Return how many decimals 1/denominator has, None if it has no end."""
-    twos = (denominator & -denominator).bit_length() - 1
-    rest, fives = denominator >> twos, 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    return max(twos, fives) if rest == 1 else None
+def _written_out(text: str) -> int:
+    """How many characters a number has without an exponent, as the reader counts them."""
+    mantissa, _, exponent = text.partition("e")
+    return len(mantissa) + abs(int(exponent or 0))
 
 
 def decimal_digits(value: Number) -> int | None:

@@ -7,7 +7,7 @@ field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from types import MappingProxyType
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from symgrad.ir.graph import Node
     from symgrad.ir.types import Kind, Shape
 
-__all__ = ["OPS", "Builder", "Fact", "Kink", "Lane", "Op", "Partial", "register", "set_apply"]
+__all__ = ["OPS", "Builder", "Fact", "Kink", "Lane", "Op", "Partial", "Pull", "Push", "register", "set_apply"]
 
 Lane: TypeAlias = Any  # an opaque value of a Builder: a vector of numbers or a mask
 
 Partial: TypeAlias = "Callable[..., Node] | None"
+Push: TypeAlias = "Callable[[Node, Sequence[Node | None]], Node]"
+Pull: TypeAlias = "Callable[[Node, Node, Sequence[bool]], Sequence[Node | None]]"
 
 Fact: TypeAlias = Literal[
     "commutative",  # f(a, b) = f(b, a)
@@ -137,9 +139,11 @@ class Op:
         partials: for each argument, the partial derivative as a function of ``(out, *args)``, all Nodes,
             where ``out`` is the node itself; None for an argument that carries no tangent. Inside, Node
             operators fold constants. () for an op that is not pointwise, which has the next two instead.
-        push: for an op that is not pointwise, ``push(node, i, tangent)``: the tangent of the node when its argument
-            i moves with the given tangent, of that argument's shape. None for a pointwise op.
-        pull: its transpose, ``pull(node, i, cotangent)``: what a cotangent of the node sends to argument i.
+        push: for an op that is not pointwise, ``push(node, tangents)``: the tangent of the node when its arguments
+            move with the given tangents, each of its argument's shape or None for one that does not move. None for a
+            pointwise op.
+        pull: its transpose, ``pull(node, cotangent, wanted)``: what a cotangent of the node sends to each argument
+            that is wanted, and None for the others.
         kinks: every place where a partial jumps or is infinite inside the closure of the domain.
         lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric
             arguments.
@@ -162,8 +166,8 @@ class Op:
     evaluate: Callable[..., Any]
     reference: Callable[..., Any]
     partials: tuple[Partial, ...]
-    push: Callable[[Node, int, Node], Node] | None
-    pull: Callable[[Node, int, Node], Node] | None
+    push: Push | None
+    pull: Pull | None
     kinks: tuple[Kink, ...]
     lower: Callable[..., Lane]
     latex: str

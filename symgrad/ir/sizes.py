@@ -16,7 +16,8 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from symgrad.errors import InternalError, ShapeError
+from symgrad.errors import InternalError, NumberTooLargeError, ShapeError
+from symgrad.ir.exact import SIZE_TERMS, held
 
 __all__ = [
     "Atom",
@@ -24,10 +25,10 @@ __all__ = [
     "Shape",
     "Size",
     "Triple",
-    "check_lengths",
     "evaluate_size",
     "names_of",
     "nonnegative",
+    "parts_of",
     "resolve",
     "size_ceildiv",
     "size_max",
@@ -37,6 +38,7 @@ __all__ = [
     "size_sum",
     "slice_length",
     "slice_start",
+    "told",
     "unsure_lengths",
 ]
 
@@ -55,9 +57,9 @@ class Atom(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"ceil(({self.a})/{_factor(self.b)})"
+            f"ceil(({told(self.a)})/{_factor(self.b)})"
             if self.op == "ceildiv"
-            else f"{self.op}({self.a}, {self.b})"
+            else f"{self.op}({told(self.a)}, {told(self.b)})"
         )
 
 
@@ -86,14 +88,29 @@ class Extent:
         for monomial, c in self.terms:
             factors = [str(a) for a in monomial]
             if abs(c) != 1 or not factors:
-                factors.insert(0, str(abs(c)))
+                factors.insert(0, told(abs(c)))
             sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
             text += sign + "*".join(factors)
         return text
 
 
 def _factor(size: Size) -> str:
-    return f"({size})" if isinstance(size, Extent) else str(size)
+    return f"({size})" if isinstance(size, Extent) else told(size)
+
+
+def told(size: Size) -> str:
+    """Return a size, or any whole number, for a message: all its digits, if they are few.
+
+    Example:
+        >>> told(2**64), told(-(10**30)), told(10**5000), told("n")
+        ('18446744073709551616', 'about -1e30', 'about 1e5000', 'n')
+    """
+    if not isinstance(size, int) or abs(size) < 10**24:
+        return str(size)
+    digits = int(abs(size).bit_length() * 0.30102999566398120)  # the decimal logarithm, or a little more
+    if abs(size) < 10**digits:
+        digits -= 1
+    return f"about {'-' * (size < 0)}1e{digits}"
 
 
 def _terms(size: Size) -> dict[_Monomial, int]:
@@ -103,7 +120,13 @@ def _terms(size: Size) -> dict[_Monomial, int]:
 
 
 def _size(terms: Mapping[_Monomial, int]) -> Size:
-    kept = {m: c for m, c in terms.items() if c}
+    """Return a polynomial as a size.
+
+    Raises:
+        NumberTooLargeError: if it has very many terms, or numbers with very many digits.
+    """
+    kept = {m: int(held(c)) for m, c in terms.items() if c}
+    _check_terms(kept)
     if not kept:
         return 0
     joined = _joined(kept) if len(kept) > 1 else None
@@ -117,6 +140,15 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
             return monomial[0]
     # The constant comes last, as one writes it.
     return Extent(tuple(sorted(kept.items(), key=lambda t: (not t[0], tuple(map(str, t[0]))))))
+
+
+def _check_terms(terms: Mapping[_Monomial, int]) -> None:
+    if len(terms) > SIZE_TERMS:
+        raise NumberTooLargeError(
+            f"a size with more than {SIZE_TERMS} terms",
+            expected="a polynomial in the names of sizes that one can write out",
+            cure="declare an array with an axis of this length, and give the size a name: v : real[k]",
+        )
 
 
 def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
@@ -166,6 +198,7 @@ def size_product(sizes: Iterable[Size]) -> Size:
             for b, d in terms.items():
                 monomial = tuple(sorted((*a, *b), key=str))
                 found[monomial] = found.get(monomial, 0) + c * d
+        _check_terms(found)
         result = found
     return _size(result)
 
@@ -339,23 +372,6 @@ def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
     return [size for size in lengths if not nonnegative(size)]
 
 
-def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
-    """Refuse a length that is negative for the sizes of a call.
-
-    Raises:
-        ShapeError: naming it.
-    """
-    for length in lengths:
-        value = evaluate_size(length, sizes)
-        if value < 0:
-            where = ", ".join(f"{name} = {sizes[name]}" for name in names_of(length))
-            raise ShapeError(
-                f"an axis of length {length} is {value} long for {where}",
-                expected="a length of at least 0",
-                cure="pass larger arrays",
-            )
-
-
 def _value(atom: str | Atom, sizes: Mapping[str, int]) -> int:
     if isinstance(atom, str):
         return evaluate_size(atom, sizes)
@@ -374,6 +390,19 @@ def names_of(size: Size) -> list[str]:
             parts = [atom] if isinstance(atom, str) else [*names_of(atom.a), *names_of(atom.b)]
             found.update(dict.fromkeys(parts))
     return list(found)
+
+
+def parts_of(size: Size) -> list[Size]:
+    """Return what is compared or divided in a size.
+
+    Example:
+        >>> parts_of(size_max(size_sum(["n", -1]), 0))
+        [n - 1, 0]
+    """
+    if not isinstance(size, Extent):
+        return []
+    atoms = [a for monomial, _ in size.terms for a in monomial if isinstance(a, Atom)]
+    return [part for atom in atoms for part in (atom.a, atom.b)]
 
 
 def resolve(params: Any, sizes: Mapping[str, int]) -> Any:

@@ -9,6 +9,7 @@ Declaration  ::= name, Domain, Shape, Distribution | None            -- everythi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from unicodedata import normalize
 
 from symgrad.errors import DeclarationError, ShapeError
+from symgrad.ir.bounds import check_axes
+from symgrad.ir.exact import decimal_digits
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_min
 
 __all__ = [
@@ -24,6 +27,7 @@ __all__ = [
     "DISTRIBUTIONS",
     "DOMAINS",
     "INT",
+    "NAME",
     "POSITIVE",
     "REAL",
     "Declaration",
@@ -38,6 +42,9 @@ __all__ = [
     "decimal_text",
     "is_name",
 ]
+
+NAME = r"[^\W\d][\w\u0300-\u036f]*"
+"""What names in texts look like, as a regular expression: letters, digits, _ and accents (x\u0302)."""
 
 Kind: TypeAlias = Literal["real", "int", "bool"]
 Number: TypeAlias = "int | Fraction"
@@ -89,20 +96,15 @@ def decimal_text(value: Number) -> str | None:
         >>> decimal_text(Fraction(9, 10)), decimal_text(Fraction(1, 3))
         ('0.9', None)
     """
-    digits = 0
-    while (value * 10**digits).denominator != 1:
-        twos_and_fives = value.denominator
-        for prime in (2, 5):
-            while twos_and_fives % prime == 0:
-                twos_and_fives //= prime
-        if twos_and_fives != 1:
-            return None
-        digits += 1
-    if digits == 0:
-        return str(int(value))
-    numerator = int(value * 10**digits)
-    sign, body = ("-" if numerator < 0 else ""), str(abs(numerator)).rjust(digits + 1, "0")
-    return f"{sign}{body[:-digits]}.{body[-digits:]}"
+    found = decimal_digits(abs(value))
+    if found is None:
+        return None
+    digits, places = found
+    sign = "-" if value < 0 else ""
+    if not places:
+        return sign + digits
+    digits = digits.rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,7 @@ DISTRIBUTIONS: dict[str, DistributionFamily] = {
         ("p",),
         lambda p: 0 <= p <= 1,
         "0 <= p <= 1",
-        lambda p: Domain("int", "int", 0, 1, True),
+        lambda p: Domain("int", "int", 1 if p == 1 else 0, 0 if p == 0 else 1, True),
         lambda p: ("binomial", (1, p)),
     ),
     "Poisson": DistributionFamily(
@@ -279,7 +281,11 @@ def is_name(text: str) -> bool:
         [True, True, True, False, False, False, False, False]
     """
     plain = text.isidentifier() and normalize("NFKC", text) == text
-    return plain and not (iskeyword(text) or text.startswith("__") or text in ("pi", "π"))
+    return (
+        plain
+        and re.fullmatch(NAME, text) is not None
+        and not (iskeyword(text) or text.startswith("__") or text in ("pi", "π"))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +301,7 @@ class Declaration:
 
     Raises:
         DeclarationError: if what is declared symmetric is no square matrix, or is drawn.
+        ShapeError: if an axis is longer than any array.
 
     Example:
         >>> print(Declaration("X", REAL, ("n", 5)))
@@ -310,6 +317,7 @@ class Declaration:
     symmetric: bool = False
 
     def __post_init__(self) -> None:
+        check_axes(self.shape)
         if self.symmetric and (len(self.shape) != 2 or self.shape[0] != self.shape[1]):
             raise DeclarationError(
                 f"'{self.name}' is declared symmetric and is no square matrix",

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, apply, symbol
+from symgrad.ir.op import Op
+from symgrad.ir.traverse import topological
+from symgrad.ir.types import Declaration
 
-__all__ = ["WRITTEN", "Written", "register_written"]
+__all__ = ["WRITTEN", "Written", "register_written", "written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +20,56 @@ class Written:
     """How a function is written.
 
     Args:
-        parameters: the names of its arguments.
-        build: the formula.
+        variables: symbols that stand for its arguments.
+        formula: over these.
         doc: the same as text.
     """
 
-    parameters: tuple[str, ...]
-    build: Callable[..., Node]
+    variables: tuple[Node, ...]
+    formula: Node
     doc: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its arguments."""
+        return tuple(v.name for v in self.variables)
+
+    def build(self, *args: Node) -> Node:
+        """Return the formula of arguments, as written: they are put in its place, and nothing is simplified by them.
+
+        Numbers alone are added and multiplied, which loses no domain.
+        """
+        made: dict[Node, Node] = dict(zip(self.variables, args, strict=True))
+        for node in topological([self.formula]):
+            if node not in made:
+                made[node] = (
+                    _applied(node.op, tuple(made[a] for a in node.args), node.params) if node.args else node
+                )
+        return made[self.formula]
+
+
+def _applied(op: Op, args: tuple[Node, ...], params: tuple[Any, ...]) -> Node:
+    if all(a.is_number() for a in args):
+        match op.name, args:
+            case "add", (a, b):
+                return a + b
+            case "mul", (a, b):
+                return a * b
+            case "div", (a, b) if b.value:
+                return a / b
+            case "pow", (a, b):
+                return a**b
+            case "neg", (a,):
+                return -a
+            case _:
+                pass
+    return apply(op, args, params)
+
+
+def written(doc: str, names: str, formula: Callable[..., Node]) -> Written:
+    """Return a function from its formula, of symbols for the arguments: it is made once, and never sees others."""
+    variables = tuple(symbol(Declaration(name)) for name in names.split())
+    return Written(variables, formula(*variables), doc)
 
 
 _forms: dict[str, tuple[Written, ...]] = {}

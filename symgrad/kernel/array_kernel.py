@@ -10,14 +10,15 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, ShapeError, SymgradError, UnsupportedError
+from symgrad.errors import ArrayTypeError, OutOfMemoryError, ShapeError, SymgradError, UnsupportedError
+from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.inputs import check_symmetric, in_order
-from symgrad.ir.sizes import Shape, Size, check_lengths, evaluate_size
+from symgrad.ir.sizes import Shape, Size, evaluate_size
 from symgrad.ir.traverse import symbols_of
-from symgrad.kernel.guards import check_filled, check_position, guards_of
+from symgrad.kernel.guards import Position, check_filled, check_position, guards_of
 from symgrad.kernel.kernel import Kernel, as_tuple
-from symgrad.kernel.shapes import Shapes
+from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.spares import Spares
 from symgrad.kernel.threads import in_pieces, targets, worthwhile
@@ -54,6 +55,12 @@ class ProgramCode(Protocol):
     def llvm_ir(self) -> str: ...
     @property
     def lengths(self) -> tuple[Size, ...]: ...
+    @property
+    def read(self) -> tuple[bool, ...]: ...
+    @property
+    def arrays(self) -> tuple[Shape, ...]: ...
+    @property
+    def computed(self) -> tuple[Size, ...]: ...
 
 
 Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
@@ -69,7 +76,6 @@ class ArrayKernel(Kernel):
     """
 
     __slots__ = (
-        "_call",
         "_code",
         "_compile",
         "_core",
@@ -123,9 +129,8 @@ class ArrayKernel(Kernel):
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
-        self._call: Callable[..., Any] = self._call_plainly
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
-            self._ufunc = self._call = self._as_ufunc(found, kinds)
+            self._ufunc = self._as_ufunc(found, kinds)
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
         self._spares = Spares(self.kinds[nin:])
 
@@ -148,14 +153,16 @@ class ArrayKernel(Kernel):
     def llvm_ir(self) -> str:
         return self._code.llvm_ir
 
-    def scratch_bytes(self, **sizes: int) -> int:
+    def scratch_bytes(self, /, **sizes: int) -> int:
         """Return how much memory a call needs beside its inputs and outputs.
 
         Args:
             sizes: a value for every named size.
 
         Raises:
-            ShapeError: for a name that is missing or unknown, and where an axis would have a negative length.
+            OutOfMemoryError: for more than 2**63 bytes.
+            ShapeError: for a name that is missing or unknown, and where an axis would have a negative length or an
+                array too many entries.
 
         Example:
             >>> import symgrad as sg
@@ -170,42 +177,48 @@ class ArrayKernel(Kernel):
                 expected=f"a value for {', '.join(self.sizes)}",
             )
         check_lengths((*self.sizes, *self._code.lengths), sizes)
+        check_arrays(self._code.arrays, sizes)
+        check_products(self._code.computed, sizes)
         count = len(self.sizes)
         table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
-        return int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
+        found = int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
+        if found < 0:  # the sum of arrays, none of which is too large
+            raise out_of_memory(f"a call of kernel '{self.name}'", LARGEST)
+        return found
 
-    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         if by_name or len(arrays) != len(self.inputs):
             arrays = in_order(self.inputs, arrays, by_name)
-        for array, kind in zip(arrays, self.kinds, strict=False):
-            if type(array) is np.ndarray or type(array) is self._scalar:
-                found = array.dtype
-            else:
-                found = _FLOAT64 if type(array) is float else None
-            if found is not kind:
-                arrays = tuple([self._unmasked(k, self._admit(k, a)) for k, a in enumerate(arrays)])
-                break
-        if self._guards:
-            self._check_values(arrays)
-        for k, symbol in self._symmetric:
-            check_symmetric(symbol, arrays[k])
-        if where is not True:
-            raise UnsupportedError(
-                "an array program has no where=",
-                cure="compute everything and choose with np.where, or select from the batch",
-            )
-        if out is not None:
-            arrays = _apart(arrays, as_tuple(out))
         try:
+            for array, kind in zip(arrays, self.kinds, strict=False):
+                if type(array) is np.ndarray or type(array) is self._scalar:
+                    found = array.dtype
+                else:
+                    found = _FLOAT64 if type(array) is float else None
+                if found is not kind:
+                    arrays = tuple([self._unmasked(k, self._admit(k, a)) for k, a in enumerate(arrays)])
+                    break
+            if self._guards:
+                self._check_values(arrays)
+            for k, symbol in self._symmetric:
+                check_symmetric(symbol, arrays[k])
+            if where is not True:
+                raise UnsupportedError(
+                    "an array program has no where=",
+                    cure="compute everything and choose with np.where, or select from the batch",
+                )
+            if out is not None:
+                arrays = _apart(arrays, as_tuple(out))
             if self.threads > 1:
                 found = self._in_threads(arrays, out)
                 if found is not None:
                     return found
+            call = self._ufunc or self._call_plainly
             if out is None:
                 made = self._spare_outputs(arrays)
-                return self._call(*arrays) if made is None else _scalars(self._call(*arrays, out=made))
-            return self._call(*arrays, out=out)
-        except (TypeError, ValueError) as error:
+                return call(*arrays) if made is None else _scalars(call(*arrays, out=made))
+            return call(*arrays, out=out)
+        except (TypeError, ValueError, MemoryError) as error:
             raise self._explain(error, arrays, out) from error
 
     # Checks
@@ -225,31 +238,38 @@ class ArrayKernel(Kernel):
         sizes = self._shapes.fit(arrays).sizes
         check_lengths(self._guards.lengths, sizes)
         check_filled(self._guards.filled, sizes)
-        computed = [p.index for p in self._guards.positions if p.index.op is not SYMBOL]
         values = dict(zip(self.symbols, arrays, strict=True))
+        computed: list[Position] = []
         for position in self._guards.positions:
-            if position.index.op is SYMBOL:
-                check_position(position, values[position.index], sizes)
+            if position.index.op is SYMBOL or position.index.is_number():
+                check_position(position, values.get(position.index), sizes)
+            else:
+                computed.append(position)
         if not computed:
             return
         # Without errors on the way: a position that is out of range delivers 0 in compiled code, and the array of
         # positions that is to blame comes before all that are computed from it.
         if self._indices is None:
-            distinct = list(dict.fromkeys(computed))
+            distinct = list(dict.fromkeys(p.index for p in computed))
             self._indices = self._compile(distinct, symbols_for(distinct, self.symbols))
         kernel = self._indices
-        found = as_tuple(kernel._call(*(values[s] for s in kernel.symbols)))
+        call = kernel._ufunc or kernel._call_plainly
+        found = as_tuple(call(*(values[s] for s in kernel.symbols)))
         values.update(zip(kernel.outputs, found, strict=True))
-        for position in self._guards.positions:
-            if position.index.op is not SYMBOL:
-                check_position(position, values[position.index], sizes)
+        for position in computed:
+            check_position(position, values[position.index], sizes)
 
     def _explain(self, error: Exception, arrays: Sequence[Any], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
         try:
             fit = self._shapes.fit(arrays)
+            check_arrays(self._code.arrays, fit.sizes)
+            check_arrays(self._shapes.of_outputs(fit), {})
+            check_products(self._code.computed, fit.sizes)
         except ShapeError as found:
             return found
+        if isinstance(error, MemoryError):
+            return self._out_of_memory(fit, arrays)
         for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
             if not _is_array(target):
                 continue
@@ -267,6 +287,21 @@ class ArrayKernel(Kernel):
             f"the kernel cannot be called so: {error}",
             expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
         )
+
+    def _out_of_memory(self, fit: Fit, arrays: Sequence[Any]) -> SymgradError:
+        nodes, shapes = (*self.symbols, *self.outputs), [*fit.shapes, *self._shapes.of_outputs(fit)]
+        needed = 0
+        for k, (node, shape, kind) in enumerate(zip(nodes, shapes, self.kinds, strict=True)):
+            if k >= len(arrays):
+                needed += math.prod(shape) * kind.itemsize
+            elif (
+                self._code.read[k] and not np.asarray(arrays[k]).flags.c_contiguous
+            ):  # copied, one of a batch at a time
+                needed += math.prod(shape[len(shape) - len(node.shape) :]) * kind.itemsize
+        try:
+            return out_of_memory(f"a call of kernel '{self.name}'", needed + self.scratch_bytes(**fit.sizes))
+        except OutOfMemoryError as found:
+            return found
 
     def _spare_outputs(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
         """Return arrays for the outputs if an input is large, and the outputs are."""
@@ -294,7 +329,8 @@ class ArrayKernel(Kernel):
         if made is None:
             return None
         ranks = [len(node.shape) for node in (*self.symbols, *self.outputs)]
-        in_pieces(self._call, arrays, made, batch, ranks, self.threads)
+        assert self._ufunc is not None  # or nothing would be large
+        in_pieces(self._ufunc, arrays, made, batch, ranks, self.threads)
         return made[0] if len(made) == 1 else made
 
     def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
+from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
 from symgrad.ir.inputs import check_shapes, in_order, whole
 from symgrad.ir.traverse import topological
@@ -45,7 +46,6 @@ class ElementwiseKernel(Kernel):
     """The kernel of a program that computes every element by itself."""
 
     __slots__ = (
-        "_call",
         "_called",
         "_code",
         "_cut",
@@ -55,6 +55,7 @@ class ElementwiseKernel(Kernel):
         "_integers",
         "_large",
         "_left",
+        "_plain",
         "_quick",
         "_settled",
         "_shaped",
@@ -92,17 +93,16 @@ class ElementwiseKernel(Kernel):
         integers = [node if node.dtype == "int" else None for node in inputs]
         self._integers = tuple(integers) if any(integers) else ()
         self._code = code
-        self._call: Callable[..., Any] = self._call_plainly
         # NumPy makes no ufunc without inputs, and none with more than MAX_ARGS arguments.
         if inputs and len(self.kinds) <= MAX_ARGS:
             doc = f"{name}({', '.join(self.inputs)})"
             self._ufunc = ufunc_from_loop(
                 code.loop, code.cell, kinds, len(inputs), name=name, doc=doc, code=code
             )
-            self._call = self._ufunc
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
-        plain = bool(inputs) and not self._shaped and not self._integers
-        self._direct: Callable[..., Any] | None = self._first if plain else None
+        # No method of this object is kept in it: the code would wait for the collector of cycles.
+        self._plain = bool(inputs) and not self._shaped and not self._integers
+        self._direct: Callable[..., Any] | None = None
         self._cut: Callable[..., Any] | None = None
         self._cut_from = 2 * piece(outputs, inputs) if threads > 1 else math.inf
         self._settled: Callable[..., Any] | None = None
@@ -114,51 +114,58 @@ class ElementwiseKernel(Kernel):
     def llvm_ir(self) -> str:
         return self._code.module.ir
 
-    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
-        if by_name:
-            arrays = in_order(self.inputs, arrays, by_name)
-        settled = self._settled if where is True else None
-        if settled is not None:
-            found = self._into_new(settled, arrays) if out is None else settled(arrays, out)
-            if found is not None:
-                return found
-        if len(arrays) != len(self.inputs):
-            arrays = in_order(self.inputs, arrays, by_name)
-        if self._quick and self._pays(arrays):
-            self._improve()
-        if self._direct is not None and settled is None and where is True:
-            found = self._directly(arrays, out)
-            if found is not None:
-                return found
-        for array, kind in zip(arrays, self.kinds, strict=False):
-            if type(array) is np.ndarray or type(array) is self._scalar:
-                found = array.dtype
-            else:
-                found = _FLOAT64 if type(array) is float else None
-            if found is not kind:
-                arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
-                break
-        for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
-            if node is not None:
-                whole(node, array)
-        if self._shaped:
-            check_shapes(self.symbols, arrays)
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         try:
-            # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
-            # would report say nothing about the result.
-            with np.errstate(all="ignore"):
-                if out is None and where is not True:
-                    out = self._fresh_outputs(arrays, where)
-                if self.threads > 1:
-                    found = self._in_threads(arrays, out, where)
-                    if found is not None:
-                        return found
-                return self._call(*arrays) if out is None else self._call(*arrays, out=out, where=where)
-        except (TypeError, ValueError) as error:
+            if by_name:
+                arrays = in_order(self.inputs, arrays, by_name)
+            settled = self._settled if where is True else None
+            if settled is not None:
+                found = self._into_new(settled, arrays) if out is None else settled(arrays, out)
+                if found is not None:
+                    return found
+            if len(arrays) != len(self.inputs):
+                arrays = in_order(self.inputs, arrays, by_name)
+            if self._quick and self._pays(arrays):
+                self._improve()
+            if self._plain and settled is None and where is True:
+                found = self._directly(arrays, out)
+                if found is not None:
+                    return found
+            for array, kind in zip(arrays, self.kinds, strict=False):
+                if type(array) is np.ndarray or type(array) is self._scalar:
+                    found = array.dtype
+                else:
+                    found = _FLOAT64 if type(array) is float else None
+                if found is not kind:
+                    arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
+                    break
+            for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
+                if node is not None:
+                    whole(node, array)
+            if self._shaped:
+                check_shapes(self.symbols, arrays)
+            try:
+                # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
+                # would report say nothing about the result.
+                with np.errstate(all="ignore"):
+                    if out is None and where is not True:
+                        out = self._fresh_outputs(arrays, where)
+                    if self.threads > 1:
+                        found = self._in_threads(arrays, out, where)
+                        if found is not None:
+                            return found
+                    call = self._ufunc or self._call_plainly
+                    return call(*arrays) if out is None else call(*arrays, out=out, where=where)
+            except (TypeError, ValueError) as error:
+                raise self._explain(error, arrays, out) from error
+        except MemoryError as error:
             raise self._explain(error, arrays, out) from error
 
     def _explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
+        large = self._too_large(arrays, memory=isinstance(error, MemoryError))
+        if large is not None:
+            return large
         outs = as_tuple(out)
         named = list(zip(self.inputs, arrays, strict=True))
         named += [("out", array) for array in outs if isinstance(array, np.ndarray)]
@@ -179,6 +186,19 @@ class ElementwiseKernel(Kernel):
         return ArrayTypeError(
             f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
         )
+
+    def _too_large(self, arrays: tuple[Any, ...], *, memory: bool) -> SymgradError | None:
+        """Return the error of results that are too large, or for which memory is too short."""
+        try:
+            shape = common_shape(arrays)
+            check_arrays([shape], {})
+        except ShapeError as found:
+            return found
+        except ValueError:
+            return None
+        kinds = self.kinds[len(arrays) :]
+        needed = math.prod(shape) * sum(kind.itemsize for kind in kinds)
+        return out_of_memory(f"{len(kinds)} results of shape {shape}", needed) if memory else None
 
     # Quick code and better code
 
@@ -208,8 +228,7 @@ class ElementwiseKernel(Kernel):
         with bar(f"compiling {count:,} equations, better", count * EQUATION_S):
             self._code.improve()
         self._quick = False
-        if self._direct is not None:
-            self._direct = self._first
+        self._direct = None
         self._settle()
 
     # Calls without NumPy's machinery, in threads, without a ufunc, and outputs for `where`
@@ -244,6 +263,7 @@ class ElementwiseKernel(Kernel):
         code = self._code
         loop = code.loop if self._quick else code.better_loop()
         made = self._direct = direct_call(loop, code.cell, self.kinds)
+        self._plain = made is not None
         self._settle()
         return None if made is None else made(arrays, out)
 
@@ -261,7 +281,7 @@ class ElementwiseKernel(Kernel):
         code, threads = self._code, self.threads
         made = call_in_team(code.loop, code.cell, self.kinds, least=least, threads=threads)
         if made is None:
-            self._direct = None
+            self._plain = False
             return None
         self._cut = made
         return made(arrays, out)
@@ -286,7 +306,8 @@ class ElementwiseKernel(Kernel):
         made = targets((*arrays, where), outs, shapes, kinds, order=order, new=where is True)
         if made is None:
             return None
-        in_pieces(self._call, arrays, made, shape, [0] * len(self.kinds), self.threads, where)
+        assert self._ufunc is not None  # or nothing would be large
+        in_pieces(self._ufunc, arrays, made, shape, [0] * len(self.kinds), self.threads, where)
         return made[0] if len(made) == 1 else made
 
     def _fresh_outputs(self, arrays: tuple[Any, ...], where: Any) -> tuple[np.ndarray, ...]:

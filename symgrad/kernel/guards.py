@@ -10,7 +10,8 @@ import numpy as np
 
 from symgrad.errors import IndexRangeError, ShapeError
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size, evaluate_size, unsure_lengths
+from symgrad.ir.inputs import distinct
+from symgrad.ir.sizes import Shape, Size, evaluate_size, told, unsure_lengths
 from symgrad.ir.traverse import topological
 
 __all__ = ["Guards", "Position", "check_position", "guards_of"]
@@ -120,26 +121,33 @@ def check_position(position: Position, values: Any, sizes: Mapping[str, int]) ->
 
     Args:
         position: what they are.
-        values: the array of whole numbers.
+        values: the array of whole numbers; nothing for a number of the formula.
         sizes: the value of every name of a size.
 
     Raises:
         IndexRangeError: naming the input and the first such position.
     """
-    array = np.asarray(values)
+    index, length = position.index, evaluate_size(position.length, sizes)
+    if index.is_number():
+        if not -length <= index.value < length:
+            raise _outside(f"the index {told(int(index.value))} is", position, length)
+        return
+    array = distinct(np.asarray(values))
     if not array.size:
         return
-    length = evaluate_size(position.length, sizes)
     # As methods of the array they take twice as long.
     if -length <= np.minimum.reduce(array, axis=None) and np.maximum.reduce(array, axis=None) < length:
         return
     wrong = np.argwhere((array < -length) | (array >= length))[0]
-    index = position.index
     who = f"input '{index.name}'" if index.op is SYMBOL else "a computed index"
     place = f" at [{', '.join(map(str, wrong))}]" if array.ndim else ""
+    raise _outside(f"{who} is {array[tuple(wrong)]}{place},", position, length)
+
+
+def _outside(what: str, position: Position, length: int) -> IndexRangeError:
     along = f" ({position.length})" if not isinstance(position.length, int) else ""
-    raise IndexRangeError(
-        f"{who} is {array[tuple(wrong)]}{place}, out of range for an axis of length {length}{along}",
+    return IndexRangeError(
+        f"{what} out of range for an axis of length {length}{along}",
         expected=f"indices from {-length} to {length - 1}"
         if length
         else "no index at all: the axis is empty",

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, KernelError
 from symgrad.ir.graph import Node
-from symgrad.ir.inputs import counted, not_complex
+from symgrad.ir.inputs import converted, counted, not_complex
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.kernel.threads import cores
 from symgrad.kernel.ufunc import MAX_ARGS
@@ -132,7 +132,7 @@ class Kernel(ABC):
         return emit_assembly(self.llvm_ir)
 
     @abstractmethod
-    def __call__(self, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         """Compute the outputs.
 
         Args:
@@ -204,7 +204,7 @@ class Kernel(ABC):
     def _counted(self, k: int, array: Any) -> Any:
         """Return input k, which is declared int, as int64 if every value is one."""
         counted(self.symbols[k], array)
-        return array.astype(self.kinds[k])
+        return converted(array, self.kinds[k])
 
     # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.
 

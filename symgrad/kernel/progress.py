@@ -27,7 +27,7 @@ def bar(what: str, seconds: float) -> Generator[None]:
         what: what is done, in a few words.
         seconds: how long it is expected to take; the bar waits at its end if it takes longer.
     """
-    if seconds < _PATIENCE_S or not sys.stderr.isatty():
+    if seconds < _PATIENCE_S or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

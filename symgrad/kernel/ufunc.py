@@ -137,8 +137,8 @@ def ufunc_from_loop(
     functions = (ctypes.c_void_p * 1)(loop)
     datas = (ctypes.c_void_p * 1)(data)
     types = ctypes.create_string_buffer(bytes(_NUMBERS[k] for k in kinds))
-    name_text = ctypes.create_string_buffer(name.encode())
-    doc_text = ctypes.create_string_buffer(doc.encode())
+    name_text = ctypes.create_string_buffer(name.encode(errors="backslashreplace"))
+    doc_text = ctypes.create_string_buffer(doc.encode(errors="backslashreplace"))
     signature = ctypes.create_string_buffer(core.signature.encode()) if core else None
     addresses = [ctypes.addressof(b) for b in (functions, datas, types, name_text, doc_text)]
     at_signature = ctypes.addressof(signature) if signature else None

@@ -130,7 +130,14 @@ def _lines(fn: Function, node: Node, memory: Memory, axis: int, body: Callable[[
         _loop(fn, columns, [], column)
         return []
 
-    _loop(fn, rows, [], row)
+    _loop(fn, _unless_empty(fn.region(), rows, n, columns), [], row)
+
+
+def _unless_empty(r: Region, count: str, *lengths: str) -> str:
+    """Return how many turns a loop has: none where there is nothing in each."""
+    for length in lengths:
+        count = r.scalar(f"select i1 {r.scalar(f'icmp ne i64 {length}, 0')}, i64 {count}, i64 0")
+    return count
 
 
 def _reversed(r: Region, n: str, j: str) -> str:
@@ -239,7 +246,8 @@ def _product(fn: Function, node: Node, memory: Memory) -> None:
             nested(depth + 1, [*counters, i])
             return []
 
-        _loop(fn, fn.size(sizes[batch[depth]]), [], each)
+        inner = [fn.size(sizes[label]) for label in batch[depth + 1 :]]
+        _loop(fn, _unless_empty(fn.region(), fn.size(sizes[batch[depth]]), m, n, *inner), [], each)
 
     nested(*((1, ["%turn"]) if fn.turn else (0, [])))
     fn.products.add((x_turned, y_turned))

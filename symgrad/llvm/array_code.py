@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from symgrad.errors import ShapeError
-from symgrad.ir.graph import Node
-from symgrad.ir.sizes import Shape, Size, names_of, size_product, unsure_lengths
+from symgrad.ir.bounds import check_arrays
+from symgrad.ir.graph import SIZE, Node
+from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.llvm.array_access import storage_of
+from symgrad.llvm.array_asking import asking_text
 from symgrad.llvm.array_calls import choice_text, write_call
 from symgrad.llvm.array_factors import factor_declarations, factor_text
+from symgrad.llvm.array_loop import know_driver
 from symgrad.llvm.array_nest import NestWriter
+from symgrad.llvm.array_scratch import SCRATCH, Asked, offsets, scratch
 from symgrad.llvm.array_text import Function, Region, Sizes
 from symgrad.llvm.blas import gemm
 from symgrad.llvm.declarations import Declarations
@@ -23,15 +27,12 @@ from symgrad.llvm.products import know_product, product_name, product_text
 from symgrad.llvm.target import Target, host
 from symgrad.llvm.types import FloatType
 from symgrad.lower.array_plan import Plan, plan_arrays
-from symgrad.lower.memory import Memory
 from symgrad.lower.nests import Nest
 from symgrad.lower.turns import Turns
 
 __all__ = ["ArrayCode"]
 
-RUN, SCRATCH = "arrays.run", "arrays.scratch"
-NEGATIVE = -2
-"""What the function that tells how much scratch memory is needed gives where an axis would have a negative length."""
+RUN = "arrays.run"
 
 
 class ArrayCode:
@@ -39,9 +40,10 @@ class ArrayCode:
 
     ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
     C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
-    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64; where that gives `NEGATIVE`, an axis would
-    have a negative length, and nothing may be run. Outputs overlap nothing. An index out of
-    range gives NaN (0 for whole numbers), and adds nothing in a scatter: whoever calls checks indices first.
+    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64; where that is negative
+    (`llvm/array_scratch.py`), an axis would be negative or an array too large, and nothing may be run. Outputs overlap
+    nothing. An index out of range gives NaN (0 for whole numbers), and adds nothing in a scatter: whoever calls checks
+    indices first.
 
     Args:
         outputs: what to compute.
@@ -54,24 +56,30 @@ class ArrayCode:
     Attributes:
         names: the size names, in order of first appearance in the shapes of the inputs.
         lengths: the computed lengths of axes that are negative for some sizes.
+        arrays: the shapes of all arrays that are computed with, in memory or not.
+        computed: sizes that are computed from names, which the code counts with.
         kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
+        read: for every input whether an entry of it is read, and not its shape alone.
         shapes: of every argument.
         run: address of the function.
         scratch: address of the function that tells how much scratch memory it needs.
         module: the LLVM module.
 
     Raises:
-        ShapeError: if a size occurs that no input has.
+        ShapeError: if a size occurs that no input has, or an array would be too large for all sizes.
     """
 
     __slots__ = (
         "__weakref__",
         "_engine",
+        "arrays",
+        "computed",
         "kinds",
         "lengths",
         "llvm_ir",
         "module",
         "names",
+        "read",
         "run",
         "scratch",
         "shapes",
@@ -93,12 +101,23 @@ class ArrayCode:
             dict.fromkeys(name for node in inputs for size in node.shape for name in names_of(size))
         )
         _check_sizes(outputs, self.names)
+        written = (*inputs, *topological(outputs))
         self.lengths: tuple[Size, ...] = tuple(unsure_lengths(n.shape for n in topological(outputs)))
+        _check_numbers(written)
         plan = plan_arrays(outputs, inputs)
+        lowered = topological(plan.outputs)
+        _check_numbers(lowered)
+        self.arrays: tuple[Shape, ...] = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
+        self.read: tuple[bool, ...] = tuple(s in set(lowered) for s in inputs)
+        numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
+        asked = Asked(self.names, self.lengths, self.arrays, numbers, {})
         alone, target = target is not None, target or host().target
         declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
         with np.errstate(all="ignore"):
-            self.module = _module(plan, self.names, self.lengths, real, target, declarations, alone=alone)
+            self.module = _module(plan, asked, real, target, declarations, alone=alone)
+        sizes = [*(size for shape in self.arrays for size in shape), *asked.numbers]
+        sizes += [part for size in asked.places for part in parts_of(size)]
+        self.computed: tuple[Size, ...] = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
         self.llvm_ir = self.module
         self._engine = Engine(self.module)
         self.run = self._engine.address(RUN)
@@ -116,23 +135,23 @@ def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
                     )
 
 
+def _check_numbers(nodes: Iterable[Node]) -> None:
+    """Refuse arrays that are too large whatever the sizes with names are."""
+    check_arrays((tuple(s for s in n.shape if isinstance(s, int)) for n in nodes), {})
+
+
 def _module(
-    plan: Plan,
-    names: Sequence[str],
-    lengths: Sequence[Size],
-    real: FloatType,
-    target: Target,
-    declarations: Declarations,
-    *,
-    alone: bool,
+    plan: Plan, asked: Asked, real: FloatType, target: Target, declarations: Declarations, *, alone: bool
 ) -> str:
+    names = asked.names
     width = target.vector_bytes // real.itemsize
     texts: list[str] = []
     turns = {step: t for t in plan.turns for step in t.steps}
     products: set[tuple[bool, bool]] = set()
     factors: set[str] = set()
+    asks = False
     for i, step in enumerate(plan.steps):
-        fn = Function(f"step.{i}", names, real, width, declarations, turn=step in turns)
+        fn = Function(f"step.{i}", names, real, width, declarations, turn=step in turns, alone=alone)
         if isinstance(step, Nest):
             NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
         else:
@@ -140,14 +159,19 @@ def _module(
         products |= fn.products
         factors |= fn.factors
         texts.append(fn.text())
+        asked.places.update(dict.fromkeys(fn.size.used))
+        asks = asks or fn.asks
+    if asks:
+        know_driver()
+        texts += asking_text()
     texts += [choice_text(real, x, y, target) for x, y in sorted(products)]
     texts += [factor_text(real, name) for name in sorted(factors)]
     declarations.intrinsics.update(dict.fromkeys(factor_declarations(real, sorted(factors))))
     if products:
         texts += _products(real, target, declarations, alone=alone)
     parts = [
-        _run(plan, names, real, width, declarations),
-        _scratch(plan.memory, names, lengths, real, width, declarations),
+        _run(plan, asked, real, width, declarations),
+        scratch(plan.memory, asked, real, width, declarations),
         *texts,
         *declarations.definitions(),
         *declarations.lanes(width),
@@ -180,26 +204,20 @@ def _products(real: FloatType, target: Target, declarations: Declarations, *, al
     return kernel
 
 
-def _run(
-    plan: Plan,
-    names: Sequence[str],
-    real: FloatType,
-    width: int,
-    declarations: Declarations,
-) -> str:
+def _run(plan: Plan, asked: Asked, real: FloatType, width: int, declarations: Declarations) -> str:
     """The function ``run``: it fills the table of addresses and calls one step after the other."""
     memory = plan.memory
     region = Region(real, width, declarations, 0)
-    sizes = Sizes(names, region)
+    sizes = Sizes(asked.names, region)
     count = len(memory.arrays)
     arguments = sum(a.slot < 0 for a in memory.arrays)
     for k in range(arguments):
         at = region.scalar(f"getelementptr ptr, ptr %args, i64 {k}")
         to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
         region.do(f"store ptr {region.once(f'load ptr, ptr {at}')}, ptr {to}")
-    offsets, _ = _offsets(memory, region, sizes, real)
+    starts, _ = offsets(memory, region, sizes, real)
     for k in range(arguments, count):
-        place = region.scalar(f"getelementptr i8, ptr %scratch, i64 {offsets[memory.arrays[k].slot]}")
+        place = region.scalar(f"getelementptr i8, ptr %scratch, i64 {starts[memory.arrays[k].slot]}")
         to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
         region.do(f"store ptr {place}, ptr {to}")
     turns = {t.steps[0]: t for t in plan.turns}
@@ -216,6 +234,7 @@ def _run(
         calls += _turn_by_turn(i, here, sizes(here.count), bytes_of, block)
         block = f"turns.{i}.out"
         i += len(here.steps)
+    asked.places.update(dict.fromkeys(sizes.used))
     return "\n".join(
         [
             f"define void @{RUN}(ptr %args, ptr %sizes, ptr %scratch) #0 {{",
@@ -260,72 +279,3 @@ def _turn_by_turn(i: int, turns: Turns, count: str, bytes_of: Mapping[int, str],
         f"  br label %{name}",
         f"{name}.out:",
     ]
-
-
-def _offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> tuple[list[str], str]:
-    """Return where the slots start, and where the last one ends."""
-    offsets: list[str] = []
-    end = "0"
-    for slot in memory.slots:
-        offsets.append(end)
-        needs: dict[Size, None] = {}
-        for array in slot.arrays:
-            needs[size_product([array.count, storage_of(array, real).itemsize])] = None
-        largest = ""
-        for size in needs:
-            here = sizes(size)
-            if not largest:
-                largest = here
-                continue
-            more = region.scalar(f"icmp sgt i64 {here}, {largest}")
-            largest = region.scalar(f"select i1 {more}, i64 {here}, i64 {largest}")
-        up = region.add(largest, "63")
-        whole = region.scalar(f"and i64 {up}, -64")
-        end = region.add(end, whole)
-    return offsets, end
-
-
-def _scratch(
-    memory: Memory,
-    names: Sequence[str],
-    lengths: Sequence[Size],
-    real: FloatType,
-    width: int,
-    declarations: Declarations,
-) -> str:
-    """The function ``scratch_bytes``: -1, which is more than any memory, where a number does not fit i64."""
-    region = _Exact(real, width, declarations)
-    sizes = Sizes(names, region)
-    _, end = _offsets(memory, region, sizes, real)
-    negative = "false"
-    for length in (*names, *lengths):
-        below = region.scalar(f"icmp slt i64 {sizes(length)}, 0")
-        negative = region.scalar(f"or i1 {negative}, {below}")
-    allowed = region.scalar(f"select i1 {negative}, i64 {NEGATIVE}, i64 {end}")
-    needed = region.scalar(f"select i1 {region.overflow}, i64 -1, i64 {allowed}")
-    declared = [
-        f"declare {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64, i64)" for code in ("sadd", "smul")
-    ]
-    return "\n".join(
-        [f"define i64 @{SCRATCH}(ptr %sizes) #0 {{", *region.lines, f"  ret i64 {needed}", "}", *declared]
-    )
-
-
-class _Exact(Region):
-    """Code that knows whether a number did not fit: memory for a size that wrapped around is too small."""
-
-    def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
-        super().__init__(real, width, declarations, 0)
-        self.overflow = "false"
-
-    def add(self, a: str, b: str) -> str:
-        return self._exact("sadd", a, b)
-
-    def mul(self, a: str, b: str) -> str:
-        return self._exact("smul", a, b)
-
-    def _exact(self, code: str, a: str, b: str) -> str:
-        pair = self.scalar(f"call {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64 {a}, i64 {b})")
-        bad = self.scalar(f"extractvalue {{ i64, i1 }} {pair}, 1")
-        self.overflow = self.scalar(f"or i1 {self.overflow}, {bad}")
-        return self.scalar(f"extractvalue {{ i64, i1 }} {pair}, 0")

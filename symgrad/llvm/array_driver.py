@@ -2,12 +2,15 @@
 
     array.loop   the loop that NumPy calls: for every element of a batch it lays the arrays out as the code wants
                  them (contiguous, aligned), runs the code, and puts the results in their places
-    array.batch  the same for a caller without NumPy; returns 1 if memory is exhausted, 2 if a computed length of an
-                 axis would be negative
+    array.batch  the same without Python; returns 1 if memory is exhausted, 2 if a computed length of an axis would be
+                 negative
+    array.once   the same for a caller without NumPy, who has the lock of the interpreter
+    array.stopped  tells whether an exception waits to be raised: Ctrl-C, which Python is asked about
     array.drop   frees the memory that a kernel keeps
 
-Like the loop of pointwise kernels (`loop.py`) it is compiled once in a process; what differs between kernels is in
-the plan, a table of numbers that NumPy hands to the loop with every call.
+Like the loop of pointwise kernels (`loop.py`) it is compiled once on a machine; what differs between kernels is in the
+plan, a table of numbers that NumPy hands to the loop with every call. It calls functions of Python by their names: with
+their addresses the text would be another one in every process, which is never found on disk.
 
 Memory comes from the kernel's arena: one block, taken by an atomic exchange and given back by another, so that a
 second call does not touch fresh pages. A thread that finds the arena taken allocates its own block.
@@ -15,22 +18,20 @@ second call does not touch fresh pages. A thread that finds the arena taken allo
 
 from __future__ import annotations
 
-import ctypes
-from typing import Any
-
-from symgrad.llvm.array_code import NEGATIVE
 from symgrad.llvm.array_copy import STRIDED
+from symgrad.llvm.array_scratch import NEGATIVE
 from symgrad.llvm.copies import copy
 from symgrad.llvm.module_text import ATTRIBUTES, filled, load_fields
 
-__all__ = ["FIELDS", "driver", "python_function"]
+__all__ = ["FIELDS", "PYTHON", "driver"]
 
 # Tables that depend on the number of arguments are on the stack: some bytes for each, however large the arrays.
 #
 # An input is copied where its layout is not the code's; in a ufunc without core dimensions (%private) always, because
 # reduce and accumulate pass an output as the next input. One that does not move along the batch is copied once. An
 # output that is an input goes through a copy too: NumPy lets that be, for it takes a loop to read before it writes.
-# Sums of sizes saturate: what does not fit into memory must fail to be allocated, never wrap around to a little.
+# Sums of sizes saturate: what does not fit into memory must not wrap around to a little. More than the machine has
+# (%most, results included, which NumPy may have been promised before they are written to) is refused at once.
 _BATCH = """\
 define i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
 entry:
@@ -66,6 +67,7 @@ name:
 classify:
   %k = phi i64 [ 0, %name.test ], [ %k.next, %decide ]
   %total = phi i64 [ 0, %name.test ], [ %total.next, %decide ]
+  %given = phi i64 [ 0, %name.test ], [ %given.next, %decide ]
   %item.at = getelementptr i64, ptr %itemsizes, i64 %k
   %item = load i64, ptr %item.at
   %rank.at = getelementptr i64, ptr %ranks, i64 %k
@@ -137,6 +139,9 @@ decide:
   %copy.offset = select i1 %stays, i64 -1, i64 %total
   %copy.at = getelementptr i64, ptr %copies, i64 %k
   store i64 %copy.offset, ptr %copy.at
+  %results = mul i64 %bytes, %n
+  %own.result = select i1 %input, i64 0, i64 %results
+  %given.next = call i64 @llvm.uadd.sat.i64(i64 %given, i64 %own.result)
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, %nargs
   br i1 %k.more, label %classify, label %acquire
@@ -148,7 +153,14 @@ acquire:
 refuse:
   ret i32 2
 sum:
+  %resultless = icmp eq i64 %given.next, 0
+  br i1 %resultless, label %nothing, label %room
+room:
   %need = call i64 @llvm.uadd.sat.i64(i64 %total.next, i64 %own)
+  %together = call i64 @llvm.uadd.sat.i64(i64 %need, i64 %given.next)
+  %beyond = icmp ugt i64 %together, %most
+  br i1 %beyond, label %exhausted, label %able
+able:
   %needless = icmp eq i64 %need, 0
   br i1 %needless, label %ready, label %take
 take:
@@ -183,7 +195,7 @@ align:
   store i64 %need, ptr %need.slot
   br label %ready
 ready:
-  %memory = phi i64 [ 0, %sum ], [ %kept, %measure ], [ %fresh, %align ]
+  %memory = phi i64 [ 0, %able ], [ %kept, %measure ], [ %fresh, %align ]
   %buffers = inttoptr i64 %memory to ptr
   %scratch = getelementptr i8, ptr %buffers, i64 %total.next
   br label %element
@@ -278,22 +290,40 @@ define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %done, label %report
 report:
-  %gil = call i32 {ensure}()
+{errors}
+  %gil = call i32 @PyGILState_Ensure()
   %negative = icmp eq i32 %failed, 2
   br i1 %negative, label %refused, label %exhausted
 refused:
-  %refusal.field = getelementptr i64, ptr %plan, i64 {refusal}
-  %refusal = load ptr, ptr %refusal.field
-  call void {set_string}(ptr inttoptr (i64 {value_error} to ptr), ptr %refusal)
+  call void @PyErr_SetString(ptr %ValueError, ptr %refusal)
   br label %reported
 exhausted:
-  %null = call ptr {no_memory}()
+  %null = call ptr @PyErr_NoMemory()
   br label %reported
 reported:
-  call void {release}(i32 %gil)
+  call void @PyGILState_Release(i32 %gil)
   br label %done
 done:
   ret void
+}
+define i32 @array.once(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
+  %state = call ptr @PyEval_SaveThread()
+  %failed = call i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan)
+  call void @PyEval_RestoreThread(ptr %state)
+  ret i32 %failed
+}
+define i32 @array.stopped() #2 {
+  %gil = call i32 @PyGILState_Ensure()
+  %before = call ptr @PyErr_Occurred()
+  %quiet = icmp eq ptr %before, null
+  br i1 %quiet, label %look, label %done
+look:
+  %found = call i32 @PyErr_CheckSignals()
+  br label %done
+done:
+  %stopped = phi i32 [ 1, %0 ], [ %found, %look ]
+  call void @PyGILState_Release(i32 %gil)
+  ret i32 %stopped
 }
 define void @array.drop(ptr %arena) #2 {
   %kept = atomicrmw xchg ptr %arena, i64 0 acq_rel
@@ -319,7 +349,21 @@ declare ptr @malloc(i64)
 declare void @free(ptr)
 """
 
-FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
+PYTHON = {
+    "PyErr_CheckSignals": "i32 ()",
+    "PyErr_NoMemory": "ptr ()",
+    "PyErr_Occurred": "ptr ()",
+    "PyErr_SetString": "void (ptr, ptr)",
+    "PyEval_RestoreThread": "void (ptr)",
+    "PyEval_SaveThread": "ptr ()",
+    "PyGILState_Ensure": "i32 ()",
+    "PyGILState_Release": "void (i32)",
+}
+"""Functions of Python that the loop calls, which must be known before it is loaded, and their types."""
+
+_ERRORS = ("refusal", "ValueError")
+
+_TABLES = (
     ("nargs", "i64"),
     ("nin", "i64"),
     ("count", "i64"),  # of the names of sizes
@@ -328,30 +372,21 @@ FIELDS = (  # of the plan, in this order; behind them is the slot of the arena
     ("run", "ptr"),
     ("scratch.bytes", "ptr"),
     ("names", "ptr"),  # for every name the core dimension that binds it
-    ("itemsizes", "ptr"),  # for every argument
+    ("itemsizes", "ptr"),  # for every argument; 0 for one that is not read
     ("ranks", "ptr"),
     ("offsets", "ptr"),  # where its axes begin in the next table
     ("axes", "ptr"),  # for every axis its core dimension
-    ("refusal", "ptr"),  # what is said of a negative length
+    ("most", "i64"),  # bytes that a call may take
 )
+
+FIELDS = (*_TABLES, *((name, "ptr") for name in _ERRORS))
+"""Of the plan, in this order; behind them is the slot of the arena. `refusal` is what is said of a negative length."""
 
 
 def driver() -> str:
-    """The text of the loop."""
+    """The text of the loop: the same in every process."""
     arena = f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}"
-    plan = {"fields": f"{load_fields('%plan', FIELDS)}\n{arena}", "NEGATIVE": NEGATIVE}
-    python = {
-        "ensure": python_function(ctypes.pythonapi.PyGILState_Ensure),
-        "release": python_function(ctypes.pythonapi.PyGILState_Release),
-        "no_memory": python_function(ctypes.pythonapi.PyErr_NoMemory),
-        "set_string": python_function(ctypes.pythonapi.PyErr_SetString),
-        "value_error": id(ValueError),
-        "refusal": [name for name, _ in FIELDS].index("refusal"),
-    }
-    entry = filled(_ENTRY, python)
-    return "\n".join([filled(_BATCH, plan), filled(STRIDED, plan), entry, copy(), ATTRIBUTES])
-
-
-def python_function(function: Any) -> str:
-    """A function of Python's C API as an LLVM value: its address, because no library search finds it everywhere."""
-    return f"inttoptr (i64 {ctypes.cast(function, ctypes.c_void_p).value} to ptr)"
+    plan = {"fields": f"{load_fields('%plan', _TABLES)}\n{arena}", "NEGATIVE": NEGATIVE}
+    entry = filled(_ENTRY, {"errors": load_fields("%plan", FIELDS, _ERRORS)})
+    python = [f"declare {kind.replace(' ', f' @{name}', 1)}" for name, kind in PYTHON.items()]
+    return "\n".join([filled(_BATCH, plan), filled(STRIDED, plan), entry, copy(), *python, ATTRIBUTES])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 
-from symgrad.llvm.array_code import NEGATIVE, RUN, SCRATCH
+from symgrad.llvm.array_code import RUN
+from symgrad.llvm.array_scratch import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.llvm.externals import define, resolve
 
 __all__ = ["blas_of", "with_entry"]
@@ -17,9 +17,12 @@ define i32 @NAME(PARAMETERS) #0 {
 STORES
   %need = call i64 @SCRATCH(ptr %sizes)
   %negative = icmp eq i64 %need, NEGATIVE
-  br i1 %negative, label %refuse, label %allocate
+  br i1 %negative, label %refuse, label %measure
 refuse:
   ret i32 2
+measure:
+  %beyond = icmp eq i64 %need, TOO_LARGE
+  br i1 %beyond, label %exhausted, label %allocate
 allocate:
   %whole = call i64 @llvm.uadd.sat.i64(i64 %need, i64 64)
   %block = call ptr @malloc(i64 %whole)
@@ -43,10 +46,10 @@ declare void @free(ptr)
 
 
 def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) -> str:
-    """Return the module of a program with ``int name(in..., long size..., out...)`` as its only visible function.
+    """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only visible function.
 
-    It returns 0, 1 if memory is exhausted, or 2 if a size is negative, a computed one included. Products of matrices
-    call the BLAS that the object is linked with.
+    It returns 0, 1 if memory is exhausted or an array would have 2**60 entries or more, or 2 if a size is negative, a
+    computed one included. Products of matrices call the BLAS that the object is linked with.
 
     Args:
         module: the text of the program.
@@ -55,25 +58,20 @@ def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) ->
         sizes: how many sizes have names.
         outputs: how many outputs there are.
     """
-    long = f"i{8 * ctypes.sizeof(ctypes.c_long)}"
     nargs = inputs + outputs
     parameters = [f"ptr %a{k}" for k in range(inputs)]
-    parameters += [f"{long} %n{k}" for k in range(sizes)]
+    parameters += [f"i64 %n{k}" for k in range(sizes)]
     parameters += [f"ptr %a{k}" for k in range(inputs, nargs)]
     stores: list[str] = []
     for k in range(nargs):
         stores.append(f"  %args.{k} = getelementptr ptr, ptr %args, i64 {k}")
         stores.append(f"  store ptr %a{k}, ptr %args.{k}")
     for k in range(sizes):
-        wide = f"%n{k}"
-        if long != "i64":
-            wide = f"%wide.{k}"
-            stores.append(f"  {wide} = sext {long} %n{k} to i64")
         stores.append(f"  %sizes.{k} = getelementptr i64, ptr %sizes, i64 {k}")
-        stores.append(f"  store i64 {wide}, ptr %sizes.{k}")
+        stores.append(f"  store i64 %n{k}, ptr %sizes.{k}")
     entry = _ENTRY.replace("NARGS", str(nargs)).replace("NSIZES", str(max(sizes, 1)))
     entry = entry.replace("PARAMETERS", ", ".join(parameters)).replace("STORES", "\n".join(stores))
-    entry = entry.replace("NEGATIVE", str(NEGATIVE))
+    entry = entry.replace("NEGATIVE", str(NEGATIVE)).replace("TOO_LARGE", str(TOO_LARGE))
     entry = entry.replace("SCRATCH", SCRATCH).replace("RUN", RUN).replace("NAME", name)
     for kind, function in (("void", RUN), ("i64", SCRATCH)):
         module = module.replace(f"define {kind} @{function}(", f"define internal {kind} @{function}(")

@@ -44,6 +44,8 @@ def write_factors(
     if name == "lu_solve":
         numbers += [fn.size(node.shape[-2]), str(ord("N" if node.params[0] else "T"))]
     count = fn.size(size_product(node.shape[: len(node.shape) - own[-1]]))
+    some = fn.entry.scalar(f"icmp ne i64 {n}, 0")
+    count = fn.entry.scalar(f"select i1 {some}, i64 {count}, i64 0")
 
     def one(i: str) -> None:
         r = fn.region()

@@ -8,20 +8,31 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Protocol
 
+from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
-from symgrad.llvm.array_driver import FIELDS, driver
+from symgrad.llvm.array_asking import STOPPED
+from symgrad.llvm.array_driver import FIELDS, PYTHON, driver
 from symgrad.llvm.binding import made_once
 from symgrad.llvm.core_sizes import process_core_sizes
+from symgrad.llvm.externals import define
 from symgrad.llvm.jit import Engine
 from symgrad.llvm.shared import kept
 
-__all__ = ["ArrayLoop", "Runnable"]
+__all__ = ["ArrayLoop", "Runnable", "know_driver"]
 
 
 @made_once
 def _driver() -> Engine:
     """The loop that all kernels share; it lives as long as the process."""
+    for name in PYTHON:  # no search of libraries finds Python everywhere
+        define(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
     return kept(driver())
+
+
+@made_once
+def know_driver() -> None:
+    """Make known to LLVM what the code of programs calls of the driver."""
+    define(STOPPED, _driver().address(STOPPED))
 
 
 class Runnable(Protocol):
@@ -35,6 +46,8 @@ class Runnable(Protocol):
     def scratch(self) -> int: ...
     @property
     def lengths(self) -> tuple[Size, ...]: ...
+    @property
+    def read(self) -> tuple[bool, ...]: ...
 
 
 class ArrayLoop:
@@ -56,11 +69,11 @@ class ArrayLoop:
     __slots__ = (
         "__weakref__",
         "_arena",
-        "_batch",
         "_buffer",
         "_code",
         "_drop",
         "_hook",
+        "_once",
         "_refusal",
         "loop",
         "plan",
@@ -78,27 +91,47 @@ class ArrayLoop:
         self._code = code
         names = [sizes.index(name) for name in code.names]
         ranks = [len(a) for a in axes]
-        offsets = [0, *accumulate(ranks)][:-1]
-        tables = [names, itemsizes, ranks, offsets, [i for a in axes for i in a]]
+        if sizes:  # what is not read has no bytes that would have to be brought together
+            read = (*code.read, *[True] * (len(itemsizes) - len(code.read)))
+            itemsizes = [size * known for size, known in zip(itemsizes, read, strict=True)]
+        tables = {
+            "names": names,
+            "itemsizes": itemsizes,
+            "ranks": ranks,
+            "offsets": [0, *accumulate(ranks)][:-1],
+            "axes": [i for a in axes for i in a],
+        }
         head = len(FIELDS) + 1
-        buffer = (ctypes.c_int64 * (head + sum(map(len, tables))))()
+        buffer = (ctypes.c_int64 * (head + sum(map(len, tables.values()))))()
         start = ctypes.addressof(buffer)
-        buffer[:7] = [len(axes), nin, len(names), max(ranks), not sizes, code.run, code.scratch]
         said = " or ".join(map(str, code.lengths))
         self._refusal = ctypes.create_string_buffer(f"an axis of length {said} would be negative".encode())
-        buffer[head - 2] = ctypes.addressof(self._refusal)
+        plan = {
+            "nargs": len(axes),
+            "nin": nin,
+            "count": len(names),
+            "rank.max": max(ranks),
+            "private": not sizes,
+            "run": code.run,
+            "scratch.bytes": code.scratch,
+            "most": machine_memory(),
+            "refusal": ctypes.addressof(self._refusal),
+            "ValueError": id(ValueError),
+        }
         at = head
-        for i, table in enumerate(tables):
-            buffer[7 + i] = start + 8 * at
+        for name, table in tables.items():
+            plan[name] = start + 8 * at
             buffer[at : at + len(table)] = list(table)
             at += len(table)
+        buffer[: len(FIELDS)] = [plan[name] for name, _ in FIELDS]
         self._buffer = buffer
         self._arena = start + 8 * len(FIELDS)
         shared = _driver()
         self.loop = shared.address("array.loop")
         self.plan = start
         self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
-        self._batch = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.batch"))
+        # Called with the interpreter's lock, which it gives back meanwhile, and looked at for exceptions.
+        self._once = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.once"))
         text = process_core_sizes(sizes)
         self._hook = Engine(text) if text else None
         self.process = self._hook.address("array.process") if self._hook else 0
@@ -116,7 +149,7 @@ class ArrayLoop:
             ValueError: if a computed length of an axis is negative.
         """
         nargs = len(addresses)
-        failed = self._batch(
+        failed = self._once(
             (ctypes.c_void_p * nargs)(*addresses),
             (ctypes.c_int64 * (1 + len(sizes)))(1, *sizes),
             (ctypes.c_int64 * (nargs + len(strides)))(*[0] * nargs, *strides),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from symgrad.ir.sizes import Size
 from symgrad.llvm.array_access import Lanes, counting, splat
+from symgrad.llvm.array_asking import ask
 from symgrad.llvm.array_sums import BLOCK, Reducer
 from symgrad.llvm.array_text import Function
 from symgrad.llvm.builder import Value
@@ -42,16 +43,25 @@ class LaneLoop:
         reducers: what it reduces.
         body: what it does.
         unroll: vectors of one iteration.
+        asks: whether it asks if it should go on, for it may be long.
     """
 
     def __init__(
-        self, fn: Function, size: Size, reducers: Sequence[Reducer], body: Body, unroll: int
+        self,
+        fn: Function,
+        size: Size,
+        reducers: Sequence[Reducer],
+        body: Body,
+        unroll: int,
+        *,
+        asks: bool = False,
     ) -> None:
         self.fn = fn
         self.reducers = list(reducers)
         self.body = body
         self.size = size
         self.unroll = unroll if not isinstance(size, int) or size >= 2 * unroll * fn.width else 1
+        self.asks = asks
         self.width = fn.width
         self.kinds = [f"<{fn.width} x {'double' if r.wide else fn.real.llvm}>" for r in self.reducers]
 
@@ -136,15 +146,22 @@ class LaneLoop:
         fn = self.fn
         before, loop, out = fn.block, fn.label("lanes"), fn.label("whole")
         guarded = self._guard(start, stop, loop, out)
-        new = self._iterate(loop, [(before, start, accs)], stop, unroll)
+        new = self._iterate(loop, [(before, start, accs)], stop, unroll, asks=self.asks)
+        last = fn.block
         fn.put(f"br i1 %{loop}.more, label %{loop}, label %{out}")
         fn.start(out)
-        return self._merged(out, [(before, accs), (loop, new)], self.kinds) if guarded else new
+        return self._merged(out, [(before, accs), (last, new)], self.kinds) if guarded else new
 
     def _iterate(
-        self, loop: str, entries: list[tuple[str, str, list[Value]]], stop: str, unroll: int
+        self,
+        loop: str,
+        entries: list[tuple[str, str, list[Value]]],
+        stop: str,
+        unroll: int,
+        *,
+        asks: bool = False,
     ) -> list[Value]:
-        """Write one iteration, a block that can come after itself; return what the reducers have after it."""
+        """Write one iteration, which can come after itself; return what the reducers have after it."""
         fn, w = self.fn, self.width
         fn.start(loop)
         phis = len(fn.code)
@@ -159,13 +176,16 @@ class LaneLoop:
                 parts.append(value)
         fn.put(f"%{loop}.next = add i64 %{loop}.i, {unroll * w}")
         fn.put(f"%{loop}.more = icmp slt i64 %{loop}.next, {stop}")
+        if asks:
+            ask(fn, f"%{loop}.next")
+        last = fn.block
         starts = ", ".join(f"[ {start}, %{block} ]" for block, start, _ in entries)
-        lines = [f"  %{loop}.i = phi i64 {starts}, [ %{loop}.next, %{loop} ]"]
+        lines = [f"  %{loop}.i = phi i64 {starts}, [ %{loop}.next, %{last} ]"]
         for i, (reducer, kind) in enumerate(zip(self.reducers, self.kinds, strict=True)):
             for u in range(unroll):
                 # The first sum goes on with what there is, the others start with nothing.
                 ways = [(b, accs[i].text if u == 0 else reducer.identity(fn.entry)) for b, _, accs in entries]
-                ways.append((loop, new[i][u].text))
+                ways.append((last, new[i][u].text))
                 lines.append(f"  {names[i][u]} = phi {kind} {', '.join(f'[ {v}, %{b} ]' for b, v in ways)}")
         fn.code[phis] = "\n".join(lines)
         return [self._together(reducer, parts) for reducer, parts in zip(self.reducers, new, strict=True)]
@@ -192,7 +212,7 @@ class LaneLoop:
         ]
         region = fn.region()
         ahead = region.scalar(f"add i64 %{block}.b, {BLOCK * self.width}")
-        near = region.scalar(f"icmp slt i64 {ahead}, {stop}")
+        near = region.scalar(f"icmp ult i64 {ahead}, {stop}")
         end = region.scalar(f"select i1 {near}, i64 {ahead}, i64 {stop}")
         fn.put(f"br label %{inner}")
         new = self._iterate(inner, [(block, f"%{block}.b", accs)], end, self.unroll)
@@ -202,11 +222,14 @@ class LaneLoop:
         fn.start(again)
         region = fn.region()
         joined = [r.join(region, s, a) for r, s, a in zip(self.reducers, carried, new, strict=True)]
+        if self.asks:
+            ask(fn, end)
+        last = fn.block
         fn.put(f"br label %{block}")
-        lines = [f"  %{block}.b = phi i64 [ 0, %{before} ], [ {end}, %{again} ]"]
+        lines = [f"  %{block}.b = phi i64 [ 0, %{before} ], [ {end}, %{last} ]"]
         for kind, here, first, later in zip(self.kinds, carried, states, joined, strict=True):
             for name, a, b in zip(here, first, later, strict=True):
-                lines.append(f"  {name.text} = phi {kind} [ {a.text}, %{before} ], [ {b.text}, %{again} ]")
+                lines.append(f"  {name.text} = phi {kind} [ {a.text}, %{before} ], [ {b.text}, %{last} ]")
         fn.code[phis] = "\n".join(lines)
         fn.start(out)
         if not guarded:

@@ -17,6 +17,7 @@ from symgrad.llvm.array_access import (
     store_lanes,
     store_one,
 )
+from symgrad.llvm.array_asking import ask_every_row, endless
 from symgrad.llvm.array_cells import Cell, Cells
 from symgrad.llvm.array_loops import UNROLL, LaneLoop, lane_loop
 from symgrad.llvm.array_sums import Reducer
@@ -59,6 +60,7 @@ class NestWriter:
         self.values = Values(fn, nest, passes, memory, chosen)
         self.results: dict[tuple[Member, int], Value] = {}
         self.together = self._together()
+        self.endless = not fn.alone and endless(nest)
         self.cells = Cells(fn, nest, memory)
 
     # the loops
@@ -79,25 +81,40 @@ class NestWriter:
             self._row(1)
             return
         self.cells.clear(k)
-        size = self.nest.loops[k]
-        extent = self.fn.size(size)
+        extent = self._extent(k)
         if k == 0 and self.fn.turn:
             self._count(counters, "%turn", self.fn.entry.add("%turn", "1"), 1)
         elif k < self.nest.inner - 1 or self.together == 1:
             self._count(counters, "0", extent, 1)
         else:
-            end = self._rounded(size)
+            end = self._rounded(extent)
             self._count(counters, "0", end, self.together)
             if end != extent:
                 self._count(counters, end, extent, 1)
         self.values.rows([counters], self.fn.region())
         self._finish(k)
 
-    def _rounded(self, size: Size) -> str:
+    def _extent(self, k: int) -> str:
+        """Return how often an outer loop runs: not at all where a loop in it never does, which may save years.
+
+        Only a member that stores, for each turn of the outer one, a sum over nothing has something to do then.
+        """
+        nest, fn = self.nest, self.fn
+        extent = fn.size(nest.loops[k])
+        for j in range(k + 1, len(nest.loops)):
+            size = nest.loops[j]
+            everywhere = j < nest.inner or all(m.inner for m in nest.members)
+            needed = any(j in m.reduced and k not in m.reduced for m in nest.members)
+            if everywhere and not needed and (size == 0 or not isinstance(size, int)):
+                some = fn.entry.scalar(f"icmp ne i64 {fn.size(size)}, 0")
+                extent = fn.entry.scalar(f"select i1 {some}, i64 {extent}, i64 0")
+        return extent
+
+    def _rounded(self, extent: str) -> str:
         """Return how many rows are computed together with others."""
-        if isinstance(size, int):
-            return str(size - size % self.together)
-        return self.fn.entry.scalar(f"and i64 {self.fn.size(size)}, -{self.together}")
+        if extent.isdigit():
+            return str(int(extent) - int(extent) % self.together)
+        return self.fn.entry.scalar(f"and i64 {extent}, -{self.together}")
 
     def _count(self, counters: list[str], start: str, stop: str, rows: int) -> None:
         """Write one loop, over several rows at a time."""
@@ -110,6 +127,8 @@ class NestWriter:
         fn.put(f"{counter}.more = icmp slt i64 {counter}, {stop}")
         fn.put(f"br i1 {counter}.more, label %{body}, label %{out}")
         fn.start(body)
+        if self.endless and len(counters) + 1 == self.nest.inner:
+            ask_every_row(fn, counter, fn.size(self.nest.loops[-1]))
         region = fn.region()
         copies = [[*counters, region.add(counter, str(j))] for j in range(rows)]
         self.values.rows(copies, region)
@@ -274,7 +293,8 @@ class NestWriter:
             return new
 
         unroll = self._unroll(number) if self.together == 1 else 1
-        found = LaneLoop(fn, self.nest.loops[-1], [r for _, _, r in work], body, unroll).run()
+        loop = LaneLoop(fn, self.nest.loops[-1], [r for _, _, r in work], body, unroll, asks=self.endless)
+        found = loop.run()
         for (values.copy, member, _), value in zip(work, found, strict=True):
             self.results[member, values.copy] = value
             values.know(member, value)

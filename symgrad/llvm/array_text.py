@@ -6,7 +6,7 @@ to the region before it while the loop is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Any
 
@@ -47,12 +47,16 @@ class Region:
         """Add an instruction that gives nothing."""
         self.lines.append(f"  {instruction}")
 
+    def literal(self, value: int) -> str:
+        """Return a whole number as i64, modulo 2**64: what is added up to a place in an array may pass its ends."""
+        return str((value + 2**63) % 2**64 - 2**63)
+
     def add(self, a: str, b: str) -> str:
         """Return the sum of two i64."""
         if a == "0" or b == "0":
             return b if a == "0" else a
         if _known(a) and _known(b):
-            return str(int(a) + int(b))
+            return self.literal(int(a) + int(b))
         return self.scalar(f"add i64 {a}, {b}")
 
     def mul(self, a: str, b: str) -> str:
@@ -62,7 +66,7 @@ class Region:
         if a == "1" or b == "1":
             return b if a == "1" else a
         if _known(a) and _known(b):
-            return str(int(a) * int(b))
+            return self.literal(int(a) * int(b))
         return self.scalar(f"mul i64 {a}, {b}")
 
     def convert(self, value: Value, wide: bool) -> Value:
@@ -90,11 +94,16 @@ class Sizes:
 
     def __call__(self, size: Size) -> str:
         if isinstance(size, int):
-            return str(size)
+            return self._region.literal(size)
         found = self._known.get(size)
         if found is None:
             found = self._known[size] = self._named(size) if isinstance(size, str) else self._sum(size.terms)
         return found
+
+    @property
+    def used(self) -> Collection[Size]:
+        """The sizes that were asked for, but for numbers."""
+        return self._known.keys()
 
     def _named(self, name: str) -> str:
         at = self._region.scalar(f"getelementptr i64, ptr %sizes, i64 {self._names.index(name)}")
@@ -103,7 +112,7 @@ class Sizes:
     def _sum(self, terms: Sequence[tuple[Any, int]]) -> str:
         total = "0"
         for monomial, c in terms:
-            product = str(c)
+            product = self._region.literal(c)
             for atom in monomial:
                 product = self._region.mul(product, self(atom) if isinstance(atom, str) else self._atom(atom))
             total = self._region.add(total, product)
@@ -131,6 +140,7 @@ class Function:
         width: lanes in a vector.
         declarations: what the module calls.
         turn: whether it is called turn by turn.
+        alone: whether it runs without Python.
     """
 
     def __init__(
@@ -142,6 +152,7 @@ class Function:
         declarations: Declarations,
         *,
         turn: bool = False,
+        alone: bool = False,
     ) -> None:
         self.name = name
         self.turn = turn
@@ -155,6 +166,8 @@ class Function:
         self.size = Sizes(names, self.entry)
         self.block = "entry"
         self._bases: dict[int, str] = {}
+        self.alone = alone
+        self.asks = False  # whether it asks if it should go on
         self.factors: set[str] = set()  # the calls on factors of matrices
         self.products: set[tuple[bool, bool]] = set()  # the layouts of products of matrices that it calls
 

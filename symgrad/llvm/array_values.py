@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.errors import InternalError
+from symgrad.ir.bounds import LARGEST
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Shape
 from symgrad.llvm.array_access import (
@@ -262,7 +263,7 @@ class Values(Known):
         raw = self._whole.get(value.text)
         if raw is None:
             if value.literal is not None:
-                number = str(int(value.literal))
+                number = str(min(max(int(value.literal), -(2**63)), LARGEST))  # still outside
                 return splat(region, "i64", number) if vector else number
             if pair[0].dtype != "int":
                 value = region.convert(value, True)

@@ -6,7 +6,6 @@ import ctypes
 from collections.abc import Sequence
 
 from symgrad.ir.sizes import Atom, Size, names_of
-from symgrad.llvm.array_driver import python_function
 from symgrad.llvm.module_text import ATTRIBUTES
 
 __all__ = ["process_core_sizes"]
@@ -19,7 +18,7 @@ entry:
 LINES
   br i1 %bad.LAST, label %refuse, label %fine
 refuse:
-  call void SET_STRING(ptr inttoptr (i64 VALUE_ERROR to ptr), ptr @array.message)
+  call void inttoptr (i64 SET_STRING to ptr)(ptr inttoptr (i64 VALUE_ERROR to ptr), ptr @array.message)
   ret i32 -1
 fine:
   ret i32 0
@@ -47,7 +46,9 @@ def process_core_sizes(sizes: Sequence[Size]) -> str:
     message = f"an axis does not have the size that the other arrays imply: {said}".encode()
     escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in message)
     text = _PROCESS.replace("LINES", "\n".join(code.lines)).replace("LAST", str(code.checks))
-    text = text.replace("SET_STRING", python_function(ctypes.pythonapi.PyErr_SetString))
+    # Addresses of this process, as NumPy passes no more than the sizes: this text is compiled, and never kept.
+    set_string = ctypes.cast(ctypes.pythonapi.PyErr_SetString, ctypes.c_void_p).value
+    text = text.replace("SET_STRING", str(set_string))
     text = text.replace("VALUE_ERROR", str(id(ValueError)))
     constant = f'@array.message = internal constant [{len(message) + 1} x i8] c"{escaped}\\00"'
     return "\n".join([constant, text, ATTRIBUTES])

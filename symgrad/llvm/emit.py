@@ -15,7 +15,6 @@ position and stride.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -226,15 +225,13 @@ def _loop_over_lanes(prologue: Sequence[str], lines: Sequence[str], width: int) 
 
 
 def _c_entry(name: str, n: int, nin: int) -> str:
-    """The C function ``name(in..., long n, out...)`` on contiguous arrays, which calls the inner loop."""
-    long = f"i{8 * ctypes.sizeof(ctypes.c_long)}"
-    params = [f"ptr %a{k}" for k in range(nin)] + [f"{long} %n"] + [f"ptr %a{k}" for k in range(nin, n)]
+    """The C function ``name(in..., int64_t n, out...)`` on contiguous arrays, which calls the inner loop."""
+    params = [f"ptr %a{k}" for k in range(nin)] + ["i64 %n"] + [f"ptr %a{k}" for k in range(nin, n)]
     lines = [
         f"define void @{name}({', '.join(params)}) #0 {{",
         f"  %args = alloca [{n} x ptr]",
         "  %dimensions = alloca i64",
-        "  %n.wide = add i64 0, %n" if long == "i64" else f"  %n.wide = sext {long} %n to i64",
-        "  store i64 %n.wide, ptr %dimensions",
+        "  store i64 %n, ptr %dimensions",
     ]
     for k in range(n):
         lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")

@@ -11,7 +11,7 @@ from functools import cache
 from symgrad.errors import KernelError
 from symgrad.llvm.binding import given_back, llvm, lock
 
-__all__ = ["define", "resolve", "resolve_all"]
+__all__ = ["define", "of_c_library", "resolve", "resolve_all"]
 
 _ours: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
 
@@ -84,6 +84,17 @@ def resolve(name: str) -> int:
         expected="a C99 math library",
         cure="rewrite the formula with functions that it has",
     )
+
+
+def of_c_library(name: str) -> bool:
+    """Tell whether this system's C library has a function or a variable of a name."""
+    named = {"win32": ("ucrtbase",), "darwin": ("libSystem.B.dylib",)}
+    found: list[ctypes.CDLL] = []
+    for library in named.get(sys.platform, ("libc.so.6", "libm.so.6")):
+        with contextlib.suppress(OSError):
+            found.append(_library(library))
+    # Of another name, it is among what this process is linked with.
+    return any(hasattr(library, name) for library in found or [_library(None)])
 
 
 def resolve_all(names: Iterable[str]) -> None:

@@ -27,6 +27,7 @@ class Plan:
         passes: of every nest.
         memory: where every array is.
         selection: which nodes have arrays or loops.
+        outputs: the nodes that are computed, in the smaller vocabulary of lowering.
     """
 
     steps: list[Step]
@@ -34,6 +35,7 @@ class Plan:
     passes: dict[Nest, Passes]
     memory: Memory
     selection: Selection
+    outputs: list[Node]
 
 
 def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
@@ -49,4 +51,4 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
     passes = {step: plan_passes(step, selection.tasks) for step in found if isinstance(step, Nest)}
     steps, turns = take_turns(found, passes, selection, selection.bound)
     memory = plan_memory(steps, turns, passes, selection, inputs, results)
-    return Plan(steps, turns, passes, memory, selection)
+    return Plan(steps, turns, passes, memory, selection, results)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
+from symgrad.ir.exact import MADE, is_longer
 from symgrad.ir.graph import Node, as_node, growing
 from symgrad.ir.traverse import topological
 from symgrad.lower.tasks import own_cost
@@ -188,7 +189,7 @@ class _Forms:
         return _Scaled(found.number * number, found.core)
 
     def _terms_of_both(self, a: _Scaled, b: _Scaled) -> _Terms:
-        """Return the terms of a sum by their places; none if these are many, or if some cancel."""
+        """Return the terms of a sum by their places; none if there are many, or long numbers, or if some cancel."""
         terms: dict[int, Number] = {}
         for part in (a, b):
             for place, number in self._terms.get(part.core) or ((self._place[part.core], 1),):
@@ -199,6 +200,8 @@ class _Forms:
                     if (other < 0) != (number < 0):
                         return ()
                     number += other
+                if is_longer(number, MADE):
+                    return ()
                 terms[place] = number
         return tuple(sorted(terms.items())) if len(terms) <= _MOST else ()
 

@@ -45,7 +45,6 @@ class Slot:
     """A place of the scratch memory: the arrays that are there one after the other."""
 
     arrays: list[Array] = field(default_factory=list[Array])
-    free: bool = False
 
 
 @dataclass(slots=True)
@@ -63,6 +62,7 @@ class Memory:
     inputs: int
     slots: list[Slot] = field(default_factory=list[Slot])
     of: dict[Node, int] = field(default_factory=dict[Node, int])
+    _free: set[int] = field(default_factory=set[int])
     _rows: dict[Member, list[int]] = field(default_factory=dict[Member, list[int]])
     _kept: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
@@ -86,9 +86,8 @@ class Memory:
         """Put an array into a free slot, or a new one."""
         best = -1
         wanted = estimate(count)
-        for i, slot in enumerate(self.slots):
-            if not slot.free:
-                continue
+        for i in sorted(self._free):
+            slot = self.slots[i]
             has = max(estimate(a.count) for a in slot.arrays)
             same = any(a.count == count for a in slot.arrays)
             if same:
@@ -103,7 +102,7 @@ class Memory:
             self.slots.append(Slot())
         array = Array(kind, count, best)
         self.slots[best].arrays.append(array)
-        self.slots[best].free = False
+        self._free.discard(best)
         self.arrays.append(array)
         return len(self.arrays) - 1
 
@@ -117,7 +116,7 @@ class Memory:
 
     def release(self, k: int) -> None:
         """Let another array have the slot of this one."""
-        self.slots[self.arrays[k].slot].free = True
+        self._free.add(self.arrays[k].slot)
 
 
 def plan_memory(
@@ -139,6 +138,9 @@ def plan_memory(
     for position, step in enumerate(steps):
         for node in (*step.needs, *given(step)):
             last[node] = position
+    ends: dict[int, list[Node]] = {}
+    for node, position in last.items():
+        ends.setdefault(position, []).append(node)
     for position, step in enumerate(steps):
         # What an output is computed from, entry by entry, and nothing else reads later, can be in the output before.
         dying = {n for n in step.needs if last[n] == position and n not in memory.of and n not in private}
@@ -174,16 +176,14 @@ def plan_memory(
         for k in temporary:
             memory.release(k)
         if here is not None and step is not here.steps[-1]:
-            ended = {n for n in here.private if last[n] == position}
+            ended = [n for n in ends.get(position, ()) if n in here.private]
         else:
             begun = position + 1 - (len(here.steps) if here else 1)
-            ended = {n for n, end in last.items() if begun <= end <= position}
-            ended = {n for n in ended if n not in private or last[n] == position}
-        for node in last:
-            stays = (
-                node not in memory.of or memory.arrays[memory.of[node]].slot < 0 or node in reused.values()
-            )
-            if node in ended and not stays:
+            ended = [n for end in range(begun, position + 1) for n in ends.get(end, ())]
+            ended = [n for n in ended if n not in private or last[n] == position]
+        over = set(reused.values())
+        for node in ended:
+            if node in memory.of and memory.arrays[memory.of[node]].slot >= 0 and node not in over:
                 memory.release(memory.of[node])
     return memory
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
 
+from symgrad.ir.exact import held
 from symgrad.ir.graph import Node, apply, as_node, growing
 from symgrad.ir.traverse import topological
 from symgrad.lower.coefficients import Number, ratio, times
@@ -114,7 +115,7 @@ class _Scales:
                 self._read[node] = -number, core
             elif kind == _PRODUCT and node.args[0].is_number():
                 number, core = self._read[node.args[1]]
-                self._read[node] = number * node.args[0].value, core
+                self._read[node] = held(number * node.args[0].value), core
             else:
                 self._read[node] = 1, len(self.cores)
                 self._add(node, kind)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ir.exact import FOLDED, fits, power
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node, number, set_algebra
 from symgrad.ir.op import Kink
 from symgrad.ops.elementary import log
@@ -175,24 +176,19 @@ pow = binary(
     samples=(("0.5", "1.5"), (2, 3), ("-2", 3), ("-1.5", -2), ("0.25", "-0.5"), (3, "0.2")),
 )
 
-_LARGEST_FOLD = 4096  # bits of a folded power: 9**9**9**9 stays as it is written
-
 
 def fold_power(base: Node, exponent: Node) -> Node | None:
-    """Return the exact value of a number to an integer power, or None if it is not rational or too large to write."""
-    if not (base.is_number() and exponent.is_number()):
+    """Return the exact value of a number to an integer power, or None if it is not rational or too long."""
+    if not (base.is_number() and exponent.is_number()) or not isinstance(exponent.value, int):
         return None
-    x, n = base.value, exponent.value
-    if not isinstance(n, int) or (x == 0 and n < 0):
-        return None
-    bits = max(abs(x.numerator).bit_length(), x.denominator.bit_length())
-    if bits * abs(n) > _LARGEST_FOLD and abs(x) != 1 and x != 0:
-        return None
-    return number(Fraction(x) ** n)
+    value = power(base.value, exponent.value, FOLDED)
+    return None if value is None else number(value)
 
 
 class _Folding:
     """Node's operators: structural zeros and ones vanish, exact numbers are folded and move to the front.
+
+    They are for symgrad's own formulas, never for what a user wrote: `0/y` loses where y is zero.
 
     Each step is an identity of the real numbers wherever both sides are defined; `0*y -> 0` is the strong zero (a
     structurally zero cotangent stays zero whatever it meets).
@@ -202,8 +198,8 @@ class _Folding:
         if a.is_number():
             if a.value == 0 and not a.shape:
                 return b
-            if b.is_number():
-                return number(a.value + b.value)
+            if b.is_number() and fits(total := a.value + b.value):
+                return number(total)
         elif b.is_number(0):
             return a
         return add(a, b)
@@ -226,13 +222,13 @@ class _Folding:
             if a.value == 1:
                 return b
             if b.is_number():
-                return number(a.value * b.value)
+                return number(scale) if fits(scale := a.value * b.value) else mul(a, b)
             if a.value == -1:
                 return self.neg(b)
             if b.op is neg:
                 return self.mul(number(-a.value), b.args[0])
-            if b.op is mul and b.args[0].is_number():
-                return self.mul(number(a.value * b.args[0].value), b.args[1])
+            if b.op is mul and b.args[0].is_number() and fits(scale := a.value * b.args[0].value):
+                return self.mul(number(scale), b.args[1])
             return mul(a, b)
         if a.op is neg:
             return self.neg(self.mul(a.args[0], b))
@@ -244,11 +240,10 @@ class _Folding:
         if a.is_number(0) or b.is_number(1):
             return a
         if b.is_number() and b.value != 0:
-            return (
-                number(Fraction(a.value) / b.value)
-                if a.is_number()
-                else self.mul(number(1 / Fraction(b.value)), a)
-            )
+            if not a.is_number():
+                return self.mul(number(1 / Fraction(b.value)), a)
+            if fits(quotient := Fraction(a.value) / b.value):
+                return number(quotient)
         if a.op is neg:
             return self.neg(self.div(a.args[0], b))
         if b.op is neg:

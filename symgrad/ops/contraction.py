@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,12 +131,24 @@ einsum: Op = structural(
 )
 
 
-def contract(args: Sequence[Node], labels: Sequence[Sequence[int]], result: Sequence[int]) -> Node:
+def contract(
+    args: Sequence[Node],
+    labels: Sequence[Sequence[int]],
+    result: Sequence[int],
+    times: Callable[[Node, Node], Node] = operator.mul,
+) -> Node:
     """Return a contraction as one node, its labels numbered by first occurrence.
 
     Scalar operands become factors in front, and a contraction that changes nothing is its operand.
+
+    Args:
+        args: the operands.
+        labels: of their axes.
+        result: the labels of the result.
+        times: how scalar operands are multiplied: by the folding operator of symgrad's own formulas, or by the op, as a
+            user wrote it (`0*log(x)` is not 0).
     """
-    scale = as_node(1)
+    scale: Node | None = None
     operands: list[Node] = []
     axes: list[Sequence[int]] = []
     for arg, own in zip(args, labels, strict=True):
@@ -143,18 +156,18 @@ def contract(args: Sequence[Node], labels: Sequence[Sequence[int]], result: Sequ
             operands.append(arg)
             axes.append(own)
         else:
-            scale = scale * arg
+            scale = arg if scale is None else times(scale, arg)
     if not operands:
-        return scale
+        return as_node(1) if scale is None else scale
     names: dict[int, int] = {}
     for own in axes:
         for label in own:
             names.setdefault(label, len(names))
     numbered = tuple(tuple(names[label] for label in own) for own in axes)
     out = tuple(names[label] for label in result)
-    if len(operands) == 1 and numbered[0] == out:
-        return scale * operands[0]
-    return scale * einsum(*operands, params=(numbered, out))
+    same = len(operands) == 1 and numbered[0] == out
+    found = operands[0] if same else einsum(*operands, params=(numbered, out))
+    return found if scale is None else times(scale, found)
 
 
 def sum_over(x: Node, axes: Sequence[int]) -> Node:

@@ -22,6 +22,7 @@ __all__ = ["expint", "lowergamma", "uppergamma"]
 
 _LARGEST_ORDER = 50  # that many steps of a recurrence
 _LARGEST_GAMMA = 170
+_ENDLESS = 2**31  # orders from here on are no integers of SciPy's code
 _SMALLEST = 1e-300  # positive order: beyond, its gamma function overflows
 _NEAREST = 1 / 16  # just above a whole number the recurrence loses digits
 _TERMS = 100  # of the continued fraction: enough at x = 1
@@ -85,7 +86,11 @@ def _expint(b: Builder, p: float, x: Lane) -> Lane | None:
 
 def _expn(b: Builder, p: float, x: Lane) -> Lane:
     inside = b.select(b.lt(x, b.const(0)), b.const(math.nan), x)
-    return b.call("expn", b.const(p), inside)
+    if p < _ENDLESS:
+        return b.call("expn", b.const(p), inside)
+    near = b.add(inside, b.const(p))  # two terms of the continued fraction: the next changes no digit
+    rest = b.div(b.const(p), b.add(near, b.const(2)))
+    return b.div(b.call("exp", b.neg(inside)), b.sub(near, rest))
 
 
 def _elementary(b: Builder, m: int, x: Lane) -> Lane:

@@ -9,7 +9,7 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Op
-from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.sizes import Shape, Size, told
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.layout import full, text
 from symgrad.ops.record import facts, of_one_array, structural
@@ -44,14 +44,19 @@ def positions(values: Any, size: int) -> Any:
     index = np.asarray(values)
     if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
         raise ArrayTypeError("an index is no whole number", expected="whole numbers")
-    index = index.astype(np.int64)
-    wrong = (index < -size) | (index >= size)
+    whole, wrong = index, np.False_
+    if index.dtype.kind == "f":  # compared as whole numbers: the length of an axis may have no float
+        wrong = ~(np.abs(index) < 2.0**63)
+        whole = np.where(wrong, 0, index).astype(np.int64)
+    wrong = wrong | (whole < -size) | (whole >= size)
     if np.any(wrong):
+        first = index[wrong].flat[0]
         raise IndexRangeError(
-            f"index {index[wrong].flat[0]} is out of range for an axis of length {size}",
+            f"index {told(int(first))} is out of range for an axis of length {size}",
             expected=f"indices from {-size} to {size - 1}" if size else "no index at all: the axis is empty",
             cure="check the values of the index array",
         )
+    index = whole.astype(np.int64)
     return np.where(index < 0, index + size, index)
 
 

@@ -7,7 +7,6 @@ one number for all entries. `full` makes it whole where a rule needs every entry
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.sizes import Shape, Size, Triple, size_product, size_sum, slice_length
 from symgrad.ir.types import broadcast_shapes
-from symgrad.ops.record import facts, of_one_array, structural
+from symgrad.ops.record import facts, joint, of_one_array, structural
 
 __all__ = [
     "WHOLE",
@@ -250,22 +249,26 @@ def _exact_concatenate(_mp: Any, axis: int, *arrays: Any) -> Any:
     return np.concatenate(arrays, axis=axis)
 
 
-def _joined(node: Node, i: int, tangent: Node) -> Node:
-    parts = [full(tangent if j == i else as_node(0), arg.shape) for j, arg in enumerate(node.args)]
+def _joined(node: Node, tangents: Sequence[Node | None]) -> Node:
+    zero = as_node(0)
+    parts = [full(zero if t is None else t, arg.shape) for t, arg in zip(tangents, node.args, strict=True)]
     return concatenate(*parts, params=node.params)
 
 
-def _part(node: Node, i: int, cotangent: Node) -> Node:
+def _parted(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
     axis: int = node.params[0]
-    ends: list[Size] = [0]
-    for arg in node.args:
-        ends.append(size_sum([ends[-1], arg.shape[axis]]))
-    start, stop = list(pairwise(ends))[i]
-    triples = [(start, stop, 1) if j == axis else WHOLE for j in range(len(node.shape))]
-    return slice_axes(full(cotangent, node.shape), triples)
+    whole = full(cotangent, node.shape)
+    parts: list[Node | None] = []
+    start: Size = 0
+    for arg, here in zip(node.args, wanted, strict=True):
+        stop = size_sum([start, arg.shape[axis]])
+        triples = [(start, stop, 1) if j == axis else WHOLE for j in range(len(node.shape))]
+        parts.append(slice_axes(whole, triples) if here else None)
+        start = stop
+    return parts
 
 
-concatenate: Op = structural(
+concatenate: Op = joint(
     "concatenate",
     doc="arrays one after the other along an axis",
     takes=("number",),
@@ -276,7 +279,7 @@ concatenate: Op = structural(
     evaluate=_concatenate,
     reference=_exact_concatenate,
     push=_joined,
-    pull=_part,
+    pull=_parted,
     latex=r"\operatorname{{concatenate}}\left({0}\right)",
     facts=facts("linear"),
 )

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.errors import UsageError
-from symgrad.ir.graph import Node
+from symgrad.errors import NumberTooLargeError, UsageError
+from symgrad.ir.exact import SQUARINGS
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ops import linalg, matrix_functions
+from symgrad.ops.arith import add, mul
 from symgrad.ops.build import identity
 from symgrad.ops.contraction import contract
 from symgrad.ops.layout import expand, full, move_up, squeeze
@@ -59,12 +61,20 @@ def matrix_power(x: Node, n: int) -> Node:
 
     Raises:
         UsageError: if n is no whole number.
+        NumberTooLargeError: if it would take very many products.
     """
     if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"a matrix to the power of {n!r}", expected="a whole number")
+    if n.bit_length() > SQUARINGS:
+        raise NumberTooLargeError(
+            f"a matrix to a power of {n.bit_length()} bits",
+            expected=f"an exponent of at most {SQUARINGS} bits, each of which is a product",
+            cure="write powers of named parts: B = matrix_power(A, 1000)",
+        )
     inverse = linalg.inv(x)  # tells whether the matrices are square
     if n == 0:
-        return full(identity(x.shape[-1]), x.shape)
+        one = full(identity(x.shape[-1]), x.shape)
+        return one if x.op is SYMBOL else add(one, mul(as_node(0), x))  # which has a value where x has
     base = inverse if n < 0 else x
     power: Node | None = None
     n = abs(n)
@@ -85,7 +95,7 @@ def kron(a: Node, b: Node) -> Node:
     rank = max(len(a.shape), len(b.shape))
     a, b = (expand(x, range(rank - len(x.shape))) for x in (a, b))
     axes: list[Any] = [i for pair in zip(range(rank), range(rank, 2 * rank), strict=True) for i in pair]
-    every = contract([a, b], [range(rank), range(rank, 2 * rank)], axes)
+    every = contract([a, b], [range(rank), range(rank, 2 * rank)], axes, mul)
     return move_up(every, tuple(size_product(pair) for pair in zip(a.shape, b.shape, strict=True)))
 
 

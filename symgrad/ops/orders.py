@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.errors import UnsupportedError
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.arrays import ARRAYS
@@ -66,7 +67,7 @@ def _by_mpmath(reference: Callable[[Any, Any, Any], Any], order: float, points: 
 def number_of(node: Node) -> float | None:
     """Return the value of a node without symbols, if it is a number or a quotient of numbers."""
     if node.is_number() and not isinstance(node.value, bool):
-        return float(node.value)
+        return nearest_float(node.value)
     parts = [number_of(a) for a in node.args] if node.op.name in ("neg", "div") else []
     if len(parts) == 1 and parts[0] is not None:
         return -parts[0]

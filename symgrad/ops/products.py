@@ -36,7 +36,7 @@ def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result:
         stays = [i for i, label in enumerate(own) if not (arg.shape[i] == 1 and sizes[label] != 1)]
         operands.append(arg if len(stays) == len(own) else move_up(arg, tuple(arg.shape[i] for i in stays)))
         kept.append([own[i] for i in stays])
-    return contract(operands, kept, result)
+    return contract(operands, kept, result, mul)
 
 
 def _is_transpose(x: Node) -> bool:
@@ -114,7 +114,7 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
     out = [x for i, x in enumerate(left) if i not in first] + [
         x for j, x in enumerate(right) if j not in second
     ]
-    return contract([a, b], [left, right], out)
+    return contract([a, b], [left, right], out, mul)
 
 
 def inner(a: Node, b: Node) -> Node:

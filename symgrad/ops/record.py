@@ -6,12 +6,12 @@ give them, so that the type checker reads into the lambdas of a record.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 from symgrad.errors import InternalError
 from symgrad.ir.graph import Node, pointwise_shape
-from symgrad.ir.op import Builder, Fact, Kink, Lane, Op, Partial, register
+from symgrad.ir.op import Builder, Fact, Kink, Lane, Op, Partial, Pull, Push, register
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
 
@@ -29,6 +29,7 @@ __all__ = [
     "binary",
     "by_scipy",
     "facts",
+    "joint",
     "libm",
     "of_one_array",
     "pointwise",
@@ -174,52 +175,69 @@ def pointwise(
     )
 
 
+class _Structural(TypedDict):
+    doc: str
+    takes: Takes
+    gives: Kind | Literal["same"]
+    parameters: tuple[str, ...]
+    shape: Callable[..., Shape]
+    evaluate: Callable[..., Any]
+    reference: Callable[..., Any]
+    latex: str
+    facts: frozenset[Fact]
+    kinks: NotRequired[tuple[Kink, ...]]
+    variadic: NotRequired[bool]
+    aliases: NotRequired[tuple[str, ...]]
+
+
 def structural(
     name: str,
     *,
-    doc: str,
-    takes: Takes,
-    gives: Kind | Literal["same"],
-    parameters: tuple[str, ...],
-    shape: Callable[..., Shape],
-    evaluate: Callable[..., Any],
-    reference: Callable[..., Any],
     push: Callable[[Node, int, Node], Node],
     pull: Callable[[Node, int, Node], Node],
-    latex: str,
-    facts: frozenset[Fact],
-    kinks: tuple[Kink, ...] = (),
-    variadic: bool = False,
-    aliases: tuple[str, ...] = (),
+    **fields: Unpack[_Structural],
 ) -> Op:
-    """Register an op that is not elementwise. Its tests draw shapes, so it has no sample points of its own."""
+    """Register an op that is not elementwise and whose arguments are differentiated one by one.
+
+    Args:
+        name: its name.
+        push: ``push(node, i, tangent)``: the tangent of the node when argument i alone moves.
+        pull: ``pull(node, i, cotangent)``: what a cotangent of the node sends to argument i.
+        fields: the other fields of the record.
+    """
+
+    def push_all(node: Node, tangents: Sequence[Node | None]) -> Node:
+        moved = [push(node, i, t) for i, t in enumerate(tangents) if t is not None]
+        return sum(moved[1:], moved[0])
+
+    def pull_all(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
+        return [pull(node, i, cotangent) if w else None for i, w in enumerate(wanted)]
+
+    return joint(name, push=push_all, pull=pull_all, **fields)
+
+
+def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -> Op:
+    """Register an op that is not elementwise and whose arguments, however many, are differentiated together.
+
+    Its tests draw shapes, so it has no sample points of its own.
+    """
 
     def lower(_builder: Builder, node: Node, *_lanes: Lane) -> Lane:
         raise InternalError(f"'{node.op.name}' is not computed lane by lane: its loops are in symgrad/lower")
 
+    given: _Structural = {"kinks": (), "variadic": False, "aliases": (), **fields}
     return register(
         Op(
             name=name,
-            aliases=aliases,
-            doc=doc,
-            parameters=parameters,
-            takes=takes,
-            variadic=variadic,
-            gives=gives,
-            shape=shape,
             cas=None,
             domain=None,
-            evaluate=evaluate,
-            reference=reference,
             partials=(),
             push=push,
             pull=pull,
-            kinks=kinks,
             lower=lower,
-            latex=latex,
             precedence=ATOM,
-            facts=facts,
             samples=(),
+            **given,
         )
     )
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
+from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.sizes import Extent, Size, Triple, size_max, size_product, size_sum
+from symgrad.ir.sizes import Extent, Size, Triple, size_max, size_product, size_sum, told
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.build import axis_of, stack
 from symgrad.ops.contraction import transpose
@@ -48,8 +49,10 @@ def index(x: Node, key: Any) -> Node:
             at: int = item
             if isinstance(size, int) and not -size <= at < size:
                 raise IndexRangeError(
-                    f"index {at} for axis {axis} of shape {text(x.shape)}",
-                    expected=f"an index from {-size} to {size - 1}",
+                    f"index {told(at)} for axis {axis} of shape {text(x.shape)}",
+                    expected=f"an index from {-size} to {size - 1}"
+                    if size
+                    else "no index: the axis is empty",
                 )
             if isinstance(size, int) and not arrays:
                 at %= size
@@ -150,19 +153,25 @@ def slice_triple(item: slice, size: Size) -> Triple:
     """Return start, stop and step of a slice of an axis.
 
     A size is never negative, so an end such as n - 3 is 0 where n is smaller. (NumPy would count it from the end, and
-    the length of the result would follow no formula.)
+    the length of the result would follow no formula.) Numbers beyond all axes count as the length of the
+    longest one, as in Python.
     """
     step = 1 if item.step is None else item.step
     if not isinstance(step, int) or step == 0:
         raise UsageError(f"a slice with step {item.step!r}", expected="a whole number that is not 0")
-    start: Size | None = item.start
-    stop: Size | None = item.stop
+    step = _clipped(step)
+    start: Size | None = _clipped(item.start)
+    stop: Size | None = _clipped(item.stop)
     if isinstance(start, Extent) and (step > 0 or size_sum([size, size_product([-1, start])]) != 1):
         start = size_max(start, 0)
     # The first n - 1 and n - 2 entries of n are none anyway if there are fewer, counted either way.
     if isinstance(stop, Extent) and (step < 0 or size_sum([size, size_product([-1, stop])]) not in (1, 2)):
         stop = size_max(stop, 0)
     return (start, stop, step)
+
+
+def _clipped(end: Any) -> Any:
+    return min(max(end, -MOST), MOST) if isinstance(end, int) else end
 
 
 def take(x: Node, positions: Node, axis: Any = None) -> Node:

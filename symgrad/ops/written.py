@@ -1,4 +1,7 @@
-"""The functions that have no op: how each is written in others."""
+"""The functions that have no op: how each is written in others.
+
+A formula is made once, of symbols: what an argument is has no say in it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from fractions import Fraction
 
 from symgrad.ir.graph import Node, as_node, constant
 from symgrad.ir.op import Op
-from symgrad.ir.written import Written, register_written
+from symgrad.ir.written import Written, register_written, written
+from symgrad.ops.arith import div, neg
 from symgrad.ops.bessel import iv, ive, jv, kv, yv
 from symgrad.ops.elementary import sqrt
 from symgrad.ops.elliptic import ellipe, ellipeinc
@@ -18,12 +22,12 @@ from symgrad.ops.special import digamma, erf, erfc, gamma, lgamma, polygamma
 from symgrad.ops.zeta import polylog, zeta
 
 
-def _of_one(doc: str, build: Callable[[Node], Node], name: str = "x") -> Written:
-    return Written((name,), build, doc)
+def _of_one(doc: str, formula: Callable[[Node], Node], name: str = "x") -> Written:
+    return written(doc, name, formula)
 
 
-def _of_two(doc: str, names: str, build: Callable[[Node, Node], Node]) -> Written:
-    return Written(tuple(names.split()), build, doc)
+def _of_two(doc: str, names: str, formula: Callable[[Node, Node], Node]) -> Written:
+    return written(doc, names, formula)
 
 
 def _binomial(n: Node, k: Node) -> Node:
@@ -74,7 +78,8 @@ register_written(
         "harmonic": (
             _of_one("digamma(n + 1) + EulerGamma", lambda n: digamma(n + 1) + constant("EulerGamma"), "n"),
         ),
-        "ndtr": (_of_one("erfc(-x/sqrt(2))/2", lambda x: erfc(-x / sqrt(_TWO)) / 2),),
+        # With the ops themselves: the operators would write a multiplication by a half.
+        "ndtr": (_of_one("erfc(-x/sqrt(2))/2", lambda x: div(erfc(div(neg(x), sqrt(_TWO))), _TWO)),),
         "ndtri": (_of_one("-(sqrt(2)*erfcinv(2*p))", lambda p: -(sqrt(_TWO) * erfcinv(2 * p)), "p"),),
         "rf": (_of_two("gamma(x + n)/gamma(x)", "x n", lambda x, n: gamma(x + n) / gamma(x)),),
         "ff": (

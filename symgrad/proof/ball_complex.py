@@ -19,6 +19,7 @@ from symgrad.proof.complex_meaning import depends_on, needed
 from symgrad.proof.constants import CONSTANTS
 from symgrad.proof.field import flint
 from symgrad.proof.gaussian import Gaussian
+from symgrad.proof.limits import EXACT, ORDER
 from symgrad.proof.steps import Program, Step
 
 __all__ = ["Value", "apart", "ball", "evaluate", "inside", "texts"]
@@ -31,10 +32,8 @@ acb: Any = flint.acb
 fmpq: Any = flint.fmpq
 context: Any = flint.ctx
 
-_LONGEST = 2048  # bits of a numerator or denominator; what is longer becomes a ball
 _REACH = arb(2) ** 64  # beyond it values of special functions are unknown
 _NEAR = arb(10_000)  # and of those that take a time that grows with the argument
-_LARGEST_ORDER = 200
 _LARGEST_POWER = 10**9
 _DIGITS = 25
 _MOST_DIGITS = 110
@@ -54,7 +53,7 @@ def _finite(x: Any) -> Value:
 
 
 def _short(x: Gaussian) -> Value:
-    return x if x.bits <= _LONGEST else ball(x)
+    return x if x.bits <= EXACT else ball(x)
 
 
 # --------------------------------------------------------------------------------------------------------- arithmetic
@@ -88,7 +87,7 @@ def _integer_power(x: Value, n: int) -> Value:
         return _ZERO if n > 0 else None
     if abs(n) > _LARGEST_POWER:
         return None
-    if type(x) is Gaussian and x.bits * abs(n) <= _LONGEST:
+    if type(x) is Gaussian and x.bits * abs(n) <= EXACT:
         return x**n
     return _finite(ball(x) ** n)
 
@@ -172,7 +171,7 @@ def _of_order(method: Callable[[Any, Any], Any], *, entire: bool) -> Callable[[V
     def apply(n: Value, x: Value) -> Value:
         whole = entire and type(n) is Gaussian and not n.imag and n.real.denominator == 1
         x, n = ball(x), ball(n)
-        if (not whole and not _off_cut(x)) or not (abs(x) < _NEAR and abs(n) < _LARGEST_ORDER):
+        if (not whole and not _off_cut(x)) or not (abs(x) < _NEAR and abs(n) < ORDER):
             return None
         return _finite(method(x, n))
 
@@ -342,7 +341,7 @@ def _value(step: Step, args: Sequence[Value], point: Point) -> Value:
 
 def _polygamma(n: int, x: Value) -> Value:
     x = ball(x)
-    return _finite(x.polygamma(n)) if 0 <= n <= _LARGEST_ORDER and abs(x) < _NEAR else None
+    return _finite(x.polygamma(n)) if 0 <= n <= ORDER and abs(x) < _NEAR else None
 
 
 def inside(program: Program, point: Point) -> bool:
@@ -371,15 +370,22 @@ def apart(x: Value, y: Value) -> bool:
 
 
 def texts(x: Value, y: Value) -> tuple[str, str]:
-    """Return two different values as text, with so many digits that it shows if that takes no more than a hundred.
+    """Return two different values as text, with so many digits that it shows; else the second by its distance.
 
     Each is a ball for either part, or as it is if it is exact and short.
+
+    Example:
+        >>> texts(Gaussian(Fraction(1, 3)), Gaussian(Fraction(1, 3), Fraction(1, 10**300)))[1]
+        'the first + [1.000000000000000000000000e-300 +/- 3e-329]j'
     """
     with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
-        gap = abs(ball(x) - ball(y)).abs_lower()
+        difference = ball(y + -x) if type(x) is Gaussian and type(y) is Gaussian else ball(y) - ball(x)
+        gap = abs(difference).abs_lower()
         ratio = abs(ball(x)).abs_upper() / gap if gap > 0 else arb(1)
         same = float((ratio + 1).log() / arb(10).log())
-        digits = int(min(max(same + _DIGITS / 2, _DIGITS), _MOST_DIGITS))
+        if same + _DIGITS / 2 > _MOST_DIGITS:
+            return _text(x, _DIGITS), f"the first + {difference.str(_DIGITS)}"
+        digits = int(max(same + _DIGITS / 2, _DIGITS))
         return _text(x, digits), _text(y, digits)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from symgrad.proof.ball_ops import Unary, Value, ball, finite
 from symgrad.proof.field import flint
+from symgrad.proof.limits import ORDER
 
 __all__ = ["GAMMA", "polygamma"]
 
@@ -17,7 +18,6 @@ acb: Any = flint.acb
 
 _REACH = arb(2) ** 64  # beyond it a value is unknown
 _LOWEST = -10_000  # zeta(s, x) at x < 0 takes as many terms
-_LARGEST_ORDER = 200
 _LARGEST_FACTORIAL = 170
 
 
@@ -50,7 +50,7 @@ def polygamma(n: int, x: Value) -> Value:
     """The n-th derivative of digamma: (-1)**(n + 1)*n!*zeta(n + 1, x) for n > 0, DLMF 25.11.12."""
     if n == 0:
         return _digamma(x)
-    if not 0 < n <= _LARGEST_ORDER:
+    if not 0 < n <= ORDER:
         return None
     sign = -1 if n % 2 == 0 else 1
 

@@ -12,6 +12,7 @@ from symgrad.proof.ball_ops import add as plus
 from symgrad.proof.ball_products import common_bits
 from symgrad.proof.clock import tick
 from symgrad.proof.field import flint
+from symgrad.proof.limits import EXACT
 
 __all__ = ["MATRICES"]
 
@@ -23,7 +24,6 @@ context: Any = flint.ctx
 _FEW = 12  # rows of a matrix that is eliminated entry by entry
 _STEP = 5e-8  # seconds of a product of short balls in flint's elimination, roughly
 _EXP = 6  # an exponential takes so many times that
-_LONGEST = 2048  # bits of a determinant that stays a rational number
 _EXACT_STEP = 2e-9  # of the same modulo a prime
 
 
@@ -82,7 +82,7 @@ def _determinant(a: Array) -> Value:
     if bits is not None:
         tick(_EXACT_STEP * len(a) ** 3 * (1 + len(a) * bits / 640))
         value: Any = flint.fmpq_mat(rows).det()
-        return value if value.height_bits() <= _LONGEST else flint.arb(value)
+        return value if value.height_bits() <= EXACT else flint.arb(value)
     tick(_time(len(a)))
     value = _balls(a).det()
     return value if value.is_finite() else None

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from symgrad.proof.field import flint
+from symgrad.proof.limits import EXACT
 
 __all__ = [
     "BINARY",
@@ -47,7 +48,6 @@ Binary: TypeAlias = "Callable[[Value, Value], Value]"
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_LONGEST = 2048  # bits of a numerator or denominator; what is longer becomes a ball
 _LARGEST_ROOT = 64
 
 
@@ -63,7 +63,7 @@ def number(x: Value) -> Value:
 
 def _short(x: Any) -> Value:
     if type(x) is fmpq:
-        return x if x.height_bits() <= _LONGEST else arb(x)
+        return x if x.height_bits() <= EXACT else arb(x)
     return x if x.is_finite() else None
 
 
@@ -118,7 +118,7 @@ def _integer_power(x: Any, n: int) -> Value:
         return fmpq(int(n == 0)) if n >= 0 else None
     if x == 1 or x == -1:
         return fmpq(-1 if x == -1 and n % 2 else 1)
-    if x.height_bits() * abs(n) <= _LONGEST:
+    if x.height_bits() * abs(n) <= EXACT:
         return fmpq(1) * x**n
     return finite(arb(x) ** n)
 

@@ -14,6 +14,7 @@ from symgrad.proof.ball_bessel import ORDERS, anywhere, certainly, positive, who
 from symgrad.proof.ball_gamma import polygamma
 from symgrad.proof.ball_ops import Binary, Unary, Value, ball, exp, finite, mul, neg
 from symgrad.proof.field import flint
+from symgrad.proof.limits import ORDER
 
 __all__ = ["INSIDE_SPECIAL", "INSIDE_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
 
@@ -22,7 +23,6 @@ arb: Any = flint.arb
 acb: Any = flint.acb
 
 _REACH = arb(2) ** 64  # beyond it a value is unknown
-_LARGEST_ORDER = 200
 _LARGEST_SUM = 200  # terms
 _LARGEST_ANGLE = 2**20
 
@@ -88,7 +88,7 @@ def _ordered(value: Binary) -> Binary:
     """A function of an order of moderate size and a number that is in reach."""
 
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (abs(n) < _LARGEST_ORDER and abs(x) < _REACH):
+        if n is None or x is None or not (abs(n) < ORDER and abs(x) < _REACH):
             return None
         return value(n, x)
 

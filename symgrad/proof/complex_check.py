@@ -8,13 +8,11 @@ vanishes everywhere. That both sides are defined at one real point, and so aroun
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from symgrad.errors import UsageError
 from symgrad.proof import balls
-from symgrad.proof.ball_complex import Value, apart, evaluate, inside
+from symgrad.proof.ball_complex import Value, apart, evaluate, inside, texts
 from symgrad.proof.branches import Branches
 from symgrad.proof.complex_meaning import (
     Stated,
@@ -30,17 +28,19 @@ from symgrad.proof.field import Budget, Element, Field, GiveUp
 from symgrad.proof.gaussian import Gaussian, exact
 from symgrad.proof.kernels import Refine
 from symgrad.proof.replay import Replay
+from symgrad.proof.spots import contradicted_at_complex
 from symgrad.proof.steps import Program
 
 __all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "real_statement", "replayed"]
 
 MOST_KERNELS = 1024
-_SECONDS = 120.0
 _BITS = 256
-_MOST_BITS = 100_000
 
 RealStatement: TypeAlias = "tuple[Program, int, int, str | bool, tuple[int, ...]]"
 """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
+
+Apart: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
+"""A point, and the two sides there."""
 
 # fmt: off
 _MEROMORPHIC = frozenset({
@@ -52,16 +52,18 @@ _MEROMORPHIC = frozenset({
 # fmt: on
 
 
-def replayed(s: Stated, data: Mapping[str, Any], seconds: float) -> tuple[Branches, Element, tuple[str, ...]]:
+def replayed(
+    s: Stated, data: Mapping[str, Any], deadline: float
+) -> tuple[Branches, Element, tuple[str, ...]]:
     """Compute the difference of both sides with the answers of a proof; and what it leaves out.
 
     Raises:
-        GiveUp: if an answer is wrong or missing.
+        GiveUp: if an answer is wrong or missing, or at the deadline.
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
     if not 0 < data["capacity"] <= MOST_KERNELS or any(by < 1 for by in scales.values()):
         raise GiveUp("numbers that cannot be")
-    field = Field(data["capacity"], Budget(time.monotonic() + seconds))
+    field = Field(data["capacity"], Budget(deadline))
     kernels = Branches(field, Replay(data["answers"], scales))
     try:
         return kernels, *difference(kernels, s)
@@ -107,55 +109,62 @@ def _is_meromorphic(program: Program, i: int, varies: bytearray) -> bool:
 
 
 def check_complex(
-    data: Mapping[str, Any], program: Program, replay: Callable[[RealStatement, Mapping[str, Any]], None]
-) -> tuple[str, str, tuple[str, ...]]:
+    data: Mapping[str, Any],
+    program: Program,
+    replay: Callable[[RealStatement, Mapping[str, Any]], None],
+    deadline: float,
+) -> tuple[str, str, tuple[str, ...], Apart | None]:
     """Check a proof file about complex numbers.
 
     Args:
         data: what it holds.
         program: its program.
         replay: what checks a proof for real numbers, and raises where there is none.
+        deadline: by `time.monotonic`.
 
     Returns:
-        ``"proved"`` or ``"refuted"``, why, and what is left out.
+        ``"proved"`` or ``"refuted"``, why, what is left out, and the point at which the sides differ.
 
     Raises:
         GiveUp, UsageError, LookupError, TypeError, ValueError: if it is neither.
     """
-    wrt = data["wrt"] if data["kind"] == "derivative" else None
-    if data["domain"] != "complex" or data["kind"] not in {"equal", "derivative"}:
-        raise UsageError("this is no statement about complex numbers")
+    wrt = data.get("wrt")
     s = stated(program, data["a"], data["b"], wrt)
     if data["status"] == "refuted":
-        found = data["witness"]
-        if not 0 < found["precision"] <= _MOST_BITS:
-            raise GiveUp("a precision that cannot be")
-        left, right = _at(s, found["point"], found["precision"])
-        if not apart(left, right):
-            raise GiveUp("the two balls are not disjoint at the point that is given")
-        return "refuted", "two disjoint balls at the complex point that is given", ()
-    if data["status"] != "proved":
-        raise GiveUp("neither a proof nor a refutation")
-    _at(s, data["sample"]["point"], _BITS)
+        point, precision = _point(s, data["witness"]["point"]), data["witness"]["precision"]
+        left, right = _at(s, point, precision)
+        with balls.context.workprec(precision):
+            if not apart(left, right):
+                raise GiveUp("the two balls are not disjoint at the point that is given")
+            found = point, texts(left, right)
+        return "refuted", "two disjoint balls at the complex point that is given", (), found
+    _at(s, _point(s, data["sample"]["point"]), _BITS)
     if "real" in data:
         statement = real_statement(program, data["a"], data["b"], wrt)
-        replay(statement, {"cases": data["real"]["cases"], "sample": data["real"]["sample"]})
-        return "proved", "replayed for real numbers, and both sides are meromorphic", s.cuts
-    kernels, gap, excluded = replayed(s, data["branches"], _SECONDS)
-    if not kernels.field.is_zero(gap):
-        raise GiveUp("the difference is not zero")
-    return "proved", "replayed for complex numbers", excluded
+        replay(statement, data["real"])
+        why, excluded = "replayed for real numbers, and both sides are meromorphic", s.cuts
+    else:
+        kernels, gap, excluded = replayed(s, data["branches"], deadline)
+        if not kernels.field.is_zero(gap):
+            raise GiveUp("the difference is not zero")
+        why = "replayed for complex numbers"
+    if contradicted_at_complex(s, thin=bool(excluded)):
+        raise GiveUp("the two sides differ at a complex point of the checker's own")
+    return "proved", why, excluded, None
 
 
-def _at(s: Stated, data: Mapping[str, Any], precision: int) -> tuple[Value, Value]:
-    """Both sides at a point that is in the domains, and at which they are defined."""
-    point: dict[str, Gaussian] = {str(name): exact(value) for name, value in data.items()}
+def _point(s: Stated, data: Mapping[str, Any]) -> dict[str, Gaussian]:
+    """A point that is in the domains."""
+    point = {name: exact(value) for name, value in data.items()}
     if not inside(s.program, point):
         raise GiveUp("a point that no variable may have")
+    return point
+
+
+def _at(s: Stated, point: Mapping[str, Gaussian], precision: int) -> tuple[Value, Value]:
+    """Both sides at a point at which they are defined."""
     wanted = [s.a, s.b, *s.defined]
-    deadline = time.monotonic() + _SECONDS
-    found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt, deadline=deadline)
+    found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)
     if any(v is None for v in found):
         raise GiveUp("at the point that is given one of the two is not defined")
-    with balls.context.workprec(precision):
-        return found[0], found[1]
+    return found[0], found[1]

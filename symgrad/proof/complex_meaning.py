@@ -318,7 +318,8 @@ def with_complex(program: Program, names: Sequence[str], kind: str = "complex") 
         replace(s, kind=kind) if s.op == "symbol" and s.params[0] in chosen else s for s in program.steps
     )
     symbols = tuple(
-        replace(s, kind=kind, low=None, high=None) if s.name in chosen else s for s in program.symbols
+        replace(s, kind=kind, low=None, high=None, drawn=None) if s.name in chosen else s
+        for s in program.symbols
     )
     return Program(steps, symbols)
 

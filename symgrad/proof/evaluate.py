@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from symgrad.proof.identities import IDENTITIES
 from symgrad.proof.kernels import Contradiction
 from symgrad.proof.merging import merged
 from symgrad.proof.recurrences import SPECIAL
-from symgrad.proof.steps import Program, Step
+from symgrad.proof.steps import Program, Step, Symbol
 
 __all__ = ["COMPARISONS", "branches", "reached", "values"]
 
@@ -81,7 +82,7 @@ def values(
         Contradiction: if no point has that outcome.
         GiveUp: if a step has no row, or what grows too large.
     """
-    symbols = {s.name: k.symbol(s.name, s.low, s.high) for s in program.symbols if not s.shape}
+    symbols = {s.name: _symbol(k, s) for s in program.symbols if not s.shape}
     known: dict[int, Element] = {}
     whole: set[int] = set()  # steps that are integers at every point
     integers = {s.name for s in program.symbols if s.kind == "int"}
@@ -105,6 +106,15 @@ def values(
         if _whole(step, whole, integers):
             whole.add(i)
     return [known[o] for o in outputs]
+
+
+def _symbol(k: Functions, symbol: Symbol) -> Element:
+    """A variable; the number that it is, if it is an integer between two ends that have but one between them."""
+    if symbol.kind == "int" and symbol.low is not None and symbol.high is not None:
+        first = math.floor(symbol.low) + 1
+        if first < symbol.high <= first + 1:
+            return k.field.constant(Fraction(first))
+    return k.symbol(symbol.name, symbol.low, symbol.high)
 
 
 def _whole(step: Step, whole: set[int], integers: set[str]) -> bool:

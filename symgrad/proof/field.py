@@ -14,6 +14,8 @@ from typing import Any, TypeAlias, cast
 
 import flint as _flint
 
+from symgrad.proof.limits import DEGREE, NUMBER
+
 __all__ = [
     "Budget",
     "Element",
@@ -168,8 +170,12 @@ class Field:
 
     def _times(self, a: Poly, b: Poly) -> Poly:
         terms = len(a) * len(b) * self._width()
+        bits = sum(p.leading_coefficient().height_bits() for p in (a, b) if p)
+        if bits > NUMBER:
+            raise GiveUp("the numbers grow too long")
+        if a.total_degree() + b.total_degree() > DEGREE:
+            raise GiveUp("a polynomial of too high a degree")
         if terms > _LONG_NUMBER:
-            bits = sum(p.leading_coefficient().height_bits() for p in (a, b) if p)
             terms *= 1 + bits // _LONG_NUMBER
         self.budget.spend(terms)
         return a * b

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from symgrad.proof.field import flint
-from symgrad.proof.steps import number_from_json
+from symgrad.proof.steps import number_from_json, number_to_json
 
 __all__ = ["Gaussian", "exact"]
 
@@ -61,11 +61,11 @@ class Gaussian:
 
     def __str__(self) -> str:
         if not self.imag:
-            return str(self.real)
-        size = "i" if abs(self.imag) == 1 else f"{abs(self.imag)}*i"
+            return number_to_json(self.real)
+        size = "i" if abs(self.imag) == 1 else f"{number_to_json(abs(self.imag))}*i"
         if not self.real:
             return size if self.imag > 0 else f"-{size}"
-        return f"{self.real} {'+' if self.imag > 0 else '-'} {size}"
+        return f"{number_to_json(self.real)} {'+' if self.imag > 0 else '-'} {size}"
 
     @property
     def bits(self) -> int:
@@ -90,7 +90,7 @@ class Gaussian:
             >>> Gaussian(Fraction(1, 2), Fraction(-3)).to_json()
             {'re': '1/2', 'im': '-3'}
         """
-        return {"re": str(self.real), "im": str(self.imag)}
+        return {"re": number_to_json(self.real), "im": number_to_json(self.imag)}
 
 
 def exact(data: Any) -> Gaussian:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from symgrad.proof.constants import constant_sign
 from symgrad.proof.field import Element, Field, GiveUp, Poly, Rational, flint
+from symgrad.proof.limits import PRIME
 from symgrad.proof.ranges import ANY, ONE, Range, power, times
 
 __all__ = ["MANY", "Atom", "Generators", "fraction", "primes"]
@@ -229,7 +230,7 @@ def primes(c: Rational) -> list[tuple[int, int]]:
     """The prime numbers of a positive rational number, and their exponents."""
     found: list[tuple[int, int]] = []
     for size, sign in ((int(c.p), 1), (int(c.q), -1)):
-        if size.bit_length() > 128:
+        if size.bit_length() > PRIME:
             raise GiveUp("a power of a number with many digits")
         if size > 1:
             found += [(int(p), sign * int(e)) for p, e in flint.fmpz(size).factor()]

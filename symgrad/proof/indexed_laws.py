@@ -14,6 +14,7 @@ from symgrad.proof.indexed_powers import perfect_power
 from symgrad.proof.indexed_rules import filled
 from symgrad.proof.indexed_terms import Component, Form, Monomial, Terms, heads_of
 from symgrad.proof.indexed_text import vanishes
+from symgrad.proof.limits import HIGHEST, SERIES
 
 __all__ = [
     "constant",
@@ -29,8 +30,6 @@ __all__ = [
 ]
 
 _LARGEST = 10**6
-_HIGHEST = 64
-_MOST_BITS = 20_000
 
 
 def constant(t: Terms, name: str) -> Form:
@@ -96,7 +95,7 @@ def power(t: Terms, form: Form, p: Fraction | int) -> Form:
             return {}
         raise GiveUp("a denominator that is zero everywhere")
     if p.denominator == 1 and p > 0:
-        if p > _HIGHEST:
+        if p > HIGHEST:
             raise GiveUp("a high power")
         return t.multiply(*[form] * int(p))
     if p.denominator != 1 and not _nonnegative(t, form):
@@ -111,8 +110,8 @@ def power(t: Terms, form: Form, p: Fraction | int) -> Form:
 
 
 def _root(t: Terms, c: Fraction, p: Fraction) -> Form:
-    """Return a power of a positive rational number."""
-    if c != 1 and abs(p) * max(c.numerator.bit_length(), c.denominator.bit_length()) > _MOST_BITS:
+    """Return a power of a rational number, which is positive if the exponent is no integer."""
+    if c != 1 and abs(p) * max(c.numerator.bit_length(), c.denominator.bit_length()) > SERIES:
         raise GiveUp("a number with many digits")
     if p.denominator == 1:
         return t.number(Fraction(c ** int(p)))
@@ -205,9 +204,11 @@ def _power_of_sum(t: Terms, base: Form, p: Fraction) -> Form:
     if p < 0 and p.denominator == 1:
         c, root, k = perfect_power(base)
         if k > 1:
-            return t.scale(_power_of_sum(t, root, p * k), c ** int(p))
+            return t.multiply(_power_of_sum(t, root, p * k), _root(t, c, p))
     if p >= 1:
         whole = floor(p)
+        if whole > HIGHEST:
+            raise GiveUp("a high power")
         left = _power_of_sum(t, base, p - whole) if p != whole else t.number(1)
         return t.multiply(*[base] * whole, left)
     slots, positions, orders = t.template(base)

@@ -12,6 +12,7 @@ from symgrad.proof.indexed_labels import Component, Form
 __all__ = ["perfect_power"]
 
 _TERMS = 40
+_DEGREE = 1_000  # in one component, up to which perfect powers are looked for
 _VARIABLES = 8
 
 
@@ -41,6 +42,8 @@ def perfect_power(form: Form) -> tuple[Fraction, Form, int]:
     for monomial, c in form.items():
         exponents = dict(monomial)
         key = tuple(int(exponents.get(x, Fraction(0)) * steps[x]) for x in components)
+        if max(key, default=0) > _DEGREE:
+            return none
         terms[key] = flint.fmpq(c.numerator, c.denominator)
     c, factors = context.from_dict(terms).factor_squarefree()
     if len(factors) != 1 or int(factors[0][1]) < 2:

@@ -30,6 +30,7 @@ from symgrad.proof.indexed_labels import (
     labelled,
     renamed,
 )
+from symgrad.proof.limits import SERIES
 
 __all__ = [
     "REPEATED",
@@ -53,6 +54,12 @@ REPEATED = "repeated"
 _ONE = Fraction(1)
 _SYMMETRIES = 720
 _DEEPEST = 60
+
+
+def _short(c: Fraction) -> Fraction:
+    if max(c.numerator.bit_length(), c.denominator.bit_length()) > SERIES:
+        raise GiveUp("the numbers grow too long")
+    return c
 
 
 def heads_of(form: Form) -> set[int]:
@@ -170,7 +177,7 @@ class Terms:
         total: Form = {}
         for form in forms:
             for monomial, c in form.items():
-                value = total.get(monomial, 0) + c
+                value = _short(total.get(monomial, 0) + c)
                 if value:
                     total[monomial] = value
                 else:
@@ -178,7 +185,7 @@ class Terms:
         return total
 
     def scale(self, form: Form, c: Fraction | int) -> Form:
-        return {monomial: v * c for monomial, v in form.items()} if c else {}
+        return {monomial: _short(v * c) for monomial, v in form.items()} if c else {}
 
     def subtract(self, a: Form, b: Form) -> Form:
         return self.add(a, self.scale(b, -1))
@@ -195,7 +202,7 @@ class Terms:
                     self.spend()
                     factors, bound = self.unfold(a)
                     self.unfold(b, factors, bound)
-                    raws.append((c * d, factors, bound))
+                    raws.append((_short(c * d), factors, bound))
             result = self.form(raws)
         return result
 
@@ -210,6 +217,7 @@ class Terms:
                 (head, positions, e) = own[0]
                 gather(factors, (head, positions), e * exponent, self.orders)
                 continue
+            self.spend(int(exponent) - 1)
             for _ in range(int(exponent)):
                 names = {f"%{i}": self.name() for i in range(len(lengths))}
                 bound.update(zip(names.values(), lengths, strict=True))

@@ -19,12 +19,11 @@ from typing import Protocol
 from symgrad.proof.constants import constant_sign
 from symgrad.proof.field import Element, Field, GiveUp, Nowhere, Poly, Rational, TooLarge
 from symgrad.proof.generators import MANY, Atom, Generators, primes
+from symgrad.proof.limits import DEGREE, HIGHEST, POWER
 
 __all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
 
-_LARGEST_POWER = 64
-_LARGEST_BITS = 20_000
-_LARGEST_DEGREE = 1_000
+_RESTATED = 1_000  # the degree of a factor in other words
 
 
 class Contradiction(Exception):  # noqa: N818
@@ -123,8 +122,10 @@ class Kernels(Generators):
         F = self.field
         bits = F.number(a)
         size = 1 if bits is None else max(int(bits.p).bit_length(), int(bits.q).bit_length())
-        if abs(n) > (_LARGEST_POWER if bits is None else _LARGEST_BITS // size):
+        if abs(n) > (HIGHEST if bits is None else POWER // size):
             raise TooLarge("a power with too large an exponent")
+        if bits is None and a.num.total_degree() * abs(n) > DEGREE:
+            raise TooLarge("a power of too high a degree")
         if n < 0:
             a, n = self.inverse(a), -n
         result = F.constant(1)
@@ -312,7 +313,7 @@ class Kernels(Generators):
         found = self.oracle.restate(F, h, roots, [a.value.num for a in self.atoms]) if roots else None
         if found is None or len(h) == 1:
             return None
-        if any(not f or abs(e) * f.total_degree() > _LARGEST_DEGREE for f, e in found):
+        if any(not f or abs(e) * f.total_degree() > _RESTATED for f, e in found):
             raise GiveUp("factors of high degree")
         upper = F.reduced(F.product((f, e) for f, e in found if e > 0))
         lower = F.reduced(F.product([(h, 1), *((f, -e) for f, e in found if e < 0)]))

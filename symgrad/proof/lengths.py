@@ -5,16 +5,22 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
+from symgrad.proof.names import shown
 
 __all__ = ["length", "names_in", "postfix", "resolve"]
 
 _Code: TypeAlias = "tuple[str | Fraction, ...]"  # postfix
+
+# Of all that Python can read this alone: no comments, line breaks, numbers in other bases.
+_WRITTEN = re.compile(r"(?:(?:[0-9]+|[^\W\d]\w*)(?!\w)|[-+*/(),]| )*")
 
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _FUNCTIONS = {"max": 2, "min": 2, "ceil": 1}
@@ -32,7 +38,9 @@ def postfix(text: str) -> _Code:
         (Fraction(2, 1), 'n', '*')
     """
     try:
-        todo: list[ast.AST | str] = [ast.parse(text, mode="eval").body]
+        # Python reads a name as another one if that is its form NFKC; a length is read as it is printed.
+        plain = _WRITTEN.fullmatch(text) and unicodedata.is_normalized("NFKC", text)
+        todo: list[ast.AST | str] = [ast.parse(text, mode="eval").body if plain else ""]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         todo = [""]
     code: list[str | Fraction] = []
@@ -40,7 +48,7 @@ def postfix(text: str) -> _Code:
         match todo.pop():
             case str(symbol) if symbol:
                 code.append(symbol)
-            case ast.Constant(value=int(value)):
+            case ast.Constant(value=int(value)) if not isinstance(value, bool):
                 code.append(Fraction(value))
             case ast.Name(id=name):
                 code.append(name)
@@ -52,7 +60,8 @@ def postfix(text: str) -> _Code:
                 todo += [f"{name}()", *reversed(args)]
             case _:
                 raise UsageError(
-                    f"'{text}' is no length", expected="names and numbers with + - * / max min ceil"
+                    f"'{shown(text, 60)}' is no length",
+                    expected="names and numbers with + - * / max min ceil",
                 )
     return tuple(code)
 
@@ -105,7 +114,7 @@ def length(size: int | str, sizes: Mapping[str, int]) -> int:
         else:
             raise UsageError(f"the length {item} has no value", expected=f"values of {names_in([size])}")
     if stack[-1].denominator != 1:
-        raise UsageError(f"the length '{size}' is {stack[-1]} here", expected="a whole number")
+        raise UsageError(f"the length '{shown(size, 60)}' is {stack[-1]} here", expected="a whole number")
     return int(stack[-1])
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.proof.field import flint
+from symgrad.proof.limits import EXACT, HIGHEST
 
 __all__ = ["ANY", "ONE", "Range", "power", "root", "times"]
 
@@ -17,21 +18,34 @@ ONE: Range = (Fraction(1), Fraction(1))
 ANY: Range = (None, None)
 
 _FINE = 2**64
-_LARGEST_POWER = 64
 
 
 def times(a: Range, b: Range) -> Range:
     """Return the range of products."""
-    products = [
-        Fraction(0) if x == 0 or y == 0 else x * y for x in _ends(a) for y in _ends(b)
-    ]  # zero times infinity is zero: the infinite end is never taken
-    low, high = min(products), max(products)
-    return (low if isinstance(low, Fraction) else None), (high if isinstance(high, Fraction) else None)
+    products = [_product(x, y) for x in _ends(a) for y in _ends(b)]
+    return _end(min(products), up=False), _end(max(products), up=True)
+
+
+def _product(x: Fraction | float, y: Fraction | float) -> Fraction | float:
+    if x == 0 or y == 0:
+        return Fraction(0)  # zero times infinity too: the infinite end is never taken
+    if isinstance(x, Fraction) and isinstance(y, Fraction):
+        return x * y
+    return math.inf if (x > 0) == (y > 0) else -math.inf
+
+
+def _end(value: Fraction | float, *, up: bool) -> Fraction | None:
+    """Return an end of a range; a long number is moved outwards."""
+    if not isinstance(value, Fraction):
+        return None
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= EXACT:
+        return value
+    return Fraction(0) if (value < 0) == up else None
 
 
 def power(a: Range, n: int) -> Range:
     """Return the range of n-th powers, n >= 1: of high ones only the signs."""
-    if n > _LARGEST_POWER:
+    if n > HIGHEST:
         low, high = a
         zero = Fraction(0)
         if n % 2 == 0:

@@ -11,6 +11,9 @@ from symgrad.proof.steps import number_from_json
 
 __all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json"]
 
+_AT_ONCE = 1024  # terms
+_PER_EXPONENT = 1e-8  # seconds
+
 
 def poly_to_json(ring: Field, p: Poly) -> list[Any]:
     """Terms: a coefficient, then generators (counted in the order in which they were taken) and their exponents."""
@@ -22,15 +25,20 @@ def poly_to_json(ring: Field, p: Poly) -> list[Any]:
 
 def poly_from_json(ring: Field, data: Any) -> Poly:
     """Read what `poly_to_json` wrote."""
-    terms: dict[tuple[int, ...], Any] = {}
-    for c, *powers in data:
-        exponents = [0] * ring.capacity
-        for generator, e in powers:
-            if not 0 <= generator < len(ring.names) or not 0 < e < 1_000_000:
-                raise GiveUp("a generator that is not there")
-            exponents[ring.capacity - 1 - generator] += e
-        terms[tuple(exponents)] = rational(number_from_json(c))
-    return ring.ring.from_dict(terms)
+    found = ring.ring.constant(0)
+    # A term has an exponent for every generator that there may be: of a file with many they are not made all at once.
+    for start in range(0, len(data), _AT_ONCE):
+        ring.budget.wait(_AT_ONCE * ring.capacity * _PER_EXPONENT)
+        terms: dict[tuple[int, ...], Any] = {}
+        for c, *powers in data[start : start + _AT_ONCE]:
+            exponents = [0] * ring.capacity
+            for generator, e in powers:
+                if not 0 <= generator < len(ring.names) or not 0 < e < 1_000_000:
+                    raise GiveUp("a generator that is not there")
+                exponents[ring.capacity - 1 - generator] += e
+            terms[tuple(exponents)] = rational(number_from_json(c))
+        found += ring.ring.from_dict(terms)
+    return found
 
 
 def factors_to_json(ring: Field, found: Sequence[tuple[Poly, int]] | None) -> Any:

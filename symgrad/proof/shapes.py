@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.ball_choices import CERTAIN
+from symgrad.proof.clock import tick
+from symgrad.proof.constants import CONSTANTS
+from symgrad.proof.limits import ORDER
 from symgrad.proof.sizes import ONE, Size, product_of, size, slice_length, sum_of
 from symgrad.proof.steps import Program, Step
 
@@ -20,7 +24,6 @@ Shape: TypeAlias = "tuple[Size, ...]"
 _Rule: TypeAlias = "Callable[..., Shape]"
 """From the shapes of the arguments and the static parameters, the shape of the result."""
 
-_LARGEST_ORDER = 200
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 _MOVES = frozenset({"stop_gradient", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
@@ -161,6 +164,14 @@ def _solve(shapes: Sequence[Shape]) -> Shape:
     return right if len(right) == 1 else (*_broadcast([matrix[:-2], right[:-2]]), *right[-2:])
 
 
+_LEAVES: Mapping[str, Callable[[Any], bool]] = {
+    "symbol": lambda name: isinstance(name, str),
+    "number": lambda value: isinstance(value, bool | Fraction),
+    "constant": lambda name: name in CONSTANTS,
+    "size": lambda length: isinstance(length, str) and _shape((length,)) != (),
+}
+"""The parameter that each leaf has."""
+
 _RULES: Mapping[str, _Rule] = {
     "einsum": _einsum,
     **dict.fromkeys(("mean", "max", "min", "prod", "logsumexp", "norm"), _reduced),
@@ -199,6 +210,7 @@ def check_shapes(program: Program) -> None:
     """
     results: list[_Result] = []
     for i, step in enumerate(program.steps):
+        tick()
         args = [results[a] for a in step.args]
         try:
             found = _Result(_shape_of(step, [a.shape for a in args]), _is_truth(step, args))
@@ -210,18 +222,16 @@ def check_shapes(program: Program) -> None:
 
 
 def _shape_of(step: Step, shapes: Sequence[Shape]) -> Shape:
-    if step.op == "symbol":
-        return _shape(step.shape)
-    if step.op in ("number", "constant", "size"):
-        _need(not shapes)
-        return ()
+    if step.op in _LEAVES:
+        _need(not shapes and len(step.params) == 1 and _LEAVES[step.op](step.params[0]))
+        return _shape(step.shape) if step.op == "symbol" else ()
     rule = _RULES.get(step.op)
     if rule is not None:
         return rule(shapes, *step.params)
     if step.op == "polygamma":
-        _need(0 <= _whole(*step.params) <= _LARGEST_ORDER)
+        _need(0 <= _whole(*step.params) <= ORDER)
     else:
-        _need(step.op in CERTAIN)
+        _need(step.op in CERTAIN and not step.params)
     return _broadcast(shapes)
 
 

@@ -1,4 +1,4 @@
-"""Points of the checker's own, at which a statement that is said to be proved must not be refuted.
+"""Points of the checker's own, real and complex, at which a statement that is said to be proved must not be refuted.
 
 A proof needs none of them. They guard against a mistake in the checker itself, and in its tables: a false statement
 that it would take for proved differs, almost certainly, at one of a few points that nobody chose.
@@ -13,14 +13,19 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.errors import UsageError
+from symgrad.proof import ball_complex
 from symgrad.proof.balls import context, evaluate, inside
+from symgrad.proof.complex_meaning import Stated
+from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.lengths import length, names_in
 from symgrad.proof.steps import Program, Symbol
 from symgrad.proof.witness import apart, known, pairs
 
-__all__ = ["contradicted"]
+__all__ = ["contradicted", "contradicted_at_complex"]
 
 _POINTS = 6
+_COMPLEX_POINTS = 8
+_QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 _BITS = 160
 _SECONDS = 5.0
 _PRIME = 99_991
@@ -36,6 +41,7 @@ def contradicted(
     *,
     strict: bool | str = False,
     defined: Sequence[int] = (),
+    thin: bool = False,
 ) -> bool:
     """Tell whether two steps certainly differ at one of a few points, always the same ones.
 
@@ -45,6 +51,8 @@ def contradicted(
         b: position of the other.
         strict: see `symgrad.proof.balls.evaluate`.
         defined: positions of further values that must be certain at the point.
+        thin: whether thin sets are left out: then points with whole numbers or truth values, which may well lie in
+            one, tell nothing.
 
     Example:
         >>> from symgrad.proof.steps import Step
@@ -53,6 +61,8 @@ def contradicted(
         >>> contradicted(program, 0, 2), contradicted(program, 3, 2)
         (True, False)
     """
+    if thin and any(s.kind != "real" for s in program.symbols):
+        return False
     deadline = time.monotonic() + _SECONDS
     for point, sizes in _points(program):
         try:
@@ -73,6 +83,50 @@ def contradicted(
             if known(rest) and any(apart(x, y) for _, x, y in pairs(left, right)):
                 return True
     return False
+
+
+def contradicted_at_complex(s: Stated, *, thin: bool = False) -> bool:
+    """Tell whether the two sides of a statement about complex numbers certainly differ at one of a few points.
+
+    Args:
+        s: the statement.
+        thin: as for `contradicted`.
+    """
+    symbols = s.program.symbols
+    if thin and any(v.kind not in ("real", "complex") for v in symbols):
+        return False
+    deadline = time.monotonic() + _SECONDS
+    for k in range(_COMPLEX_POINTS):
+        draw = random.Random(k)
+        spread = _SPREAD[k % len(_SPREAD)]
+        # The first half in one quadrant each, then variables in several.
+        turns = (_QUADRANTS[(k + j * (k // 4)) % 4] for j in range(len(symbols)))
+        point = {v.name: _complex_value(v, draw, spread, t) for v, t in zip(symbols, turns, strict=True)}
+        if not ball_complex.inside(s.program, point):
+            continue
+        try:
+            left, right, *rest = ball_complex.evaluate(
+                s.program,
+                point,
+                precision=_BITS,
+                wanted=[s.a, s.b, *s.defined],
+                wrt=s.wrt,
+                deadline=deadline,
+            )
+        except TimeoutError:  # nothing speaks against it
+            return False
+        with context.workprec(_BITS):
+            if None not in (left, right, *rest) and ball_complex.apart(left, right):
+                return True
+    return False
+
+
+def _complex_value(symbol: Symbol, draw: random.Random, spread: Fraction, signs: tuple[int, int]) -> Gaussian:
+    """A number in a quadrant; of a real variable one of its own."""
+    if symbol.kind != "complex":
+        return Gaussian(_coordinate(symbol, draw, spread))
+    across, up = (abs(_coordinate(symbol, draw, spread)) for _ in range(2))
+    return Gaussian(signs[0] * across, signs[1] * up)
 
 
 def _points(program: Program) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:

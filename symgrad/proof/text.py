@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from symgrad.proof.steps import Program
+from fractions import Fraction
+
+from symgrad.proof.steps import Program, Step, number_to_json
 
 __all__ = ["step_text"]
 
@@ -27,7 +29,7 @@ def step_text(program: Program, at: int) -> str:
         stack.pop()
         args = [texts.get(a, "...") for a in step.args]
         if not args:
-            text = str(step.params[0]) if step.params else step.op
+            text = _leaf(step)
         elif step.op in _INFIX and len(args) == 2:
             text = f" {_INFIX[step.op]} ".join(_wrapped(a) for a in args)
         elif step.op == "neg":
@@ -36,6 +38,13 @@ def step_text(program: Program, at: int) -> str:
             text = f"{step.op}({', '.join(args)})"
         texts[i] = text if len(text) <= _LONGEST else "..."
     return texts[at]
+
+
+def _leaf(step: Step) -> str:
+    if not step.params:
+        return step.op
+    value = step.params[0]
+    return number_to_json(value) if isinstance(value, Fraction) else str(value)
 
 
 def _wrapped(text: str) -> str:

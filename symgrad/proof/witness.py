@@ -1,4 +1,4 @@
-"""Witnesses against "a = b": a point at which two balls are disjoint, and the check of one."""
+"""Witnesses against "a = b": a point at which two balls are disjoint, and the two values there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symgrad.proof.ball_ops import Value, ball, number
 from symgrad.proof.balls import EVERY, context, evaluate, flint, inside
 from symgrad.proof.steps import Program
 
-__all__ = ["Witness", "all_around", "apart", "ball_text", "check_witness", "known", "pairs", "texts_apart"]
+__all__ = ["Witness", "all_around", "apart", "ball_text", "known", "pairs", "texts_apart", "values_apart"]
 
 fmpq: Any = flint.fmpq
 _DIGITS = 25
@@ -111,7 +111,7 @@ def all_around(
     return known(found)
 
 
-def check_witness(
+def values_apart(
     program: Program,
     a: int,
     b: int,
@@ -119,9 +119,8 @@ def check_witness(
     *,
     strict: bool | str = False,
     defined: Sequence[int] = (),
-    deadline: float | None = None,
-) -> bool:
-    """Tell whether a witness refutes that two steps are equal, by computing the two values anew.
+) -> tuple[str, str] | None:
+    """Return the values of two steps at a witness, computed anew, as text; None if they may be equal there.
 
     Args:
         program: the steps.
@@ -130,24 +129,23 @@ def check_witness(
         witness: what was found; its texts are not read.
         strict: see `symgrad.proof.balls.evaluate`.
         defined: positions of further values that must be certain at the point; for a derivative, of the function.
-        deadline: when to stop, on the clock of `time.monotonic`.
 
     Raises:
         UsageError: if the point does not fit the program.
-        TimeoutError: at the deadline.
+        TimeoutError: at the deadline of `symgrad.proof.clock`.
 
     Example:
         >>> from fractions import Fraction
         >>> from symgrad.proof.steps import Step, Symbol
         >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)))
         >>> program = Program(steps, (Symbol("x", "real", None, None),))
-        >>> check_witness(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "-1", "1"))
+        >>> values_apart(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
+        ('-1', '1')
+        >>> values_apart(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
         True
-        >>> check_witness(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "1", "2"))
-        False
     """
     if not inside(program, witness.point, witness.sizes):
-        return False
+        return None
     left, right, *rest = evaluate(
         program,
         witness.point,
@@ -155,7 +153,9 @@ def check_witness(
         sizes=witness.sizes,
         strict=strict,
         wanted=[a, b, *defined],
-        deadline=deadline,
     )
+    if not known(rest):
+        return None
     with context.workprec(witness.precision):
-        return known(rest) and any(i == witness.index and apart(x, y) for i, x, y in pairs(left, right))
+        both = ((x, y) for i, x, y in pairs(left, right) if i == witness.index and apart(x, y))
+        return next((texts_apart(x, y) for x, y in both), None)

@@ -7,8 +7,9 @@ by juxtaposition, \sin^{2}, parentheses, names. Needs amsmath for choices and fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.op import Op
@@ -82,14 +83,15 @@ def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
                 written[n] = (text, ATOM)
                 written.opaque.add(n)
     short = _expanded(order, written) <= ONE_LINE
-    count = uses([node])
+    used = uses([node])
+    fresh = _fresh(taken)
     lines: list[str] = []
     for n in order:
         if n in written:
             continue
         text, rank = _write(n, written)
-        if not short and n is not node and n.args and len(text) > (_SMALL if count[n] > 1 else _LINE):
-            name = _fresh(taken)
+        if not short and n is not node and n.args and len(text) > (_SMALL if used[n] > 1 else _LINE):
+            name = next(fresh)
             lines.append(f"{name} &= {text}")
             text, rank = name, ATOM
             written.opaque.add(n)
@@ -102,12 +104,10 @@ def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
     )
 
 
-def _fresh(taken: set[str]) -> str:
-    number = len(taken) - sum(1 for t in taken if not t.startswith("t_{")) + 1
-    while (name := f"t_{{{number}}}") in taken:
-        number += 1
-    taken.add(name)
-    return name
+def _fresh(taken: set[str]) -> Iterator[str]:
+    """Return the names t_1, t_2, ... that are not taken."""
+    first = 1 + sum(1 for t in taken if t.startswith("t_{"))
+    return (name for number in count(first) if (name := f"t_{{{number}}}") not in taken)
 
 
 def _expanded(order: Iterable[Node], written: Texts) -> int:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from symgrad.ir.graph import Node
 from symgrad.ir.literals import number_text
 from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.types import Number
+from symgrad.ir.types import NAME, Number
 from symgrad.ops.record import ADD, ATOM, MUL, POW
 
 __all__ = [
@@ -102,7 +102,7 @@ def latex_size(size: Size) -> str:
         return str(size)
     if isinstance(size, str):
         return latex_name(size)
-    text = re.sub(r"[^\W\d]\w*", lambda m: _function(m[0]) or latex_name(m[0]), str(size))
+    text = re.sub(NAME, lambda m: _function(m[0]) or latex_name(m[0]), str(size))
     return text.replace("*", " ")
 
 

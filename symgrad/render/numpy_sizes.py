@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from symgrad.ir.sizes import Atom, Extent, Size, names_of
 
-__all__ = ["size_source", "sizes_in"]
+__all__ = ["functions_in", "size_source", "sizes_in"]
 
 
 def sizes_in(params: Any) -> list[str]:
@@ -15,6 +15,23 @@ def sizes_in(params: Any) -> list[str]:
     if isinstance(params, tuple):
         return [name for p in cast("tuple[Any, ...]", params) for name in sizes_in(p)]
     return names_of(params) if isinstance(params, str | Extent) else []
+
+
+def functions_in(params: Any) -> set[str]:
+    """Return the functions that sizes in static parameters call.
+
+    Example:
+        >>> from symgrad.ir.sizes import size_max
+        >>> functions_in(((size_max("n", 3), 2), "m"))
+        {'max'}
+    """
+    if isinstance(params, tuple):
+        return {f for p in cast("tuple[Any, ...]", params) for f in functions_in(p)}
+    if not isinstance(params, Extent):
+        return set()
+    atoms = [a for monomial, _ in params.terms for a in monomial if not isinstance(a, str)]
+    inside = {f for atom in atoms for f in functions_in((atom.a, atom.b))}
+    return inside | {atom.op for atom in atoms if atom.op != "ceildiv"}
 
 
 def size_source(size: Size, names: Mapping[str, str]) -> str:

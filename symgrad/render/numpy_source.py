@@ -8,8 +8,9 @@ traced from the formula behind native code. Named sizes come from the shapes of 
 from __future__ import annotations
 
 import keyword
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ from symgrad.ops.arrays import OF_SCIPY
 from symgrad.ops.orders import BY_ORDER, number_of
 from symgrad.render.numpy_arrays import ARRAY_SOURCES, is_view
 from symgrad.render.numpy_helpers import ARRAY_HELPERS, HELPERS
-from symgrad.render.numpy_sizes import size_source, sizes_in
+from symgrad.render.numpy_sizes import functions_in, size_source, sizes_in
 
 __all__ = ["numpy_source"]
 
@@ -80,6 +81,8 @@ _CALL = {
     "relu": "np.maximum({0}, 0)",
     "where": "np.where({0}, {1}, {2})",
 }
+_MODULES = frozenset({"np", "scipy", "special"})
+_BUILTINS = frozenset({"len", "max", "min", "range"})  # that sizes and helpers call
 _Text = tuple[str, int]
 
 
@@ -115,12 +118,10 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
         nodes = list(outputs.values() if isinstance(outputs, Mapping) else outputs)
     if not nodes:
         raise UsageError("no outputs", expected="at least one expression")
-    if not name.isidentifier() or keyword.iskeyword(name) or name in {"np", "special"}:
-        raise UsageError(
-            f"{name!r} cannot name a function", expected="a Python identifier", cure='pass name="f"'
-        )
+    _check_function(name, _MODULES | _BUILTINS)
     writer = _Writer(nodes, name)
     results = [writer.result(node) for node in nodes]
+    _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     if isinstance(outputs, Mapping):
         returned = (
             "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(outputs, results, strict=True)) + "}"
@@ -141,6 +142,16 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
         f"{imports}{helpers}\n\n{signature}{_docstring(writer, nodes, labels)}{body}"
         f'    with np.errstate(all="ignore"):\n{steps}'
     )
+
+
+def _check_function(name: Any, taken: Collection[str]) -> None:
+    read = unicodedata.normalize("NFKC", name) if isinstance(name, str) else ""  # as Python does
+    if read != name or not read.isidentifier() or keyword.iskeyword(name) or name in {"__debug__", *taken}:
+        raise UsageError(
+            f"{name!r} cannot name a function",
+            expected="a Python identifier that the source needs for nothing else",
+            cure='pass name="f"',
+        )
 
 
 def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
@@ -164,7 +175,8 @@ class _Writer:
         order = topological(nodes)
         self.count = uses(nodes)
         self.helpers: dict[str, str] = {}
-        self.taken = {"np", "special", name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
+        self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
+        self.taken |= {f for n in order for f in functions_in((n.shape, n.params))}
         self.names = self.parameters(symbols_of(nodes))
         self.extra: list[str] = []  # sizes that no argument has
         self.inputs = [
@@ -174,6 +186,7 @@ class _Writer:
             for s, p in self.names.items()
         ]
         self.sizes: dict[str, str] = {}
+        self.numbers: dict[str, str] = {}  # sizes that are written otherwise as numbers than in shapes
         self.bind_sizes(order)
         self.lines: list[str] = []
         self.written: dict[Node, _Text] = {}
@@ -205,6 +218,7 @@ class _Writer:
     def bind_sizes(self, order: list[Node]) -> None:
         """Name the sizes that are read, each after the first axis that has it."""
         counted = {n.params[0] for n in order if n.op is SIZE}
+        multiplied = _multiplied(order)
         shaped = [name for n in order if not n.op.pointwise for name in sizes_in(n.params)]
         for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
             if not size.isidentifier():
@@ -218,9 +232,15 @@ class _Writer:
             text = f"{places[0][0]}.shape[{places[0][1]}]" if places else name
             if not places:
                 self.extra.append(name)
-            # As a number of the formula it divides and overflows as NumPy's do, not as Python's.
-            if places or size in counted:
-                self.inputs.append(f"{name} = np.int64({text})" if size in counted else f"{name} = {text}")
+            # As a number of the formula it divides as NumPy's do, not as Python's; products of whole numbers would
+            # wrap around.
+            kind = "np.float64" if size in multiplied else "np.int64"
+            if size in multiplied and size in shaped:
+                self.numbers[size] = f"{kind}({name})"
+            elif size in counted:
+                text = f"{kind}({text})"
+            if text != name:
+                self.inputs.append(f"{name} = {text}")
 
     def of(self, node: Node, rank: int = 0) -> str:
         """Return the text of an argument of an op on arrays."""
@@ -260,7 +280,7 @@ class _Writer:
             value = CONSTANT_VALUES[node.params[0]]
             return f"np.float64({value!r})", _ATOM
         if op is SIZE:
-            return self.sizes[node.params[0]], _ATOM
+            return self.numbers.get(node.params[0], self.sizes[node.params[0]]), _ATOM
         if op.name in ARRAY_SOURCES:
             source = ARRAY_SOURCES[op.name](node, self)
             self.helpers.update((h, ARRAY_HELPERS[h]) for h in source.helpers if h not in self.helpers)
@@ -305,6 +325,20 @@ class _Writer:
                 f"    {line}\n" for line in lines
             )
         return name
+
+
+def _multiplied(order: list[Node]) -> set[str]:
+    """Return the sizes of which there are products with other whole numbers."""
+    found: set[str] = set()
+    made_of: dict[Node, frozenset[str]] = {}
+    for node in order:
+        whole = node.dtype == "int" and node.op.pointwise
+        made_of[node] = frozenset[str]().union(*(made_of[a] for a in node.args)) if whole else frozenset()
+        if node.op is SIZE:
+            made_of[node] = frozenset([node.params[0]])
+        elif node.op.name == "mul" and not any(a.op is NUMBER for a in node.args):  # which are floats
+            found |= made_of[node]
+    return found
 
 
 def _within(part: _Text, rank: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
@@ -180,6 +181,14 @@ def _flattened(outputs: list[Node], normaliser: Normaliser) -> set[Node]:
 
 
 def _step(node: Node, this: Round, normaliser: Normaliser) -> Step | None:
+    """Return the step from a node; none where its numbers would be too long, which stays as it is written."""
+    try:
+        return _step_by_rules(node, this, normaliser)
+    except NumberTooLargeError:
+        return None
+
+
+def _step_by_rules(node: Node, this: Round, normaliser: Normaliser) -> Step | None:
     step = normaliser.step(node)
     if step is not None and _same_type(step.before, step.after):
         return step

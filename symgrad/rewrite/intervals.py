@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from symgrad.ir.exact import HIGHEST, KNOWN, WIDEST, is_longer, root
+
 __all__ = [
     "ANYTHING",
     "INF",
@@ -38,8 +40,7 @@ __all__ = [
 Bound: TypeAlias = "int | Fraction | float"  # a float only for an infinite end
 
 INF = math.inf
-_WIDEST = 192  # bits of an end point; beyond, the end is moved outwards to a simple one
-_LONGEST = 900  # bits of a known value; beyond, it does not meet an infinite end (a float) in arithmetic
+_ORDERS = 16  # of roots of the ends of an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +101,11 @@ def bounded(
 ) -> Facts:
     """Facts with the ends kept short and `nonzero` filled in from the interval."""
     if low != high:
-        if not isinstance(low, float) and _long(low):
+        if not isinstance(low, float) and is_longer(low, WIDEST):
             low, low_open = (0, True) if low > 0 else (-INF, False)
-        if not isinstance(high, float) and _long(high):
+        if not isinstance(high, float) and is_longer(high, WIDEST):
             high, high_open = (0, True) if high < 0 else (INF, False)
-    elif (
-        not isinstance(low, float)
-        and max(low.numerator.bit_length(), low.denominator.bit_length()) > _LONGEST
-    ):
+    elif not isinstance(low, float) and is_longer(low, KNOWN):
         integer, parity = low.denominator == 1, None
         return (
             Facts(0, INF, True, False, True, integer)
@@ -119,10 +117,6 @@ def bounded(
         integer = low.denominator == 1
         parity = int(low) % 2 if integer else None
     return Facts(low, high, low_open, high_open, nonzero or parity == 1, integer, parity)
-
-
-def _long(value: int | Fraction) -> bool:
-    return value.numerator.bit_length() > _WIDEST or value.denominator.bit_length() > _WIDEST
 
 
 def exactly(value: int | Fraction) -> Facts:
@@ -220,18 +214,11 @@ def _root(value: Bound, degree: int, *, up: bool) -> Bound:
     """A rational bound of value**(1/degree), exact for exact powers, from below or (up) from above."""
     if isinstance(value, float):
         return value
-    scale = 2**8 if not _long(value) else 1
+    scale = 1 if is_longer(value, WIDEST) else 2**8
     scaled = value * scale**degree
-    n = scaled.__floor__()
-    guess = round(n ** (1 / degree)) if n.bit_length() < 900 else 0
-    while guess**degree > n:
-        guess -= 1
-    while (guess + 1) ** degree <= n:
-        if n.bit_length() >= 900:
-            return INF if up else 1
-        guess += 1
-    exact = guess**degree == scaled
-    return Fraction(guess if exact or not up else guess + 1, scale)
+    found = root(scaled.__floor__(), degree)
+    exact = found**degree == scaled
+    return Fraction(found if exact or not up else found + 1, scale)
 
 
 def int_power(a: Facts, n: int) -> Facts:
@@ -242,7 +229,7 @@ def int_power(a: Facts, n: int) -> Facts:
         return exactly(1)
     if n % 2 == 0:
         a = absolute(a)
-    if n > 64 and not (a.low in (0, 1) and a.high in (1, INF)):
+    if n > HIGHEST and not (a.low in (0, 1) and a.high in (1, INF)):
         return Facts(0 if n % 2 == 0 or a.low >= 0 else -INF, INF if a.high > 0 else 0, nonzero=a.nonzero)
     return bounded(
         a.low**n, a.high**n, a.low_open, a.high_open, nonzero=a.nonzero, integer=a.integer, parity=a.parity
@@ -262,7 +249,7 @@ def power(a: Facts, b: Facts) -> Facts:
         return _reciprocal(power(a, exactly(-exponent)))
     # A fractional power has a value for nonnegative bases only.
     low, low_open = (a.low, a.low_open) if a.low >= 0 else (0, False)
-    if a.high < 0 or exponent.numerator > 64 or exponent.denominator > 16:
+    if a.high < 0 or exponent.numerator > HIGHEST or exponent.denominator > _ORDERS:
         return bounded(0, INF, low_open and low >= 0, nonzero=a.nonzero)
     top, bottom = exponent.numerator, exponent.denominator
     low_root, high_root = _root(low, bottom, up=False), _root(a.high, bottom, up=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
+from symgrad.errors import NumberTooLargeError
+from symgrad.ir.exact import Exact, held
 from symgrad.ir.graph import SYMBOL, Node, apply, number
 from symgrad.ops.arith import add, div, mul, neg
 from symgrad.rewrite.condition import Conditions
@@ -98,12 +100,16 @@ def _terms(node: Node) -> list[Term]:
         elif name == "neg":
             pending.append((-c, part.args[0]))
         elif part.is_number():
-            found.append((c * Fraction(part.value), _ONE))
+            found.append((_times(c, part.value), _ONE))
         elif name == "mul" and part.args[0].is_number() and part.args[0].value:
-            pending.append((c * Fraction(part.args[0].value), part.args[1]))
+            pending.append((_times(c, part.args[0].value), part.args[1]))
         else:
             found.append((c, part))
     return found
+
+
+def _times(c: Fraction, by: Exact) -> Fraction:
+    return Fraction(held(c * by))
 
 
 def _scaled(c: Fraction, part: Node) -> Node:
@@ -154,7 +160,13 @@ class Alternatives:
         ]
 
     def of(self, node: Node) -> Iterator[Step]:
-        """Yield steps from the node to other forms of it, in a fixed order."""
+        """Yield steps from the node to other forms of it, in a fixed order, as far as numbers stay short."""
+        try:
+            yield from self._of(node)
+        except NumberTooLargeError:
+            return
+
+    def _of(self, node: Node) -> Iterator[Step]:
         name = node.op.name
         if name == "add":
             yield from self._of_sum(node)
@@ -310,9 +322,9 @@ def _unsigned(node: Node) -> Term:
         if part.op is neg:
             c, part = -c, part.args[0]
         elif part.op is mul and part.args[0].is_number():
-            c, part = c * Fraction(part.args[0].value), part.args[1]
+            c, part = _times(c, part.args[0].value), part.args[1]
         else:
-            return (c * Fraction(part.value), _ONE) if part.is_number() else (c, part)
+            return (_times(c, part.value), _ONE) if part.is_number() else (c, part)
 
 
 def _product(factors: Sequence[Node]) -> Node:

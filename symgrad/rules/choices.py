@@ -30,6 +30,7 @@ class Choices:
 
     def __init__(self, forms: NormalForms) -> None:
         self._forms = forms
+        self._guarding: dict[Node, bool] = {}
 
     def step(self, node: Node) -> Step | None:
         """Drop a guard where the guarded product is zero anyway: a number times what is zero with the guard."""
@@ -42,15 +43,41 @@ class Choices:
         if form.powers or len(form.factors) != 1:
             return None
         ((base, e),) = form.factors.items()
-        for guard, rest in _guards(condition):
+        if e <= 0:
+            return None
+        for guard, part in self._guards(condition):
             own = see_through(base) is guard
-            if e > 0 and (own or self._vanishes(base, guard)):
+            if own or self._vanishes(base, guard):
                 name = "guard-of-what-is-zero" if own else "guard-by-a-norm"
+                rest = _without(condition, part)
                 after = value if rest is None else where(rest, value, other)
                 notes = tuple(undefined_somewhere([guard], self._forms.known))
                 soundness = "widens" if notes else "exact"
                 return Step(name, node, full(after, node.shape), soundness, notes)
         return None
+
+    def _guards(self, condition: Node) -> Iterator[tuple[Node, int]]:
+        """Return what a condition says is not zero, each with the position of the part that says so."""
+        if not self._has_guards(condition):
+            return
+        for i, part in enumerate(_parts(condition)):
+            if _guards_by(part):
+                core, axes = view(part)
+                yield see_through(written(full(core.args[0], core.shape), axes, part.shape)), i
+
+    def _has_guards(self, condition: Node) -> bool:
+        """Tell whether a condition says of anything that it is not zero; long ones extend each other."""
+        known = self._guarding
+        stack = [condition]
+        while stack:
+            node = stack[-1]
+            new = [a for a in node.args if a not in known] if node.op is and_ else []
+            if new:
+                stack.extend(new)
+                continue
+            known[node] = any(known[a] for a in node.args) if node.op is and_ else _guards_by(node)
+            stack.pop()
+        return known[condition]
 
     def _vanishes(self, base: Node, guard: Node) -> bool:
         """Tell whether the entries of an array are among those whose norm is the guard."""
@@ -78,7 +105,7 @@ class Choices:
             if not self._forms.products.small(value):
                 continue
             form = self._forms.products.form_of_factor(value)
-            for guard, _ in _guards(condition):
+            for guard, _ in self._guards(condition):
                 below, beside = form.factors.get(guard, 0), gathering.factors.get(guard, 0)
                 many = min(-Fraction(below), Fraction(beside) / Fraction(e)).__floor__()
                 if many < 1:
@@ -87,10 +114,8 @@ class Choices:
                 inner = self._forms.products.write(
                     Form(form.coefficient, {b: k for b, k in left.items() if k != 0}, form.powers)
                 )
-                gathering.factors[guard] = short(Fraction(beside) - many * Fraction(e))
-                del gathering.factors[base]
-                if gathering.factors[guard] == 0:
-                    del gathering.factors[guard]
+                gathering.divide(guard, short(many * Fraction(e)))
+                gathering.divide(base, e)
                 made = where(condition, inner, other)
                 step = self.step(made)
                 gathering.laws["guarded-divisor"] = None
@@ -105,17 +130,28 @@ class Choices:
         return False
 
 
-def _guards(condition: Node) -> Iterator[tuple[Node, Node | None]]:
-    """Return what a condition says is not zero, each with the rest of the condition."""
-    parts = [condition]
-    while any(p.op is and_ for p in parts):
-        parts = [q for p in parts for q in (p.args if p.op is and_ else (p,))]
-    for i, part in enumerate(parts):
-        core, axes = view(part)
-        if core.op is not ne or not core.args[1].is_number(0):
-            continue
-        value = see_through(written(full(core.args[0], core.shape), axes, part.shape))
-        rest: Node | None = None
-        for other in (*parts[:i], *parts[i + 1 :]):
-            rest = other if rest is None else and_(rest, other)
-        yield value, rest
+def _parts(condition: Node) -> list[Node]:
+    """Return what holds together where a condition holds."""
+    parts: list[Node] = []
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        if part.op is and_:
+            stack.extend(reversed(part.args))
+        else:
+            parts.append(part)
+    return parts
+
+
+def _without(condition: Node, position: int) -> Node | None:
+    """Return a condition without one of its parts; None if there is no other."""
+    rest: Node | None = None
+    for i, part in enumerate(_parts(condition)):
+        if i != position:
+            rest = part if rest is None else and_(rest, part)
+    return rest
+
+
+def _guards_by(part: Node) -> bool:
+    core = view(part)[0]
+    return core.op is ne and core.args[1].is_number(0)

@@ -76,7 +76,7 @@ class Contractions:
         for part in this.parts():
             self._include(this, part)
         front.settle()
-        if front.undefined or is_long(front.coefficient):
+        if front.stays or is_long(front.coefficient):
             return None
         return full(self._written(front.form()), node.shape)
 

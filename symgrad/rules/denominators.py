@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from symgrad.ir.exact import HIGHEST
 from symgrad.ir.graph import Node
 from symgrad.ops.arith import add, pow
 from symgrad.ops.elementary import exp
@@ -88,6 +89,8 @@ class Denominators:
         terms = [Form(c, f.factors, f.powers) for t, c in found.terms.items() for f in (self._form(t),)]
         if found.constant != 0:
             terms.append(Form(found.constant, {}, {}))
+        if times > HIGHEST:
+            return None
         lifted = [rest]
         for _ in range(times):
             if len(lifted) * len(terms) > _MOST:
@@ -111,7 +114,7 @@ class Denominators:
                 exponent = self._forms.sums.plain(exponent)
                 found.take(exp(exponent) if base is E else pow(base, exponent), 1)
             found.settle()
-        return None if found.undefined or found.coefficient == 0 else found.form()
+        return None if found.stays or found.coefficient == 0 else found.form()
 
     def _quotient(self, numerator: Sum, base: Node, highest: Exponent) -> Form | None:
         above = self._forms.sums.write(numerator)
@@ -121,7 +124,7 @@ class Denominators:
         found.take(above, 1)
         found.include(base, highest)
         found.settle()
-        return None if found.undefined or found.notes else found.form()
+        return None if found.stays or found.notes else found.form()
 
     def _demands(self, form: Form) -> Iterator[tuple[object, ...]]:
         """What must hold for a product to have a value, as far as the declarations leave it open."""

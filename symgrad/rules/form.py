@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
+from symgrad.ir.exact import MADE, is_longer
 from symgrad.ir.graph import Node, constant
 
 __all__ = ["HALF", "E", "Exponent", "Form", "is_long", "short"]
@@ -13,9 +14,6 @@ Exponent: TypeAlias = "int | Fraction"
 
 HALF = Fraction(1, 2)
 E = constant("E")
-
-_LONGEST = 512
-"""Bits of a number that folding may produce: longer ones help nobody, and leave the range of floats."""
 
 
 class Form(NamedTuple):
@@ -33,4 +31,4 @@ def short(value: Exponent) -> Exponent:
 
 def is_long(value: Exponent) -> bool:
     """Tell whether an exact number is too long to be written in place of what it was computed from."""
-    return value.numerator.bit_length() > _LONGEST or value.denominator.bit_length() > _LONGEST
+    return is_longer(value, MADE)

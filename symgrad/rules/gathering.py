@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symgrad.ir.exact import FOLDED, fits, power
 from symgrad.ir.graph import CONSTANT, Node, number
-from symgrad.ops.arith import add, fold_power, mul, neg, pow
+from symgrad.ops.arith import add, mul, neg, pow
 from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.layout import full
 from symgrad.ops.rounding import abs as abs_
@@ -24,6 +25,7 @@ __all__ = ["Gathering"]
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 _COMPOSITE = _PRODUCTS | {"exp", "add"}
 _MORE = "also defined for some more values of {}"
+_NEGATIVE = "also defined for {} < 0"
 
 
 def is_numeric_product(node: Node) -> bool:
@@ -44,7 +46,9 @@ class Gathering:
         self.laws: dict[str, None] = {}
         self.notes: dict[Note, None] = {}
         self.fired = False  # a rule brought in nodes that have no normal form yet
-        self.undefined = False  # a division by the number zero: leave it to the reader
+        self.stays = (
+            False  # a division by the number zero, or a number that is too long: it stays as it is written
+        )
         self._below = (
             False  # what is taken in stands below a fraction bar, if perhaps below two: it is not zero
         )
@@ -54,7 +58,7 @@ class Gathering:
     def copy(self) -> Gathering:
         """Return the same, to be changed by itself."""
         other = Gathering(self._forms)
-        other.coefficient, other.fired, other.undefined = self.coefficient, self.fired, self.undefined
+        other.coefficient, other.fired, other.stays = self.coefficient, self.fired, self.stays
         other.factors, other.powers = self.factors.copy(), self.powers.copy()
         other.laws, other.notes = self.laws.copy(), self.notes.copy()
         other.sums = self.sums.copy()
@@ -86,17 +90,17 @@ class Gathering:
                 pending.append((node.args[0], e, self._below))
         self._below = False
 
-    def walk_new(self, node: Node) -> None:
+    def walk_new(self, node: Node, exponent: int = 1) -> None:
         """Take in what a rule has put together; its factors reach their normal form at the next visit."""
         self.fired = True
-        pending = [(node, 1)]
+        pending = [(node, exponent)]
         while pending:
             top, e = pending.pop()
             name = top.op.name
             if name in {"mul", "div"}:
                 pending += [(top.args[1], e if name == "mul" else -e), (top.args[0], e)]
             elif name == "neg":
-                self.coefficient = -self.coefficient
+                self.coefficient = -self.coefficient if e % 2 else self.coefficient
                 pending.append((top.args[0], e))
             elif name == "pow" and top.args[1].is_number():
                 self.include(top.args[0], short(Fraction(top.args[1].value) * e))
@@ -183,12 +187,9 @@ class Gathering:
         if base.is_number():
             self._include_number(base.value, e)
             return
-        old = self.factors.get(base)
-        if old is not None:
+        if base in self.factors:
             self.laws["product-of-powers"] = None
-            self.factors[base] = short(old + e)
-        else:
-            self.factors[base] = e
+        self._raise(base, e)
         if e < 0 or self._below:
             self._inverse.add(base)
         if e.denominator != 1:
@@ -197,7 +198,10 @@ class Gathering:
     def _include_power(self, base: Node, exponent: Node, e: Exponent) -> None:
         """Multiply by base**(e*exponent)."""
         if base is E and exponent.is_number():
-            self.factors[E] = short(self.factors.get(E, 0) + Fraction(exponent.value) * e)
+            self._raise(E, short(Fraction(exponent.value) * e))
+            return
+        if not fits(e):
+            self.stays = True
             return
         if base is not E and (e < 0 or self._below) and self._known.positive(base) != "yes":
             if e < 0:
@@ -212,21 +216,23 @@ class Gathering:
         if old is not None:
             exponent = add(old, exponent)
             self.fired = True
+            if base is not E and self._known.positive(base) != "yes":
+                self.notes[Note(_MORE, base)] = None
         self.powers[base] = exponent
 
     def _include_number(self, value: Exponent, e: Exponent) -> None:
         if value == 1 or (e == 1 and not self._below):
-            self.coefficient = short(self.coefficient * value)
+            self._scale(value)
             return
         if value == 0 and (e < 0 or self._below):
-            self.undefined = True
+            self.stays = True
             return
         if e.denominator == 1:
-            power = fold_power(number(value), number(e))
-            if power is not None and power.is_number():
-                self.coefficient = short(self.coefficient * power.value)
-                return
-            self.factors[number(value)] = short(self.factors.get(number(value), 0) + e)
+            folded = power(value, e.numerator, FOLDED)
+            if folded is None:
+                self._raise(number(value), e)
+            else:
+                self._scale(folded)
             return
         if value < 0:
             # Nowhere defined, and so left as it is.
@@ -237,9 +243,24 @@ class Gathering:
         for prime, count in prime_powers(Fraction(value)):
             total = Fraction(self.factors.pop(number(prime), 0)) + e * count
             whole = total.__floor__()
-            self.coefficient = short(Fraction(self.coefficient) * Fraction(prime) ** whole)
-            if total != whole:
-                self.factors[number(prime)] = total - whole
+            folded = power(prime, whole, FOLDED)
+            if folded is not None:
+                self._scale(folded)
+                total -= whole
+            if total:
+                self._raise(number(prime), short(total))
+
+    def _scale(self, by: Exponent) -> None:
+        """Multiply the coefficient."""
+        scaled = self.coefficient * by
+        self.stays = self.stays or not fits(scaled)
+        self.coefficient = short(scaled) if not self.stays else 1
+
+    def _raise(self, base: Node, e: Exponent) -> None:
+        """Add to the exponent of a base."""
+        exponent = self.factors.get(base, 0) + e
+        self.stays = self.stays or not fits(exponent)
+        self.factors[base] = short(exponent) if not self.stays else 1
 
     def _root_power(self, node: Node, e: int) -> None:
         """The node is a power that is to be brought into normal form itself."""
@@ -275,7 +296,7 @@ class Gathering:
     def raise_to(self, form: Form, q: Exponent) -> None:
         """Multiply by a product to a power, (a*b)**q and (a**p)**q, as far as that never narrows the domain."""
         if q == 1:
-            self.coefficient = short(self.coefficient * form.coefficient)
+            self._scale(form.coefficient)
             for base, e in form.factors.items():
                 self.include(base, e)
             for base, e in form.powers.items():
@@ -329,10 +350,9 @@ class Gathering:
             self._include_number(coefficient, q)
             return
         if not inside and not powers and coefficient < 0:
-            self.undefined = True
+            self.stays = True
             return
-        stays = any(base.op is add for base in inside) and not is_power(abs(coefficient), q)
-        if not stays:
+        if not any(base.op is add for base in inside) or is_power(abs(coefficient), q):
             self._include_number(abs(coefficient), q)
             coefficient = Fraction(-1 if coefficient < 0 else 1)
         for base, e in outside:
@@ -361,6 +381,8 @@ class Gathering:
     def settle(self) -> None:
         """Bring to the normal form: open powers that became whole, apply the rules, note where the domain grew."""
         for _ in range(200):
+            if self.stays:
+                return
             self._open_composites()
             if self.coefficient == 0 or not self._forms.products.apply_one_rule(self):
                 break
@@ -373,25 +395,38 @@ class Gathering:
                 if base is not E and self._known.positive(base) != "yes":
                     self.notes[Note(_MORE, base)] = None
         for base, e in list(self.factors.items()):
-            if base in self._inverse and e >= 0 and not self._known.facts(base).nonzero:
-                self.notes[Note(ZERO, base)] = None
-            if base in self._fractional and e.denominator == 1 and not self._known.facts(base).nonnegative:
-                self.notes[Note("also defined for {} < 0", base)] = None
+            self._note_growth(base, e)
             if e == 0:
                 del self.factors[base]
                 self.notes.update(dict.fromkeys(undefined_somewhere([base], self._known)))
         if self.coefficient == 0 and (self.factors or self.powers):
             self.laws["zero-times"] = None
-            self.notes.update(dict.fromkeys(undefined_somewhere([*self.factors, *self.powers], self._known)))
+            gone = [*self.factors, *self.powers, *self.powers.values()]
+            self.notes.update(dict.fromkeys(undefined_somewhere(gone, self._known)))
             for base, e in self.factors.items():
                 if e < 0 and not self._known.facts(base).nonzero:
                     self.notes[Note(ZERO, base)] = None
                 if e.denominator != 1 and not self._known.facts(base).nonnegative:
-                    self.notes[Note("also defined for {} < 0", base)] = None
+                    self.notes[Note(_NEGATIVE, base)] = None
             for base in self.powers:
                 if base is not E and self._known.positive(base) != "yes":
                     self.notes[Note(_MORE, base)] = None
             self.factors, self.powers = {}, {}
+
+    def _note_growth(self, base: Node, e: Exponent) -> None:
+        """Note what a power has won that stood below a fraction bar, or under a root, before it met others."""
+        if base in self._inverse and e >= 0 and not self._known.facts(base).nonzero:
+            self.notes[Note(ZERO, base)] = None
+        if base in self._fractional and e.denominator == 1 and not self._known.facts(base).nonnegative:
+            self.notes[Note(_NEGATIVE, base)] = None
+
+    def divide(self, base: Node, e: Exponent) -> None:
+        """Take out a power for a rule that writes it otherwise."""
+        present = self.factors.pop(base)
+        self._note_growth(base, present)
+        left = short(present - e)
+        if left != 0:
+            self.factors[base] = left
 
     def _open_composites(self) -> None:
         """A base that is itself a product or a power is opened as soon as its exponent is an integer."""
@@ -401,7 +436,7 @@ class Gathering:
                     continue
                 del self.factors[base]
                 if base in self._fractional and self._known.nonnegative(base) != "yes":
-                    self.notes[Note("also defined for {} < 0", base)] = None
+                    self.notes[Note(_NEGATIVE, base)] = None
                 if base in self._inverse and e > 0 and self._known.nonzero(base) != "yes":
                     self.notes[Note(ZERO, base)] = None
                 self.raise_to(self._forms.products.form_of_factor(base), e)

@@ -93,11 +93,11 @@ class RulesForProducts:
             return False
         after = instantiate(rule.replacement, bindings)
         step = apply_rule(rule, base, after, bindings, self._forms.known)
+        # As often as the exponents allow: one by one, a high power would take as many steps.
+        times = min((gathering.factors[b] / Fraction(w)).__floor__() for b, w in used.items())
         for b, wanted in used.items():
-            left = short(gathering.factors.pop(b) - wanted)
-            if left != 0:
-                gathering.factors[b] = left
-        gathering.walk_new(after)
+            gathering.divide(b, wanted * times)
+        gathering.walk_new(after, times)
         gathering.laws[rule.name] = None
         gathering.notes.update(dict.fromkeys(step.notes))
         return True

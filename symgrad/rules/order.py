@@ -99,7 +99,7 @@ class Order:
         scalar = True
         keys: list[tuple[int, tuple[str, ...], int, str, _Digest, Exponent]] = []
         for base, exponent in factors:
-            degree += self.degree(base) * exponent
+            degree += _bounded(self.degree(base) * exponent)
             scalar = scalar and not base.shape
             keys.append((*self.factor(base), -exponent))
         return (-degree, scalar, tuple(keys))
@@ -146,11 +146,16 @@ def _is_chain(labels: tuple[tuple[int, ...], ...], result: tuple[int, ...]) -> b
 
 
 _MOVES = frozenset(["reshape", "broadcast_to", "mean", "slice", "unslice", "gather", "scatter_add", "cumsum"])
-_HIGHEST = 10**6  # degrees beyond are all the same to a reader
+_HIGHEST = 10**6  # degrees beyond are all the same to a reader, and parts of one that are finer
 
 
 def _degree(node: Node, args: list[Exponent]) -> Exponent:
-    return max(min(_polynomial_degree(node, args), _HIGHEST), -_HIGHEST)
+    return _bounded(_polynomial_degree(node, args))
+
+
+def _bounded(degree: Exponent) -> Exponent:
+    degree = max(min(degree, _HIGHEST), -_HIGHEST)
+    return degree if degree.denominator <= _HIGHEST else Fraction(round(degree * _HIGHEST), _HIGHEST)
 
 
 def _polynomial_degree(node: Node, args: list[Exponent]) -> Exponent:

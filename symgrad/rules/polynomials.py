@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
+from symgrad.ir.exact import FOLDED, HIGHEST, MONOMIALS, is_longer
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
@@ -20,7 +21,6 @@ Monomial: TypeAlias = "tuple[tuple[Node, int], ...]"
 Polynomial: TypeAlias = "dict[Monomial, Fraction]"
 
 _ONE: Monomial = ()
-_LONGEST = 24  # monomials; what is longer is not opened
 _OPENED = 40  # nodes
 
 
@@ -95,18 +95,24 @@ def _quotient(term: Node) -> tuple[Node, Node | None]:
     return term, None
 
 
+class _TooLarge(Exception):  # noqa: N818
+    """A polynomial has too many terms, or too high exponents or long coefficients."""
+
+
 def _opened(order: list[Node], node: Node) -> tuple[Polynomial, int] | None:
-    """Return a node as a polynomial, and how many terms it is written with."""
+    """Return a node as a polynomial, and how many terms it is written with; None if it grows too large."""
     values: dict[Node, tuple[Polynomial, int]] = {}
-    for n in order:
-        value = _one(n, values)
-        if value is None or len(value[0]) > _LONGEST:
-            return None
-        values[n] = value
+    try:
+        for n in order:
+            values[n] = _one(n, values)
+            if len(values[n][0]) > MONOMIALS:
+                return None
+    except _TooLarge:
+        return None
     return values[node]
 
 
-def _one(n: Node, values: dict[Node, tuple[Polynomial, int]]) -> tuple[Polynomial, int] | None:
+def _one(n: Node, values: dict[Node, tuple[Polynomial, int]]) -> tuple[Polynomial, int]:
     name = n.op.name
     if n.is_number():
         value = Fraction(n.value)
@@ -119,15 +125,16 @@ def _one(n: Node, values: dict[Node, tuple[Polynomial, int]]) -> tuple[Polynomia
         return {m: -c for m, c in a.items()}, k
     if name == "mul":
         (a, k), (b, m) = (values[arg] for arg in n.args)
-        return _product(a, b), max(k, m)
+        return _product(a, b, values), max(k, m)
     if name == "div" and n.args[1].is_number() and n.args[1].value:
         a, k = values[n.args[0]]
-        return {m: c / Fraction(n.args[1].value) for m, c in a.items()}, k
+        return _product(a, {_ONE: 1 / Fraction(n.args[1].value)}, values), k
     if name == "pow" and n.args[1].is_number():
         exponent = Fraction(n.args[1].value)
         if exponent in (2, 3):
             a, k = values[n.args[0]]
-            return (_product(a, a) if exponent == 2 else _product(_product(a, a), a)), k
+            square = _product(a, a, values)
+            return (square if exponent == 2 else _product(square, a, values)), k
     return {((n, 1),): Fraction(1)}, 1
 
 
@@ -135,20 +142,23 @@ def _sum(a: Polynomial, b: Polynomial) -> Polynomial:
     total = dict(a)
     for m, c in b.items():
         total[m] = total.get(m, Fraction(0)) + c
+        if is_longer(total[m], FOLDED):
+            raise _TooLarge
+    if len(total) > MONOMIALS**2:  # some may cancel yet
+        raise _TooLarge
     return {m: c for m, c in total.items() if c}
 
 
-def _product(a: Polynomial, b: Polynomial) -> Polynomial:
+def _product(a: Polynomial, b: Polynomial, values: dict[Node, tuple[Polynomial, int]]) -> Polynomial:
     total: Polynomial = {}
     for m, c in a.items():
         for p, d in b.items():
             both, extra = _times(m, p)
-            # A square of a root is what it is the root of.
+            # A square of a root is what it is the root of, which comes before it in the order of nodes.
             piece: Polynomial = {both: c * d}
             for radicand, k in extra:
-                opened = _opened(topological([radicand]), radicand)
                 for _ in range(k):
-                    piece = _product(piece, opened[0]) if opened is not None else piece
+                    piece = _product(piece, values[radicand][0], values)
             total = _sum(total, piece)
     return total
 
@@ -157,6 +167,8 @@ def _times(m: Monomial, p: Monomial) -> tuple[Monomial, list[tuple[Node, int]]]:
     powers = dict(m)
     for atom, e in p:
         powers[atom] = powers.get(atom, 0) + e
+    if any(e > HIGHEST for e in powers.values()):
+        raise _TooLarge
     extra: list[tuple[Node, int]] = []
     for atom, e in list(powers.items()):
         if atom.op.name == "sqrt" and e >= 2:

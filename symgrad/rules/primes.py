@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-__all__ = ["is_power", "prime_powers"]
+from symgrad.ir.exact import FACTORS, without
 
-_TRIAL = 1000  # prime factors of radicands are looked for up to here
+__all__ = ["is_power", "prime_powers"]
 
 
 def is_power(value: Fraction, q: int | Fraction) -> bool:
@@ -19,12 +19,9 @@ def prime_powers(value: Fraction) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for n, sign in ((value.numerator, 1), (value.denominator, -1)):
         p = 2
-        while p * p <= n and p < _TRIAL:
-            count = 0
-            while n % p == 0:
-                n //= p
-                count += 1
-            if count:
+        while p * p <= n and p < FACTORS:
+            if n % p == 0:
+                n, count = without(n, p)
                 found.append((p, sign * count))
             p += 1 if p == 2 else 2
         if n > 1:

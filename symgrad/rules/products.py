@@ -69,9 +69,7 @@ class Products:
         found = self._known_forms.get(node)
         if found is None:
             gathering = self._walk(node)
-            found = self._known_forms[node] = (
-                Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
-            )
+            found = self._known_forms[node] = Form(1, {node: 1}, {}) if gathering.stays else gathering.form()
         return found
 
     def _walk(self, node: Node) -> Gathering:
@@ -93,7 +91,7 @@ class Products:
             else:
                 gathering = Gathering(self._forms)
                 gathering.take(node, 1)
-                found = Form(1, {node: 1}, {}) if gathering.undefined else gathering.form()
+                found = Form(1, {node: 1}, {}) if gathering.stays else gathering.form()
             self._known_factors[node] = found
         return found
 
@@ -111,7 +109,7 @@ class Products:
             return None
         gathering = walked.copy()
         gathering.settle()
-        if gathering.undefined or is_long(gathering.coefficient):
+        if gathering.stays or is_long(gathering.coefficient):
             return None
         after = full(self._lone_sum(gathering) or self.write_signed(gathering.form()), node.shape)
         if key is not None and not gathering.fired and gathering.factors == walked.factors:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from symgrad.ir.evaluate import CONSTANT_VALUES
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
@@ -60,7 +62,9 @@ class Sample:
 
     def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
         self.leaves = _leaves(outputs)
-        numbers = {abs(float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"}
+        numbers = {
+            abs(nearest_float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"
+        }
         near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
         self._points, self._widths = points_of(self.leaves, [known.facts(n) for n in self.leaves], near)
         self._floats: dict[Node, Any] = {
@@ -218,9 +222,7 @@ class Sample:
                 values[leaf] *= 1 + mp.mpf(2) ** -53
                 moved = self._at(mp, [node], values)[node]
                 total += abs(moved - exact) if moved is not None else 0
-            found.append(
-                min(math.log2(1 + _to_float(total / float(ulp[i]))), MOST) if exact is not None else 0.0
-            )
+            found.append(min(math.log2(1 + float(total / float(ulp[i]))), MOST) if exact is not None else 0.0)
         return np.array(found)
 
     def _rounded(self, node: Node) -> tuple[Any, Any, Any]:
@@ -229,7 +231,7 @@ class Sample:
         if known is not None:
             return known
         exact = self.exact(node)
-        nearest: Any = np.array([math.nan if e is None else _to_float(e) for e in exact])
+        nearest: Any = np.array([math.nan if e is None else float(e) for e in exact])
         with np.errstate(all="ignore"):
             ulp: Any = np.spacing(np.abs(nearest))
         rounding = zip(exact, nearest, ulp, strict=True)
@@ -276,16 +278,28 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
 
 def _wide_of(n: Node, args: list[Any]) -> Any:
     if n.op is NUMBER and not isinstance(n.value, bool):
-        return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
+        return _wide(n.value)
     if n.op is CONSTANT:
         high = CONSTANT_VALUES[n.params[0]]
         return np.longdouble(high) + np.longdouble(_REST.get(n.params[0], math.nan))
     return _float_of(n, args)
 
 
+def _wide(value: int | Fraction) -> Any:
+    numerator, denominator = value.numerator, value.denominator
+    size, other = numerator.bit_length(), denominator.bit_length()
+    if max(size, other) <= _WIDEST:
+        return np.longdouble(numerator) / np.longdouble(denominator)
+    # NumPy reads larger ints as texts, and Python's texts of ints end at 4,300 digits.
+    shift = 128 - size + other
+    return np.ldexp(
+        np.longdouble((numerator << max(shift, 0)) // (denominator << max(-shift, 0))), np.int64(-shift)
+    )
+
+
 def _float_of(n: Node, args: list[Any]) -> Any:
     if n.op is NUMBER:
-        return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(_to_float(n.value))
+        return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(nearest_float(n.value))
     if n.op is CONSTANT:
         return np.float64(CONSTANT_VALUES[n.params[0]])
     if n.op.name not in _COMPUTED:
@@ -295,6 +309,9 @@ def _float_of(n: Node, args: list[Any]) -> Any:
 
 _REST = {"pi": 1.2246467991473532e-16, "E": 1.4456468917292502e-16}
 """What constants have beyond their floats."""
+
+_WIDEST = 10_000
+"""Bits of an int that NumPy reads."""
 
 _HUGE = 2.0**20
 """Beyond, powers overflow; exponentials do before."""
@@ -336,10 +353,3 @@ def _close(a: Any, b: Any) -> bool:
         return a is b
     largest = max(abs(a), abs(b))
     return bool(abs(a - b) <= largest * 2.0**_CERTAIN)
-
-
-def _to_float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, value)

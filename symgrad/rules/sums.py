@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, TypeAlias
 
+from symgrad.ir.exact import fits, held
 from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ops.arith import add, neg
 from symgrad.ops.layout import full
@@ -85,6 +86,9 @@ class Sums:
 
         Returns:
             The sum, zero coefficients included, and the terms that cancelled.
+
+        Raises:
+            NumberTooLargeError: if its numbers grow too long.
         """
         total: Exponent = 0
         terms: dict[Node, Exponent] = {}
@@ -97,7 +101,7 @@ class Sums:
                 if shown is not node:
                     laws["elementwise-on-broadcasts"] = None
             if node.op is NUMBER:
-                total += node.value * scale
+                total = held(total + node.value * scale)
             elif node.op is add and self._forms.opens(node, root):
                 pending += [(node.args[1], scale), (node.args[0], scale)]
             elif node.op is neg and self._forms.opens(node, root):
@@ -106,7 +110,7 @@ class Sums:
                 c, term = self.split(node)
                 c = c if scale == 1 else -c if scale == -1 else c * scale
                 if term.is_number():
-                    total += term.value * c
+                    total = held(total + term.value * c)
                 elif term.op is not add or not self.small(term):
                     self._include(terms, term, c, laws)
                 elif c == 1 or c == -1:
@@ -121,7 +125,7 @@ class Sums:
         old = terms.get(term)
         if old is not None:
             laws["like-terms"] = None
-        terms[term] = short(c if old is None else old + c)
+        terms[term] = short(c) if old is None else held(old + c)
 
     def _distribute(
         self,
@@ -141,7 +145,7 @@ class Sums:
                     laws["distribute-a-number"] = None
                     for term, k in opened.terms.items():
                         self._include(terms, term, c * k, laws)
-                    total += opened.constant * c
+                    total = held(total + opened.constant * c)
                     del waiting[i]
                     break
             else:
@@ -262,7 +266,7 @@ class Sums:
         given = _multiplications(found, 1)
         if given > 1:
             content = _content(found)
-            if 1 + _multiplications(found, content) < given:
+            if content and 1 + _multiplications(found, content) < given:
                 inner = self._write_terms(found.scaled(short(1 / Fraction(content))))
                 return self._forms.products.write(Form(content, {inner: 1}, {}))
         return self._write_terms(found)
@@ -309,7 +313,7 @@ class Sums:
             # A sum inside, c*(a + b), is not opened for the sake of a common factor.
             if terms is not None and not any(t.op is add for t in terms.terms):
                 content = _content(terms)
-                if content != 0:  # else all terms cancel, which the visit of the sum itself finds
+                if content:  # else all terms cancel, which the visit of the sum itself finds
                     content *= self._sign(terms)
                     if content != 1:
                         coprime = terms.scaled(short(1 / Fraction(content)))
@@ -357,7 +361,11 @@ def _balance(found: Sum) -> int:
 
 
 def _content(found: Sum) -> Exponent:
-    """The largest positive rational that leaves coprime integer coefficients."""
+    """The largest positive rational that leaves coprime integer coefficients; 0 if it is too long."""
     values = [c for c in (*found.terms.values(), found.constant) if c != 0]
-    above, below = gcd(*[v.numerator for v in values]), lcm(*[v.denominator for v in values])
+    above, below = gcd(*[v.numerator for v in values]), 1
+    for v in values:
+        below = lcm(below, v.denominator)
+        if not fits(below):
+            return 0
     return above if below == 1 else short(Fraction(above, below))

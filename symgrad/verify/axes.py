@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import islice, product
+from itertools import islice, permutations, product
 
 from symgrad.errors import UsageError
 from symgrad.proof.lengths import length, names_in
@@ -60,7 +60,7 @@ def sizes_of(program: Program) -> tuple[list[dict[str, int]], list[dict[str, int
         if (
             sizes not in first
             and sizes not in others
-            and _possible(lengths, sizes)
+            and _possible(lengths, sizes, 0)
             and _small(program, sizes)
         ):
             others.append(sizes)
@@ -81,11 +81,17 @@ def _others(program: Program, names: list[str], base: Mapping[str, int]) -> Iter
                 yield {**base, name: value}
     for value in values:
         yield dict.fromkeys(names, value)
+    # Sums, differences and products of two that are numbers of the program.
+    for (name, other), value in product(permutations(names, 2), numbers):
+        for found in (value - base[other], value + base[other], value // base[other], value * base[other]):
+            if found > 0:
+                yield {**base, name: found}
 
 
-def _possible(lengths: list[int | str], sizes: Mapping[str, int]) -> bool:
+def _possible(lengths: list[int | str], sizes: Mapping[str, int], least: int = 1) -> bool:
+    """Whether every axis has so many entries at least."""
     try:
-        return all(length(n, sizes) > 0 for n in lengths if isinstance(n, str))
+        return all(length(n, sizes) >= least for n in lengths if isinstance(n, str))
     except UsageError:
         return False
 

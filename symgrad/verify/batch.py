@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import InternalError, UsageError
+from symgrad.files import Appended, read_bytes, read_text
 
 __all__ = ["Decide", "Limits", "Row", "finished", "read_rows", "run_rows"]
 
@@ -28,6 +29,7 @@ Decide: TypeAlias = "Callable[[Mapping[str, Any], float], dict[str, Any]]"
 _START = b'{"id":'  # how every line of results starts
 _ROWS_PER_PROCESS = 200  # tables of interned nodes and caches grow: a fresh process forgets them
 _SECONDS_TO_START = 120.0
+_BYTES = 2**30  # of a file of rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +66,9 @@ def read_rows(path: Path) -> list[Row]:
     """Return the rows of a file of JSON lines; lines that are no rows come with an error.
 
     Raises:
-        OSError: if the file cannot be read.
-        UsageError: if it is not text.
+        FileError: if the file cannot be read, or is not text.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise UsageError(f"'{path}' is not text in UTF-8", expected="one JSON object a line") from None
+    lines = read_text(path, _BYTES).split("\n")
     rows: list[Row] = []
     places: dict[str | int, int] = {}
     for number, line in enumerate(lines, 1):
@@ -100,11 +98,12 @@ def finished(output: Path) -> set[str | int]:
     """Return the ids that a file of results has, after repairing a last line that was cut off.
 
     Raises:
+        FileError: if the file cannot be read.
         UsageError: if the file holds anything else, which is not to be overwritten.
     """
-    if not output.exists():
+    if not output.exists() or output.is_char_device():
         return set()
-    *lines, last = output.read_bytes().split(b"\n")
+    *lines, last = read_bytes(output, _BYTES).split(b"\n")
     try:
         found = {_id(line) for line in lines if line}
         if last:
@@ -157,17 +156,15 @@ def run_rows(
         The lines: ``id``, what ``decide`` returned, ``seconds``, and ``expect`` if the row has it.
 
     Raises:
-        OSError: if the file cannot be written.
+        FileError: if the file cannot be written.
         InternalError: if the processes do not start.
     """
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("a", encoding="utf-8", newline="\n") as file:
+    with Appended(output) as file:
         for row, answer in _answers(rows, decide, jobs, limits):
             line = {"id": row.id, **answer}
             if row.data is not None and "expect" in row.data:
                 line["expect"] = row.data["expect"]
-            file.write(json.dumps(line) + "\n")
-            file.flush()
+            file.write(json.dumps(line))
             yield line
 
 

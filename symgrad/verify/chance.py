@@ -50,7 +50,7 @@ def error_probability(program: Program, a: int, b: int) -> float | None:
             return None
         agreed += 1
         if agreed == _POINTS:
-            return min(1.0, degree / _PRIME) ** _POINTS
+            return (degree / _PRIME if degree < _PRIME else 1.0) ** _POINTS
     return None
 
 

@@ -19,7 +19,7 @@ from symgrad.proof.complex_values import difference
 from symgrad.proof.field import Budget, Field, Full, GiveUp
 from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.kernels import Refine
-from symgrad.proof.steps import Program, program_to_json
+from symgrad.proof.steps import Program, number_to_json, program_to_json
 from symgrad.proof.witness import all_around
 from symgrad.verify.agreement import TOO_FEW, agreement
 from symgrad.verify.complex_points import complex_points
@@ -252,7 +252,7 @@ def _for_real_numbers(
     sample = next(inner, None)
     if outcome.witness is not None or sample is None:
         return None
-    point = {name: str(value) for name, value in sample.values.items()}
+    point = {name: number_to_json(value) for name, value in sample.values.items()}
     return {"cases": [c.data for c in attempt.cases], "sample": {"point": point, "sizes": {}}}
 
 

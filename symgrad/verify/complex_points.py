@@ -45,7 +45,7 @@ def _points(program: Program, parts: tuple[str, ...]) -> Iterator[dict[str, Gaus
         return [replace(s, name=f"{s.name} {p}", kind="real") for p in parts] if s.kind == "complex" else [s]
 
     symbols = tuple(chain.from_iterable(map(real_symbols, program.symbols)))
-    for k, point in enumerate(points_of(Program(program.steps, symbols))):
+    for k, point in enumerate(points_of(Program(program.steps, symbols), aim=False)):
         yield {s.name: _number(s, point.values, k + j * (1 + k // 4)) for j, s in enumerate(program.symbols)}
 
 

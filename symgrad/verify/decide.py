@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -16,12 +17,12 @@ from symgrad.proof.balls import evaluate
 from symgrad.proof.check import FORMAT
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.evaluate import COMPARISONS
-from symgrad.proof.field import GiveUp
+from symgrad.proof.field import GiveUp, rational
 from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient
 from symgrad.proof.merging import same
-from symgrad.proof.steps import Program, program_to_json
+from symgrad.proof.steps import Program, number_to_json, program_to_json
 from symgrad.proof.text import step_text
-from symgrad.proof.witness import Witness, all_around
+from symgrad.proof.witness import Witness, all_around, ball_text
 from symgrad.verify.chance import error_probability
 from symgrad.verify.points import Point
 from symgrad.verify.prove import SAME, Attempt, Case, prove
@@ -32,6 +33,7 @@ from symgrad.verify.verdict import Proof, Region, Status, Verdict
 _FEW = 10  # points that are tried before a proof
 _BESIDE_PROOFS = 120  # those that are tried after one that leaves out thin sets
 _SHOWN = 16  # choices of sizes that are listed
+_LONGEST = 4_000  # characters of a number that is shown exactly
 
 __all__ = ["Statement", "decide", "derivative_is", "equal"]
 
@@ -145,7 +147,7 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
             "refuted",
             "the difference of the two sides has a normal form that is a number",
             witness=_readable(s, outcome.points[0].values, outcome.points[0].sizes),
-            values=(str(*apart), "0"),
+            values=(_shown(*apart), "0"),
             proof=_proof(s, "apart", outcome.points[0], attempt),
         )
     left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""
@@ -167,6 +169,13 @@ def _judged(s: Statement, outcome: Outcome, attempt: Attempt, late: bool) -> Ver
         else _not_computed(outcome.tried)
     )
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
+
+
+def _shown(number: Fraction | None) -> str:
+    """A number exactly, or about it if it is very long."""
+    assert number is not None
+    text = number_to_json(number)
+    return text if len(text) <= _LONGEST else ball_text(rational(number))
 
 
 def _not_computed(tried: int) -> str:
@@ -292,6 +301,6 @@ def point_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
             return x
         if hasattr(x, "tolist"):
             x = x.tolist()
-        return [plain(e) for e in x] if isinstance(x, (list, tuple)) else str(x)  # pyright: ignore[reportUnknownVariableType]
+        return [plain(e) for e in x] if isinstance(x, (list, tuple)) else number_to_json(x)  # pyright: ignore[reportUnknownVariableType]
 
     return {name: plain(x) for name, x in values.items()}

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from symgrad.proof.field import Poly
+from symgrad.proof.generators import fraction
 from symgrad.proof.kernels import Kernels
 
 __all__ = ["weights"]
@@ -31,7 +32,10 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
     rows: dict[str, list[list[float]]] = {"equal": [[1.0] * len(columns)], "below": []}
     for m in monomials:
         low, high = k.range(k.field.ring.from_dict({m: 1}))
-        row = [_float(c.get(m, 0)) for c in columns]
+        try:
+            row = [float(fraction(c[m])) if m in c else 0.0 for c in columns]
+        except OverflowError:
+            return None
         if low is not None and low >= 0:
             rows["below"].append(row)
         elif high is not None and high <= 0:
@@ -50,7 +54,3 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
     if not solved.success:
         return None
     return [Fraction(max(float(x), 0.0)).limit_denominator(_FINEST) for x in solved.x]
-
-
-def _float(c: Any) -> float:
-    return float(Fraction(str(c)))

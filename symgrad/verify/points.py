@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.ball_entries import LARGEST_ARRAY
 from symgrad.proof.clock import tick
 from symgrad.proof.lengths import length
 from symgrad.proof.steps import Program, Symbol
+from symgrad.verify.aims import aimed
 from symgrad.verify.axes import sizes_of
 from symgrad.verify.thresholds import between, literals
+from symgrad.verify.values import STYLES, Style, drawn, has_values, nearest, positions_of
 
 __all__ = ["Point", "points_of"]
-
-_Planned: TypeAlias = "tuple[Callable[[Symbol], Any], dict[str, int]]"
-"""How to choose a value, and the lengths of axes."""
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _COMMON = 5  # of the special values: those that entries of arrays have most often
 _BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
 _AGAIN = 200  # draws of points that were there before, after which there are no others
 _LOOKED_AT = 4000  # steps that are read for the seed
-_LARGEST_INDEX = 6
-_THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
+_GENERIC: tuple[Style, ...] = ("positive", "positive", "signed", "odd", "signed")
+_EXTREME: tuple[Style, ...] = ("huge", "tiny", "ends", "wide", "odd", "huge", "tiny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,88 +41,144 @@ class Point:
     sizes: Mapping[str, int]
 
 
-def points_of(program: Program) -> Iterator[Point]:
+def points_of(program: Program, *, aim: bool = True) -> Iterator[Point]:
     """Yield points, generic small ones first, then special ones, then of several magnitudes; without end if there are.
 
     A program without variables has one point for each choice of sizes, one whose domains are empty none.
 
     Args:
         program: its symbols say what values they take; its numbers are tried as thresholds.
+        aim: whether to look for points at which its choices come out in other ways; then all that it reads is among
+            its symbols.
 
     Raises:
         TimeoutError: at the deadline of `symgrad.proof.clock`.
     """
-    scalars = [s for s in program.symbols if not s.shape]
-    if any(s.low is not None and s.high is not None and not _interval(s) for s in program.symbols):
+    if not all(map(has_values, program.symbols)):
         return
-    seen: set[str] = set()
+    seen: set[Any] = set()
     again = 0
-    for choose, sizes in _plan(program, scalars):
-        try:
-            if any(_entries(s, sizes) > LARGEST_ARRAY for s in program.symbols):
-                if (again := again + 1) > _AGAIN:
-                    return
+    for point in _Plan(program).points(aim=aim):
+        if point is not None:
+            key = _frozen(sorted(point.values.items())), tuple(sorted(point.sizes.items()))
+            if key not in seen:
+                seen.add(key)
+                yield point
+                again = 0
                 continue
-            values = {s.name: _fill(s, choose, sizes) for s in program.symbols}
-        except UsageError:
-            continue
-        key = repr((sorted(values.items()), sorted(sizes.items())))
-        if key not in seen:
-            seen.add(key)
-            yield Point(values, sizes)
-            again = 0
-        elif (again := again + 1) > _AGAIN:
+        if (again := again + 1) > _AGAIN:
             return
 
 
-def _plan(program: Program, scalars: list[Symbol]) -> Iterator[_Planned]:
-    rng = random.Random(zlib.crc32(repr((program.steps[:_LOOKED_AT], program.symbols)).encode()))
-    first, others = sizes_of(program)
-    every = [*first, *others]
-    bounds = _index_bounds(program)
-    arrays = len(scalars) < len(program.symbols)
-    values, more = _special_values(program)
+def _frozen(values: Any) -> Any:
+    """Nested lists as nested tuples, and numbers apart from truth values."""
+    if isinstance(values, list | tuple):
+        return tuple(_frozen(v) for v in cast("Sequence[Any]", values))
+    return type(values), values
 
-    def drawn(style: str, sizes: dict[str, int]) -> _Planned:
-        return lambda s: _random(s, style, rng, bounds, sizes), sizes
 
-    def special(value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> _Planned:
-        return lambda s: _nearest(s, value(s), rng, bounds, sizes), sizes
+class _Plan:
+    """In which order points are tried."""
 
-    def mixed(value: Fraction, sizes: dict[str, int]) -> _Planned:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.rng = random.Random(zlib.crc32(repr((program.steps[:_LOOKED_AT], program.symbols)).encode()))
+        self.first, others = sizes_of(program)
+        self.others = others
+        self.every = [*self.first, *others]
+        self.positions = positions_of(program)
+        self.numbers = [s for s in program.symbols if not s.shape and s.kind != "bool"]
+        self.arrays = any(s.shape for s in program.symbols)
+
+    def points(self, *, aim: bool) -> Iterator[Point | None]:
+        """Yield points, and None for each that cannot be made."""
+        values, more = _special_values(self.program)
+        first = self.first
+        for k, style in enumerate(_GENERIC):
+            yield self.drawn(style, first[0 if k < 3 else k % len(first)])
+        if self.arrays:
+            for value in values[:_COMMON]:
+                yield self.mixed(value, first[0])
+        for k, style in enumerate(_EXTREME):
+            yield self.drawn(style, first[k % len(first)])
+        ways = [self.lengths(), self.alike(values), self.apart(values), self.beside(more)]
+        yield from _in_turn([*ways, *([self.aimed()] if aim else [])])
+        for k in itertools.count():
+            yield self.drawn(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
+
+    def lengths(self) -> Iterator[Point | None]:
+        """Other lengths of axes."""
+        for sizes in self.others:
+            yield self.drawn("positive", sizes)
+            yield self.drawn("signed", sizes)
+
+    def alike(self, values: Sequence[Fraction]) -> Iterator[Point | None]:
+        """One value for all variables."""
+        for k, value in enumerate(values):
+            yield self.special(lambda _s, v=value: v, self.first[0])
+            if self.arrays:
+                yield self.mixed(value, self.every[k % len(self.every)])
+
+    def apart(self, values: Sequence[Fraction]) -> Iterator[Point | None]:
+        """Different values for the variables."""
+        if len(self.numbers) > 1:
+            place = {s.name: i for i, s in enumerate(self.program.symbols)}
+            for turn, step in product(range(len(values)), (1, 2)):
+                yield self.special(
+                    lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], self.first[0]
+                )
+
+    def beside(self, values: Sequence[Fraction]) -> Iterator[Point | None]:
+        """A value for all variables, or for one of them."""
+        for k, value in enumerate(values):
+            yield self.special(lambda _s, v=value: v, self.first[0])
+            if self.arrays:
+                yield self.mixed(value, self.every[k % len(self.every)])
+            if len(self.numbers) > 1:
+                one = self.numbers[k % len(self.numbers)]
+                near = drawn(one, "signed", self.rng, {}, {})
+                yield self.special(lambda s, v=value, w=near, o=one: v if s is o else w, self.first[0])
+
+    def drawn(self, style: Style, sizes: dict[str, int]) -> Point | None:
+        return self.made(lambda s: drawn(s, style, self.rng, self.positions, sizes), sizes)
+
+    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> Point | None:
+        return self.made(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)
+
+    def mixed(self, value: Fraction, sizes: dict[str, int]) -> Point | None:
         """Entries of arrays among a few common values, so that there are zeros, and some are equal."""
         few = [value, *_SPECIAL[:_COMMON]]
-        return special(lambda s: rng.choice(few) if s.shape else value, sizes)
+        return self.special(lambda s: self.rng.choice(few) if s.shape else value, sizes)
 
-    for k, style in enumerate(["positive", "positive", "signed", "positive", "signed"]):
-        yield drawn(style, first[0 if k < 3 else k % len(first)])
-    if arrays:
-        for value in values[:_COMMON]:
-            yield mixed(value, first[0])
-    for sizes in others:
-        yield drawn("positive", sizes)
-        yield drawn("signed", sizes)
-    for k, value in enumerate(values):
-        yield special(lambda _s, v=value: v, first[0])
-        if arrays:
-            yield mixed(value, every[k % len(every)])
-    if len(scalars) > 1:
-        place = {s.name: i for i, s in enumerate(program.symbols)}
-        for turn, step in product(range(len(values)), (1, 2)):
-            yield special(lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], first[0])
-    for k, value in enumerate(more):
-        yield special(lambda _s, v=value: v, first[0])
-        if arrays:
-            yield mixed(value, every[k % len(every)])
-        if len(scalars) > 1:
-            one = scalars[k % len(scalars)]
-            near = _random(one, "signed", rng, {}, {})
-            yield special(lambda s, v=value, w=near, o=one: v if s is o else w, first[0])
-    k = 0
-    while True:
-        for style in ("signed", "positive", "unit", "above one", "wide", "positive", "near", "large"):
-            yield drawn(style, every[k % len(every)])
-            k += 1
+    def aimed(self) -> Iterator[Point | None]:
+        """Points around a random one, and around two of small numbers, where roots are simple."""
+        sizes, count = self.first[0], itertools.count(3)
+        bases = [
+            self.drawn("signed", sizes),
+            self.special(lambda _s: Fraction(next(count)), sizes),
+            self.special(lambda s: Fraction((-2) ** (len(s.name) % 3) * (next(count) % 5 + 1), 2), sizes),
+        ]
+        found = [p.values for p in bases if p is not None]
+        yield from (Point(values, sizes) for values in aimed(self.program, found, sizes))
+
+    def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> Point | None:
+        try:
+            if any(_entries(s, sizes) > LARGEST_ARRAY for s in self.program.symbols):
+                return None
+            return Point({s.name: _fill(s, choose, sizes) for s in self.program.symbols}, sizes)
+        except UsageError:
+            return None
+
+
+def _in_turn(ways: Sequence[Iterator[Point | None]]) -> Iterator[Point | None]:
+    """Yield of each in turn, until all have ended."""
+    left = list(ways)
+    while left:
+        for way in list(left):
+            try:
+                yield next(way)
+            except StopIteration:
+                left.remove(way)
 
 
 def _special_values(program: Program) -> tuple[list[Fraction], list[Fraction]]:
@@ -131,84 +187,6 @@ def _special_values(program: Program) -> tuple[list[Fraction], list[Fraction]]:
     for c in literals(program):
         found.update(dict.fromkeys((c, -c, c + _BESIDE, c - _BESIDE)))
     return list(found), [c for c in between(program) if c not in found]
-
-
-# ------------------------------------------------------------------------------------------------------------ numbers
-
-
-def _interval(symbol: Symbol) -> bool:
-    """Tell whether a variable can have any value."""
-    low, high = symbol.low, symbol.high
-    if low is None or high is None or symbol.kind == "bool":
-        return True
-    return low < high and (symbol.kind != "int" or low.__floor__() + 1 < high)
-
-
-def _within(symbol: Symbol, value: Fraction) -> Fraction:
-    """Move a number, by its size and sign alone, into the domain of a variable."""
-    low, high = symbol.low, symbol.high
-    if symbol.kind == "int":
-        value = Fraction(round(value))
-        least = None if low is None else low.__floor__() + 1
-        most = None if high is None else high.__ceil__() - 1
-        if least is not None and most is not None:
-            return Fraction(least + int(abs(value)) % (most - least + 1))
-        if least is not None and value < least:
-            return least + abs(value)
-        return most - abs(value) if most is not None and value > most else value
-    if (low is None or value > low) and (high is None or value < high):
-        return value
-    size = abs(value) or Fraction(1, 4)
-    if low is not None and high is not None:
-        return low + (high - low) * (size / (size + 1))
-    if low is not None:
-        return low + size
-    return high - size if high is not None else value
-
-
-def _nearest(
-    symbol: Symbol,
-    value: Fraction,
-    rng: random.Random,
-    bounds: Mapping[str, list[int | str]],
-    sizes: Mapping[str, int],
-) -> Any:
-    if symbol.kind == "bool" or symbol.name in bounds:
-        return _random(symbol, "signed", rng, bounds, sizes)
-    return _within(symbol, value)
-
-
-def _random(
-    symbol: Symbol,
-    style: str,
-    rng: random.Random,
-    bounds: Mapping[str, list[int | str]],
-    sizes: Mapping[str, int],
-) -> Any:
-    if symbol.kind == "bool":
-        return rng.random() < 0.5
-    if symbol.name in bounds:
-        return Fraction(rng.randrange(max(1, min(length(b, sizes) for b in bounds[symbol.name]))))
-    if symbol.kind == "int":
-        reach = 40 if style in ("wide", "large") else _LARGEST_INDEX
-        return _within(symbol, Fraction(rng.randint(0 if style == "positive" else -reach // 2, reach)))
-    fine = 16 if symbol.shape else 1  # many entries: two of them rarely tie
-    match style:
-        case "positive":
-            value = Fraction(rng.randint(13 * fine, 160 * fine), 64 * fine)
-        case "unit":
-            value = Fraction(rng.randint(-63, 63), 64)
-        case "above one":
-            value = 1 + Fraction(rng.randint(1, 60), rng.choice((7, 16, 24)))
-        case "near":
-            value = rng.choice((-1, 0, 1, 1)) + Fraction(rng.randint(-16, 16), 1024)
-        case "wide":
-            value = rng.choice((-1, 1)) * Fraction(rng.randint(8, 15), 8) * Fraction(2) ** rng.randint(-9, 6)
-        case "large":
-            value = rng.choice((-1, 1)) * Fraction(rng.randint(3, 1000))
-        case _:
-            value = Fraction(rng.randint(-160 * fine, 160 * fine), 64 * fine)
-    return _within(symbol, value)
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
@@ -229,25 +207,3 @@ def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, i
         rows: list[list[Any]] = [[choose(symbol) for _ in range(i + 1)] for i in range(lengths[0])]
         return [[rows[max(i, j)][min(i, j)] for j in range(lengths[0])] for i in range(lengths[0])]
     return nested(0)
-
-
-def _index_bounds(program: Program) -> dict[str, list[int | str]]:
-    """Return for the variables that are used as positions the lengths of the axes that they index."""
-    bounds: dict[str, list[int | str]] = {}
-
-    def note(at: int, size: int | str) -> None:
-        step = program.steps[at]
-        while step.op in _THROUGH:
-            step = program.steps[step.args[0]]
-        if step.op == "symbol":
-            bounds.setdefault(step.params[0], []).append(size)
-
-    for step in program.steps:
-        if step.op in ("gather", "scatter_add"):
-            whole = program.steps[step.args[0]].shape if step.op == "gather" else step.shape
-            axes: tuple[int, ...] = step.params[0]
-            for a, axis in zip(step.args[1:], axes, strict=True):
-                note(a, whole[axis])
-        elif step.op == "one_hot":
-            note(step.args[0], step.params[0])
-    return bounds

@@ -8,11 +8,13 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from symgrad.proof.check import MOST_KERNELS, covered
+from symgrad.proof.cases import MOST_KERNELS, covered
 from symgrad.proof.evaluate import branches, values
 from symgrad.proof.field import Budget, Element, Field, Full, GiveUp, Nowhere, Poly
 from symgrad.proof.functions import Functions
+from symgrad.proof.generators import fraction
 from symgrad.proof.kernels import Contradiction, Kernels, Refine
+from symgrad.proof.limits import HIGHEST
 from symgrad.proof.merging import same
 from symgrad.proof.parts import empty, parts
 from symgrad.proof.steps import Program
@@ -46,6 +48,9 @@ class Sign:
     def holds(self, point: Mapping[str, Any]) -> bool | None:
         """Tell whether it has that sign at a point, None if that is not known."""
         if self.terms is None:
+            return None
+        longest = max((e for _, powers in self.terms for _, e in powers), default=0)
+        if longest > HIGHEST**2:
             return None
         value = sum(
             (
@@ -211,7 +216,7 @@ def _judged(
             "no proof: the difference is another number",
             excluded,
             data,
-            number=Fraction(str(number)),
+            number=fraction(number),
         )
     if F.is_zero(difference):
         return Case(outcome, "proved", excluded, data, bool(kernels.assumed))
@@ -249,6 +254,6 @@ def _terms(kernels: Functions, h: Poly) -> tuple[tuple[Fraction, tuple[tuple[str
     if any(d and kernels.meaning[p][0] != "symbol" for p, d in enumerate(degrees)):
         return None
     return tuple(
-        (Fraction(str(c)), tuple((F.names[F.capacity - 1 - p], int(e)) for p, e in enumerate(exponents) if e))
+        (fraction(c), tuple((F.names[F.capacity - 1 - p], int(e)) for p, e in enumerate(exponents) if e))
         for exponents, c in h.terms()
     )

@@ -18,6 +18,7 @@ from symgrad.proof.steps import Program
 from symgrad.proof.witness import Witness, apart, known, pairs, texts_apart
 from symgrad.verify.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verify.points import Point, points_of
+from symgrad.verify.values import shorter
 
 __all__ = ["Outcome", "refute"]
 
@@ -27,6 +28,7 @@ arb: Any = flint.arb
 _MOST = 600  # points that are tried
 _FURTHER = 240  # points in the common domain after which no more are tried
 _MOST_ENTRIES = 256  # that are looked at one by one
+_ENOUGH_DIGITS = 12  # to which values agree that are not computed once more at once
 _ENOUGH = 48  # points in the common domain after which some are tried at higher precisions
 _FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
 
@@ -156,6 +158,19 @@ class _Search:
         if not self.several(points, start, enough) and not (finer and self.finer(start)):
             self.settled = most > enough
             self.several(points, start, most)
+        self.shorten()
+
+    def shorten(self) -> None:
+        """Of a witness make one with shorter numbers, if those near it are one too."""
+        first = self.witness
+        if first is None:
+            return
+        for values in shorter(self.program, first.point, self.direction):
+            point = Point(values, first.sizes)
+            both = self.both(point, first.precision)
+            with context.workprec(first.precision):
+                if self.refuted(point, first.precision, both):
+                    return
 
     def several(self, points: Iterator[tuple[int, Point]], precision: int, enough: int) -> bool:
         """Evaluate at points until so many agree; tell whether one is a witness."""
@@ -164,6 +179,10 @@ class _Search:
             if point is None:
                 return False
             if self.look(number, point, precision):
+                return True
+            # Where magnitudes are extreme few digits are left.
+            loose = self.digits.get(number)
+            if loose is not None and loose < _ENOUGH_DIGITS and self.look(number, point, 4 * precision):
                 return True
             self.tried += 1
         return False

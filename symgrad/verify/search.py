@@ -8,6 +8,7 @@ from typing import Any
 
 from symgrad.proof.field import Element, Field, Poly, flint
 from symgrad.proof.replay import factors_to_json
+from symgrad.proof.steps import number_to_json
 
 __all__ = ["Search"]
 
@@ -53,7 +54,7 @@ class Search:
 
     def combination(self, ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
         found = _combination(ring, target, basis)
-        self.answers.append(None if found is None else [str(c) for c in found])
+        self.answers.append(None if found is None else [number_to_json(c) for c in found])
         return found
 
 

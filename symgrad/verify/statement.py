@@ -10,6 +10,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Extent, Size
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.proof.distributions import Drawn
 from symgrad.proof.steps import Program, Step, Symbol
 
 __all__ = ["program_of", "symbol_of"]
@@ -59,12 +60,21 @@ def _length(size: Size) -> int | str:
 def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symbol:
     """What a variable may be; a random one what its distribution takes."""
     declared = node.declaration
-    domain = declared.distribution.support if declared.distribution else declared.domain
+    drawn = declared.distribution
+    domain = drawn.support if drawn else declared.domain
     ends = [e if isinstance(e, (int, Fraction)) else None for e in (domain.low, domain.high)]
     low, high = (None if e is None else Fraction(e) for e in ends)
     if domain.closed and domain.kind == "int":  # 0 or 1 lies between -1 and 2
         low, high = (None if low is None else low - 1), (None if high is None else high + 1)
-    return Symbol(node.name, node.dtype, low, high, tuple(length(s) for s in node.shape), declared.symmetric)
+    return Symbol(
+        node.name,
+        node.dtype,
+        low,
+        high,
+        tuple(length(s) for s in node.shape),
+        declared.symmetric,
+        None if drawn is None else Drawn(drawn.name, tuple(map(Fraction, drawn.parameters))),
+    )
 
 
 def _static(value: Any, length: Callable[[Size], int | str]) -> Any:

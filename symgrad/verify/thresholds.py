@@ -17,6 +17,7 @@ _Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
 _LOOKED_AT = 4000  # steps that are read
 _FEW = 12
 _LARGEST = 10**30
+_FINEST = 1_024  # bits of a denominator
 _CLOSE = Fraction(1, 1024)
 _HIGHEST = 64  # exponent of a number that is computed
 _BITS = 256
@@ -26,8 +27,10 @@ def literals(program: Program) -> list[Fraction]:
     """Return the first few numbers that a program has."""
     found: dict[Fraction, None] = {}
     for step in program.steps[:_LOOKED_AT]:
-        if step.op == "number" and not isinstance(step.params[0], bool) and abs(step.params[0]) < _LARGEST:
-            found.setdefault(Fraction(step.params[0]))
+        if step.op == "number" and not isinstance(step.params[0], bool):
+            value = Fraction(step.params[0])
+            if abs(value) < _LARGEST and value.denominator.bit_length() <= _FINEST:
+                found.setdefault(value)
         if len(found) >= _FEW:
             break
     return list(found)

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from symgrad.errors import TruthValueError
+from symgrad.files import write_atomically
 from symgrad.proof.gaussian import Gaussian
+from symgrad.proof.steps import number_to_json
 
 __all__ = ["Proof", "Region", "Status", "Verdict"]
 
@@ -34,9 +36,9 @@ class Proof:
         """Write it into a file.
 
         Raises:
-            OSError: if it cannot be written.
+            FileError: if it cannot be written.
         """
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8", newline="\n")
+        write_atomically(Path(path), f"{self.to_json()}\n".encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in cast("list[Any]", value)]
     if isinstance(value, Gaussian):
         return value.to_json()
-    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+    return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
 
 
 def _short(value: Any) -> str:

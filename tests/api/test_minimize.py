@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.minimize import _READS
+from symgrad.api import searches
+from symgrad.api.searches import READS
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 
 A, B = sg.symbols("a b")
@@ -26,7 +27,7 @@ START = {"w": np.zeros((3, 1)), "c": [0.0]}
 SOLUTION = np.linalg.lstsq(np.hstack([DATA["X"], np.ones((20, 1))]), DATA["y"], rcond=None)[0]
 
 
-@pytest.mark.parametrize("method", [None, *_READS])
+@pytest.mark.parametrize("method", [None, *READS])
 def test_every_method_finds_the_valley(method: str | None) -> None:
     options: dict[str, Any] = {"tol": 1e-6, "options": {"maxiter": 20000}} if method == "cobyla" else {}
     found = sg.minimize(ROSENBROCK, [A, "b"], {"a": -1.0, "b": 1.0}, method=method, **options)
@@ -102,6 +103,57 @@ def test_options_reach_scipy() -> None:
     line = {"type": "eq", "fun": lambda v: v[0] + v[1] - 1}
     on = sg.minimize(A**2 + B**2, [A, B], {"a": 3, "b": 0}, constraints=line)
     np.testing.assert_allclose([on["a"], on["b"]], [0.5, 0.5], atol=1e-8)
+
+
+# -- many variables ----------------------------------------------------------------------------------------------
+
+
+def test_many_variables_take_no_square_matrices() -> None:
+    n = 1_000_000
+    x, t = sg.tensor("x", ("n",)), sg.tensor("t", ("n",))
+    goal = np.linspace(-1, 1, n)
+    found = sg.minimize(sg.sum((x - t) ** 2 + (x - t) ** 4), x, {"x": np.zeros(n)}, {"t": goal})
+    assert found.success
+    np.testing.assert_allclose(found["x"], goal, atol=1e-3)
+
+
+@pytest.mark.parametrize(("size", "keeps"), [(1_000, True), (1_001, False)])
+def test_the_default_keeps_a_square_matrix_for_few_variables(size: int, keeps: bool) -> None:
+    x = sg.tensor("x", ("n",))
+    found = sg.minimize(sg.sum(x**2), x, {"x": np.ones(size)})
+    assert found.success
+    assert isinstance(found.scipy.get("hess_inv"), np.ndarray) == keeps
+
+
+@pytest.mark.parametrize(
+    "method", ["bfgs", "SLSQP", "dogleg", "trust-exact", "powell", "Nelder-Mead", "COBYLA", "cobyqa"]
+)
+def test_a_method_that_needs_more_memory_than_there_is_says_so(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "memory_of_machine", lambda: 10**6)
+    x = sg.tensor("x", ("n",))
+    with pytest.raises(UsageError, match=f"{method.lower()} of 1,000 variables takes 0 GiB") as caught:
+        sg.minimize(sg.sum(x**2), x, {"x": np.ones(1_000)}, method=method)
+    assert "l-bfgs-b" in (caught.value.cure or "")
+    assert sg.minimize(sg.sum(x**2), x, {"x": np.ones(1_000)}, method="l-bfgs-b").success
+    monkeypatch.setattr(searches, "memory_of_machine", lambda: None)
+    assert searches.fitting(method.lower(), 10**6, bounds=False, constraints=False) == method.lower()
+
+
+def test_constraints_on_many_variables_have_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "memory_of_machine", lambda: 10**6)
+    x = sg.tensor("x", ("n",))
+    line = {"type": "eq", "fun": lambda v: v[0] - 1}
+    with pytest.raises(UsageError, match="slsqp of 1,000 variables") as caught:
+        sg.minimize(sg.sum(x**2), x, {"x": np.ones(1_000)}, constraints=line)
+    assert caught.value.cure == "method='trust-constr'"
+
+
+def test_the_memory_of_this_machine_is_known() -> None:
+    memory = searches.memory_of_machine()
+    assert memory is not None
+    assert 2**26 < memory < 2**60
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from symgrad.errors import (
     DeclarationError,
     DomainError,
     NotInProgramError,
+    NumberTooLargeError,
     RedefinitionError,
     SymgradError,
     UsageError,
 )
+from tests.fuzz.kind import refused
 
 X = sg.symbols("x")
 P = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
@@ -63,8 +66,8 @@ def test_polygamma_of_a_text_wants_an_order(order: str) -> None:
         (lambda: sg.compile("z"), "program['y']"),  # pyright: ignore[reportArgumentType]
         (lambda: Z + 1j, "two real formulas"),
         (lambda: Z * np.ones(3), "make arrays inputs"),
-        (lambda: Z * [1], "make arrays inputs"),
-        (lambda: Z + None, "convert it"),
+        (lambda: sg.sin(None), "convert it"),  # pyright: ignore[reportArgumentType]
+        (lambda: sg.sin(sympy.Symbol("x")), "sg.from_sympy"),  # pyright: ignore[reportArgumentType]
         (lambda: sg.grad(Z, "xx"), "did you mean 'x'"),
     ],
 )
@@ -136,7 +139,53 @@ def test_who_divides_by_an_entry_of_a_shape_is_told_what_its_number_is() -> None
     assert "sg.size('n')" in (caught.value.cure or "")
 
 
+def test_messages_write_out_what_a_terminal_would_obey() -> None:
+    for name in ("\x1b[31m", "\udcff", "\u202ex", "\r"):
+        with pytest.raises(SymgradError) as caught:
+            sg.tensor(f"x{name}", ())
+        text = str(caught.value)
+        text.encode()
+        assert name not in text
+        assert ascii(name[0])[1:-1] in text
+
+
+def test_an_input_may_be_called_as_pythons_own_argument() -> None:
+    me = sg.symbols("self")
+    assert (me**2)(self=3.0) == 9
+    assert sg.compile(me**2, [me])(self=3.0) == 9
+    n = sg.tensor("self", ("n",))
+    assert sg.compile(sg.sum(n), [n])(self=[3.0, 1]) == 4
+
+
 def test_explain_writes_shapes_as_every_message_does() -> None:
     x = sg.tensor("x", ("n",))
     with pytest.raises(SymgradError, match=r"has shape \(n,\)"):
         sg.explain(x**2, x)
+
+
+FORMS: list[Callable[[sg.Expr], object]] = [
+    str,
+    sg.Expr.latex,
+    sg.Expr.numpy_source,
+    sg.Expr.canonical,
+    sg.Expr.stable,
+    sg.compile,
+    lambda e: e(1.0),
+    lambda e: float(e.subs(x=1)),
+    lambda e: sg.equal(e, e + 1),
+    lambda e: sg.grad(e, X),
+]
+
+
+@pytest.mark.parametrize(
+    "size",
+    [7**400, 7**6000, -(7**6000), Fraction(7**6000, 3**9000), Fraction(1, 7**6000)],
+    ids=["large", "larger", "negative", "quotient", "small"],
+)
+def test_numbers_of_thousands_of_digits_are_formulas_or_refusals(size: int | Fraction) -> None:
+    for e in (size * X, sg.sin(X) ** 2 + size * sg.cos(X), X + sg.exp(size + X), X**size):
+        for form in FORMS:
+            try:
+                form(e)
+            except NumberTooLargeError as error:
+                refused(error)

@@ -87,7 +87,8 @@ def test_a_proof_that_needs_the_symmetry_says_so() -> None:
     assert own.pop() == "symmetric"
     assert check(data).status == "supported"
     own.append("positive definite")
-    assert check(data).status == "supported"
+    with pytest.raises(UsageError, match="positive definite"):
+        check(data)
 
 
 def test_a_witness_that_is_not_symmetric_refutes_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symgrad.cli import main
-from symgrad.cli.statement import statement_lines
+from symgrad.cli.checked import checked_lines
 from symgrad.cli.verdicts import EXIT
-from symgrad.proof.steps import Program, Step, Symbol, program_to_json
+from symgrad.proof.check import Checked
+from symgrad.proof.statement import statement_of
+from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.verify import batch
 from symgrad.verify.verdict import Verdict
 
@@ -91,7 +94,9 @@ def test_a_refutation_is_written_and_checked(call) -> None:
     call("verify", ROOT, "--claim", "1", "--proof", "p.json")
     done = call("check", "p.json")
     assert (done.exit_code, done.stdout.split(":")[0]) == (5, "refuted")
-    assert done.stdout.splitlines()[1:] == ["  x : real", "  d(sqrt(x**2))/dx = 1"]
+    *lines, where = done.stdout.splitlines()[1:]
+    assert lines == ["  x : real", "  d(sqrt(x**2))/dx = 1"]
+    assert re.fullmatch(r"  at x = -[0-9/]+: -1 against 1", where)
 
 
 def test_the_checker_says_what_the_proof_leaves_out(call) -> None:
@@ -111,13 +116,13 @@ def test_the_checker_says_what_the_file_claims() -> None:
         Step("constant", (), ("pi",)),
     ]
     program = Program(tuple(steps), (Symbol("s3", "real", Fraction(0), None, ("n",)),))
-    data = {"kind": "equal", "program": program_to_json(program), "a": 6, "b": 7}
-    assert statement_lines(data) == [
-        "s3 : real(0, oo)[n]",
-        "s3_ = exp(-s3)",
-        "cumsum(s3_*s3_; 0; False) + (1/2) = pi",
+    assert list(checked_lines(Checked("proved", "so", statement=statement_of(program, 6, 7)))) == [
+        "proved: so",
+        "  n : size, n >= 1",
+        "  s3 : real(0, oo)[n]",
+        "  s3_ = exp(-s3)",
+        "  cumsum(s3_*s3_, axis=0, reverse=False) + (1/2) = pi",
     ]
-    assert statement_lines({**data, "a": 8}) == statement_lines({}) == statement_lines([]) == []
 
 
 def test_a_long_claim_is_shown_in_lines(call) -> None:
@@ -125,16 +130,19 @@ def test_a_long_claim_is_shown_in_lines(call) -> None:
     call("equal", many, many, "--proof", "p.json")
     shown = call("check", "p.json").stdout.splitlines()
     assert max(map(len, shown)) < 200
-    assert len(shown) <= 61
-    assert shown[-2].strip() == "..."
+    assert len(shown) <= 64
+    assert "more definitions, which --all shows" in shown[-2]
+    whole = call("check", "p.json", "--all").stdout.splitlines()
+    assert len(whole) > len(shown) + 50
+    assert whole[-1] == shown[-1]
 
 
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
         (["check", "none.json"], 3, "none.json: No such file"),
-        (["check", "text.json"], 2, "'text.json' is not JSON"),
-        (["check", "bytes.json"], 2, "'bytes.json' is not JSON"),
+        (["check", "text.json"], 2, "this is not a proof file: it is not JSON"),
+        (["check", "bytes.json"], 2, "this is not a proof file: it is not JSON"),
         (["check", "list.json"], 2, "this is not a proof file"),
         (["verify"], 2, "there is no claim to verify"),
         (["verify", "x**2"], 2, "there is no claim to verify"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from fractions import Fraction
 from threading import Thread
 
 import pytest
 
-from symgrad.errors import RedefinitionError
+from symgrad.errors import NumberTooLargeError, RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS
@@ -332,6 +333,18 @@ def test_long_flat_texts_are_not_nested() -> None:
     assert expression("(" * 1000 + "x" + ")" * 1000) is X
 
 
+@pytest.mark.parametrize("digits", ["7", "1_", ".7", "1e7"])
+def test_a_million_digits_take_a_few_bytes_each(digits: str) -> None:
+    text = f"x + {digits}{digits[-2:] * 500_000}7" if "_" in digits else f"x + {digits}{'7' * 1_000_000}"
+    tracemalloc.start()
+    try:
+        with pytest.raises(NumberTooLargeError, match="this number is too long"):
+            parse_program(text)
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
+    finally:
+        tracemalloc.stop()
+
+
 def test_threads_read_independently() -> None:
     found: dict[int, Node | None] = {}
 
@@ -358,7 +371,11 @@ def test_leaves() -> None:
     ("text", "valid"),
     [("x", True), ("x_1", True), ("σ", True), ("x\u0304", True), ("e\u0301", False),
      ("sin", True), ("pi", False), ("and", False), ("lambda", False),
-     ("2x", False), ("", False), ("x y", False), (" x", False), ("x²", False), ("__x", False), ("x#", False)],
+     ("2x", False), ("", False), ("x y", False), (" x", False), ("x²", False), ("__x", False), ("x#", False),
+     ("x·y", False), ("ह\u093fन", False), ("℘", False), ("x\u0302_1", True)],
 )  # fmt: skip
 def test_is_name(text: str, valid: bool) -> None:
     assert is_name(text) is valid
+    if valid:  # what can be declared is printed, and must read back
+        program = parse_program(f"{text} : real\n{text}**2")
+        assert list(program.symbols) == [text]

@@ -40,7 +40,7 @@ def _work(pipe: Connection, names: Sequence[str]) -> None:
         try:
             known[name].run(seed)
         except BaseException:  # noqa: BLE001  whatever a case ends with is its result
-            pipe.send(traceback.format_exc())
+            pipe.send(traceback.format_exc().encode(errors="backslashreplace").decode())
         else:
             pipe.send(None)
 

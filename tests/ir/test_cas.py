@@ -251,6 +251,10 @@ def test_floats_are_exact_decimals() -> None:
     ]  # fmt: skip
     for value in (1 / 3, 2**53 + 2.0, 1.7976931348623157e308, 6.02214076e23):
         assert from_sympy([sympy.Float(value)]) == [number(value)]
+    # Larger than the texts that Python reads as ints.
+    assert from_sympy([sympy.Float("1e5000"), sympy.Float("1.5e-5000"), sympy.Float("0.1", 4500)]) == [
+        number(10**5000), number(Fraction(3, 2 * 10**5000)), number(Fraction(1, 10)),
+    ]  # fmt: skip
     with pytest.raises(NumberTooLargeError):
         from_sympy([sympy.Float((0, 1, 10**9, 1))])
 
@@ -358,6 +362,58 @@ def test_refusals(e: object, error: type[SymgradError], words: str) -> None:
     with pytest.raises(error, match=words) as caught:
         from_sympy([e])
     assert caught.value.cure or error is RedefinitionError
+
+
+def raw(cls: type, *args: object) -> Any:
+    """An object as a constructor would never make it."""
+    return sympy.Basic.__new__(cls, *args)
+
+
+def within_itself() -> Any:
+    e = raw(sympy.sin, SX)
+    e._args = (e,)
+    return e
+
+
+def over_zero() -> Any:
+    e = raw(sympy.Rational)
+    e.p, e.q = 1, 0
+    return e
+
+
+def of_infinity() -> Any:
+    e = raw(sympy.Float)
+    e._mpf_, e._prec = mpmath.libmp.finf, 53
+    return e
+
+
+PAIR = sympy.functions.elementary.piecewise.ExprCondPair
+
+
+@pytest.mark.parametrize(
+    "e",
+    [
+        *(raw(cls) for cls in (sympy.Add, sympy.Mul, sympy.Max, sympy.And, sympy.Xor, sympy.Piecewise, sympy.sin)),
+        *(raw(cls) for cls in (sympy.Float, sympy.Integer, sympy.Rational, sympy.Symbol, sympy.Equivalent)),
+        *(raw(cls, SX) for cls in (sympy.Pow, sympy.Piecewise, sympy.ITE, sympy.Mod, sympy.beta, sympy.expint)),
+        *(raw(cls, SX, SY, SX) for cls in (sympy.Pow, sympy.sin, sympy.Implies, sympy.Lt, sympy.zeta)),
+        raw(sympy.UnevaluatedExpr, SX, SY),
+        raw(sympy.polygamma, SX),
+        raw(sympy.Piecewise, raw(PAIR, SX)),
+        raw(sympy.Piecewise, sympy.Tuple(SX, sympy.true)),
+        raw(sympy.Add, SX, "y"),
+        raw(sympy.Add, SX, sympy.sin),
+        raw(sympy.sin, sympy.Tuple(SX, SY)),
+        over_zero(),
+        within_itself(),
+        of_infinity(),
+    ],
+    ids=lambda e: type(e).__name__,
+)  # fmt: skip
+def test_malformed_trees_are_refused(e: Any) -> None:
+    with pytest.raises((UsageError, UnsupportedError)) as caught:
+        from_sympy([SX, e])
+    assert caught.value.cure
 
 
 def test_unknown_domain() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from symgrad.errors import RedefinitionError
 from symgrad.frontend.lexer import NESTING
 from symgrad.frontend.text import parse_expression, parse_program
+from symgrad.ir.exact import DIGITS
 from symgrad.ir.graph import CONSTANTS, NUMBER, Node, constant, number, symbol, truth
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.printer import ONE_LINE, expression_text, number_text, program_text, str_text
@@ -143,11 +144,22 @@ def test_numbers_read_back(value: Fraction | int) -> None:
     assert read(number_text(value)) is number(value)
 
 
-def test_numbers_beyond_the_conversion_limit() -> None:
-    value = 7 * 10**9000 + 13
-    text = number_text(value)
-    assert len(text) == 9001
-    assert (text[0], text[-3:], set(text[1:-2])) == ("7", "013", {"0"})
+@pytest.mark.parametrize(
+    "value",
+    [
+        10**DIGITS - 1,
+        -(10**DIGITS) + 1,
+        Fraction(10**DIGITS - 1, 10**DIGITS - 3),
+        Fraction(1, 10 ** (DIGITS - 1)),
+        Fraction(1234, 10 ** (DIGITS - 1)),
+        Fraction(10**DIGITS - 1, 10 ** (DIGITS // 2)),
+        Fraction(1, 2**13_000),  # 13,000 decimals, and so written as a quotient
+        Fraction(3**8_000, 2**13_000),
+    ],
+    ids=lambda value: "number",
+)
+def test_the_longest_numbers_read_back(value: int | Fraction) -> None:
+    assert read(number_text(value)) is number(value)
 
 
 def test_names() -> None:

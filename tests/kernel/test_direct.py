@@ -24,6 +24,11 @@ def compiled(**options: Any) -> Any:
     return kernel
 
 
+def direct(kernel: Any) -> Any:
+    """The direct call, or what makes it."""
+    return kernel._direct or kernel._first
+
+
 def same(found: Any, expected: Any) -> None:
     for a, b in zip(found, expected, strict=True):
         assert a.dtype == b.dtype
@@ -49,7 +54,7 @@ def test_plain_arguments_take_the_direct_way_and_others_are_declined() -> None:
     kernel = compiled()
     x, u, outs = draw(6), draw(6), tuple(np.empty(6) for _ in range(3))
     kernel(x, u)
-    call, memory = kernel._direct, draw(12)
+    call, memory = direct(kernel), draw(12)
     for arguments in [(x, u), (x, 2.0), (np.float64(2), u), (1.0, 2.0), (x[::-1], u), (draw(18)[::3], u)]:
         assert call(arguments, outs) is outs
         same(outs, kernel.ufunc(*arguments, out=tuple(np.empty(6) for _ in range(3))))
@@ -97,14 +102,14 @@ def test_arrays_of_one_axis_may_have_any_stride(dtype: str, size: int) -> None:
         expected = kernel.ufunc(x, u)
         backwards, spread = np.zeros(size, dtype), np.zeros((size, 3), dtype)
         outs = (backwards[::-1], spread[:, 1], np.zeros(size, dtype))
-        assert kernel._direct((x, u), outs) is outs
+        assert direct(kernel)((x, u), outs) is outs
         same(outs, expected)
         assert not spread[:, ::2].any()
         same(kernel(x, u), expected)
     x, u = many[::-3].copy()[::-1], draw(size, dtype)
     expected = kernel.ufunc(x, u)
     outs = (x, np.zeros(size, dtype), np.zeros(size, dtype))
-    assert kernel._direct((x, u), outs) is outs
+    assert direct(kernel)((x, u), outs) is outs
     same(outs, expected)
 
 
@@ -124,7 +129,7 @@ def test_what_is_left_over_behind_whole_vectors_is_computed_as_a_vector_of_the_l
             # In one place with an input, of which the last are computed twice; and nothing is written beside.
             memory[0, 1:-1] = x
             outs = (memory[0, 1:-1], flags[1:-1], memory[1, 1:-1])
-            assert kernel._direct((memory[0, 1:-1], second), outs) is outs
+            assert direct(kernel)((memory[0, 1:-1], second), outs) is outs
             same(outs, expected)
             outs = (memory[1, 1:-1], flags[1:-1], memory[2, 1:-1])
             assert kernel(x, second, out=outs) is outs
@@ -134,7 +139,7 @@ def test_what_is_left_over_behind_whole_vectors_is_computed_as_a_vector_of_the_l
     for size in sizes[::5]:  # what is not contiguous is left to the loop
         x, u, wide = draw(size, dtype), draw((size, 3), dtype)[:, 1], np.zeros((3, size, 2), dtype)
         outs = (wide[0, :, 0], np.zeros(size, bool), wide[2, :, 1])
-        assert kernel._direct((x, u), outs) is outs
+        assert direct(kernel)((x, u), outs) is outs
         same(outs, kernel.ufunc(x, u))
 
 
@@ -171,23 +176,23 @@ def test_many_inputs_and_outputs_in_any_order_and_place() -> None:
         place = rng.permutation(28)
         given, outs = tuple(memory[place[:9]]), tuple(memory[k] for k in place[9:])
         expected = kernel.ufunc(*given)
-        assert kernel._direct(given, outs) is outs
+        assert direct(kernel)(given, outs) is outs
         same(outs, expected)
         flat = memory.ravel()
         first, second = rng.choice(19, 2, replace=False)
         doubled = [*outs]
         doubled[first] = outs[second]
-        assert kernel._direct(given, tuple(doubled)) is None
+        assert direct(kernel)(given, tuple(doubled)) is None
         start = size * int(place[9 + second]) + int(rng.choice([-1, 1]))
         shifted = [*outs]
         shifted[first] = flat[max(start, 1) : max(start, 1) + size]
         if shifted[first].size == size:
             before = memory.copy()
-            assert kernel._direct(given, tuple(shifted)) is None
+            assert direct(kernel)(given, tuple(shifted)) is None
             np.testing.assert_array_equal(memory, before)
         in_place = tuple(given[3] if k == first else out for k, out in enumerate(outs))
         expected = kernel.ufunc(*given)
-        assert kernel._direct(given, in_place) is in_place
+        assert direct(kernel)(given, in_place) is in_place
         same(in_place, expected)
 
 
@@ -222,7 +227,7 @@ def test_one_output_is_returned_as_the_array_that_was_given() -> None:
     for _ in range(2):
         assert kernel(x, x, out=(out,)) is out
         assert kernel(x, x, out=out) is out
-    assert kernel._direct((x, x), out) is kernel._direct((x, x), (out,)) is out
+    assert direct(kernel)((x, x), out) is direct(kernel)((x, x), (out,)) is out
 
 
 def test_an_output_that_numpy_warns_of_is_left_to_numpy() -> None:
@@ -304,8 +309,8 @@ def test_the_shared_objects_keep_their_reference_counts() -> None:
     before = [sys.getrefcount(o) for o in (x, u, *outs)]
     for _ in range(100):
         kernel(x, u, out=outs)
-        assert kernel._direct((x, u), outs[:2]) is None
-        assert kernel._direct((x, u), outs) is outs
+        assert direct(kernel)((x, u), outs[:2]) is None
+        assert direct(kernel)((x, u), outs) is outs
     assert [sys.getrefcount(o) for o in (x, u, *outs)] == before
 
 

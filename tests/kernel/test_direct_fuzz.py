@@ -146,7 +146,7 @@ class Case:
 def test_odd_arguments(dtype: str, outputs: list[Any]) -> None:
     kernel: Any = sg.compile(outputs, inputs=[X, U], dtype=dtype)
     plain: Any = sg.compile(outputs, inputs=[X, U], dtype=dtype)
-    plain._direct = None
+    plain._plain = False
     ones = np.ones(2, dtype)
     for _ in range(2):
         kernel(ones, ones)

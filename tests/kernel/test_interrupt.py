@@ -87,3 +87,57 @@ def test_interrupts_at_many_moments():
     code = _CODE.replace("ROUNDS", "12")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "True 0\n"), done.stdout[-2000:] + done.stderr[-2000:]
+
+
+_LONG = """
+import signal, time
+import numpy as np, symgrad as sg
+
+def interrupt(signum, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+for y in PROGRAMS:
+    p = sg.parse("x : real; v : real[n]; y = " + y.replace("LONG", str(2**45)))
+    inputs = ["x", "v"] if "x" in y else []
+    kernel = sg.compile(p["y"], inputs, threads=1)
+    given = (np.full(BATCH, 1.5), np.linspace(0, 1, 30_000)) if inputs else ()
+    out = np.zeros(BATCH) if inputs and "axis" not in y else None
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    begun = time.perf_counter()
+    try:
+        kernel(*given, out=out) if out is not None else kernel(*given)
+        print(y, "ended")
+    except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        took = time.perf_counter() - begun
+        if took > 20:
+            print(y, took)
+    if inputs:  # the next call is whole
+        few = np.full(BATCH, 1.5), np.linspace(0, 1, 7)
+        assert "LONG" in y or np.allclose(kernel(*few), p["y"](x=1.5, v=few[1]), rtol=1e-12)
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer here")
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_kernels_that_would_take_hours(batch):
+    """Loops over values that are nowhere in memory: of one axis and several, in blocks, along rows, without a ufunc."""
+    programs = [
+        "sum(zeros(LONG) + x)",
+        "max(zeros(LONG) + x)",
+        "prod(ones(LONG)*x)",
+        "argmax(zeros(LONG) + x)",
+        "sum(softmax(zeros(LONG) + x))",
+        "sum(arange(LONG)*0.5)",
+        "sum(zeros((LONG, 3)) + x)",
+        "sum(zeros((3, LONG)) + x)",
+        "sum(zeros((LONG, 3)) + x, axis=0)",
+        "x*sum(exp(-(v[:, None, None] - v[None, :, None])**2)*v[None, None, :])",
+        "x*sum(abs(v[:, None, None] - v[None, :, None] + v[None, None, :]), axis=(1, 2))",
+        "x*max(abs(v[:, None, None] - v[None, :, None] + v[None, None, :]))",
+    ]
+    code = _LONG.replace("PROGRAMS", repr(programs)).replace("BATCH", repr(batch))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stdout[-2000:] + done.stderr[-2000:]

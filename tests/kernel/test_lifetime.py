@@ -72,6 +72,39 @@ def test_an_array_kernel_frees_its_code():
     assert live_engines() == before
 
 
+@pytest.mark.parametrize("calls", range(4))
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [op("mul", x, u)],
+        [op("add", x, number(k)) for k in range(80)],
+        [mean(y)],
+        [mean(op("add", y, number(k))) for k in range(80)],
+    ],
+    ids=["ufunc", "no ufunc", "arrays", "arrays without a ufunc"],
+)
+def test_code_goes_with_the_last_reference(outputs, calls):
+    """The collector of cycles, which comes when it likes, has nothing to do: a loop of kernels has one at a time."""
+
+    def called() -> Any:
+        kernel = compile_nodes(outputs)
+        for _ in range(calls):
+            kernel(*[np.ones(5)] * len(kernel.inputs))
+        return kernel
+
+    called()  # and what it shares with others stays
+    gc.collect()
+    gc.disable()
+    try:
+        before = live_engines()
+        kernel = called()
+        assert live_engines() > before
+        del kernel
+        assert live_engines() == before
+    finally:
+        gc.enable()
+
+
 def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 from collections.abc import Callable, Sequence
-from ctypes import CDLL, POINTER, c_double, c_long
+from ctypes import CDLL, POINTER, c_double, c_int64
 from pathlib import Path
 
 import numpy as np
@@ -258,7 +258,7 @@ def test_an_object_file_has_the_loops_too(tmp_path: Path) -> None:
     made = np.empty((2, 19))
     pointer = POINTER(c_double)
     at = [a.ctypes.data_as(pointer) for a in (*given, *made)]
-    function(*at[:3], c_long(19), *at[3:])
+    function(*at[:3], c_int64(19), *at[3:])
     check_same(list(made), k(*given))
 
 

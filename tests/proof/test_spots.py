@@ -6,10 +6,15 @@ import json
 
 import pytest
 
+import symgrad as sg
+from symgrad.frontend.text import parse_program
 from symgrad.proof import evaluate
+from symgrad.proof.branches import Branches
 from symgrad.proof.check import check
-from symgrad.proof.spots import contradicted
+from symgrad.proof.complex_meaning import stated, with_complex
+from symgrad.proof.spots import contradicted, contradicted_at_complex
 from symgrad.verify.decide import decide
+from symgrad.verify.statement import program_of
 from tests.verify.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
 
 
@@ -47,3 +52,37 @@ def test_a_mistake_in_a_table_of_the_checker_makes_no_proof(monkeypatch):
     found = check(data)
     assert found.status == "supported"
     assert "a point of the checker's own" in found.why
+
+
+def test_nor_one_about_complex_numbers(monkeypatch):
+    claim = sg.equal("z*cos(z)", "z*(exp(sqrt(-1)*z) + exp(-sqrt(-1)*z))/2", domain="complex")
+    assert claim.proof is not None
+    data = json.loads(claim.proof.to_json())
+    assert check(data).status == "proved"
+    (step,) = [s for s in data["program"]["steps"] if s[0] == "cos"]
+    step[0] = "sin"
+    data["sample"]["point"]["z"] = "0"  # where the two are the same
+    assert check(data).status == "supported"
+    monkeypatch.setattr(Branches, "sin", Branches.cos)
+    found = check(data)
+    assert found.status == "supported"
+    assert "a complex point of the checker's own" in found.why
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "true"),
+    [
+        ("sqrt(z)*sqrt(w)", "sqrt(z*w)", False),
+        ("log(z*w)", "log(z) + log(w)", False),
+        ("log(exp(z))", "z", False),
+        ("sqrt(z**2)", "z", False),
+        ("sqrt(z - 1)*sqrt(z + 1)", "sqrt(z**2 - 1)", False),
+        ("sqrt(1 - z)*sqrt(1 + z)", "sqrt(1 - z**2)", True),
+        ("exp(z + w)", "exp(z)*exp(w)", True),
+        ("acosh(z)", "log(z + sqrt(z + 1)*sqrt(z - 1))", True),
+    ],
+)
+def test_complex_points_are_in_all_quadrants(a, b, true):
+    text = parse_program(f"z, w : real\na = {a}\nb = {b}")
+    program, (i, j) = program_of([text["a"], text["b"]])
+    assert contradicted_at_complex(stated(with_complex(program, ["z", "w"]), i, j)) is not true

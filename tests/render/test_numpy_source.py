@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import symgrad.ops  # noqa: F401  (registers the ops)
+import symgrad as sg
+import symgrad.ops
 from symgrad.errors import NumberTooLargeError, UsageError
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, as_node, constant, number, symbol
@@ -214,10 +215,27 @@ def test_hostile_sizes_stay_in_the_docstring() -> None:
     same_bits(run(numpy_source(hostile), [1.0]), [1.0])
 
 
-@pytest.mark.parametrize("name", ["class", "np", "special"])
+@pytest.mark.parametrize(
+    "name", ["class", "np", "special", "scipy", "range", "max", "_pow", "ﬁ", "__debug__", "\udcff", 3]
+)
 def test_reserved_function_names(name: str) -> None:
     with pytest.raises(UsageError):
-        numpy_source(x, name=name)
+        numpy_source(f("pow", x, y), name=name)
+
+
+def test_a_name_is_reserved_where_the_source_needs_it() -> None:
+    assert run(numpy_source(x, name="_pow"), 2.0, name="_pow") == 2
+
+
+def test_arguments_do_not_hide_what_the_source_calls() -> None:
+    a, b = (sg.tensor(name, ("n", "n")) for name in ("scipy", "np"))
+    value = np.array([[0.0, 1], [0, 0]])
+    found = run(sg.expm(a + b).numpy_source(), value, value)
+    np.testing.assert_allclose(found, [[1, 2], [0, 1]])
+    most = sg.tensor("max", ("n",))
+    padded = sg.concatenate([most, sg.zeros(most[3:].shape)])
+    assert "max(" in padded.numpy_source()
+    assert run(padded.numpy_source(), np.arange(5.0)).tolist() == [0, 1, 2, 3, 4, 0, 0]
 
 
 def test_a_long_chain_is_text_that_python_reads() -> None:

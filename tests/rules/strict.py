@@ -55,6 +55,9 @@ def _apply(node: Node, args: list[Any]) -> Any:
         _refuse_near(name, args)
     if name == "pow":
         _refuse_near("floor", args[1:])
+    elif node.op.domain is not None and name != "div":
+        for arg in args:
+            _refuse_near("floor", [arg])  # where domains end
     try:
         value = node.op.reference(MP, *node.params, *args)
     except (ZeroDivisionError, ValueError):
@@ -66,6 +69,8 @@ def _apply(node: Node, args: list[Any]) -> Any:
     if isinstance(value, MP.mpc):
         return None
     value = MP.mpf(value)
+    if name == "add" and 0 < abs(value) < _NEAR * max(abs(a) for a in args):
+        raise Unclear  # all digits cancelled
     return value if MP.isfinite(value) else None
 
 

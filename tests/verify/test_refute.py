@@ -16,7 +16,7 @@ from symgrad.frontend.text import parse_program
 from symgrad.proof.balls import inside
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.steps import Program, Step, Symbol
-from symgrad.proof.witness import Witness, check_witness
+from symgrad.proof.witness import Witness, values_apart
 from symgrad.verify.points import points_of
 from symgrad.verify.refute import Outcome, refute
 from symgrad.verify.statement import program_of
@@ -34,7 +34,7 @@ def search(a: str, b: str, declarations: str = "x : real", **options: Any) -> Ou
     outcome = refute(program, i, j, deadline=time.monotonic() + 20, **options)
     assert not outcome.out_of_time
     if outcome.witness is not None:
-        assert check_witness(program, i, j, outcome.witness)
+        assert values_apart(program, i, j, outcome.witness)
     for point in outcome.points:
         assert inside(program, point.values, point.sizes)
     return outcome
@@ -47,7 +47,7 @@ def claim(y: str, wrt: str, derivative: str, declarations: str = "x : real") -> 
     made, a, b, direction = derivative_claim(program, i, wrt, j)
     outcome = refute(made, a, b, strict=wrt, defined=[i], direction=direction)
     if outcome.witness is not None:
-        assert check_witness(made, a, b, outcome.witness, strict=wrt, defined=[i])
+        assert values_apart(made, a, b, outcome.witness, strict=wrt, defined=[i])
     return outcome
 
 
@@ -241,20 +241,20 @@ def test_the_checker_refuses_what_is_no_witness() -> None:
     program, a, b = stated("sqrt(x**2)", "x", "x : real(-1, 1)")
     good = refute(program, a, b).witness
     assert good is not None
-    assert check_witness(program, a, b, good)
+    assert values_apart(program, a, b, good)
     elsewhere: list[Witness] = [
         replace(good, point={"x": Fraction(1, 2)}),
         replace(good, point={"x": Fraction(-2)}),
         replace(good, point={}),
         replace(good, index=(0,)),
     ]
-    assert not any(check_witness(program, a, b, w) for w in elsewhere)
+    assert not any(values_apart(program, a, b, w) for w in elsewhere)
     undefined, a, b = stated("log(x)", "x")
-    assert not check_witness(undefined, a, b, Witness({"x": Fraction(-1)}, {}, 64, (), "0", "1"))
+    assert not values_apart(undefined, a, b, Witness({"x": Fraction(-1)}, {}, 64, (), "0", "1"))
     kink, a, b = stated("where(x >= 0, 1, 0)", "0")
     tie = Witness({"x": Fraction(0)}, {}, 64, (), "1", "0")
-    assert check_witness(kink, a, b, tie)
-    assert not check_witness(kink, a, b, tie, strict="x")
+    assert values_apart(kink, a, b, tie)
+    assert not values_apart(kink, a, b, tie, strict="x")
 
 
 def test_a_hundred_thousand_steps_in_seconds() -> None:

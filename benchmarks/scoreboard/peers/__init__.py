@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 __all__ = [
-    "BETTER",
     "FAST",
     "OURS",
     "PEERS",
+    "QUICK",
     "SYMGRAD",
     "Bind",
     "Peer",
@@ -35,12 +35,14 @@ class Run:
     """A kernel with its inputs.
 
     Attributes:
-        call: computes everything once.
-        outputs: what `call` returned, as arrays in the order of the workload.
+        fresh: computes everything once, and returns it in arrays that it makes.
+        outputs: what `fresh` or `given` returned, as arrays in the order of the workload.
+        given: the same into arrays that were made before, for peers that can be given them.
     """
 
-    call: Callable[[], Any]
+    fresh: Callable[[], Any]
     outputs: Callable[[Any], Any]
+    given: Callable[[], Any] | None = None
 
 
 Bind: TypeAlias = "Callable[[Any], Run]"
@@ -72,26 +74,40 @@ class Peer:
     threads: str = ""
 
 
-SYMGRAD, FAST = "symgrad", "symgrad-fast"
-OURS = (SYMGRAD, FAST)
-BETTER = "better"
-"""Its variant that compiles better code at once, to which it changes by itself when that pays."""
+SYMGRAD, QUICK, FAST = "symgrad", "symgrad-quick", "symgrad-fast"
+OURS = (SYMGRAD, QUICK, FAST)
 
-_REVERSE = "a loop over prange, written out by reverse accumulation, or by hand (W1, W2)"
+_REVERSE = "a loop by hand (W1, W2), or over prange and written out by reverse accumulation"
 _HEYOKA = "set_nthreads"
 _PARALLEL = "parallel=True"
 _MAPPED = 'map(points, "thread", threads)'
 _BLAS = "those of its BLAS"
 
 PEERS: Mapping[str, Peer] = {
-    SYMGRAD: Peer("symgrad", "by_symgrad", ("llvmlite",), "symgrad", threads="compile(threads=...)"),
+    SYMGRAD: Peer(
+        "symgrad",
+        "by_symgrad",
+        ("llvmlite",),
+        "symgrad",
+        note='effort="high": better code at once',
+        threads="compile(threads=...)",
+    ),
+    QUICK: Peer(
+        "symgrad, quick code",
+        "by_symgrad",
+        ("llvmlite",),
+        "symgrad",
+        "quick",
+        note="as compiled at first, and kept: by default better code takes over when it pays",
+        threads="compile(threads=...)",
+    ),
     FAST: Peer(
         "symgrad, fast",
         "by_symgrad",
         ("llvmlite",),
         "symgrad",
         "fast",
-        note='accuracy="fast": may reorder; 4 ulp',
+        note='effort="high", accuracy="fast": may reorder; 4 ulp',
         threads="compile(threads=...)",
     ),
     "numpy": Peer(
@@ -176,7 +192,8 @@ PEERS: Mapping[str, Peer] = {
         "by_jax",
         ("jax",),
         "jax",
-        note="grad of sums over the points, under jit",
+        note="under jit: jacfwd vmapped over the points; one partial and higher orders by grad of sums over them; "
+        "NPROC is the number of threads, and XLA_FLAGS is empty",
         threads="those of XLA",
     ),
     "torch": Peer(
@@ -190,7 +207,7 @@ PEERS: Mapping[str, Peer] = {
         "",
         # The compiler runs in processes that its own waits for, so that their time is counted.
         {"TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"},
-        note="what eager autograd does, by torch.compile, which needs a C++ compiler",
+        note="formulas: what eager autograd does, by torch.compile; arrays: torch.compile of torch.func's gradients",
         threads="set_num_threads",
     ),
     "pytensor": Peer(

@@ -17,14 +17,22 @@ def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind: 
         raise UnableError("only where memory may be the limit: as many arrays are read as are written")
 
     def bind(inputs: Any) -> Run:
-        given = [x.copy() for x in inputs]
-        out = [np.empty_like(x) for x in given]
+        columns = [x.copy() for x in inputs]
+        own = [np.empty_like(x) for x in columns]
+        into: list[Any] = []
 
         def copied(part: slice) -> None:
-            for x, o in zip(given, out, strict=True):
+            for x, o in zip(columns, into, strict=True):
                 np.copyto(o[part], x[part])
 
-        parts = pieces(inputs.shape[1], threads)
-        return Run(side_by_side([partial(copied, part) for part in parts]), lambda _: ())
+        everything = side_by_side([partial(copied, part) for part in pieces(inputs.shape[1], threads)])
+
+        def to(made: list[Any]) -> list[Any]:
+            into[:] = made
+            everything()
+            into.clear()
+            return made
+
+        return Run(lambda: to([np.empty_like(x) for x in columns]), lambda _: (), lambda: to(own))
 
     return bind

@@ -45,20 +45,31 @@ def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind: 
     groups = [g for g in GROUPS if len(g[0][0]) + len(g[0][1]) <= workload.order]
     columns = {tuple(d + i): (g, c) for g, group in enumerate(groups) for c, (d, i) in enumerate(group)}
 
+    def new(points: int) -> list[Any]:
+        return [np.empty((points, len(group))) for group in groups]
+
     def bind(inputs: Any) -> Run:
         points = inputs.shape[1]
         rho, sigma = np.ascontiguousarray(inputs[:2].T), np.ascontiguousarray(inputs[2:].T)
-        out = [np.empty((points, len(group))) for group in groups]
-        calls: list[Any] = []
-        for part in pieces(points, threads):  # ctypes releases the interpreter's lock in each
-            arguments = [ctypes.c_void_p(a[part].ctypes.data) for a in (rho, sigma, *out)]
-            calls.append(partial(function, functional, ctypes.c_size_t(part.stop - part.start), *arguments))
+        own = new(points)
+        into: list[Any] = []
 
-        def outputs() -> list[Any]:
+        def computed(part: slice) -> None:  # ctypes releases the interpreter's lock in each
+            arguments = [ctypes.c_void_p(a[part].ctypes.data) for a in (rho, sigma, *into)]
+            function(functional, ctypes.c_size_t(part.stop - part.start), *arguments)
+
+        everything = side_by_side([partial(computed, part) for part in pieces(points, threads)])
+
+        def to(out: list[Any]) -> list[Any]:
+            into[:] = out
+            everything()
+            into.clear()
+            return out
+
+        def outputs(out: list[Any]) -> list[Any]:
             values = [out[g][:, c] for g, c in (columns[index] for _, index in workload.outputs)]
             return [values[0] * (inputs[0] + inputs[1]), *values[1:]]  # its energy is one per particle
 
-        held = (rho, sigma)
-        return Run(side_by_side(calls), lambda _, held=held: outputs())
+        return Run(lambda: to(new(points)), outputs, lambda: to(own))
 
     return bind

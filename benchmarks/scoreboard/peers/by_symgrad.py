@@ -6,42 +6,46 @@ import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import symgrad as sg
-from benchmarks.scoreboard.peers import Bind, Run
+from benchmarks.scoreboard.peers import Bind, Run, UnableError
 from benchmarks.scoreboard.pointwise import Pointwise, pbe
 from benchmarks.scoreboard.programs import Program
 
-# What symgrad imports when it is first needed is not a part of compiling: peers have imported themselves too.
-for _name in ("parse", "symbols", "sin", "grad", "derivatives", "compile"):
-    getattr(sg, _name)
-for _name in (
-    "frontend.text",
-    "rules.pipeline",
-    "rules.samples",
-    "kernel.compile",
-    "kernel.array_kernel",
-    "llvm.jit",
-):
-    import_module(f"symgrad.{_name}")
-
 # Seconds of the last preparation: reading or building the formula, deriving, compiling.
 PHASES: dict[str, float] = {}
+_NEVER = 2**62
 
 
 def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
+    quick = variant == "quick"
     made = partial(
-        sg.compile,
+        _quick if quick else sg.compile,
         threads=threads,
-        effort="auto" if not variant else "high",
+        effort="auto" if quick else "high",
         accuracy="fast" if variant == "fast" else "high",
     )
-    return _pointwise(workload, made) if isinstance(workload, Pointwise) else _program(workload, made)
+    if isinstance(workload, Pointwise):
+        return _pointwise(workload, made)
+    if quick:
+        raise UnableError("array programs are compiled to better code at once")
+    return _program(workload, made)
+
+
+def _quick(*arguments: Any, **options: Any) -> sg.Kernel:
+    """Return a kernel whose quick code is not replaced, however often it is called."""
+    from symgrad.lower.limits import better_pays_from
+
+    with patch("symgrad.llvm.code.better_pays_from", lambda plan: better_pays_from(plan) and _NEVER):
+        kernel = sg.compile(*arguments, **options)
+    if not kernel.quick:
+        raise UnableError("what repeats itself is compiled to better code at once")
+    return kernel
 
 
 def _read(workload: Pointwise) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -74,7 +78,7 @@ def _pointwise(workload: Pointwise, made: Callable[..., sg.Kernel]) -> Bind:
     def bind(inputs: Any) -> Run:
         given = tuple(inputs)
         out = tuple(np.empty((len(outputs), inputs.shape[1])))
-        return Run(lambda: kernel(*given, out=out), lambda found: found)
+        return Run(lambda: kernel(*given), lambda found: found, lambda: kernel(*given, out=out))
 
     return bind
 
@@ -91,7 +95,8 @@ def _program(workload: Program, made: Callable[..., sg.Kernel]) -> Bind:
 
     def bind(arrays: Any) -> Run:
         given = tuple(arrays[str(i)] for i in program.inputs)
-        return Run(lambda: kernel(*given), lambda found: found)
+        out = (np.empty(()), *(np.empty_like(arrays[n]) for n in workload.wrt))
+        return Run(lambda: kernel(*given), lambda found: found, lambda: kernel(*given, out=out))
 
     return bind
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from sys import maxsize
+from typing import Any, SupportsInt
 
 from mpmath import libmp as typed_libmp
 
@@ -29,10 +31,27 @@ __all__ = ["from_sympy"]
 _libmp: Any = typed_libmp
 _AppliedUndef: Any = sympy.core.function.AppliedUndef
 _BooleanFunction: Any = sympy.logic.boolalg.BooleanFunction
+_ExprCondPair: Any = sympy.functions.elementary.piecewise.ExprCondPair
+
+
+def _malformed(e: Any, why: str) -> UsageError:
+    return UsageError(
+        f"SymPy's {type(e).__name__} {why}",
+        expected="expressions as SymPy's own functions and operators make them",
+        cure=f"make it by calling {type(e).__name__}(...)",
+    )
+
+
+def _attribute(e: Any, name: str, kind: type) -> Any:
+    """Return an attribute that every object of a class has, if its constructor made it."""
+    value = getattr(e, name, None)
+    if not isinstance(value, kind):
+        raise _malformed(e, "was not made by its constructor")
+    return value
 
 
 def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration | str]) -> Node:
-    name: str = e.name
+    name = _attribute(e, "name", str)
     if not is_name(name):
         raise DeclarationError(
             f"{name!r} cannot name a symbol",
@@ -65,15 +84,18 @@ def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration 
 
 def _exact(value: Any) -> Fraction:
     """Return the shortest decimal that reads back as a Float of its precision."""
-    mpf, precision = value._mpf_, value._prec
+    mpf, precision = _attribute(value, "_mpf_", tuple), _attribute(value, "_prec", int)
+    if not mpf[1] and mpf[2]:
+        raise UnsupportedError("a float is not finite", cure="leave out what is not finite")
     if abs(mpf[2]) > _LARGEST_EXPONENT:
         raise NumberTooLargeError("a float has an exponent too large to write out", cure="keep it symbolic")
     digits: int = _libmp.prec_to_dps(precision)
-    text: str = _libmp.to_str(mpf, digits)
-    while _libmp.from_str(text, precision, "n") != mpf:
+    while True:
+        # Through Decimal: Python's int reads texts of up to 4,300 digits.
+        exact = Fraction(Decimal(_libmp.to_str(mpf, digits)))
+        if _libmp.from_rational(exact.numerator, exact.denominator, precision, "n") == mpf:
+            return exact
         digits += 1
-        text = _libmp.to_str(mpf, digits)
-    return Fraction(text)
 
 
 _LARGEST_EXPONENT = 20_000  # of two; doubles end at 1024, quadruple precision at 16384
@@ -115,7 +137,7 @@ def _read_piecewise(e: Any, args: list[Node]) -> Node:
 
 
 def _read_polygamma(_e: Any, args: list[Node]) -> Node:
-    if not (args[0].is_number() and isinstance(args[0].value, int) and args[0].value >= 0):
+    if not (args[0].is_number() and isinstance(args[0].value, int) and 0 <= args[0].value <= maxsize):
         raise UnsupportedError(
             "polygamma has no order known to be 0, 1, 2, ...", cure="give its first argument as a number"
         )
@@ -148,27 +170,38 @@ def _either(condition: Node, a: Node, b: Node) -> Node:
 
 _WRITTEN = ("Li", "Mod", "beta", "binomial", "catalan", "elliptic_e", "erf2", "factorial", "ff", "rf", "zeta")
 
-_READ: dict[Any, Callable[[Any, list[Node]], Node]] = {
-    sympy.Add: _chained("add"),
-    sympy.Mul: _read_product,
-    sympy.Pow: _read_power,
-    sympy.Piecewise: _read_piecewise,
-    sympy.UnevaluatedExpr: lambda e, args: args[0],
-    sympy.Max: _chained("maximum"),
-    sympy.Min: _chained("minimum"),
-    sympy.And: _chained("and_"),
-    sympy.Or: _chained("or_"),
-    sympy.Xor: _chained("xor"),
-    sympy.ITE: lambda e, args: _either(*args),
-    sympy.Implies: lambda e, args: OPS["or_"](_not(args[0]), args[1]),
-    sympy.Equivalent: lambda e, args: reduce(OPS["and_"], [_not(OPS["xor"](args[0], a)) for a in args[1:]]),
-    sympy.polygamma: _read_polygamma,
-    sympy.expint: _read_expint,
-    **{getattr(sympy, name): _read_written(name) for name in _WRITTEN},
-    sympy.erfcinv: lambda e, args: OPS["erfcinv"](args[0]),
-    sympy.loggamma: lambda e, args: OPS["lgamma"](args[0]),
+
+def _counts(name: str) -> Container[int]:
+    op = {OPS[name].arity} if name in OPS else set[int]()
+    return op | {len(how.parameters) for how in WRITTEN[name]}
+
+
+_SOME = range(1, maxsize)
+
+_READ: dict[Any, tuple[Container[int], Callable[[Any, list[Node]], Node]]] = {
+    sympy.Add: (_SOME, _chained("add")),
+    sympy.Mul: (_SOME, _read_product),
+    sympy.Pow: ({2}, _read_power),
+    sympy.Piecewise: (_SOME, _read_piecewise),
+    sympy.UnevaluatedExpr: ({1}, lambda e, args: args[0]),
+    sympy.Max: (_SOME, _chained("maximum")),
+    sympy.Min: (_SOME, _chained("minimum")),
+    sympy.And: (_SOME, _chained("and_")),
+    sympy.Or: (_SOME, _chained("or_")),
+    sympy.Xor: (_SOME, _chained("xor")),
+    sympy.ITE: ({3}, lambda e, args: _either(*args)),
+    sympy.Implies: ({2}, lambda e, args: OPS["or_"](_not(args[0]), args[1])),
+    sympy.Equivalent: (
+        range(2, maxsize),
+        lambda e, args: reduce(OPS["and_"], [_not(OPS["xor"](args[0], a)) for a in args[1:]]),
+    ),
+    sympy.polygamma: ({2}, _read_polygamma),
+    sympy.expint: ({2}, _read_expint),
+    **{getattr(sympy, name): (_counts(name), _read_written(name)) for name in _WRITTEN},
+    sympy.erfcinv: ({1}, lambda e, args: OPS["erfcinv"](args[0])),
+    sympy.loggamma: ({1}, lambda e, args: OPS["lgamma"](args[0])),
 }
-"""Heads that have more than one form, or any number of arguments, or no op of their own."""
+"""Heads that have more than one form, or any number of arguments, or no op of their own: of how many, and how."""
 
 _CURES: list[tuple[tuple[str, ...], str]] = [
     (("Integral", "Derivative", "Sum", "Product", "Limit", "Subs"), "evaluate it first: .doit()"),
@@ -211,15 +244,20 @@ class _Reader:
 
     def children(self, e: Any) -> tuple[Any, ...]:
         cls: Any = e.__class__
-        if cls is sympy.Piecewise:
-            return tuple(part for pair in e.args for part in pair.args)
-        if cls is sympy.Xor:
-            return e._args  # .args sorts a set
-        if cls in _READ or cls in self.op_of:
-            return tuple(a for a in e.args if type(a) is not Static)
-        if not isinstance(e, _LEAVES):
-            raise _unsupported(e)
-        return ()
+        if cls not in _READ and cls not in self.op_of:
+            if not isinstance(e, _LEAVES):
+                raise _unsupported(e)
+            return ()
+        args = _attribute(e, "_args" if cls is sympy.Xor else "args", tuple)  # .args of Xor sorts a set
+        own = tuple(a for a in args if type(a) is not Static)
+        if len(own) not in (_READ[cls][0] if cls in _READ else {self.op_of[cls].arity}):
+            raise _malformed(e, f"has {len(own)} argument{'s' * (len(own) != 1)}")
+        if cls is not sympy.Piecewise:
+            return own
+        for pair in own:
+            if type(pair) is not _ExprCondPair or len(pair.args) != 2:
+                raise _malformed(e, "has a part that is no value with its condition")
+        return tuple(part for pair in own for part in pair.args)
 
     def read(self, outputs: list[Any]) -> list[Node]:
         order: list[Any] = []
@@ -252,13 +290,16 @@ class _Reader:
 
     def node(self, e: Any, boolean: bool) -> Node:
         cls: Any = e.__class__
-        args = [self.done[id(c)] for c in self.children(e)]
+        children = self.children(e)
+        if not all(id(c) in self.done for c in children):
+            raise _malformed(e, "is a part of itself")
+        args = [self.done[id(c)] for c in children]
         if cls in _READ:
-            return _READ[cls](e, args)
+            return _READ[cls][1](e, args)
         if cls in self.op_of:
             return self.op_of[cls](*args, params=e.params if self.op_of[cls].parameters else ())
         if isinstance(e, sympy.Symbol):
-            other = self.symbols.setdefault(e.name, e)
+            other = self.symbols.setdefault(_attribute(e, "name", str), e)
             if other != e:
                 # SymPy tells them apart, by assumptions or as Dummies; a name cannot.
                 raise RedefinitionError(
@@ -267,7 +308,10 @@ class _Reader:
                 )
             return _declared(e, boolean, self.domains)
         if isinstance(e, sympy.Rational):
-            return number(Fraction(int(e.p), int(e.q)))
+            numerator, denominator = _attribute(e, "p", SupportsInt), _attribute(e, "q", SupportsInt)
+            if not int(denominator):
+                raise _malformed(e, "divides by zero")
+            return number(Fraction(int(numerator), int(denominator)))
         if isinstance(e, sympy.Float):
             return number(_exact(e))
         if e is S.true or e is S.false:
@@ -316,9 +360,12 @@ def from_sympy(
     """
     read: list[Any] = []
     for e in exprs:
+        if getattr(e, "is_Matrix", False):
+            raise _unsupported(e)
         if not isinstance(e, (sympy.Basic, int, float, Fraction)):
             raise UsageError(
-                f"{type(e).__name__} is not a SymPy expression", cure="pass text to parse() instead"
+                f"a value of type {type(e).__name__} is not a SymPy expression",
+                cure="read text with parse(); give numbers as an int, a float or a Fraction",
             )
         read.append(sympy.sympify(e))
     nodes = _Reader(domains or {}).read(read)

@@ -1,0 +1,2 @@
+import llvmlite.binding  # noqa: F401
+import numpy  # noqa: F401

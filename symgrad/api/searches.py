@@ -1,0 +1,116 @@
+"""The methods of `minimize`: what each of SciPy's reads, and which fits a number of variables and the memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from symgrad.errors import UsageError
+from symgrad.ir.listing import suggest
+
+__all__ = ["BOUNDED", "READS", "fitting", "memory_of_machine", "named"]
+
+# What each of SciPy's methods reads beside the value; those that take bounds are listed once more below.
+READS: dict[str, str] = {
+    "nelder-mead": "value",
+    "powell": "value",
+    "cobyla": "value",
+    "cobyqa": "value",
+    "cg": "gradient",
+    "bfgs": "gradient",
+    "l-bfgs-b": "gradient",
+    "tnc": "gradient",
+    "slsqp": "gradient",
+    "newton-cg": "hvp",
+    "trust-ncg": "hvp",
+    "trust-krylov": "hvp",
+    "trust-constr": "hvp",
+    "dogleg": "hessian",
+    "trust-exact": "hessian",
+}
+BOUNDED = {"nelder-mead", "powell", "cobyla", "cobyqa", "l-bfgs-b", "tnc", "slsqp", "trust-constr"}
+_OPTIONS = ("tol", "options", "callback", "constraints")
+
+# Square matrices, with a row for every variable, that a method has at a time: measured, rounded down.
+_SQUARE = {
+    "bfgs": 6,
+    "cobyla": 10,
+    "cobyqa": 4,
+    "dogleg": 3,
+    "nelder-mead": 2,
+    "powell": 1,
+    "slsqp": 4,
+    "trust-exact": 3,
+}
+_FEW = 1_000  # variables whose square matrices are 8 MB each; beyond, BFGS spends its time on them
+
+
+def named(method: Any, options: Mapping[str, Any]) -> str | None:
+    """Return the name of a method as SciPy has it, None for none.
+
+    Raises:
+        UsageError: for another name, or another option than those that `minimize` passes on.
+    """
+    for option in options:
+        if option not in _OPTIONS:
+            raise UsageError(
+                f"minimize has no option '{option}'",
+                expected="one of " + ", ".join(_OPTIONS),
+                cure="declare bounds as domains: real(0, 1), positive" if option == "bounds" else None,
+            )
+    if method is not None and (not isinstance(method, str) or method.lower() not in READS):
+        raise UsageError(
+            f"method={method!r}",
+            expected="one of " + ", ".join(READS),
+            cure=suggest(method.lower(), READS) if isinstance(method, str) else None,
+        )
+    return None if method is None else method.lower()
+
+
+def fitting(method: str | None, variables: int, *, bounds: bool, constraints: bool) -> str:
+    """Return the method that is asked for, or else the one for so many variables with bounds or constraints.
+
+    Raises:
+        UsageError: if the method would take more memory than there is.
+    """
+    if method is None:
+        method = "slsqp" if constraints else "l-bfgs-b" if bounds or variables > _FEW else "bfgs"
+    needed = _SQUARE.get(method, 0) * 8 * variables**2
+    memory = memory_of_machine()
+    if memory is not None and needed > memory:
+        raise UsageError(
+            f"{method} of {variables:,} variables takes {needed / 2**30:,.0f} GiB of memory for square matrices, and "
+            f"there are {memory / 2**30:,.0f} GiB",
+            expected="a method that keeps none: l-bfgs-b, cg, tnc, newton-cg, trust-ncg, trust-krylov, trust-constr",
+            cure="method='trust-constr'"
+            if constraints
+            else "method='l-bfgs-b', the default for many variables",
+        )
+    return method
+
+
+def memory_of_machine() -> int | None:
+    """Return how many bytes of memory the machine, its container or the process has; None if unknown."""
+    known: list[int] = []
+    if sys.platform == "win32":
+        status = (ctypes.c_uint64 * 8)()  # two 32-bit fields, the first the length, then the physical memory
+        ctypes.cast(status, ctypes.POINTER(ctypes.c_uint32))[0] = ctypes.sizeof(status)
+        if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+            known.append(int(status[1]))
+    else:
+        import resource
+
+        known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            known.append(limit)
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            known.append(int(Path(path).read_text(encoding="ascii")))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return min((k for k in known if k > 0), default=None)

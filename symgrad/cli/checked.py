@@ -1,0 +1,46 @@
+"""What the checker found, in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from symgrad.proof.names import shown
+from symgrad.proof.statement import value_text
+
+if TYPE_CHECKING:
+    from symgrad.proof.check import Checked, Difference
+
+__all__ = ["checked_lines"]
+
+_MOST = 60  # definitions that are shown
+_LONG = 200  # characters of a value that is shown
+
+
+def checked_lines(found: Checked, *, whole: bool = False) -> Iterator[str]:
+    """Yield the verdict, the statement, where it differs, and what is not claimed.
+
+    Args:
+        found: what the checker found.
+        whole: whether all definitions of a long statement are shown.
+    """
+    yield f"{found.status}: {found.why}"
+    if found.statement is not None:
+        s = found.statement
+        left_out = 0 if whole else max(0, len(s.definitions) - _MOST)
+        yield from (
+            f"  {line}" for line in (*s.declarations, *s.definitions[: len(s.definitions) - left_out])
+        )
+        if left_out:
+            yield f"  ... ({left_out} more definitions, which --all shows)"
+        yield f"  {s.claim}"
+    if found.difference is not None:
+        yield f"  {_difference(found.difference)}"
+    if found.excluded:
+        yield "  not claimed where " + "; ".join(map(shown, found.excluded))
+
+
+def _difference(d: Difference) -> str:
+    where = ", ".join(f"{shown(name)} = {shown(value_text(v), _LONG)}" for name, v in d.point.items())
+    entry = f" (entry {list(d.index)})" if d.index else ""
+    return f"at {where or 'the only point'}{entry}: {d.values[0]} against {d.values[1]}"

@@ -1,0 +1,183 @@
+"""Files: read within bounds, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Generator
+from pathlib import Path
+
+from symgrad.errors import FileError
+
+__all__ = [
+    "Appended",
+    "decoded",
+    "make_folder",
+    "read_bytes",
+    "read_start",
+    "read_text",
+    "reason",
+    "write_atomically",
+]
+
+
+def reason(error: Exception) -> str:
+    """Return why the operating system, or Python before it, refused."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return what a file holds; also of a pipe or a device, which may have no end.
+
+    Args:
+        path: the file.
+        most: how many bytes it may have.
+
+    Raises:
+        FileError: if it cannot be read, or is longer.
+    """
+    content = read_start(path, most + 1)
+    if len(content) > most:
+        raise FileError(f"'{path}' is too long", expected=f"at most {most:,} bytes")
+    return content
+
+
+def read_start(path: Path, most: int) -> bytes:
+    """Return the first bytes of a file.
+
+    Args:
+        path: the file.
+        most: how many; fewer if it has no more.
+
+    Raises:
+        FileError: if it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except (OSError, ValueError, MemoryError) as error:  # ValueError: a name with NUL in it
+        raise FileError(
+            f"cannot read {path}: {reason(error)}", cure="name a file that exists and may be read"
+        ) from error
+
+
+def read_text(path: Path, most: int) -> str:
+    """Return the text of a file, its lines ended by a line feed each.
+
+    Args:
+        path: the file.
+        most: how many bytes it may have.
+
+    Raises:
+        FileError: if it cannot be read, is longer, or is not text in UTF-8.
+    """
+    return decoded(read_bytes(path, most), f"'{path}'")
+
+
+def decoded(content: bytes, name: str) -> str:
+    """Return bytes as a text, its lines ended by a line feed each.
+
+    Raises:
+        FileError: if it is not text in UTF-8; messages call it by a name.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"{name} is not text in UTF-8 (byte {error.start + 1})", cure="save it as UTF-8"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it is in.
+
+    Raises:
+        FileError: if that cannot be done.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"cannot make the folder {path}: {reason(error)}",
+            cure="name a folder that exists and is writable",
+        ) from error
+
+
+class Appended:
+    """A file that lines are appended to, each there as soon as it is written.
+
+    Args:
+        path: the file; the folders that it is in are made.
+
+    Raises:
+        FileError: if it cannot be written, now or later.
+    """
+
+    def __init__(self, path: Path) -> None:
+        make_folder(path.parent)
+        self._path = path
+        with _writing(path):
+            self._file = path.open("ab", buffering=0)
+
+    def write(self, line: str) -> None:
+        """Append a line, which gets its end here."""
+        rest = memoryview(f"{line}\n".encode())
+        with _writing(self._path):
+            while rest:
+                rest = rest[self._file.write(rest) :]
+
+    def __enter__(self) -> Appended:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Generator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"cannot write {path}: {reason(error)}", cure="choose a folder that exists and is writable"
+        ) from error
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name in the same folder, then put it in place.
+
+    What is there already keeps its permissions, and a link stays a link. A pipe or a device is written to.
+
+    Raises:
+        FileError: if the folder or the file cannot be written.
+    """
+    with _writing(path):
+        _write(Path(os.path.realpath(path)), content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if mode is not None and not stat.S_ISREG(mode):
+        with path.open("wb") as file:
+            file.write(content)
+        return
+    if mode is not None and not os.access(path, os.W_OK):  # to put another in its place needs no permission
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    temporary = path.with_name(f".symgrad-{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        temporary.replace(path)
+    finally:  # it is gone if all went well
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,192 @@
+"""How large arrays may be: sizes are any whole numbers in formulas, until an array has to have them.
+
+The one bound is `MOST`: an array of as many float64 numbers has less than 2**63 bytes, so that no length, no count, no
+distance of two entries and no number of bytes of an array within it leaves the 64-bit integers of NumPy and of compiled
+code. What is beyond is refused when a shape is written, as far as it is known then, and when values arrive.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from math import prod
+from pathlib import Path
+
+from symgrad.errors import OutOfMemoryError, ShapeError
+from symgrad.ir.sizes import Atom, Extent, Shape, Size, evaluate_size, names_of, nonnegative, parts_of, told
+
+__all__ = [
+    "LARGEST",
+    "MOST",
+    "bytes_text",
+    "check_axes",
+    "check_lengths",
+    "check_products",
+    "check_arrays",
+    "machine_memory",
+    "out_of_memory",
+]
+
+MOST = 2**60 - 1
+"""The most entries of an array."""
+
+LARGEST = 2**63 - 1
+"""The largest number that compiled code counts with."""
+
+_EXPECTED = "at most 2**60 - 1 entries in an array, as many float64 numbers as NumPy can count the bytes of"
+_CURE = "choose smaller sizes; what is the same along an axis can be an axis of length 1, which broadcasts"
+
+_SWAP_AT_WILL = 16
+"""Where the system makes room on disk as it goes, how many times the memory a process may well have."""
+
+
+def check_axes(shape: Shape) -> None:
+    """Refuse an axis that is too long, whatever its names are.
+
+    Raises:
+        ShapeError: naming it.
+    """
+    for size in shape:
+        if isinstance(size, str):
+            continue
+        least = [size] if isinstance(size, int) else [c for _, c in size.terms] if nonnegative(size) else []
+        if any(c > MOST for c in least) or not _countable(size):
+            raise ShapeError(f"an axis of length {told(size)} is too long", expected=_EXPECTED, cure=_CURE)
+
+
+def _countable(size: Size | Atom) -> bool:
+    """Tell whether compiled code can count with the numbers in a size."""
+    if isinstance(size, int):
+        return abs(size) <= LARGEST
+    if isinstance(size, Atom):
+        return _countable(size.a) and _countable(size.b)
+    return isinstance(size, str) or all(
+        abs(c) <= LARGEST and all(map(_countable, monomial)) for monomial, c in size.terms
+    )
+
+
+def check_lengths(lengths: Iterable[Size], sizes: Mapping[str, int]) -> None:
+    """Refuse a length that is negative for the sizes of a call, or longer than any array.
+
+    Raises:
+        ShapeError: naming it.
+    """
+    for length in lengths:
+        value = evaluate_size(length, sizes)
+        if value < 0:
+            raise ShapeError(
+                f"an axis of length {length} is {value} long{_where([length], sizes)}",
+                expected="a length of at least 0",
+                cure="pass larger arrays",
+            )
+        _check_count(value, (length,), sizes)
+
+
+def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
+    """Refuse arrays with a negative length, or with too many entries, for the sizes of a call.
+
+    As in NumPy, an empty axis makes no room for others that are too long. A shape with a size that is not given is not
+    looked at.
+
+    Raises:
+        ShapeError: naming the first one.
+    """
+    for shape in dict.fromkeys(shapes):
+        if not all(n in sizes for size in shape for n in names_of(size)):
+            continue
+        check_lengths([size for size in shape if isinstance(size, Extent)], sizes)
+        _check_count(prod(max(evaluate_size(size, sizes), 1) for size in shape), shape, sizes)
+
+
+def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
+    """Refuse what sizes are computed from if compiled code cannot count with it, though the sizes may be small.
+
+    Raises:
+        ShapeError: naming the first product of sizes that is too large.
+    """
+    for size in sizes:
+        for monomial, c in size.terms if isinstance(size, Extent) else ():
+            part = Extent(((monomial, c),))
+            value = evaluate_size(part, values)
+            if abs(value) > LARGEST:
+                raise ShapeError(
+                    f"{part} is {told(value)}{_where([part], values)}",
+                    expected="sizes, and products of them, below 2**63",
+                    cure="choose smaller sizes",
+                )
+        check_products(parts_of(size), values)
+
+
+def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:
+    if count > MOST:
+        text = ", ".join(map(told, shape)) + "," * (len(shape) == 1)
+        raise ShapeError(
+            f"an array of shape ({text}) has {told(count)} entries{_where(shape, sizes)}",
+            expected=_EXPECTED,
+            cure=_CURE,
+        )
+
+
+def _where(shape: Iterable[Size], sizes: Mapping[str, int]) -> str:
+    names = dict.fromkeys(n for size in shape for n in names_of(size))
+    values = ", ".join(f"{name} = {told(sizes[name])}" for name in names)
+    return f" for {values}" if values else ""
+
+
+def bytes_text(count: int) -> str:
+    """Return a number of bytes as people say it.
+
+    Example:
+        >>> bytes_text(1000), bytes_text(2**34), bytes_text(2**63)
+        ('1,000 bytes', '16.0 GiB', '8.0 EiB')
+    """
+    if count < 2**20:
+        return f"{count:,} bytes"
+    power = min((count.bit_length() - 1) // 10, 6)
+    return f"{count / 2 ** (10 * power):,.1f} {'KMGTPE'[power - 1]}iB"
+
+
+def out_of_memory(what: str, needed: int | None = None) -> OutOfMemoryError:
+    """Return the error of a computation that memory is too short for.
+
+    Args:
+        what: does not fit.
+        needed: its bytes, if they are known.
+    """
+    limit = machine_memory()
+    takes = "" if needed is None else f", which takes {bytes_text(needed)}{' or more' * (needed == LARGEST)}"
+    return OutOfMemoryError(
+        f"there is not enough memory for {what}{takes}",
+        expected=f"less than this process can have (at most {bytes_text(limit)} on this machine)"
+        if limit < sys.maxsize
+        else "less than this process can have",
+        cure="compute it in parts, or sum over an axis in the formula instead of keeping it",
+    )
+
+
+@cache
+def machine_memory() -> int:
+    """Return how many bytes a process can have here at most, about: what needs more is not begun.
+
+    A system may give out memory that it does not have, and end the process that uses it.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return sys.maxsize  # where nobody tells, the system gives no more than it has
+    if sys.platform != "linux":
+        return _SWAP_AT_WILL * memory
+    swap = sum(
+        1024 * int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("SwapTotal:")
+    )
+    allowed = [int(line) for line in _lines("/sys/fs/cgroup/memory.max") if line.strip().isdigit()]
+    return min(memory, *allowed) + swap if allowed else memory + swap
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return []

@@ -1,0 +1,190 @@
+"""Exact numbers: how long they may become, and what is computed with them.
+
+The budgets of exact arithmetic are here, with their reasons. What would exceed one stays as it is written if a rewrite
+asks (`power` gives None, `held` an error that the rewriting engine takes for no step), and is a NumberTooLargeError if
+a user does. The checker of proofs, which imports nothing of the rest, has its own: `proof/limits.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from symgrad.errors import NumberTooLargeError
+
+__all__ = [
+    "DIGITS",
+    "FACTORS",
+    "FOLDED",
+    "HIGHEST",
+    "KNOWN",
+    "MADE",
+    "MONOMIALS",
+    "SIZE_TERMS",
+    "SQUARINGS",
+    "WIDEST",
+    "Exact",
+    "decimal_digits",
+    "fits",
+    "float_of",
+    "held",
+    "is_longer",
+    "nearest_float",
+    "power",
+    "root",
+    "without",
+]
+
+Exact = int | Fraction
+
+DIGITS = 4_000
+"""Digits of an integer, or of a numerator or denominator, in a graph and in a text. Python reads and writes 4,300 at
+once, and the time it takes grows with the square."""
+
+FOLDED = 4_096
+"""Bits of a power of numbers that symgrad's own formulas fold: derivatives of formulas with long numbers keep them
+in one piece, 9**9**9**9 stays as it is written."""
+
+MADE = 512
+"""Bits of a number that canonical forms make: longer ones help nobody, and leave the range of floats."""
+
+WIDEST = 192
+"""Bits of the end of an interval of values: beyond, it is moved outwards, to 0 or to infinity."""
+
+KNOWN = 900
+"""Bits of a value that is known exactly: beyond, its sign alone is. Ends of intervals may be infinite, which are
+floats, and arithmetic with a float ends at 1024."""
+
+HIGHEST = 64
+"""Exponents of powers that are multiplied out: of intervals, and of the parts of a polynomial."""
+
+MONOMIALS = 24
+"""Terms of a polynomial that is multiplied out to see whether something cancels."""
+
+SIZE_TERMS = 200
+"""Terms of the length of an axis, which is a polynomial in the names of sizes, multiplied out."""
+
+SQUARINGS = 64
+"""Bits of the exponent of a power of a matrix, each of which is a product of matrices, or two."""
+
+FACTORS = 1_000
+"""Numbers up to which prime factors of radicands are looked for, one by one."""
+
+_END = 10**DIGITS
+
+
+def fits(value: Exact) -> bool:
+    """Tell whether a number is short enough for a graph.
+
+    Example:
+        >>> fits(10**3999), fits(Fraction(1, 10**4000))
+        (True, False)
+    """
+    if isinstance(value, int):
+        return -_END < value < _END
+    return -_END < value.numerator < _END and value.denominator < _END
+
+
+def held(value: Exact) -> Exact:
+    """Return a number that is short enough for a graph; an int if it is whole.
+
+    Raises:
+        NumberTooLargeError: if it is not.
+    """
+    if not fits(value):
+        raise NumberTooLargeError(
+            "a number is too long",
+            expected=f"at most {DIGITS:,} digits, in a fraction above and below",
+            cure="write a power such as 10**n, or use a symbol",
+        )
+    return value.numerator if value.denominator == 1 else value
+
+
+def is_longer(value: Exact, bits: int) -> bool:
+    """Tell whether a numerator or denominator has more bits."""
+    return value.numerator.bit_length() > bits or value.denominator.bit_length() > bits
+
+
+def power(base: Exact, exponent: int, bits: int) -> Exact | None:
+    """Return base**exponent, or None if it has no value, or more bits than these, roughly.
+
+    Example:
+        >>> power(Fraction(2, 3), -2, FOLDED), power(9, 9**9, FOLDED), power(-1, 9**9, FOLDED)
+        (Fraction(9, 4), None, -1)
+    """
+    if base == 0 and exponent < 0:
+        return None
+    if base in (0, 1, -1):
+        return base if exponent % 2 else base * base if exponent else 1
+    size = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if size * abs(exponent) > bits:
+        return None
+    found = Fraction(base) ** exponent
+    return found.numerator if found.denominator == 1 else found
+
+
+def root(value: int, degree: int) -> int:
+    """Return the largest integer whose power is at most a value that is not negative.
+
+    Example:
+        >>> root(10**100 - 1, 2) == 10**50 - 1, root(26, 3)
+        (True, 2)
+    """
+    if degree == 2:
+        return math.isqrt(value)
+    import flint  # takes a moment, and most programs need it never
+
+    return int(flint.fmpz(value).root(degree))
+
+
+def float_of(value: Exact) -> float:
+    """Return the nearest float.
+
+    Raises:
+        NumberTooLargeError: beyond the largest one.
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        raise NumberTooLargeError(
+            f"a number of about 10**{round(math.log10(abs(value.numerator)) - math.log10(value.denominator))} "
+            "is beyond the largest float",
+            cure="keep it symbolic, or take its logarithm",
+        ) from None
+
+
+def nearest_float(value: Exact) -> float:
+    """Return the nearest float, an infinity beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def without(value: int, factor: int) -> tuple[int, int]:
+    """Return a positive integer without a factor, and how often it had it.
+
+    Example:
+        >>> without(96, 2)
+        (3, 5)
+    """
+    if value % factor:
+        return value, 0
+    rest, count = without(value, factor * factor)  # so that a high power takes few divisions
+    return (rest, 2 * count) if rest % factor else (rest // factor, 2 * count + 1)
+
+
+def decimal_digits(value: Exact) -> tuple[str, int] | None:
+    """Return the digits of a number that is not negative, and how many of them are decimals; None without an end.
+
+    Example:
+        >>> decimal_digits(Fraction(31, 250)), decimal_digits(7), decimal_digits(Fraction(1, 3))
+        (('124', 3), ('7', 0), None)
+    """
+    odd, twos = without(value.denominator, 2)
+    rest, fives = without(odd, 5)
+    places = max(twos, fives)
+    if rest != 1 or places > DIGITS:
+        return None
+    digits = value.numerator * 10**places // value.denominator
+    return (str(digits), places) if fits(digits) else None
