@@ -23,8 +23,8 @@ __all__ = [
     "POW",
     "Operand",
     "Part",
-    "decimal_digits",
     "number_text",
+    "significant_digits",
     "size_text",
     "tuple_text",
 ]
@@ -73,18 +73,16 @@ def _written_out(text: str) -> int:
     return len(mantissa) + abs(int(exponent or 0))
 
 
-def decimal_digits(value: Number) -> int | None:
+def significant_digits(value: Number) -> int | None:
     """Return how many digits a positive number has as a decimal, zeros at its ends apart; None if it has no end.
 
     Example:
         >>> from fractions import Fraction
-        >>> [decimal_digits(v) for v in (Fraction("6.62607015e-34"), 1200, Fraction(1, 8), Fraction(1, 3))]
+        >>> [significant_digits(v) for v in (Fraction("6.62607015e-34"), 1200, Fraction(1, 8), Fraction(1, 3))]
         [9, 2, 3, None]
     """
-    places = _decimal_places(value.denominator)
-    if places is None:
-        return None
-    return len(_digits(value.numerator * 10**places // value.denominator).strip("0"))
+    found = decimal_digits(value)
+    return None if found is None else len(found[0].strip("0"))
 
 
 def size_text(size: Size) -> str:

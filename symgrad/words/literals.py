@@ -14,7 +14,7 @@ from functools import reduce
 
 from symgrad.ir.graph import Node, as_node, number, symbol
 from symgrad.ir.listing import Listing
-from symgrad.ir.literals import decimal_digits, number_text
+from symgrad.ir.literals import significant_digits, number_text
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration, Domain, Number
@@ -85,7 +85,7 @@ class Literals:
         return neg(self.symbol(-value)) if value < 0 else self.symbol(value)
 
     def _is_long(self, value: Number) -> bool:
-        digits = decimal_digits(abs(value))
+        digits = significant_digits(abs(value))
         return digits is not None and digits > (_FEW if isinstance(value, Fraction) else _FEW_OF_WHOLE)
 
     def tidy(self, node: Node) -> Node:
@@ -113,7 +113,7 @@ class Literals:
         return self._literal(value) if isinstance(value, Fraction) and self._is_short(abs(value)) else node
 
     def _is_short(self, value: Number, most: int = 6) -> bool:
-        digits = decimal_digits(value)
+        digits = significant_digits(value)
         return self.decimal and digits is not None and digits <= most
 
     def _product(self, node: Node, done: dict[Node, Node]) -> Node:
@@ -138,7 +138,7 @@ class Literals:
         literals = [f for f in above if f in self.meaning]
         if len(literals) == 1 and abs(number_) != 1:
             value = abs(number_) * self.meaning[literals[0]].value
-            if self._is_short(value, max(_MOST, 1 + (decimal_digits(self.meaning[literals[0]].value) or 0))):
+            if self._is_short(value, max(_MOST, 1 + (significant_digits(self.meaning[literals[0]].value) or 0))):
                 above.remove(literals[0])
                 number_ = value if number_ > 0 else -value
         if not isinstance(number_, Fraction) or not self._is_short(abs(number_), _MOST):

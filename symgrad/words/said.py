@@ -1,0 +1,147 @@
+"""Derivatives in the words of their program: what `print` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+from symgrad.errors import SymgradError
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing
+from symgrad.ir.printer import expression_text
+from symgrad.ir.traverse import substitute, topological
+from symgrad.words.chain import Lines
+from symgrad.words.forms import Forms
+from symgrad.words.layout import laid_out
+from symgrad.words.program import Words, words_of
+
+__all__ = ["Said", "Slope", "said"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """A derivative by what it is one of.
+
+    Args:
+        y: a scalar.
+        by: by what, one after the other.
+    """
+
+    y: Node
+    by: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Formulas over names.
+
+    Args:
+        results: one for each derivative.
+        lines: what each new name stands for, each above those that it reads.
+        meaning: what the results stand for, over declared symbols.
+    """
+
+    results: tuple[Node, ...]
+    lines: tuple[tuple[str, Node], ...]
+    meaning: tuple[Node, ...]
+
+    def __len__(self) -> int:
+        """Return how many characters the text has."""
+        return len(self.text([""] * len(self.results)))
+
+    def text(self, titles: Sequence[str]) -> str:
+        """Return the formulas behind titles such as ``d/dx = ``, then the lines that they need."""
+        found = [f"{title}{expression_text(r)}" for title, r in zip(titles, self.results, strict=True)]
+        if self.lines:
+            found += ["where", *(f"  {name} = {expression_text(body)}" for name, body in self.lines)]
+        return "\n".join(found)
+
+
+class _Program:
+    """A program that was read by its names, and how its lines are written; both are looked for once."""
+
+    __slots__ = ("__weakref__", "forms", "listing", "places", "words")
+
+    def __init__(self, listing: Listing, words: Words) -> None:
+        self.listing = listing
+        self.words = words
+        self.forms = Forms(words)
+        self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
+        for name, node in listing.assignments.items():
+            if name in words.names:
+                self.places.setdefault(node, words.names[name])
+        if listing.result is not None and words.result is not None:
+            self.places.setdefault(listing.result, words.result)
+
+
+_known: WeakValueDictionary[int, _Program] = WeakValueDictionary()
+_kept: list[_Program] = []  # the last ones
+_MOST = 8
+
+
+def _program(listing: Listing) -> _Program | None:
+    found = _known.get(id(listing))
+    if found is not None and found.listing is listing:
+        return found
+    words = words_of(listing)
+    if words is None:
+        return None
+    made = _known[id(listing)] = _Program(listing, words)
+    _kept.append(made)
+    del _kept[:-_MOST]
+    return made
+
+
+def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
+    """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
+    try:
+        program = _program(listing)
+        found = None if program is None else _derived(program, slopes)
+    except SymgradError:  # a form that something cannot do
+        return None
+    if program is None or found is None:
+        return None
+    lines, results = found
+    shown = laid_out(lines, results)
+    written = program.forms.as_written
+    table = {**program.words.meaning, **program.words.literals.meaning}
+    for name in shown.new:  # those that others read first
+        table[name] = substitute([shown.new[name]], table)[0]
+    return Said(
+        tuple(map(written, shown.results)),
+        tuple((n.name, written(b)) for n, b in reversed(shown.new.items())),
+        tuple(substitute(shown.results, table)),
+    )
+
+
+def _derived(program: _Program, slopes: Sequence[Slope]) -> tuple[Lines, list[Node]] | None:
+    lines = Lines(program.words, program.forms)
+    places = program.places
+    if any(n not in places for s in slopes for n in (s.y, *s.by)):
+        return None
+    placed = [(places[s.y], tuple(places[b] for b in s.by)) for s in slopes]
+    if not any(n.shape for n in topological([s.y for s in slopes])):
+        made: dict[tuple[Node, tuple[Node, ...]], Node] = {}
+        return lines, [_pushed(lines, y, by, made) for y, by in placed]
+    if any(len(by) != 1 for _, by in placed):
+        return None
+    pulled = dict(_pulled(lines, placed))
+    return lines, [pulled[y, by[0]] for y, by in placed]
+
+
+def _pushed(lines: Lines, y: Node, by: tuple[Node, ...], made: dict[tuple[Node, tuple[Node, ...]], Node]) -> Node:
+    if not by:
+        return y
+    found = made.get((y, by))
+    if found is None:
+        found = made[y, by] = lines.pushed(_pushed(lines, y, by[:-1], made), by[-1])
+    return found
+
+
+def _pulled(
+    lines: Lines, placed: Sequence[tuple[Node, tuple[Node, ...]]]
+) -> Iterator[tuple[tuple[Node, Node], Node]]:
+    for y in dict.fromkeys(y for y, _ in placed):
+        by = list(dict.fromkeys(b for z, (b,) in placed if z is y))
+        yield from zip(((y, b) for b in by), lines.pulled(y, by), strict=True)
