@@ -15,10 +15,12 @@ from symgrad.api.targets import (
     many,
     one_each,
     origins_of,
+    slope_of,
     targets,
     targets_of,
 )
 from symgrad.backward.jvp import all_partials, push_forward
+from symgrad.backward.trace import Slope
 from symgrad.backward.vjp import pull_back
 from symgrad.backward.zeros import unmoved
 from symgrad.errors import NotScalarError, ShapeError, UsageError
@@ -301,8 +303,16 @@ def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivative
         raise UsageError(
             "wrt names one input twice", cure="name each once: the orders are counted by symgrad"
         )
+    y = slope_of(expr)
     made = {
-        index: expr if not index else Expr(node, listings=expr.listings, origins=(expr.node,))
+        index: expr
+        if not index
+        else Expr(
+            node,
+            listings=expr.listings,
+            origins=(expr.node,),
+            slope=Slope(y.y, (*y.by, *(by[i] for i in index))) if y else None,
+        )
         for index, node in all_partials(expr.node, by, order).items()
     }
     return Derivatives(exprs, made)
@@ -342,6 +352,7 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
             )
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
+    y = slope_of(outputs[0]) if len(outputs) == 1 and seeds[0].is_number(1) and not stopped else None
     made = [
         Expr(
             g,
@@ -350,7 +361,8 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
             nothing=None if n is None else str(n),
             origins=origins,
             sources=sources,
+            slope=None if y is None or n is not None else Slope(y.y, (*y.by, w)),
         )
-        for g, n in zip(trace.gradients, trace.nothing, strict=True)
+        for g, n, w in zip(trace.gradients, trace.nothing, by, strict=True)
     ]
     return made if isinstance(wrt, list | tuple) else made[0]

@@ -23,7 +23,7 @@ from symgrad.api.inputs import (
     unbound_sizes,
     union,
 )
-from symgrad.backward.trace import Trace
+from symgrad.backward.trace import Slope, Trace
 from symgrad.errors import (
     NotInProgramError,
     ShapeError,
@@ -70,7 +70,7 @@ class Expr(Forms):
         6.0
     """
 
-    __slots__ = ("__weakref__", "_listings", "_node", "_nothing", "_origins", "_sources", "_traces")
+    __slots__ = ("__weakref__", "_listings", "_node", "_nothing", "_origins", "_slope", "_sources", "_traces")
     __array_priority__ = 1000
 
     def __init__(
@@ -82,6 +82,7 @@ class Expr(Forms):
         nothing: str | None = None,
         origins: tuple[Node, ...] = (),
         sources: tuple[Node, ...] = (),
+        slope: Slope | None = None,
     ) -> None:
         self._node = node
         self._listings = listings
@@ -89,6 +90,7 @@ class Expr(Forms):
         self._nothing = nothing
         self._origins = origins
         self._sources = sources
+        self._slope = slope
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -141,6 +143,11 @@ class Expr(Forms):
     def listings(self) -> tuple[Listing, ...]:
         """The programs it comes from (internal)."""
         return self._listings
+
+    @property
+    def slope(self) -> Slope | None:
+        """Of a derivative of one scalar, what it is the derivative of, and by what (internal)."""
+        return self._slope
 
     @property
     def traces(self) -> tuple[Trace, ...]:
@@ -307,7 +314,10 @@ class Expr(Forms):
         return -handle(node) if not node.is_number() or node.value == 0 else handle(number(-node.value))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self._node, self._listings, self._nothing, self._origins, self._sources))
+        return (
+            _rebuild,
+            (self._node, self._listings, self._nothing, self._origins, self._sources, self._slope),
+        )
 
     def __copy__(self) -> Expr:
         return self
@@ -343,8 +353,9 @@ def _rebuild(
     nothing: str | None,
     origins: tuple[Node, ...],
     sources: tuple[Node, ...],
+    slope: Slope | None,
 ) -> Expr:
-    return Expr(node, listings=listings, nothing=nothing, origins=origins, sources=sources)
+    return Expr(node, listings=listings, nothing=nothing, origins=origins, sources=sources, slope=slope)
 
 
 def _short(expr: Expr) -> str:

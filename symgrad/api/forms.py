@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import sympy
 
     from symgrad.api.expr import Expr
+    from symgrad.backward.trace import Slope
+    from symgrad.ir.listing import Listing
+    from symgrad.words.said import Said
 
 __all__ = ["Forms"]
 
@@ -36,7 +39,9 @@ class Forms(ArrayMethods):
     def __str__(self) -> str:
         from symgrad.ir.printer import str_text
 
-        return str_text(self._readable())
+        plain = str_text(self._readable())
+        said = self._said()
+        return plain if said is None or len(said) >= len(plain) else said.text([""])
 
     def __repr__(self) -> str:
         text = str(self)
@@ -144,6 +149,24 @@ class Forms(ArrayMethods):
         from symgrad.render.numpy_source import numpy_source
 
         return numpy_source([self._readable()], name=name)
+
+    @property
+    @abstractmethod
+    def slope(self) -> Slope | None:
+        """Of a derivative of one scalar, what it is the derivative of, and by what."""
+
+    @property
+    @abstractmethod
+    def listings(self) -> tuple[Listing, ...]:
+        """The programs it comes from."""
+
+    def _said(self) -> Said | None:
+        """Return a derivative in the words of its program, if they say it."""
+        if self.slope is None or len(self.listings) != 1:
+            return None
+        from symgrad.words.said import said
+
+        return said(self.listings[0], [self.slope])
 
     def _readable(self) -> Node:
         return self.canonical().node if self.derived else self.node

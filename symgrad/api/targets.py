@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.api.expr import Expr, as_expr, handle
 from symgrad.api.inputs import listings_of
+from symgrad.backward.trace import Slope
 from symgrad.errors import NotDifferentiableError, NotInProgramError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
@@ -49,6 +50,13 @@ def differentiable(y: Any) -> Expr:
 def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
     """Return what derivatives of expressions are derivatives of: these, and what they are themselves derivatives of."""
     return tuple(dict.fromkeys([*(e.node for e in exprs), *(o for e in exprs for o in e.origins)]))
+
+
+def slope_of(y: Expr) -> Slope | None:
+    """Return a scalar as what derivatives are of: if it is one itself, those of what it is one of; None for others."""
+    if y.slope is not None:
+        return y.slope
+    return Slope(y.node, ()) if not y.shape and not y.derived else None
 
 
 def one_each(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:

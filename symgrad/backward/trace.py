@@ -15,7 +15,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 
-__all__ = ["Nothing", "Step", "Trace", "placeholder"]
+__all__ = ["Nothing", "Slope", "Step", "Trace", "placeholder"]
 
 
 class Nothing(StrEnum):
@@ -73,6 +73,19 @@ def placeholder(node: Node) -> Node:
     No program can declare its name.
     """
     return symbol(Declaration("__cotangent", REAL, node.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """A derivative of a scalar, by what it is one of.
+
+    Args:
+        y: the scalar.
+        by: by what, one after the other.
+    """
+
+    y: Node
+    by: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)

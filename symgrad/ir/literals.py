@@ -37,8 +37,12 @@ Operand: TypeAlias = tuple[Node, int, bool]
 Part: TypeAlias = "str | Operand"
 
 
-def number_text(value: Number) -> str:
+def number_text(value: Number, *, decimal: bool = False) -> str:
     """Return the shortest exact spelling of a number that the reader takes.
+
+    Args:
+        value: the number.
+        decimal: whether a decimal is preferred to a quotient of small numbers, 0.5 to 1/2.
 
     Example:
         >>> from fractions import Fraction
@@ -46,9 +50,9 @@ def number_text(value: Number) -> str:
         ['2', '1/3', '0.9', '0.031091', '1e30']
     """
     if value < 0:
-        return "-" + number_text(-value)
+        return "-" + number_text(-value, decimal=decimal)
     found = decimal_digits(value)
-    short = value.denominator <= 12 and value.denominator not in (1, 10)
+    short = not decimal and value.denominator <= 12 and value.denominator not in (1, 10)
     text = None if found is None or short else _decimal(*found)
     if text is None or _written_out(text) > DIGITS:
         return f"{value.numerator}/{value.denominator}"

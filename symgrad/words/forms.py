@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import Number
 from symgrad.ops.arith import add, div, mul, neg, pow
 from symgrad.ops.elementary import sqrt
+from symgrad.ops.layout import full
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rules.canonical import CANONICAL
 from symgrad.rules.pipeline import canonical
@@ -54,17 +56,35 @@ class Forms:
         self._length: dict[Node, int] = {}
         self._written = _written(words)
         self._simple: dict[Node, Node] = {}
+        self._constants: dict[Node, Number | None] = {}
 
     def best(self, nodes: Iterable[Node]) -> Node:
         """Return the shortest form of nodes that are equal."""
         options: list[Node] = []
-        for node in dict.fromkeys(nodes):
+        for node in dict.fromkeys(map(self._without_nothing, nodes)):
             form = self.named(canonical([node]).nodes[0])
             spoken = self.named(canonical([node], rules=_RULES).nodes[0])
             options += [form, self.simplified(form)]
             if spoken is not form:
                 options += [spoken, self.simplified(spoken)]
         return min(options, key=self.length)
+
+    def _without_nothing(self, node: Node) -> Node:
+        """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
+        table = {n: as_node(found) for n in topological([node]) if (found := self._constant(n)) is not None}
+        return substitute([node], {n: full(v, n.shape) for n, v in table.items()})[0] if table else node
+
+    def _constant(self, node: Node) -> Number | None:
+        """Return the number that a part with names is for all inputs, None if none is known."""
+        if not node.args or node.op in _ARITHMETIC or node.dtype == "bool":
+            return None
+        if node not in self._constants:
+            read = {n: self._words.bodies[n] for n in topological([node]) if n in self._words.bodies}
+            form = canonical(substitute([node], read)).nodes[0] if read else node
+            while form.op.name == "broadcast_to":
+                (form,) = form.args
+            self._constants[node] = form.value if form.is_number() else None
+        return self._constants[node]
 
     def named(self, node: Node) -> Node:
         """Return a node with names for what they stand for."""

@@ -25,6 +25,9 @@ __all__ = ["Literals"]
 _FEW = 3
 """Digits up to which a decimal is folded like any number: 0.5, 1e-5, 3.14."""
 
+_FINE = 1_000
+"""The denominator up to which it is: nobody multiplies `v + 1e-5` out."""
+
 _FEW_OF_WHOLE = 6
 """The same of whole numbers."""
 
@@ -64,7 +67,7 @@ class Literals:
 
     def symbol(self, value: Number) -> Node:
         """Return the literal of a positive number."""
-        text = self.spelled.get(Fraction(value)) or number_text(value)
+        text = self.spelled.get(Fraction(value)) or number_text(value, decimal=True)
         domain = Domain("constant", "real", value * (1 - _NEAR), value * (1 + _NEAR))
         made = symbol(Declaration(text, domain))
         self.meaning[made] = number(value)
@@ -86,7 +89,11 @@ class Literals:
 
     def _is_long(self, value: Number) -> bool:
         digits = significant_digits(abs(value))
-        return digits is not None and digits > (_FEW if isinstance(value, Fraction) else _FEW_OF_WHOLE)
+        if digits is None:
+            return False
+        if isinstance(value, Fraction):
+            return digits > _FEW or value.denominator > _FINE
+        return digits > _FEW_OF_WHOLE
 
     def tidy(self, node: Node) -> Node:
         """Return a node with its numbers as a person would leave them: `2*0.26992*w` is `0.53984*w`, `x/2` is `0.5*x`.

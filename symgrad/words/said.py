@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
+from symgrad.backward.trace import Slope
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
@@ -16,20 +17,7 @@ from symgrad.words.forms import Forms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
 
-__all__ = ["Said", "Slope", "said"]
-
-
-@dataclass(frozen=True, slots=True)
-class Slope:
-    """A derivative by what it is one of.
-
-    Args:
-        y: a scalar.
-        by: by what, one after the other.
-    """
-
-    y: Node
-    by: tuple[Node, ...]
+__all__ = ["Said", "said"]
 
 
 @dataclass(frozen=True, slots=True)
