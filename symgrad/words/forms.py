@@ -6,6 +6,7 @@ forms of every part. What stands for a named value is written by its name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
@@ -16,27 +17,21 @@ from symgrad.ir.types import Number
 from symgrad.ops.arith import add, div, mul, neg, pow
 from symgrad.ops.elementary import sqrt
 from symgrad.ops.layout import full
-from symgrad.rewrite.rule import RuleSet
-from symgrad.rules.canonical import CANONICAL
 from symgrad.rules.pipeline import canonical
-from symgrad.rules.stable import STABLE
 from symgrad.words.program import Words
 from symgrad.words.rational import opened
+from symgrad.words.spoken import Spoken
 
 __all__ = ["Forms"]
 
-_SPOKEN = (
-    "softplus",
-    "softplus-of-log1p",
-    "sigmoid",
-    "sigmoid-of-minus",
-    "sigmoid-with-exp",
-    "sigmoid-slope",
-    "sigmoid-from-complement",
-    "tanh",
-)
-_RULES = RuleSet([*CANONICAL, *(STABLE.by_name[name] for name in _SPOKEN)])
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
+
+_TOKEN = re.compile(r"\w+\(|[\w.]+|\*\*|[^\s\w)]")
+_SUM = 0.6
+"""What a sum costs beside a product of as many names and signs."""
+
+_CALL = 1.5
+"""What a function costs beside its name."""
 
 _LONG = 600
 """Characters beyond which an expression is taken as it is."""
@@ -53,21 +48,24 @@ class Forms:
         for (name, _), form in zip(bodies, found, strict=True):
             if form.args:
                 self._named.setdefault(form, name)
-        self._length: dict[Node, int] = {}
+        self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
         self._simple: dict[Node, Node] = {}
         self._constants: dict[Node, Number | None] = {}
+        self._spoken = Spoken(words.known, lambda n: self.cost(self.named(n)))
 
     def best(self, nodes: Iterable[Node]) -> Node:
         """Return the shortest form of nodes that are equal."""
         options: list[Node] = []
         for node in dict.fromkeys(map(self._without_nothing, nodes)):
             form = self.named(canonical([node]).nodes[0])
-            spoken = self.named(canonical([node], rules=_RULES).nodes[0])
+            spoken = self.named(canonical([self._spoken.of(form)]).nodes[0])
             options += [form, self.simplified(form)]
             if spoken is not form:
                 options += [spoken, self.simplified(spoken)]
-        return min(options, key=self.length)
+        best = min(options, key=self.cost)
+        spoken = self._spoken.of(best)
+        return best if spoken is best else self.named(canonical([spoken]).nodes[0])
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
@@ -96,9 +94,17 @@ class Forms:
 
     def length(self, node: Node) -> int:
         """Return how long a node is as text."""
-        found = self._length.get(node)
+        return self._measured(node)[0]
+
+    def cost(self, node: Node) -> float:
+        """Return how hard a node is to read: by its names, numbers, signs and functions."""
+        return self._measured(node)[1] + (node.op is add) * _SUM
+
+    def _measured(self, node: Node) -> tuple[int, float]:
+        found = self._lengths.get(node)
         if found is None:
-            found = self._length[node] = len(expression_text(node))
+            text = expression_text(node)
+            found = self._lengths[node] = len(text), sum(map(_cost, _TOKEN.findall(text)))
         return found
 
     def simplified(self, node: Node) -> Node:
@@ -130,8 +136,14 @@ class Forms:
             options.append(reduce(lambda a, b: a + b, [self._shortest(t) for t in terms]))
         forms = [self.named(canonical([o]).nodes[0]) for o in options if self.length(o) <= _LONG]
         forms = [f for f in forms if f.shape == node.shape]
-        best = self._simple[node] = min([*forms, node], key=self.length)
+        best = self._simple[node] = min([*forms, node], key=self.cost)
         return best
+
+
+def _cost(token: str) -> float:
+    if token[0] == "(":
+        return 0.5
+    return 1 + len(token) / 16 + _CALL * token.endswith("(") if token[0].isalnum() else 1
 
 
 def _terms(node: Node) -> Sequence[Node]:
