@@ -22,6 +22,7 @@ from symgrad.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.frontend.lalr import MisplacedError, parse, tables
 from symgrad.frontend.lexer import Lexer
 from symgrad.frontend.messages import misplaced
+from symgrad.frontend.postponed import in_reading_order
 from symgrad.frontend.reader import Reader
 from symgrad.ir.graph import Node, growing
 from symgrad.ir.listing import Listing
@@ -115,7 +116,8 @@ def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Lis
         raise InternalError("a listing without a text is not read again")
     reader = _Again(listing, listing.source, stands_for)
     with growing():
-        parse(Lexer(listing.source, tables().terminals).tokens(), reader)
+        tokens = Lexer(listing.source, tables().terminals).tokens()
+        parse(in_reading_order(listing.source.text, tokens), reader)
     return reader.listing()
 
 
@@ -136,7 +138,7 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
     lexer = Lexer(source, tables().terminals)
     try:
         with growing():
-            parse(lexer.tokens(), reader)
+            parse(in_reading_order(text, lexer.tokens()), reader)
     except MisplacedError as wrong:
         raise misplaced(lexer, wrong.token, wrong.expected) from None
     listing = reader.listing()
