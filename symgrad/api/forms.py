@@ -37,15 +37,28 @@ class Forms(ArrayMethods):
         """Return it as another node: the same derivative if it is one, or a formula that is computed as it stands."""
 
     def __str__(self) -> str:
-        from symgrad.ir.printer import str_text
-
-        plain = str_text(self._readable())
+        plain = self.plain_text()
         said = self._said()
         return plain if said is None or len(said) >= len(plain) else said.text([""])
 
     def __repr__(self) -> str:
         text = str(self)
         return f"Expr({text if len(text) <= 200 else text[:197] + '...'})"
+
+    def plain_text(self) -> str:
+        """Return it without the names that its program gives to values, but for those of inputs.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("x : real\ns = sigmoid(x)\ny = s**2")
+            >>> print(sg.grad(p["y"], p["x"]))
+            2*s*(s - y)
+            >>> print(sg.grad(p["y"], p["x"]).plain_text())
+            2*sigmoid(x)**2*sigmoid(-x)
+        """
+        from symgrad.ir.printer import str_text
+
+        return str_text(self._readable())
 
     def canonical(self) -> Expr:
         r"""Return it as a person would write it: collected, cancelled, ordered.

@@ -12,6 +12,7 @@ import numpy as np
 
 import symgrad
 from symgrad.api.explain import Derivation
+from symgrad.api.told import together
 
 __all__ = ["arrays_report", "derive_report", "explain_report", "partials", "run_report"]
 
@@ -65,19 +66,19 @@ def derive_report(
             for key, g in found.items()
         ]
         return json.dumps(rows, indent=2, ensure_ascii=False)
+    if form == "latex":
+        return "\n".join(f"{_leibniz(y, key)} = {g.latex()}" for key, g in found.items())
+    texts, below = together(list(found.values()))
     lines: list[str] = []
-    for key, g in found.items():
-        if form == "latex":
-            lines.append(f"{_leibniz(y, key)} = {g.latex()}")
-            continue
+    for (key, g), said in zip(found.items(), texts, strict=True):
         power = f"{len(key)}" if len(key) > 1 else ""
         left = f"d{power}{name}/" + " ".join(f"d{_short(w)}" for w in key)
-        text = str(g).replace("\n", "\n    ")
+        text = said.replace("\n", "\n    ")
         lines.append(f"{left} = {text}" if "\n" not in text else f"{left}:\n    {text}")
         if g.nothing is not None:
             lines[-1] += f"    # {g.nothing}"
         lines += [f"    # {note}" for note in notes[key]]
-    return "\n".join(lines)
+    return "\n".join([*lines, *below])
 
 
 def _short(w: symgrad.Expr) -> str:

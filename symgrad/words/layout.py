@@ -50,6 +50,9 @@ def laid_out(lines: Lines, results: Sequence[Node]) -> Shown:
     _inline(bodies, tops, forms)
     _share(bodies, tops, lines)
     needed = _needed(bodies, tops)
+    for top, result in tops.items():  # what others read too has its own line
+        if result in needed:
+            bodies[top] = result
     own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
     return Shown(
         [bodies[t] for t in tops],
