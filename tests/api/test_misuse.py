@@ -179,10 +179,12 @@ FORMS: list[Callable[[sg.Expr], object]] = [
 
 @pytest.mark.parametrize(
     "size",
-    [7**400, 7**6000, -(7**6000), Fraction(7**6000, 3**9000), Fraction(1, 7**6000)],
+    [7**400, 7**4000, -(7**4000), Fraction(7**4000, 3**6000), Fraction(1, 7**4000)],
     ids=["large", "larger", "negative", "quotient", "small"],
 )
 def test_numbers_of_thousands_of_digits_are_formulas_or_refusals(size: int | Fraction) -> None:
+    with pytest.raises(NumberTooLargeError):
+        X + size * 11**9000
     for e in (size * X, sg.sin(X) ** 2 + size * sg.cos(X), X + sg.exp(size + X), X**size):
         for form in FORMS:
             try:
