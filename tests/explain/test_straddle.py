@@ -110,7 +110,7 @@ def test_arrays(head: str, formula: str, wrt: str) -> None:
 )
 def test_noise_that_cancels_does_not_enter(formula: str) -> None:
     program = sg.parse(f"{U}x : real\ny = {formula}")
-    assert not sg.explain(program["y"], program["x"]).noise["u"].enters
+    assert sg.explain(program["y"], program["x"]).noise["u"].enters is False
 
 
 @pytest.mark.parametrize(("p", "value"), [(0, 0), (1, 1)])
