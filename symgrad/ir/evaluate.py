@@ -236,6 +236,9 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
         outputs: the nodes wanted.
         values: an mpf, int, Fraction-free number or bool for every symbol that they read, or an array of them
             (of dtype object) for one with a shape.
+
+    Returns:
+        One value or array per output, NaN where mpmath finds none.
     """
     sizes = sizes_of(topological(outputs, until=values), values)
     results: dict[Node, Any] = {}
@@ -262,7 +265,15 @@ def _exact(mp: Any, node: Node, sizes: Mapping[str, int], args: Sequence[Any]) -
     op = node.op
     if not op.pointwise:
         return op.reference(mp, *resolve(node.params, sizes), *args)
-    if any(isinstance(a, np.ndarray) for a in args):
-        one = np.frompyfunc(lambda *entries: op.reference(mp, *node.params, *entries), len(args), 1)
-        return one(*args)
-    return op.reference(mp, *node.params, *args)
+
+    def one(*entries: Any) -> Any:
+        try:
+            return op.reference(mp, *node.params, *entries)
+        except mp.NoConvergence:
+            return mp.nan
+
+    return (
+        np.frompyfunc(one, len(args), 1)(*args)
+        if any(isinstance(a, np.ndarray) for a in args)
+        else one(*args)
+    )

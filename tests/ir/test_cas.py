@@ -15,6 +15,8 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mpmath.libmp import finf
+from sympy.functions.elementary.piecewise import ExprCondPair
 
 import symgrad.ops  # noqa: F401  (registers the ops)
 from symgrad.errors import (
@@ -385,11 +387,8 @@ def over_zero() -> Any:
 
 def of_infinity() -> Any:
     e = raw(sympy.Float)
-    e._mpf_, e._prec = mpmath.libmp.finf, 53
+    e._mpf_, e._prec = finf, 53
     return e
-
-
-PAIR = sympy.functions.elementary.piecewise.ExprCondPair
 
 
 @pytest.mark.parametrize(
@@ -401,7 +400,7 @@ PAIR = sympy.functions.elementary.piecewise.ExprCondPair
         *(raw(cls, SX, SY, SX) for cls in (sympy.Pow, sympy.sin, sympy.Implies, sympy.Lt, sympy.zeta)),
         raw(sympy.UnevaluatedExpr, SX, SY),
         raw(sympy.polygamma, SX),
-        raw(sympy.Piecewise, raw(PAIR, SX)),
+        raw(sympy.Piecewise, raw(ExprCondPair, SX)),
         raw(sympy.Piecewise, sympy.Tuple(SX, sympy.true)),
         raw(sympy.Add, SX, "y"),
         raw(sympy.Add, SX, sympy.sin),
