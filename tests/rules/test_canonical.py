@@ -210,8 +210,22 @@ def test_a_grown_domain_is_told(text: str, note: str) -> None:
     assert of(text).notes == [note]
 
 
+@pytest.mark.parametrize("power", ["{0}/{0}", "y*{0}/{0}", "{0}**2*{0}/{0}**3", "y*{0}*{0}**(-1)"])
 @pytest.mark.parametrize(
-    "text", ["p/abs(p)", "sqrt(p)*sqrt(p)", "u/u", "exp(log(p))", "0*exp(x)", "x*y + y*x"]
+    ("base", "missing"),
+    [("log(x)", ["at log(x) = 0", "where log(x) is not"]), ("sqrt(x)", ["at x = 0", "for x < 0"])],
+)
+def test_all_that_a_domain_grows_by_is_told(power: str, base: str, missing: list[str]) -> None:
+    told = {note.split(": also defined ")[1] for note in of(power.format(base)).notes}
+    assert told == set(missing)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("p/abs(p)", "sqrt(p)*sqrt(p)", "u/u", "exp(log(p))", "0*exp(x)", "x*y + y*x"),
+        *("sqrt(x)*x", "x**(1/3)*x", "sqrt(x)**3", "sqrt(x)*x**2*y"),
+    ],
 )
 def test_facts_make_a_rule_exact(text: str) -> None:
     assert of(text).notes == []
