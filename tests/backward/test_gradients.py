@@ -264,7 +264,7 @@ def _chosen(seed: int, xs: list[Node]) -> Node:
     pool = [*xs, *xs]
     compared = [OPS[rng.choice(["gt", "le", "ne"])](x, as_node(rng.choice([0, 1]))) for x in xs]
     either, both = OPS["or_"](*compared), OPS["and_"](*compared)
-    tests = [*compared, *compared, either, either, both]
+    tests = [*compared, *compared, either, OPS["or_"](*compared[::-1]), both]
     tests += [OPS["not_"](test) for test in (compared[0], either, both)]
 
     def condition() -> Node:
@@ -272,7 +272,10 @@ def _chosen(seed: int, xs: list[Node]) -> Node:
 
     for _ in range(rng.randint(4, 10)):
         a, b = rng.choice(pool[-4:]), rng.choice(pool[-4:])
-        match rng.randrange(9):
+        match rng.randrange(10):
+            case 9:
+                one, other = (OPS["where"](test, a, as_node(0)) for test in compared)
+                pool += [OPS["add"](one, other), a, OPS["sin"](a)]
             case 0 | 1 | 2:
                 pool.append(OPS["where"](condition(), a, rng.choice([b, as_node(0), as_node(1)])))
             case 3:
