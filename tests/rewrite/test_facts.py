@@ -20,8 +20,9 @@ import symgrad.ops  # noqa: F401
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.types import BOOL, REAL, Declaration
-from symgrad.rewrite.facts import facts_of
+from symgrad.rewrite.facts import RULED, facts_of
 from symgrad.rewrite.intervals import INF, Bound, Facts, bounded, exactly
+from tests.ops.cases import Case, numeric, samples
 
 _NEAR, _FAR = 2.0**-10, 2.0**20
 _CLOSE, _BEYOND = 1 / 16, 100
@@ -264,6 +265,17 @@ def test_facts_of_a_value_with_itself(name: str) -> None:
         assert all(_allowed(y, found) for y in results), (given, found)
         if results and not given.integer:
             assert _sharp(found, results), (given, found)
+
+
+@pytest.mark.parametrize("case", [c for c in numeric if c.op.name not in RULED], ids=str)
+def test_what_records_say_holds(case: Case) -> None:
+    signs = [Facts(), Facts(nonzero=True), *(f for f in _FEW if f.low == 0 or f.high == 0)]
+    points = [p for p in samples(case) if case.inside(p)]
+    for given in signs if case.op.arity == 1 else [Facts()]:
+        found = facts_of(case.node, [given] * case.op.arity)
+        for point in points:
+            if all(_allowed(v, given) for v in point):
+                assert _allowed(case.reference(point), found), (given, point, found)
 
 
 @pytest.mark.parametrize("name", ["add", "mul", "div", "abs", "maximum", "floor"])
