@@ -48,6 +48,25 @@ LN2 = math.log(2)
 STEPS = near(*(LN2 * (n + 0.5) for n in (-40, -3, -2, -1, 0, 1, 2, 52, 53, 54)))
 ROOTS = near(*(math.sqrt(0.5) * 2.0**n for n in (-2, -1, 0, 1, 2, 3)), 1.0, 0.5, 2.0)
 
+
+def beside_turns(bits: int) -> list[float]:
+    """Numbers of so many bits that are nearer to a multiple of pi/2 than others of their size, up to 2**40.
+
+    That m*2**q/(pi/2) is nearly whole says that the continued fraction of 2**q/(pi/2) has the denominator m.
+    """
+    with mp.workprec(200):
+        turns = int(mp.ldexp(2 / mp.pi, 160))
+    found: list[float] = []
+    for q in range(1 - bits, 41 - bits):
+        above, below = turns << (q + bits), 1 << (160 + bits)
+        last, m = 0, 1
+        while below and m < 1 << bits:
+            found.append(math.ldexp(m, q))
+            above, (part, below) = below, divmod(above, below)
+            last, m = m, part * m + last
+    return sorted({f for f in found if 1 < f < 2.0**40})
+
+
 # Multiples of pi/4, odd ones of pi/16, and where the fast reduction ends.
 TURNS = (
     *near(*(n * math.pi / 4 for n in (1, 2, 3, 4, 7, 100, 1000, 355 * 4, 12345, 654_321, 1_335_088))),
@@ -55,6 +74,7 @@ TURNS = (
     *near(2.0**20, -(2.0**20), 2.0**22 * math.pi / 8, -(2.0**22) * math.pi / 8),
     *(n * math.pi / 2 for n in range(3, 667_544, 3557)),
     *(float.fromhex("0x1.6c6cbc45dc8dep+5") * 2.0**k for k in range(16)),  # the closest ones below 2**21
+    *(f for bits in (53, 24) for f in beside_turns(bits)[-120:]),
     1e22,
 )
 
@@ -158,6 +178,7 @@ CASES: dict[str, Case] = {
             ),
             *(n - 0.5 for n in (0, -1, -2, -77, -(2**30), -(2**51), 2 - 2**52)),
             *(n + f for n in (-(2**45), -(2**48), -(2**49)) for f in (0.25, 0.5, 0.125, 0.75, 0.0625)),
+            *(-math.ldexp(2**52 + m, k) for k in (*range(120), 970) for m in (1, 2, 3, 2**52 - 1)),  # poles
         ),
         (-1074, 1023),
         limit=4,
