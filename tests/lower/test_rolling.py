@@ -165,3 +165,15 @@ def test_inputs_that_are_asked_for_are_stored_after_the_last_copy() -> None:
     found = np.array(sg.compile([*outputs, x[7], x[0]], inputs=x)(*at))
     np.testing.assert_allclose(found[:408], np.sin(at) * at + at / 3, rtol=1e-13)
     assert list(found[408:]) == [at[7], at[0]]
+
+
+def test_functions_with_other_orders_are_other_functions() -> None:
+    """What looks alike but for the order of a polygamma is in no two copies of one group."""
+    x = sg.symbols(" ".join(f"x{k}" for k in range(420)))
+    orders = np.random.default_rng(4).integers(1, 3, 420)
+    outputs = [sg.polygamma(int(n), v) * v + v / 3 for n, v in zip(orders, x, strict=True)]
+    _, nodes, fusable = nodes_of((list(x), outputs))
+    groups = repetitions(equations(nodes), nodes, fusable)
+    assert groups
+    for copies in groups:
+        check_copies(copies, nodes, fusable)
