@@ -154,8 +154,8 @@ def test_totals_of_infinities_at_every_length(real: FloatType) -> None:
             rows, weights = rng.uniform(1, 2, (n, k)), rng.uniform(1, 2, k)
             rows.flat[rng.integers(0, n * k, len(ends))] = ends
             with np.errstate(invalid="ignore"):
-                wanted = [f(rows, axis=a) for f in (np.sum, np.mean) for a in axes]
-                wanted += [np.sum(rows * weights, axis=a) for a in (1, 0, None)]
+                wanted = [np.asarray(f(rows, axis=a)) for f in (np.sum, np.mean) for a in axes]
+                wanted += [np.asarray(np.sum(rows * weights, axis=a)) for a in (1, 0, None)]
             compare(
                 compiled({"n": n, "k": k}, {x: rows, w: weights}), wanted, 1e-12 if real is FLOAT64 else 1e-5
             )
