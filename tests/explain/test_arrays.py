@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symgrad.explain import array_witness
 from symgrad.explain.derivation import Derivation, explain
+from symgrad.explain.witness import Level
 from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.traverse import symbols_of
@@ -101,6 +103,9 @@ FATES = {
     "y = sum(x)*norm(u)": True,
     "y = sum(cumsum(x*u))": True,
     "y = trace(A@(v - v.T))": True,
+    "y = sum(max(A*v, axis=1))": True,
+    "y = sum(where(A*v == broadcast_to(max(A*v), (3, 3)), A, 0))": True,
+    "y = sum(x[:2][argmax(2*v[:2, :2], axis=0)])": True,
     "y = sum(x*(1 + u) - x*u)": False,
     "y = mean(x + u)": False,
     "y = sum(x)*sum(u - u)": False,
@@ -156,6 +161,28 @@ def test_a_near_tie_is_no_witness() -> None:
         "x : real[3]\nu ~ Normal(0, 1)\ny = max(stack((x[0] + u - u, x[0] + 2*u - 2*u)))*sum(x*0)", "y", "x"
     )
     assert d.noise["u"].enters is not True
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2])
+def test_positions_that_rounding_may_decide(axis: int | None) -> None:
+    """A largest or smallest entry is alone if, without the noise that is added here, no other one is as large."""
+    rng = np.random.default_rng(0)
+    level = Level((50, 90))
+    found: list[bool] = []
+    for _ in range(200):
+        whole = rng.integers(-4, 5, tuple(rng.integers(1, 4, 3)))
+        x = np.empty(whole.shape, dtype=object)
+        for place in np.ndindex(*whole.shape):
+            x[place] = level.contexts[0].mpf(int(whole[place])) + int(rng.integers(-3, 4)) * level.margin / 99
+        rows = (
+            whole.reshape(1, -1)
+            if axis is None
+            else np.moveaxis(whole, axis, -1).reshape(-1, whole.shape[axis])
+        )
+        expected = all((row == end(row)).sum() == 1 for row in rows for end in (np.max, np.min))
+        assert array_witness._is_alone(level, x, axis) == expected
+        found.append(expected)
+    assert 20 < sum(found) < 180
 
 
 def test_the_reading_that_is_named_is_the_one_that_matters() -> None:
