@@ -56,9 +56,9 @@ def test_factors_have_the_product(soon: bool, seed: int, monkeypatch: pytest.Mon
     known = [polynomial(rng, gens) for _ in range(2)]
     F.over(F.constant(1), [(k, 1) for k in known], F.ring.constant(1).leading_coefficient())
     others = [gens[0] ** rng.randint(0, 2), known[0] ** rng.randint(0, 3), known[1] ** rng.randint(0, 1)]
-    num = prod(others, start=polynomial(rng, gens) * rng.choice([1, -7]))
+    num: Any = prod(others, start=polynomial(rng, gens) * rng.choice([1, -7]))
     found = Search({}).factors(F, num)
-    product = prod((f**e for f, e in found), start=F.ring.constant(1))
+    product: Any = prod((f**e for f, e in found), start=F.ring.constant(1))
     assert product * (num.leading_coefficient() / product.leading_coefficient()) == num
     assert all(e > 0 and not f.is_constant() for f, e in found)
     if not soon:
