@@ -62,7 +62,7 @@ def _slope(lines: list[str], point: dict[str, float]) -> float | None:
         here, *around = (_value(mp, lines, point, x + k * step) for k in (0, 1, -1))
     except (ArithmeticError, ValueError, TypeError):  # what has no order is complex
         return None
-    if not all(isinstance(v, mp.mpf) for v in (here, *around)):
+    if not all(isinstance(v, mp.mpf) and mp.isfinite(v) for v in (here, *around)):
         return None
     right, left = around[0] - here, here - around[1]
     # A second difference is as small as the square of the step, but for kinks, jumps and what is as steep.
