@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,9 @@ def test_there_is_no_room_for_the_output(args, tmp_path):
 
 @needs_posix
 def test_ctrl_c_ends_with_one_line_and_130(tmp_path):
-    process = start("derive", "-", stdin=subprocess.PIPE, cwd=tmp_path)
+    # What a shell starts in the background does not hear Ctrl-C, nor do its children: tests may be such.
+    hears = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = start("derive", "-", stdin=subprocess.PIPE, cwd=tmp_path, preexec_fn=hears)
     # It reads its input once the modules are there, and goes on when the pipe is closed.
     waits_for = Path(f"/proc/{process.pid}/wchan")
     for _ in range(50):
