@@ -73,7 +73,15 @@ def _slope(lines: list[str], point: dict[str, float]) -> float | None:
 
 def _value(mp: Any, lines: list[str], point: dict[str, float], x: Any) -> Any:
     """The last line where x has another value, but for what a stop holds, which keeps that at the point."""
+
+    def power(base: Any, exponent: Any) -> Any:
+        """A power, but where the chain rule has none to offer: at zero, by a slope that is infinite there."""
+        if base == 0 and exponent < 1:
+            raise ValueError("no slope")
+        return base**exponent
+
     functions = {
+        "power": power,
         "where": lambda c, a, b: a if c else b,
         "maximum": max,
         "minimum": min,
@@ -87,6 +95,7 @@ def _value(mp: Any, lines: list[str], point: dict[str, float], x: Any) -> Any:
     moved = functions | numbers | {"x": x}
     for line in lines:
         name, formula = line.split(" = ")
+        formula = re.sub(r"([\w.]+)\*\*([\w.]+)$", r"power(\1, \2)", formula)
         formula = re.sub(r"\b(\d+(?:\.\d+)?)\b", r"mpf('\1')", formula)
         formula = re.sub(r"stop_gradient\((\w+)\)", r"held['\1']", formula)
         values = []
