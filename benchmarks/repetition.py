@@ -37,13 +37,13 @@ def with_gradient(value: sg.Expr, inputs: Sequence[sg.Expr]) -> Program:
 
 
 def rosenbrock(n: int) -> Program:
-    x = sg.symbols(" ".join(f"x{k}" for k in range(n)))
+    x = list(sg.symbols(" ".join(f"x{k}" for k in range(n))))
     terms = [100 * (x[k + 1] - x[k] ** 2) ** 2 + (1 - x[k]) ** 2 for k in range(n - 1)]
     return with_gradient(total(terms), x)
 
 
 def lennard_jones(n: int) -> Program:
-    x = sg.symbols(" ".join(f"{c}{k}" for k in range(n) for c in "xyz"))
+    x = list(sg.symbols(" ".join(f"{c}{k}" for k in range(n) for c in "xyz")))
     terms: list[sg.Expr] = []
     for i in range(n):
         for j in range(i):

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from symgrad.api.expr import Expr, as_expr, node_of
+from symgrad.api.expr import Expr, ExprLike, Operands, as_expr, node_of
 from symgrad.api.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
 from symgrad.api.residuals import residuals
+from symgrad.api.targets import Wrt, Wrts
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import MissingInputError, NotInProgramError, NumberTooLargeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node, growing
@@ -34,8 +35,8 @@ _CANONICAL_UP_TO = 400
 
 
 def compile(
-    outputs: Expr | Sequence[Expr],
-    inputs: Expr | str | Sequence[Expr | str] | None = None,
+    outputs: ExprLike | Operands,
+    inputs: Wrt | Wrts | None = None,
     *,
     dtype: Any = "float64",
     threads: int = 1,

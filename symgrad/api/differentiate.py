@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast, overload
 
 from symgrad.api.equations import Equation, equations_of
-from symgrad.api.expr import Expr, Operand, as_expr, node_of
+from symgrad.api.expr import Expr, ExprLike, Operand, Operands, as_expr, node_of
 from symgrad.api.inputs import listings_of
 from symgrad.api.targets import (
     Wrt,
@@ -31,10 +31,10 @@ __all__ = ["Derivatives", "derivatives", "grad", "gradients", "jvp", "stop_gradi
 
 
 @overload
-def grad(y: Expr, wrt: Wrt) -> Expr: ...
+def grad(y: ExprLike, wrt: Wrt) -> Expr: ...
 @overload
-def grad(y: Expr, wrt: Wrts) -> list[Expr]: ...
-def grad(y: Expr, wrt: Wrt | Wrts) -> Any:
+def grad(y: ExprLike, wrt: Wrts) -> list[Expr]: ...
+def grad(y: ExprLike, wrt: Wrt | Wrts) -> Any:
     """Return the gradient of a scalar expression.
 
     Args:
@@ -69,10 +69,10 @@ def grad(y: Expr, wrt: Wrt | Wrts) -> Any:
 
 
 def gradients(
-    ys: Expr | Sequence[Expr],
-    xs: Wrt | Sequence[Wrt],
+    ys: ExprLike | Operands,
+    xs: Wrt | Wrts,
     grad_ys: Any = None,
-    stop_gradients: Wrt | Sequence[Wrt] | None = None,
+    stop_gradients: Wrt | Wrts | None = None,
 ) -> list[Expr]:
     """Return the sum over all ys of their gradients, with TensorFlow's meaning of ``tf.gradients``.
 
@@ -115,10 +115,10 @@ def gradients(
 
 
 @overload
-def value_and_grad(y: Expr, wrt: Wrt) -> tuple[Expr, Expr]: ...
+def value_and_grad(y: ExprLike, wrt: Wrt) -> tuple[Expr, Expr]: ...
 @overload
-def value_and_grad(y: Expr, wrt: Wrts) -> tuple[Expr, list[Expr]]: ...
-def value_and_grad(y: Expr, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
+def value_and_grad(y: ExprLike, wrt: Wrts) -> tuple[Expr, list[Expr]]: ...
+def value_and_grad(y: ExprLike, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
     """Return an expression and its gradient, as one shared graph.
 
     Args:
@@ -135,7 +135,11 @@ def value_and_grad(y: Expr, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
     return as_expr(y), grad(y, wrt)
 
 
-def vjp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], cotangent: Any = None, *, seed: Any = None) -> Any:
+@overload
+def vjp(y: ExprLike | Operands, xs: Wrt, cotangent: Any = None, *, seed: Any = None) -> Expr: ...
+@overload
+def vjp(y: ExprLike | Operands, xs: Wrts, cotangent: Any = None, *, seed: Any = None) -> list[Expr]: ...
+def vjp(y: ExprLike | Operands, xs: Wrt | Wrts, cotangent: Any = None, *, seed: Any = None) -> Any:
     """Return a cotangent pulled back: the vector-Jacobian product.
 
     Args:
@@ -165,7 +169,11 @@ def vjp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], cotangent: Any = None
     return result if isinstance(xs, list | tuple) else result[0]
 
 
-def jvp(y: Expr | Sequence[Expr], xs: Wrt | Sequence[Wrt], tangents: Any) -> Any:
+@overload
+def jvp(y: ExprLike, xs: Wrt | Wrts, tangents: Any) -> Expr: ...
+@overload
+def jvp(y: Operands, xs: Wrt | Wrts, tangents: Any) -> list[Expr]: ...
+def jvp(y: ExprLike | Operands, xs: Wrt | Wrts, tangents: Any) -> Any:
     """Return tangents pushed forward: the Jacobian-vector product.
 
     Args:
@@ -267,7 +275,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
         return f"Derivatives({len(self)} by {', '.join(e.name or '...' for e in self._wrt)})"
 
 
-def derivatives(y: Expr, wrt: Sequence[Wrt] | Wrt, order: int = 1) -> Derivatives:
+def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1) -> Derivatives:
     """Return all distinct partial derivatives up to an order, in one shared graph.
 
     Args:

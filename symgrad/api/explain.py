@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from symgrad.api.expr import Expr, as_expr
-from symgrad.api.targets import targets_of
+from symgrad.api.expr import Expr, ExprLike, as_expr
+from symgrad.api.targets import Wrt, Wrts, targets_of
 from symgrad.errors import UsageError
 from symgrad.explain.derivation import Derivation as Record
 from symgrad.explain.derivation import DerivationStep
@@ -120,10 +120,10 @@ class Derivation:
 
 
 @overload
-def explain(y: Expr) -> Any: ...
+def explain(y: ExprLike, wrt: None = None) -> Any: ...
 @overload
-def explain(y: Expr, wrt: Any) -> Derivation: ...
-def explain(y: Expr, wrt: Any = None) -> Any:
+def explain(y: ExprLike, wrt: Wrt | Wrts) -> Derivation: ...
+def explain(y: ExprLike, wrt: Any = None) -> Any:
     """Derive a gradient step by step, and tell for every random input whether it enters it, and by which path.
 
     Args:

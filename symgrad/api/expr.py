@@ -39,13 +39,17 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.layout import full
 from symgrad.ops.layout import text as shape_text
 
-__all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "built", "handle", "node_of"]
+__all__ = ["Expr", "ExprLike", "Operand", "Operands", "apply_op", "as_expr", "built", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | int | float | Fraction | Decimal | np.number[Any] | np.bool_"
-"""What operators take beside an expression: numbers, each exact (a float stands for the decimal it prints)."""
+"""A formula: what operators and verbs take. Numbers are exact (a float stands for the decimal it prints). They are
+among them because Python's sum of expressions may be its 0."""
 
 Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
 """What functions take: what operators do, and arrays that are spelled by lists."""
+
+Operands: TypeAlias = "Sequence[Operand]"
+"""Several of them: what verbs take that give a list for a list."""
 
 _handles: WeakValueDictionary[Node, Expr] = WeakValueDictionary()
 

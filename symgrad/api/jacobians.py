@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, overload
 
 from symgrad.api.differentiate import grad, jvp
-from symgrad.api.expr import Expr
+from symgrad.api.expr import Expr, ExprLike, Operands
 from symgrad.api.targets import (
     Wrt,
+    Wrts,
     differentiable,
     many,
     one_each,
@@ -35,7 +36,15 @@ __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
 _PUSHED = 8  # xs with fewer entries than ys that are pushed forward one by one
 
 
-def jacobian(y: Expr | Sequence[Expr], x: Wrt | Sequence[Wrt]) -> Any:
+@overload
+def jacobian(y: ExprLike, x: Wrt) -> Expr: ...
+@overload
+def jacobian(y: ExprLike, x: Wrts) -> list[Expr]: ...
+@overload
+def jacobian(y: Operands, x: Wrt) -> list[Expr]: ...
+@overload
+def jacobian(y: Operands, x: Wrts) -> list[list[Expr]]: ...
+def jacobian(y: ExprLike | Operands, x: Wrt | Wrts) -> Any:
     """Return the derivative of every entry of y by every entry of x.
 
     One symbolic pass for all entries of y: backwards with a stack of unit cotangents; or for all entries of x: forwards
@@ -75,7 +84,15 @@ def jacobian(y: Expr | Sequence[Expr], x: Wrt | Sequence[Wrt]) -> Any:
     return _arranged(_derivatives(ys, by), y, x)
 
 
-def batch_jacobian(y: Expr | Sequence[Expr], x: Wrt | Sequence[Wrt]) -> Any:
+@overload
+def batch_jacobian(y: ExprLike, x: Wrt) -> Expr: ...
+@overload
+def batch_jacobian(y: ExprLike, x: Wrts) -> list[Expr]: ...
+@overload
+def batch_jacobian(y: Operands, x: Wrt) -> list[Expr]: ...
+@overload
+def batch_jacobian(y: Operands, x: Wrts) -> list[list[Expr]]: ...
+def batch_jacobian(y: ExprLike | Operands, x: Wrt | Wrts) -> Any:
     """Return the derivative of every row of y by the same row of x, with TensorFlow's meaning.
 
     Args:
@@ -130,7 +147,11 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
     return _made(expr, transpose(stacked, order) if k else stacked, bottom)
 
 
-def hessian(y: Expr, x: Wrt | Sequence[Wrt]) -> Any:
+@overload
+def hessian(y: ExprLike, x: Wrt) -> Expr: ...
+@overload
+def hessian(y: ExprLike, x: Wrts) -> list[list[Expr]]: ...
+def hessian(y: ExprLike, x: Wrt | Wrts) -> Any:
     """Return all second derivatives of a scalar.
 
     Args:
@@ -172,7 +193,11 @@ def hessian(y: Expr, x: Wrt | Sequence[Wrt]) -> Any:
     return rows if isinstance(x, list | tuple) else rows[0][0]
 
 
-def hvp(y: Expr, x: Wrt | Sequence[Wrt], v: Any) -> Any:
+@overload
+def hvp(y: ExprLike, x: Wrt, v: Any) -> Expr: ...
+@overload
+def hvp(y: ExprLike, x: Wrts, v: Any) -> list[Expr]: ...
+def hvp(y: ExprLike, x: Wrt | Wrts, v: Any) -> Any:
     """Return the Hessian times a vector, without the Hessian: the gradient's derivative along v.
 
     Args:
@@ -197,7 +222,7 @@ def hvp(y: Expr, x: Wrt | Sequence[Wrt], v: Any) -> Any:
     by = targets_of(expr, x)
     given = one_each(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
     slopes = grad(expr, by)
-    moved = cast("list[Expr]", jvp(slopes, by, given))
+    moved = jvp(slopes, by, given)
     made = [
         Expr(
             m.node, listings=m.listings, nothing=s.nothing or m.nothing, origins=m.origins, sources=m.sources

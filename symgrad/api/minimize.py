@@ -11,11 +11,11 @@ import numpy as np
 
 from symgrad.api.compile import compile
 from symgrad.api.differentiate import grad
-from symgrad.api.expr import Expr, handle
+from symgrad.api.expr import Expr, ExprLike, handle
 from symgrad.api.inputs import inputs_of, known_symbols
 from symgrad.api.jacobians import hessian, hvp
 from symgrad.api.searches import BOUNDED, READS, fitting, named
-from symgrad.api.targets import differentiable, targets_of
+from symgrad.api.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.exact import float_of
 from symgrad.ir.graph import SYMBOL, Node, symbol
@@ -51,8 +51,8 @@ class Minimum:
 
 
 def minimize(
-    loss: Expr,
-    over: Expr | str | Sequence[Expr | str],
+    loss: ExprLike,
+    over: Wrt | Wrts,
     start: Mapping[str, Any],
     data: Mapping[str, Any] | None = None,
     method: str | None = None,
@@ -175,7 +175,7 @@ class _Problem:
 
     def hessian(self) -> Callable[[Any], Any]:
         """Return the Hessian as one matrix."""
-        rows = cast("list[list[Expr]]", hessian(self.loss, list(self.variables)))
+        rows = hessian(self.loss, list(self.variables))
         run = self.function([block for row in rows for block in row])
         counts = [prod(shape) for shape in self.shapes]
 
@@ -195,7 +195,7 @@ class _Problem:
                 name += "_"
             taken.add(name)
             directions.append(handle(symbol(Declaration(name, REAL, v.shape))))
-        products = cast("list[Expr]", hvp(self.loss, list(self.variables), directions))
+        products = hvp(self.loss, list(self.variables), directions)
         run = self.function(products, directions)
         return lambda flat, direction: _joined(run(flat, direction))
 

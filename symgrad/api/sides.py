@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symgrad.api.expr import Expr, as_expr
+from symgrad.api.expr import Expr, Operand, as_expr
 from symgrad.api.program import Program
 from symgrad.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
 from symgrad.frontend.text import parse_expression, parse_program
@@ -25,7 +25,7 @@ def names_in(expr: Expr) -> dict[str, Node]:
     return found
 
 
-def pair(a: Expr | str, b: Expr | str) -> tuple[Node, Node]:
+def pair(a: Operand | str, b: Operand | str) -> tuple[Node, Node]:
     """The nodes of two sides; a text that declares nothing reads the names of the other one.
 
     Raises:
@@ -42,7 +42,7 @@ def pair(a: Expr | str, b: Expr | str) -> tuple[Node, Node]:
     return a.node, as_expr(b).node
 
 
-def mistaken_constant(a: Expr | str, b: Expr | str) -> str | None:
+def mistaken_constant(a: Operand | str, b: Operand | str) -> str | None:
     """A hint if texts raise ``e`` or ``E`` to a power without declaring it: that is a variable like any other."""
     if not (isinstance(a, str) and isinstance(b, str)):
         return None

@@ -9,11 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from symgrad.api.domains import within
-from symgrad.api.expr import Expr, as_expr
+from symgrad.api.expr import Expr, Operand, as_expr
 from symgrad.api.fitting import Built, Misfit, fitted, shape_text
 from symgrad.api.program import parse
 from symgrad.api.sides import mistaken_constant, names_in, pair
-from symgrad.api.targets import differentiable, targets_of
+from symgrad.api.targets import Wrt, differentiable, targets_of
 from symgrad.errors import ShapeError, UsageError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
@@ -31,7 +31,10 @@ _FIRST, _SECOND = "the first side", "the second side"
 
 
 def equal(
-    a: Expr | str, b: Expr | str, domain: Mapping[str, str] | str | None = None, time_limit: float = 10
+    a: Operand | str,
+    b: Operand | str,
+    domain: Mapping[str, str] | str | None = None,
+    time_limit: float = 10,
 ) -> Verdict:
     """Decide whether two formulas are equal wherever both are defined.
 
@@ -88,7 +91,9 @@ def equal(
     return replace(verdict, diagnosis=hint) if hint else verdict
 
 
-def _equation(a: Expr | str, b: Expr | str) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
+def _equation(
+    a: Operand | str, b: Operand | str
+) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
     """How the sides are built with other sizes, and nodes that have all names of sizes."""
     if isinstance(a, str) and not isinstance(b, str):
         right = as_expr(b)
@@ -127,9 +132,9 @@ def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
 
 
 def verify(
-    y: Expr | str,
-    wrt: Expr | str,
-    claim: Expr | str,
+    y: Operand | str,
+    wrt: Wrt,
+    claim: Operand | str,
     domain: Mapping[str, str] | str | None = None,
     time_limit: float = 10,
 ) -> Verdict:
@@ -191,7 +196,7 @@ def verify(
     return decide(derivative_is(of, by, to, sizes), seconds)
 
 
-def _question(value: Expr, target: Expr, claim: Expr | str, sizes: Mapping[str, Size]) -> Built:
+def _question(value: Expr, target: Expr, claim: Operand | str, sizes: Mapping[str, Size]) -> Built:
     """What is differentiated, by what, and the claim, with other sizes in the place of names."""
     known = {**names_in(target), **names_in(value)}
     y, wrt, *given = resized([value.node, target.node, *known.values()], sizes)

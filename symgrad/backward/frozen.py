@@ -29,7 +29,6 @@ def frozen_copy(outputs: Sequence[Node]) -> tuple[list[Node], dict[Node, Node]]:
             name = s.name + "_frozen"
             while name in names:
                 name += "_"
-            names.add(name)
             twins[s] = symbol(replace(s.declaration, name=name))
     # Two copies of every node: as it is, and inside a stop (all its symbols frozen).
     running: dict[Node, Node] = {}

@@ -59,7 +59,7 @@ class Pushforward:
         for term in linearise(node, moving):
             tangent = self._tangents[node.args[term.argument]]
             assert tangent is not None
-            yield pass_through(node, term.coefficient, tangent)
+            yield pass_through(term.coefficient, tangent)
 
 
 def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | Guarded]) -> list[Node]:

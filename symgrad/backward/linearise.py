@@ -13,15 +13,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from symgrad.ir.graph import NUMBER, Node, as_node
 from symgrad.ir.op import OPS
-from symgrad.ir.traverse import topological
 from symgrad.ops.logic import and_, not_, or_, where
+from symgrad.rewrite.condition import TOTAL
 
 __all__ = ["Guarded", "Linear", "accumulate", "linearise", "pass_through"]
 
 _ZERO = as_node(0)
+_EXPONENTIAL = frozenset(
+    ["exp", "exp2", "expm1", "sinh", "cosh"]
+)  # infinite in floats for moderate arguments
+_known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # what is finite
 
 
 class Guarded(NamedTuple):
@@ -79,10 +84,10 @@ def _negate(condition: Node) -> Node:
     return as_node(not condition.value) if condition.op is NUMBER else not_(condition)
 
 
-def pass_through(node: Node, term: Guarded, incoming: Guarded) -> Guarded:
+def pass_through(term: Guarded, incoming: Guarded) -> Guarded:
     """Multiply a tangent or cotangent by a coefficient of an equation, inside both guards.
 
-    Where the value is zero of itself outside its guard, it stays so times a coefficient that is never infinite.
+    Where the value is zero of itself outside its guard, it stays so times a coefficient that is finite there too.
     """
     if term.guard is None or term.guard is incoming.guard:
         guard = incoming.guard
@@ -90,23 +95,35 @@ def pass_through(node: Node, term: Guarded, incoming: Guarded) -> Guarded:
         guard = term.guard
     else:
         guard = and_(incoming.guard, term.guard)
-    settled = incoming.settled and term.guard is None and _finite(term.value, node)
+    settled = incoming.settled and term.guard is None and _finite(term.value)
     return Guarded(guard, incoming.value * term.value, settled)
 
 
-def _finite(coefficient: Node, node: Node) -> bool:
-    """Tell whether a coefficient is finite wherever the forward values that it reads are."""
-    forward = {node, *node.args}
-    for part in topological([coefficient], until=forward):
-        if part in forward or part.op.domain is None or part.op is OPS["sqrt"]:
+def _finite(coefficient: Node) -> bool:
+    """Tell whether a coefficient is finite at every point: where a guard is false, forward values may be missing."""
+    pending = [coefficient]
+    while pending:
+        top = pending[-1]
+        missing = [a for a in top.args if a not in _known]
+        if missing and top not in _known:
+            pending += missing
             continue
-        last = part.args[-1]
-        whole = last.is_number() and isinstance(last.value, int)
-        if part.op is OPS["div"] and last.is_number() and last.value != 0:
-            continue
-        if not (part.op is OPS["pow"] and whole and last.value >= 0):
-            return False
-    return True
+        pending.pop()
+        if top not in _known:
+            _known[top] = _total(top) and all(_known[a] for a in top.args)
+    return _known[coefficient]
+
+
+def _total(part: Node) -> bool:
+    """Tell whether an op is finite wherever its arguments are, unless these are so large that products overflow."""
+    if not part.op.pointwise:
+        return not part.args or part.op.name in TOTAL
+    if part.op.domain is None:
+        return part.op.name not in _EXPONENTIAL
+    last = part.args[-1]
+    if part.op is OPS["div"]:
+        return last.is_number() and last.value != 0
+    return part.op is OPS["pow"] and last.is_number() and isinstance(last.value, int) and last.value >= 0
 
 
 def accumulate(contributions: Sequence[Guarded]) -> Guarded:

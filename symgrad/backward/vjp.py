@@ -75,7 +75,7 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
     """Transpose one equation: what its cotangent sends to each wanted argument."""
     if node.op.pull is None:
         for term in linearise(node, wanted):
-            contribution = pass_through(node, term.coefficient, cotangent)
+            contribution = pass_through(term.coefficient, cotangent)
             target = node.args[term.argument]
             if target.shape != node.shape:
                 contribution = Guarded(None, unbroadcast(contribution.node(), node.shape, target.shape))

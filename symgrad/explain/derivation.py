@@ -233,7 +233,7 @@ def _without_dead_ends(trace: Trace) -> Trace:
 def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> list[Node]:
     declared = [] if listing is None else list(listing.symbols.values())
     reached = dict.fromkeys([*declared, *symbols_of([y, *wrt])])
-    return [s for s in reached if s.op is SYMBOL and s.declaration.distribution is not None]
+    return [s for s in reached if s.declaration.distribution is not None]
 
 
 def _why_nothing(trace: Trace, index: int, naming: Naming) -> str | None:

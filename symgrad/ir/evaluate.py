@@ -83,7 +83,7 @@ def evaluate(
                 results[node] = result
                 if node.op.pointwise and all(a in constants for a in node.args):
                     constants.add(node)
-                    if np.isinf(result):
+                    if overflows(result, [results[a] for a in node.args]):
                         raise too_large(node)
     return [_own(results[o]) for o in outputs]
 
@@ -215,10 +215,19 @@ def _called(node: Node) -> str:
     return f"'{node.name}'" if node.op is SYMBOL else f"the value of {node!r}"
 
 
+def overflows(value: Any, args: Sequence[Any]) -> bool:
+    """Tell whether an op on constants left the range of floats: its value is infinite, and no argument is a pole.
+
+    ``1/0``, ``log(0)`` and ``atanh(1)`` are infinite as floats have it; ``exp(1000)`` is a number they lack.
+    """
+    pole = any(a == 0 for a in args) or (len(args) == 1 and abs(args[0]) == 1)
+    return bool(np.isinf(value) and not pole and np.all(np.isfinite(args)))
+
+
 def too_large(node: Node) -> NumberTooLargeError:
     """The error for a constant subexpression that overflows."""
     return NumberTooLargeError(
-        f"a constant ({node.op.name} of numbers) is infinite, or beyond the largest float, about 1.8e308",
+        f"a constant ({node.op.name} of numbers) is beyond the largest float, about 1.8e308",
         cure="keep it symbolic, or take its logarithm",
     )
 
@@ -236,6 +245,9 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
         outputs: the nodes wanted.
         values: an mpf, int, Fraction-free number or bool for every symbol that they read, or an array of them
             (of dtype object) for one with a shape.
+
+    Returns:
+        One value or array per output, NaN where mpmath finds none.
     """
     sizes = sizes_of(topological(outputs, until=values), values)
     results: dict[Node, Any] = {}
@@ -262,7 +274,15 @@ def _exact(mp: Any, node: Node, sizes: Mapping[str, int], args: Sequence[Any]) -
     op = node.op
     if not op.pointwise:
         return op.reference(mp, *resolve(node.params, sizes), *args)
-    if any(isinstance(a, np.ndarray) for a in args):
-        one = np.frompyfunc(lambda *entries: op.reference(mp, *node.params, *entries), len(args), 1)
-        return one(*args)
-    return op.reference(mp, *node.params, *args)
+
+    def one(*entries: Any) -> Any:
+        try:
+            return op.reference(mp, *node.params, *entries)
+        except mp.NoConvergence:
+            return mp.nan
+
+    return (
+        np.frompyfunc(one, len(args), 1)(*args)
+        if any(isinstance(a, np.ndarray) for a in args)
+        else one(*args)
+    )

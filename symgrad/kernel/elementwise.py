@@ -301,7 +301,7 @@ class ElementwiseKernel(Kernel):
         kinds = self.kinds[len(arrays) :]
         outs = (None,) * len(kinds) if out is None else as_tuple(out)
         large = [a for a in arrays if np.ndim(a) > 1]
-        order = "F" if large and all(np.asarray(a).flags.fnc for a in large) else "C"
+        order = "F" if all(np.asarray(a).flags.fnc for a in large) else "C"
         shapes = [shape] * len(kinds)
         made = targets((*arrays, where), outs, shapes, kinds, order=order, new=where is True)
         if made is None:

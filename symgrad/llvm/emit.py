@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
+from symgrad.ir.evaluate import overflows
 from symgrad.ir.graph import SYMBOL, Node, growing
 from symgrad.llvm import loop
 from symgrad.llvm.builder import Value, VectorBuilder
@@ -118,9 +119,7 @@ def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]
         if value.literal is None:
             raise InternalError(f"{node!r} depends on no input, but its lowering gave code")
         args = [known[a].literal for a in node.args]
-        # An infinity is an overflow unless an argument sits on a pole: x/0, log(0), atanh(1).
-        pole = any(a == 0 for a in args) or (len(args) == 1 and abs(args[0]) == 1)
-        if not value.mask and np.isinf(value.literal) and not pole and np.all(np.isfinite(args)):
+        if not value.mask and overflows(value.literal, args):
             written = f"{node.op.name}({', '.join(f'{float(a):.6g}' for a in args)})"
             raise NumberTooLargeError(
                 f"the constant {written} is too large for {builder.real.numpy}",

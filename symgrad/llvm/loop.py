@@ -340,9 +340,9 @@ def plan(
     real: FloatType,
     spill_bytes: int,
     *,
-    streams: bool = False,
-    call_elements: int = 0,
-    internal: bool = False,
+    streams: bool,
+    call_elements: int,
+    internal: bool,
 ) -> str:
     """The constants by which the inner loop runs ``body``, in the order in which it reads them.
 

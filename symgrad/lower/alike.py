@@ -52,7 +52,7 @@ class Graph:
         self.leaf: Bools = np.append(count == 0, False)
         codes: dict[object, int] = {}
         known = codes.setdefault
-        keys = [known((node.op, node.params if node.args else None), len(codes)) for node in nodes]
+        keys = [known((node.op, node.params), len(codes)) for node in nodes]
         for i in map(int, np.unique(row[flat == n])):
             operands = [int(k) for k in self.args[i]]
             keys[i] = known((keys[i], *_constants(nodes[i], operands, n)), len(codes))

@@ -18,6 +18,7 @@ from symgrad.ops.rounding import floor, sign
 
 __all__ = ["airyai", "airyaiprime", "airybi", "airybiprime", "iv", "ive", "jv", "kv", "yv"]
 
+_LARGEST_ORDER = 250  # beyond it mpmath may take minutes: such reference values are NaN
 _HALF = (("0.5", "0.7"), ("-1.5", "2.2"), ("2.25", "11.5"))
 _POSITIVE = ((0, 1), (1, "2.5"), (2, "0.3"), (-1, "1.3"), *_HALF)
 _WHOLE_TOO = ((0, 0), (0, 1), (1, "2.5"), (2, "0.3"), (3, "-1.7"), (-1, "1.3"), *_HALF)
@@ -35,7 +36,7 @@ def _entire_reference(sign: int) -> Callable[[Any, Any, Any], Any]:
 
     def value(mp: Any, n: Any, x: Any) -> Any:
         whole = n == mp.floor(n)
-        if mp.isnan(n) or mp.isnan(x) or not (x > 0 or whole or (x == 0 and n >= 0)):
+        if not abs(n) <= _LARGEST_ORDER or mp.isnan(x) or not (x > 0 or whole or (x == 0 and n >= 0)):
             return mp.nan
         flip = sign < 0 and whole and n < 0 and n % 2
         order = abs(n) if whole else n
@@ -47,7 +48,7 @@ def _entire_reference(sign: int) -> Callable[[Any, Any, Any], Any]:
 
 def _positive_reference(name: str) -> Callable[[Any, Any, Any], Any]:
     def value(mp: Any, n: Any, x: Any) -> Any:
-        if not x > 0 or mp.isnan(n):
+        if not x > 0 or not abs(n) <= _LARGEST_ORDER:
             return mp.nan
         # mpmath takes the limit at whole orders and loses all digits next to them.
         whole = mp.nint(n)

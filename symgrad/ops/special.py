@@ -35,6 +35,7 @@ __all__ = [
     "lgamma",
     "polygamma",
     "polygamma_of_order",
+    "polygamma_reference",
 ]
 
 _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",))
@@ -143,8 +144,17 @@ lgamma = unary(
 )
 
 
-def _polygamma_reference(mp: Any, n: int, x: Any) -> Any:
-    return mp.nan if _is_pole(mp, x) else mp.psi(n, x)
+def polygamma_reference(mp: Any, n: int, x: Any) -> Any:
+    """In mpmath, which climbs from x < 0 step by step: reflected there (DLMF 5.15.6). NaN at orders that take long."""
+    if _is_pole(mp, x) or n > _LARGEST_REFERENCE:
+        return mp.nan
+    if n == 0 or not x < 0:
+        return mp.psi(n, x)
+    with mp.workdps(mp.dps + 15):
+        cotangent = mp.cospi(x) / mp.sinpi(x)
+        slope = mp.pi ** (n + 1) * mp.polyval(_cotangent_derivative(n)[::-1], cotangent)
+        value = (-1) ** n * mp.psi(n, 1 - x) - slope
+    return +value
 
 
 @lru_cache
@@ -271,6 +281,7 @@ def polygamma_of_order(b: Builder, n: int, x: Lane) -> Lane:
     return b.select(pole, b.const(math.nan), result)
 
 
+_LARGEST_REFERENCE = 1_000  # beyond, mpmath takes more than a tenth of a second, and soon for ever
 _LARGEST_ORDER = 30  # 30! is the last factorial but four that float32 holds
 
 digamma: Op = unary(
@@ -281,7 +292,7 @@ digamma: Op = unary(
     cas="digamma",
     domain=_off_the_poles,
     evaluate=lambda x: polygamma_of_order(ARRAYS, 0, x),
-    reference=lambda mp, x: _polygamma_reference(mp, 0, x),
+    reference=lambda mp, x: polygamma_reference(mp, 0, x),
     partials=(lambda out, x: polygamma(x, params=(1,)),),
     kinks=_POLES,
     lower=lambda b, node, x: polygamma_of_order(b, 0, x),
@@ -312,7 +323,7 @@ polygamma: Op = pointwise(
     cas=None,
     domain=_off_the_poles,
     evaluate=_polygamma_value,
-    reference=_polygamma_reference,
+    reference=polygamma_reference,
     partials=(_next_polygamma,),
     kinks=_POLES,
     lower=_lower_polygamma,

@@ -20,7 +20,7 @@ from symgrad.ops.logic import all_of, any_of, eq, ge, gt, le, lt, ne
 from symgrad.ops.orders import code_of_order, no_derivative, values_by_order
 from symgrad.ops.record import binary, by_scipy, facts, unary
 from symgrad.ops.rounding import floor
-from symgrad.ops.special import bernoulli, horner, polygamma_of_order
+from symgrad.ops.special import bernoulli, horner, polygamma_of_order, polygamma_reference
 
 __all__ = ["LambertW", "polylog", "zeta"]
 
@@ -201,7 +201,7 @@ def _zeta_reference(mp: Any, s: Any, a: Any) -> Any:
         return mp.nan
     if whole and not a > 0:
         n = int(s)
-        return (-1) ** n * mp.psi(n - 1, a) / mp.factorial(n - 1)
+        return (-1) ** n * polygamma_reference(mp, n - 1, a) / mp.factorial(n - 1)
     with mp.workdps(mp.dps + 15):
         value = mp.re(mp.zeta(s, a))
     return +value

@@ -19,7 +19,7 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.facts import COMPARISONS, RULED, facts_of
 from symgrad.rewrite.intervals import Facts, add, exactly, mul
 
-__all__ = ["Conditions", "Truth"]
+__all__ = ["TOTAL", "Conditions", "Truth"]
 
 Truth: TypeAlias = Literal["yes", "no", "unknown"]
 
@@ -28,7 +28,7 @@ _TERMS = 16  # of two sums that are compared term by term
 
 # Ops on arrays that have a value for every operand, and those that have one over at least one entry.
 # fmt: off
-_TOTAL = frozenset([
+TOTAL = frozenset([
     "einsum", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "prod", "prod_except", "softmax",
     "log_softmax", "norm", "cumsum", "one_hot", "iota", "eye", "det",
     "expm", "sinm", "cosm", "expm_frechet", "sinm_frechet", "cosm_frechet",
@@ -187,7 +187,7 @@ class Conditions:
         if node.op.name == "pow" and node.args[1].is_number():
             return self._power_everywhere(node.args[0], Fraction(node.args[1].value))
         if not node.op.pointwise:
-            return node.op.name in _TOTAL or self._all_of_known_length(node)
+            return node.op.name in TOTAL or self._all_of_known_length(node)
         return node.op.domain is None or self.holds(node.op.domain(*node.args)) == "yes"
 
     def _all_of_known_length(self, node: Node) -> bool:

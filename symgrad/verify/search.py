@@ -63,7 +63,7 @@ def _restated(
 ) -> list[tuple[Poly, int]] | None:
     """Write h by a known factor whose product with it has fewer roots, or by a square.
 
-    With k**2 = r and p**2 - q**2*r a square d**2, p + q*k is (p + d + q*k)**2/(2*(p + d)).
+    With p**2 - q**2*k**2 a square d**2, p + q*k is (p + d + q*k)**2/(2*(p + d)).
     """
     if len(h) > _SHORT:
         return None
@@ -77,16 +77,12 @@ def _restated(
         if sum(1 for p in roots if left[p]) < mine:
             return [(product, 1), (other, -1)]
     top = min(roots)
-    relation = next((zero for p, degree, zero in ring.relations if p == top and degree == 2), None)
-    if relation is None or h.degrees()[top] != 1:
+    if h.degrees()[top] != 1:
         return None
     k = ring.ring.gen(top)
     q, p = divmod(h, k)
-    d = _square_root(ring, ring.reduced(p * p - q * q * (k * k - relation)))
-    if d is None:
-        return None
-    s = p + d if p + d != 0 else p - d
-    return [(s + q * k, 2), (s, -1)]
+    d = _square_root(ring, ring.reduced(p * p - q * q * k * k))
+    return None if d is None else [(p + d + q * k, 2), (p + d, -1)]
 
 
 def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:

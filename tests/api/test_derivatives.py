@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -200,6 +200,26 @@ def test_an_infinite_slope_stays_in_its_entry(verb: Any) -> None:
     assert "where" not in {e.op for e in verb(sg.tanh(x**2 / 3), x).equations}
 
 
+@pytest.mark.parametrize("verb", [sg.jacobian, sg.batch_jacobian])
+@pytest.mark.parametrize(
+    ("f", "entry", "slope"),
+    [
+        (lambda x: x * sg.log(x), 0.0, -np.inf),
+        (lambda x: x * sg.sqrt(x), -1.0, np.nan),
+        (lambda x: x * sg.exp(x), 1000.0, np.inf),
+        (lambda x: x**2 * sg.asin(x), 2.0, np.nan),
+    ],
+)
+def test_a_value_that_is_missing_in_one_entry_is_missing_in_no_other(
+    verb: Any, f: Any, entry: float, slope: float
+) -> None:
+    x = sg.tensor("x", ("n", 2))
+    found = verb(f(x), x)(x=np.array([[0.5, entry]]))
+    assert np.isfinite(found[0, 0]).all()
+    assert found[0, 1, ..., 0] == 0
+    np.testing.assert_array_equal(~np.isfinite(found[0, 1, ..., 1]), not np.isfinite(slope))
+
+
 def test_a_jacobian_is_stacked_along_the_side_with_fewer_entries() -> None:
     x, A = sg.tensor("x", (3,)), sg.tensor("A", ("n", 3))
     assert sg.jacobian(sg.tanh(A @ x), x).same(sg.Expr(_of(forwards(sg.tanh(A @ x).node, x.node))))
@@ -317,7 +337,7 @@ def test_gradients_by_a_gathered_intermediate_and_its_table() -> None:
         (lambda: sg.hvp(LOSS, [W, B], [1]), UsageError, "1 vectors for 2"),
         (lambda: sg.jacobian(X > 0, X), NotDifferentiableError, "truth value"),
         (
-            lambda: sg.jacobian(Z, 3),  # pyright: ignore[reportArgumentType]
+            lambda: sg.jacobian(Z, cast("Any", 3)),
             UsageError,
             "cannot differentiate by",
         ),

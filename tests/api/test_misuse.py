@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -62,9 +62,9 @@ def test_polygamma_of_a_text_wants_an_order(order: str) -> None:
 @pytest.mark.parametrize(
     ("call", "cure"),
     [
-        (lambda: sg.grad(P, "x"), "program.last"),  # pyright: ignore[reportArgumentType]
-        (lambda: sg.compile("z"), "program['y']"),  # pyright: ignore[reportArgumentType]
-        (lambda: Z + 1j, "two real formulas"),
+        (lambda: sg.grad(cast("Any", P), "x"), "program.last"),
+        (lambda: sg.compile(cast("Any", "z")), "program['y']"),
+        (lambda: Z + cast("Any", 1j), "two real formulas"),
         (lambda: Z * np.ones(3), "make arrays inputs"),
         (lambda: sg.sin(None), "convert it"),  # pyright: ignore[reportArgumentType]
         (lambda: sg.sin(sympy.Symbol("x")), "sg.from_sympy"),  # pyright: ignore[reportArgumentType]
@@ -85,7 +85,7 @@ def test_nothing_to_differentiate(call: Callable[[], Any]) -> None:
 
 def test_an_empty_list_of_names_is_not_shown() -> None:
     with pytest.raises(NotInProgramError) as caught:
-        sg.grad(3, "x")  # pyright: ignore[reportArgumentType]
+        sg.grad(3, "x")
     assert caught.value.expected is None
 
 
@@ -135,7 +135,7 @@ def test_the_subscripts_of_einsum_are_a_text() -> None:
 def test_who_divides_by_an_entry_of_a_shape_is_told_what_its_number_is() -> None:
     x = sg.tensor("x", ("n",))
     with pytest.raises(UsageError) as caught:
-        _ = sg.sum(x) / x.shape[0]
+        _ = sg.sum(x) / cast("Any", x.shape[0])
     assert "sg.size('n')" in (caught.value.cure or "")
 
 
@@ -179,10 +179,12 @@ FORMS: list[Callable[[sg.Expr], object]] = [
 
 @pytest.mark.parametrize(
     "size",
-    [7**400, 7**6000, -(7**6000), Fraction(7**6000, 3**9000), Fraction(1, 7**6000)],
+    [7**400, 7**4000, -(7**4000), Fraction(7**4000, 3**6000), Fraction(1, 7**4000)],
     ids=["large", "larger", "negative", "quotient", "small"],
 )
 def test_numbers_of_thousands_of_digits_are_formulas_or_refusals(size: int | Fraction) -> None:
+    with pytest.raises(NumberTooLargeError):
+        _ = X + size * 11**9000
     for e in (size * X, sg.sin(X) ** 2 + size * sg.cos(X), X + sg.exp(size + X), X**size):
         for form in FORMS:
             try:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import operator
+import random
+from typing import Any, NamedTuple
+
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -12,7 +19,7 @@ from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.trace import Nothing
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.evaluate import evaluate, evaluate_mp
-from symgrad.ir.graph import as_node, symbol, truth
+from symgrad.ir.graph import Node, as_node, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, Declaration
@@ -93,6 +100,8 @@ def test_stop_gradient_is_the_frozen_copy_at_every_order(seed, point, order):
     y = random_graph(seed, xs, size=8, stops=0.35)
     (frozen,), twins = frozen_copy([y])
     assert not any("stops" in n.op.facts for n in topological([frozen]))
+    stopped = topological([n for n in topological([y]) if "stops" in n.op.facts])
+    assert set(twins) == {x for x in xs if x in stopped}
     direct = all_partials(y, xs, order)
     meant = all_partials(frozen, xs, order)
     keys = list(direct)
@@ -127,6 +136,15 @@ def test_kinds_of_nothing():
     assert gradient(OPS["mul"](x, stopped), [x]).nothing == (None,)
     # A path that is open but flat is zero, even when another one is stopped.
     assert gradient(OPS["add"](OPS["sign"](x), stopped), [x]).nothing == (Nothing.ZERO,)
+
+
+@pytest.mark.parametrize("count", [0, 9])
+def test_a_whole_number_does_not_move(count):
+    # By many symbols the first partials are pulled back.
+    x, n = inputs(1)[0], symbol(Declaration("n", INT))
+    partials = all_partials(OPS["mul"](x, n), [x, n, *inputs(1 + count)[1:]], 1)
+    assert partials[0,] is n
+    assert partials[1,].is_number(0)
 
 
 def test_stop_gradients_argument_holds_nodes_constant():
@@ -164,6 +182,15 @@ def test_gradient_by_an_intermediate_counts_it_as_a_symbol():
         (lambda x: OPS["log"](OPS["maximum"](x, as_node(0)) * x), -1.0, None),
         (lambda x: OPS["where"](OPS["gt"](x, as_node(0)), OPS["pow"](x, x), as_node(1)), 0.0, 0.0),
         (lambda x: OPS["where"](OPS["gt"](x, as_node(0)), 1 / x, OPS["sin"](x)) + 1 / (x - 1), 0.0, 0.0),
+        # Under two choices, neither taken, the factor that stays has no value.
+        (
+            lambda x: (
+                OPS["where"](OPS["gt"](x, as_node(1)), x * OPS["sqrt"](x), as_node(0))
+                + OPS["where"](OPS["gt"](x, as_node(2)), x * OPS["sqrt"](x), as_node(0))
+            ),
+            -1.0,
+            0.0,
+        ),
     ],
 )
 def test_an_infinite_partial_never_meets_a_numeric_zero(build, point, expected):
@@ -177,6 +204,115 @@ def test_an_infinite_partial_never_meets_a_numeric_zero(build, point, expected):
             assert value != value
         else:
             assert value == expected
+
+
+class Dual(NamedTuple):
+    """A value with its derivative along one direction; None where it does not move at all."""
+
+    value: Any
+    slope: Any = None
+
+    def through(self, value: Any, slope: Any) -> Dual:
+        return Dual(value, None if self.slope is None else slope * self.slope)
+
+    def joined(self, other: Dual, value: Any, by_this: Any, by_other: Any) -> Dual:
+        parts = [f * d.slope for f, d in ((by_this, self), (by_other, other)) if d.slope is not None]
+        return Dual(value, sum(parts) if parts else None)
+
+
+def _dual(node: Node, at: dict[Node, Dual]) -> Any:
+    """Forward differentiation of what is computed at a point: choices are made, what was not chosen does not exist."""
+    done: dict[Node, Any] = dict(at)
+    for n in topological([node], until=done):
+        if n in done:
+            continue
+        args = [done[a] for a in n.args]
+        match n.op.name:
+            case "number":
+                done[n] = n.value if isinstance(n.value, bool) else Dual(np.float64(n.value))
+            case "where":
+                done[n] = args[1] if args[0] else args[2]
+            case "gt" | "le" | "ne":
+                done[n] = getattr(operator, n.op.name)(args[0].value, args[1].value)
+            case "not_":
+                done[n] = not args[0]
+            case "and_" | "or_":
+                done[n] = all(args) if n.op.name == "and_" else any(args)
+            case "add":
+                done[n] = args[0].joined(args[1], args[0].value + args[1].value, 1, 1)
+            case "mul":
+                a, b = args
+                done[n] = a.joined(b, a.value * b.value, b.value, a.value)
+            case "div":
+                a, b = args
+                done[n] = a.joined(b, a.value / b.value, 1 / b.value, -a.value / b.value / b.value)
+            case name:
+                x = args[0].value
+                function, slope = {
+                    "sin": (np.sin, np.cos(x)),
+                    "exp": (np.exp, np.exp(x)),
+                    "log": (np.log, 1 / x),
+                    "sqrt": (np.sqrt, 1 / np.sqrt(x) / 2),
+                }[name]
+                done[n] = args[0].through(function(x), slope)
+    return done[node]
+
+
+def _chosen(seed: int, xs: list[Node]) -> Node:
+    """A random program of choices between what has poles, and functions of them."""
+    rng = random.Random(seed)
+    pool = [*xs, *xs]
+    compared = [OPS[rng.choice(["gt", "le", "ne"])](x, as_node(rng.choice([0, 1]))) for x in xs]
+    either, both = OPS["or_"](*compared), OPS["and_"](*compared)
+    tests = [*compared, *compared, either, OPS["or_"](*compared[::-1]), both]
+    tests += [OPS["not_"](test) for test in (compared[0], either, both)]
+
+    def condition() -> Node:
+        return rng.choice(tests)
+
+    for _ in range(rng.randint(4, 10)):
+        a, b = rng.choice(pool[-4:]), rng.choice(pool[-4:])
+        match rng.randrange(10):
+            case 9:
+                one, other = (OPS["where"](test, a, as_node(0)) for test in compared)
+                pool += [OPS["add"](one, other), a, OPS["sin"](a)]
+            case 0 | 1 | 2:
+                pool.append(OPS["where"](condition(), a, rng.choice([b, as_node(0), as_node(1)])))
+            case 3:
+                pool.append(OPS["where"](condition(), as_node(0), a))
+            case 4:
+                pool.append(OPS[rng.choice(["sqrt", "log", "sin", "exp"])](a))
+            case 5:
+                pool.append(OPS["div"](rng.choice([a, as_node(1)]), b))
+            case 6:
+                pool.append(OPS["mul"](a, b))
+            case _:
+                pool.append(OPS["add"](a, b))
+    return OPS["add"](pool[-1], pool[-2])
+
+
+@pytest.mark.parametrize("start", range(0, 2000, 100))
+def test_choices_have_the_slope_of_what_was_chosen(start):
+    xs = inputs(2)
+    compared = 0
+    for seed in range(start, start + 100):
+        y = _chosen(seed, xs)
+        reverse = gradient(y, xs).gradients
+        forward = [push_forward([y], {x: as_node(1)})[0] for x in xs]
+        for point in itertools.product((0.0, 1.0, -0.5), repeat=2):
+            at = dict(zip(xs, point, strict=True))
+            with np.errstate(all="ignore"):
+                found = [float(v) for v in evaluate([*reverse, *forward], at)]
+                duals = [
+                    _dual(y, {v: Dual(np.float64(p), 1.0 if v is x else None) for v, p in at.items()})
+                    for x in xs
+                ]
+            for i, (value, slope) in enumerate(duals):
+                if math.isfinite(value) and (slope is None or abs(slope) < 1e9):
+                    compared += 1
+                    for got in (found[i], found[i + 2]):
+                        assert got == pytest.approx(slope or 0.0, rel=1e-9, abs=1e-9), (seed, point, i)
+    assert compared > 500
 
 
 def test_guards_merge_when_both_branches_meet():

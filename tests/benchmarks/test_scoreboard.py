@@ -71,7 +71,7 @@ def test_what_is_written_by_hand_is_the_reference(name: str) -> None:
 
 
 def test_a_random_graph_reads_all_inputs() -> None:
-    xs = sg.symbols(" ".join(f"x{k}" for k in range(10)))
+    xs = list(sg.symbols(" ".join(f"x{k}" for k in range(10))))
     (y,) = graph(sg, xs, 200)
     assert len(y.inputs) == 10
     assert len(y.equations) == 200

@@ -17,12 +17,17 @@ from symgrad.cli import main
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, pipes and terminals of POSIX")
 SYMGRAD = [sys.executable, "-m", "symgrad"]
+# What a shell starts in the background does not hear Ctrl-C, nor do its children: tests may be such.
+_HEAR = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+HEARING = [sys.executable, "-c", _HEAR, *SYMGRAD]
 
 
-def start(*args: str, env: dict[str, str] | None = None, **options: Any) -> subprocess.Popen[bytes]:
+def start(
+    *args: str, program: list[str] = SYMGRAD, env: dict[str, str] | None = None, **options: Any
+) -> subprocess.Popen[bytes]:
     plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING")}
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    process: Any = subprocess.Popen([*SYMGRAD, *args], env={**plain, **(env or {})}, **options)
+    process: Any = subprocess.Popen([*program, *args], env={**plain, **(env or {})}, **options)
     return process
 
 
@@ -61,7 +66,7 @@ def test_there_is_no_room_for_the_output(args, tmp_path):
 
 @needs_posix
 def test_ctrl_c_ends_with_one_line_and_130(tmp_path):
-    process = start("derive", "-", stdin=subprocess.PIPE, cwd=tmp_path)
+    process = start("derive", "-", program=HEARING, stdin=subprocess.PIPE, cwd=tmp_path)
     # It reads its input once the modules are there, and goes on when the pipe is closed.
     waits_for = Path(f"/proc/{process.pid}/wchan")
     for _ in range(50):

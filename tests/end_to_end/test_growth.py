@@ -133,6 +133,10 @@ def named(y: Any, a: Sequence[sg.Expr]) -> list[Any]:
     return sg.grad(y, [str(x.name) for x in a])
 
 
+def added(ys: Sequence[Any]) -> Any:
+    return sum(ys)
+
+
 MANY: dict[str, Callable[[Any, list[sg.Expr]], Any]] = {
     "gradients": sg.gradients,
     "vjp": lambda ys, a: sg.vjp(ys, a, [2] * len(ys)),
@@ -144,11 +148,11 @@ MANY: dict[str, Callable[[Any, list[sg.Expr]], Any]] = {
     "hvp": lambda ys, a: sg.hvp(sum(ys), a, [1] * len(a)),
     "by names": lambda ys, a: named(sum(ys), a),
     "compile": lambda ys, a: sg.compile(ys),
-    "call": lambda ys, a: sum(ys)(**{str(x.name): 1.0 for x in a}),
-    "subs": lambda ys, a: sum(ys).subs({x: x + 1 for x in a}),
+    "call": lambda ys, a: added(ys)(**{str(x.name): 1.0 for x in a}),
+    "subs": lambda ys, a: added(ys).subs({x: x + 1 for x in a}),
     "explain": lambda ys, a: sg.explain(sum(ys), a),
-    "equations": lambda ys, a: sum(ys).equations,
-    "sympy": lambda ys, a: sg.from_sympy(sum(ys).sympy()),
+    "equations": lambda ys, a: added(ys).equations,
+    "sympy": lambda ys, a: sg.from_sympy(added(ys).sympy()),
     "sums of gradients": lambda ys, a: sum(g**2 for g in sg.grad(sum(ys), a)),
 }
 

@@ -75,7 +75,7 @@ def test_a_number_from_python_has_a_longest(value: int | Fraction) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "statuses"),
     [
-        ("maximum(x, -10**309)", "x", {"supported"}),
+        ("maximum(x, -10**309)", "x", {"refuted"}),
         ("minimum(x, 10**3999)", "x", {"supported"}),
         ("x + 10**5000", "x", {"refuted"}),
         ("x + 10**5000", "x + 10**5000 + 1", {"refuted"}),

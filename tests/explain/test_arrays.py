@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
 import pytest
 
+from symgrad.explain import array_witness
 from symgrad.explain.derivation import Derivation, explain
+from symgrad.explain.naming import Naming
+from symgrad.explain.witness import Level
 from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.render.derivation import derivation_json, derivation_latex, derivation_svg, derivation_text
 from symgrad.render.page import derivation_html
 
@@ -101,6 +105,9 @@ FATES = {
     "y = sum(x)*norm(u)": True,
     "y = sum(cumsum(x*u))": True,
     "y = trace(A@(v - v.T))": True,
+    "y = sum(max(A*v, axis=1))": True,
+    "y = sum(where(A*v == broadcast_to(max(A*v), (3, 3)), A, 0))": True,
+    "y = sum(x[:2][argmax(2*v[:2, :2], axis=0)])": True,
     "y = sum(x*(1 + u) - x*u)": False,
     "y = mean(x + u)": False,
     "y = sum(x)*sum(u - u)": False,
@@ -158,6 +165,50 @@ def test_a_near_tie_is_no_witness() -> None:
     assert d.noise["u"].enters is not True
 
 
+@pytest.mark.parametrize("axis", [None, 0, 1, 2])
+def test_positions_that_rounding_may_decide(axis: int | None) -> None:
+    """A largest or smallest entry is alone if, without the noise that is added here, no other one is as large."""
+    rng = np.random.default_rng(0)
+    level = Level((50, 90))
+    found: list[bool] = []
+    for _ in range(200):
+        whole = rng.integers(-4, 5, tuple(rng.integers(1, 4, 3)))
+        x = np.empty(whole.shape, dtype=object)
+        for place in np.ndindex(*whole.shape):
+            x[place] = level.contexts[0].mpf(int(whole[place])) + int(rng.integers(-3, 4)) * level.margin / 99
+        rows = (
+            whole.reshape(1, -1)
+            if axis is None
+            else np.moveaxis(whole, axis, -1).reshape(-1, whole.shape[axis])
+        )
+        expected = all((row == end(row)).sum() == 1 for row in rows for end in (np.max, np.min))
+        assert array_witness._is_alone(level, x, axis) == expected
+        found.append(expected)
+    assert 20 < sum(found) < 180
+
+
+def test_an_extreme_that_rounding_may_decide() -> None:
+    """Of the entries that equal an extreme exactly one may be near it."""
+    text = "x : real[{n}, {m}]\ny = sum(where(x == {f}(x, axis=1)[:, None], x, 0))"
+    rng = np.random.default_rng(0)
+    level = Level((50, 90))
+    found: list[bool] = []
+    for k in range(80):
+        f, (n, m) = ("max", "min")[k % 2], rng.integers(1, 4, 2)
+        listing = parse_program(text.format(n=n, m=m, f=f))
+        node = next(v for v in topological([listing["y"]]) if v.op.name == "eq")
+        whole = rng.integers(0, 5, (n, m))
+        x = np.empty((n, m), dtype=object)
+        for place in np.ndindex(n, m):
+            x[place] = level.contexts[0].mpf(int(whole[place])) + int(rng.integers(-3, 4)) * level.margin / 99
+        extremes = np.array([[getattr(builtins, f)(row)] for row in x], dtype=object)
+        values = {v: extremes if v is not listing.symbols["x"] else x for v in topological([node])}
+        expected = all((row == getattr(np, f)(row)).sum() == 1 for row in whole)
+        assert array_witness._sure(level, node, values | {node: x == extremes}, [False, True]) == expected
+        found.append(expected)
+    assert 20 < sum(found) < 70
+
+
 def test_the_reading_that_is_named_is_the_one_that_matters() -> None:
     program = "x : real[n]\nw : real[n]\nu ~ Normal(0, 1)[n]\na = (w - w)*(x*u)\nc = sin(x)*exp(u)\ny = sum(a*w + c)"
     verdict = derive(program, "y", "x").noise["u"]
@@ -172,3 +223,11 @@ def test_a_number_that_reads_arrays() -> None:
     verdict = derive("x : real\nu ~ Normal(0, 1)[3]\ny = tanh(x*u[0])*exp(x*sum(u**2))", "y", "x").noise["u"]
     assert verdict.enters is True
     assert any(r.matters for r in verdict.all_paths)
+
+
+def test_a_value_of_very_many_parts_is_printed_one_level_deep() -> None:
+    many = ", ".join(f"sin(x*{k} + exp(x))" for k in range(300))
+    listing = parse_program(f"x : real[2]\ny = concatenate(({many}))")
+    text = Naming({}).body(listing["y"])
+    assert text.startswith("concatenate((…, …")
+    assert len(text) < 300 * 4

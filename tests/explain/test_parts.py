@@ -115,6 +115,7 @@ def test_a_longer_chain() -> None:
         found.headline == "gradients(y, b) times gradients(b, a) times gradients(a, v) is not the chain rule"
     )
     assert [part.of.shape for part in found.summed] == [(3,), (3,)]
+    assert "Right, each equal to sg.grad(y, v)\n" in str(found)
     every_way_is(found, p, sg.grad(p["y"], p["v"]))
 
 

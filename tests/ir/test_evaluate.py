@@ -85,10 +85,26 @@ def test_python_floats_are_doubles_in_powers():
     assert value == 0.1**2
 
 
-@pytest.mark.parametrize("text", ["1/0*x", "x + 10**400"])
-def test_a_constant_without_a_finite_value_is_an_error(text):
-    with pytest.raises(errors.NumberTooLargeError, match="is infinite, or beyond the largest float"):
-        sg.parse(text).last(x=2.0)
+@pytest.mark.parametrize("text", ["exp(1000)*x", "exp(10)**1000 + x", "where(x > exp(1000), 1, 2)"])
+def test_a_constant_beyond_the_floats_is_an_error_at_every_door(text):
+    y = sg.parse(text).last
+    with pytest.raises(errors.NumberTooLargeError, match="is beyond the largest float"):
+        y(x=2.0)
+    with pytest.raises(errors.NumberTooLargeError, match="is too large for float64"):
+        sg.compile(y)
+
+
+def test_a_number_beyond_the_floats_is_an_error():
+    with pytest.raises(errors.NumberTooLargeError, match="is beyond the largest float"):
+        sg.parse("x + 10**400").last(x=2.0)
+
+
+@pytest.mark.parametrize("text", ["1/0*x", "log(0)*x", "log1p(-1)*x", "x + atanh(1)", "x - atanh(-1)"])
+def test_a_constant_at_a_pole_is_infinite_at_every_door(text):
+    y = sg.parse(text).last
+    value = y(x=2.0)
+    assert np.isinf(value)
+    assert value == sg.compile(y)(2.0)
 
 
 def test_an_int_input_takes_whole_numbers_only():

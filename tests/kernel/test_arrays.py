@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,12 +14,13 @@ from hypothesis import strategies as st
 
 from symgrad.errors import ArrayTypeError
 from symgrad.ir.graph import symbol
-from symgrad.ir.sizes import size_product
+from symgrad.ir.sizes import Size, size_product, size_sum
 from symgrad.ir.types import Declaration
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import as_tuple
+from symgrad.kernel.signature import signature_of
 from symgrad.ops.contraction import contract
 from tests.kernel.formulas import op, same_bits
 from tests.kernel.programs import (
@@ -285,6 +287,44 @@ def test_signatures():
         k.ufunc(np.ones((2, 1)))
     greek = array("g", "σ", "n")
     assert compile_nodes([mean(greek)], [greek])(np.ones((2, 3))) == 1
+
+
+def test_every_size_has_a_spelling_of_its_own():
+    """NumPy takes sizes of one spelling for one size, and numbers for what must be so long."""
+    rng = np.random.default_rng(0)
+    names: list[Size] = ["n", "m", "n_m", "n_m_", "_2_n", "_u03C3", "σ", "ß_1", "_0"]
+    sizes = [*names, 0, 1, 2, 3]
+    for _ in range(40):
+        one, other = (names[k] for k in rng.integers(len(names), size=2))
+        sizes += [
+            size_sum([one, other]),
+            size_product([one, other]),
+            size_sum([one, 2]),
+            size_product([one, 2]),
+        ]
+    for _ in range(40):
+        shapes = [tuple(sizes[k] for k in rng.integers(len(sizes), size=rng.integers(4))) for _ in range(6)]
+        found = signature_of(shapes[:3], shapes[3:])
+        told = [re.findall(r"\w+", text) for text in re.findall(r"\(([^()]*)\)", found.text)]
+        texts = [f"({','.join(t)})" for t in told]
+        assert found.text == ",".join(texts[:3]) + "->" + ",".join(texts[3:])
+        assert found.text.isascii()
+        spelled: dict[Size, str] = {}
+        for shape, spellings in zip(shapes, told, strict=True):
+            for size, text in zip(shape, spellings, strict=True):
+                assert spelled.setdefault(size, text) == text
+                assert text == str(size) if isinstance(size, int) and size else not text[0].isdigit()
+        assert len(set(spelled.values())) == len(spelled)
+        assert [tuple(found.sizes[k] for k in axes) for axes in found.axes] == shapes
+
+
+def test_sizes_whose_names_look_alike():
+    a, b = array("a", "n"), array("b", "n_m")
+    c = array("c", "m")
+    k = compile_nodes([op_with("concatenate", (0,), a, c), b], [a, b, c])
+    joined, other = k(np.ones(3), np.zeros(2), np.full(4, 2.0))
+    assert joined.tolist() == [1, 1, 1, 2, 2, 2, 2]
+    assert other.tolist() == [0, 0]
 
 
 def test_sizes_beyond_memory_are_errors():

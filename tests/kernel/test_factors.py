@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -102,6 +104,41 @@ def test_a_determinant_in_range_whose_partial_products_are_not() -> None:
         assert one(linalg.det(A), "float64", np.diag(diagonal)) == pytest.approx(1, rel=1e-12)
     assert one(linalg.det(A), "float64", np.diag([1e200, -1e200, 1e200])) == -np.inf
     assert one(linalg.logdet(A), "float64", 1e-300 * np.eye(5)) == pytest.approx(5 * np.log(1e-300))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_determinants_whatever_the_sizes_of_the_pivots(dtype: str) -> None:
+    """Products overflow and vanish on the way, in every order; in the end they do only where they must."""
+    limits = np.finfo(dtype)
+    determinants = compile_nodes([linalg.det(A), linalg.det(T)], [A, T], dtype=dtype)
+    seen: set[str] = set()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 40))
+        sizes = rng.uniform(-0.9, 0.9, n) * limits.maxexp
+        if seed % 3:
+            sizes -= sizes.mean()
+        pivots = (np.exp2(np.clip(sizes, limits.minexp, limits.maxexp - 1)) * rng.choice([-1, 1], n)).astype(
+            dtype
+        )
+        order = rng.permutation(n)
+        matrix = np.diag(pivots)[order]
+        exact = math.prod(map(Fraction, pivots.tolist())) * round(np.linalg.det(np.eye(n)[order]))
+        found, stack = as_tuple(determinants(matrix, np.stack([np.eye(n, dtype=dtype), matrix])))
+        assert stack[0] == 1
+        for value in (float(found), float(stack[1])):
+            assert (value < 0) == (exact < 0) or value == 0
+            if abs(exact) > Fraction(float(limits.max)):
+                assert math.isinf(value)
+                seen.add("infinite")
+            elif abs(exact) < Fraction(float(limits.smallest_subnormal)) / 2:
+                assert value == 0
+                seen.add("zero")
+            elif abs(exact) > Fraction(float(limits.tiny)):
+                assert abs(Fraction(value) / exact - 1) < 2000 * limits.eps
+                with np.errstate(over="ignore", under="ignore"):
+                    seen.add("direct" if np.prod(pivots) == value else "other")
+    assert seen == {"infinite", "zero", "direct", "other"}
 
 
 def test_whole_numbers() -> None:

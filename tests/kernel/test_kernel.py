@@ -91,6 +91,23 @@ def test_float32_kernels_take_nothing_wider(single):
         compile_nodes([op("logical_not", flag)])(1.0)
 
 
+@pytest.mark.parametrize(
+    ("inputs", "error", "words"),
+    [
+        ([x, u, x], UsageError, "the input 'x' is listed twice"),
+        ([op("neg", x), u], UsageError, "the input '-x' is not a symbol"),
+        ([x], MissingInputError, "the outputs read u, which is not among the inputs"),
+        ([], MissingInputError, "the outputs read x, u, which is not among the inputs"),
+    ],
+)
+def test_inputs_that_are_none(inputs, error, words):
+    with pytest.raises(error, match=words) as caught:
+        compile_nodes([op("mul", x, u)], inputs)
+    if error is MissingInputError:
+        assert caught.value.expected == "inputs that contain x, u"
+    assert compile_nodes([op("mul", x, u)], [u, x, symbol(Declaration("z"))])(2, 3, 4) == 6
+
+
 def test_declared_shapes():
     a = symbol(Declaration("a", REAL, ("n", 3)))
     b = symbol(Declaration("b", REAL, ("n", 1)))

@@ -131,6 +131,16 @@ def test_the_message_of_a_call_names_sizes():
         k(np.broadcast_to(1.0, 2**40), np.broadcast_to(1.0, 2**21), np.ones(3))
 
 
+@pytest.mark.parametrize("batch", [(), (3,), (3, 5)])
+def test_the_message_counts_the_copy_of_an_input(batch):
+    """What is not contiguous is copied, one of a batch at a time; here half as much as is computed."""
+    k = compiled("sum(cumsum(outer(v, w)))")
+    with pytest.raises(OutOfMemoryError, match=r"which takes 1\.5 PiB"):
+        k(1.0, np.ones(1), np.broadcast_to(1.0, (*batch, 2**46)))
+    with pytest.raises(OutOfMemoryError, match=r"which takes 1\.5 PiB"):
+        k(1.0, np.broadcast_to(1.0, (*batch, 2**46)), np.ones(1))
+
+
 def test_the_memory_that_a_call_takes_is_exact_or_an_error():
     k = cast("Any", compiled("sum(cumsum(outer(v, w)))"))
     assert k.scratch_bytes(n=2**20, m=2**20) >= 2**43

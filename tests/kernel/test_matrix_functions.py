@@ -44,6 +44,23 @@ def test_values(dtype: str, tolerance: float) -> None:
             np.testing.assert_allclose(found, right, rtol=0, atol=tolerance * np.max(np.abs(right)))
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, "n"])
+def test_derivatives_are_linear_in_the_direction_whatever_its_size(n: int | str) -> None:
+    """A large direction would cost the exponential digits, and a small one is lost beside one."""
+    p = sg.parse(
+        "X, E : real[n, n]\nd = expm_frechet(X, E)\ne = sinm_frechet(X, E)".replace("n, n", f"{n}, {n}")
+    )
+    kernel = sg.compile([p["d"], p["e"]])
+    rng = np.random.default_rng(10)
+    for size in (1, 4) if isinstance(n, str) else (n,):
+        x, e = rng.normal(size=(2, size, size))
+        wanted = kernel(x, e)
+        for k in (-900, -300, -60, 60, 300, 900):
+            for found, right in zip(kernel(x, np.ldexp(e, k)), wanted, strict=True):
+                assert found.shape == (size, size)
+                np.testing.assert_allclose(np.ldexp(found, -k), right, rtol=1e-13, atol=1e-13)
+
+
 def test_stacks_and_edges() -> None:
     kernel = sg.compile(PROGRAM["a"])
     rng = np.random.default_rng(8)

@@ -18,9 +18,10 @@ A3, A5 = np.arange(3.0), np.arange(5.0)
 GRID = np.arange(15.0).reshape(3, 5)  # its largest entry is the last
 IDS = np.array([0, 2, -3])
 
-DECLARED = "v : real[n]; w : real[m]; X : real[n, m]; ids : int[k]; P : int[k, l]; c : int"
+DECLARED = "v : real[n]; f : real[3]; w : real[m]; X : real[n, m]; ids : int[k]; P : int[k, l]; c : int"
 VALUES = {
     "v": A3,
+    "f": A3,
     "w": A5,
     "X": GRID,
     "ids": IDS,
@@ -34,6 +35,9 @@ UNCHECKED = [
     "X[arange(n)[:, None], arange(m)]",
     "take_along_axis(X, argmax(X, axis=1, keepdims=True), 1)",
     "v[argmax(v)]",
+    "f[argmax(f + 1)]",
+    "f[argmin(stack((f, f)), axis=1)]",
+    "f[-3] + f[2]",
     "w[argmin(w*2)]",
     "v[argmax(X, axis=0)]",
     "w[argmax(X, axis=1)]",
@@ -69,6 +73,14 @@ OUTSIDE = [
     ("v[:2][argmax(v)]", "a computed index is 2"),
     ("v[:2][argmax(v)*1]", "a computed index is 2"),
     ("concatenate((v, v))[argmax(X)]", "a computed index is 14"),
+    # of an axis whose length is a number
+    ("f[ids + 1]", "a computed index is 3 at"),
+    ("f[argmax(w)]", "a computed index is 4"),
+    ("f[argmax(X, axis=1)]", "a computed index is 4 at"),
+    ("f[argmax(stack((f, f + 1)))]", "a computed index is 5"),
+    ("f[arange(4)]", "a computed index is 3 at"),
+    ("f[P*2]", "a computed index is 4 at"),
+    ("f[c + 1]", "a computed index is 3"),
     # positions that are moved only, and others that are not
     ("v[argmax(X, axis=0)[:2] + 1]", "a computed index is 3 at"),
     ("v[(P + 1).T]", "a computed index is 3 at"),

@@ -325,3 +325,47 @@ def test_the_first_kernels_of_a_process_may_be_compiled_in_many_threads_at_once(
         [sys.executable, "-c", _FIRST_COMPILES], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stderr[-2000:]
+
+
+def view(rng, memory, n):
+    """A random square of a memory: rows and columns in any order, with gaps, from either end, overlapping."""
+    steps = [(n, 1), (1, n), (1, 1), (n + 1, 2), (-n, 1), (1, -n), (-2 * n, 2), (2, 2 * n), (0, 1)]
+    a, b = steps[rng.integers(len(steps))]
+    reach = [(n - 1) * a, (n - 1) * b]
+    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    first = int(rng.integers(-low, len(memory) - high))
+    return np.lib.stride_tricks.as_strided(memory[first:], (n, n), (8 * a, 8 * b))
+
+
+def three_times(a, b, out):
+    """Element by element: a ufunc that does not look for memory that is shared."""
+    for place in np.ndindex(*a.shape):
+        out[0][place] = 3 * a[place] - b[place]
+
+
+def test_memory_that_inputs_and_outputs_share():
+    """What is cut has the result of inputs that are read before anything is written."""
+    rng = np.random.default_rng(0)
+    cut = 0
+    for _ in range(1500):
+        memory = rng.permutation(60).astype(float)
+        n = int(rng.integers(2, 4))
+        x, y, z = (view(rng, memory, n) for _ in range(3))
+        z = (z, x, x.T)[rng.integers(3)]
+        if np.unique(z).size < z.size:
+            continue  # some elements are in the same place
+        made = module.targets((x, y), (z,), [(n, n)], [z.dtype])
+        if made is not None:
+            expected = 3 * x - y
+            module.in_pieces(three_times, [x, y], made, (n, n), [0, 0, 0], n)
+            assert np.array_equal(z, expected)
+            cut += np.may_share_memory(z, x)
+    assert cut > 50
+
+
+def test_an_output_that_is_the_transpose_of_an_input():
+    one, three = kernels()
+    x, y = values(300, 300), values(300, 300)
+    expected = one(x, y)
+    found = three(x, y, out=(x.T, np.empty((300, 300)), np.empty((300, 300))))
+    same(expected, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,6 +43,25 @@ def values_for(
     return found
 
 
+_FUNCTION = re.compile(r"(define|call) [^@\n]*@([\w.]+)\(([^)\n]*)\)")
+
+
+def calls_that_do_not_fit(text: str) -> set[str]:
+    """Return the functions that a module calls with other arguments than it defines them with.
+
+    LLVM knows pointers without types, and takes such a call for one that nothing is known of.
+    """
+    takes: dict[str, list[str]] = {}
+    given: list[tuple[str, list[str]]] = []
+    for what, name, arguments in _FUNCTION.findall(text):
+        types = [a.rsplit(" ", 1)[0] for a in arguments.split(", ")]
+        if what == "define":
+            takes[name] = types
+        else:
+            given.append((name, types))
+    return {name for name, types in given if takes.get(name, types) != types}
+
+
 class Compiled:
     """A compiled array program that is called with values of its inputs."""
 
@@ -51,6 +71,7 @@ class Compiled:
         self.inputs = tuple(symbols_of(outputs) if inputs is None else inputs)
         self.outputs = tuple(outputs)
         self.code = ArrayCode(self.outputs, self.inputs, real)
+        assert not calls_that_do_not_fit(self.code.llvm_ir)
         self.types = {"real": real.numpy, "int": "int64", "bool": "bool"}
         self.run = ctypes.CFUNCTYPE(_VOID, _PTR, _PTR, _PTR)(self.code.run)
         self.scratch = ctypes.CFUNCTYPE(_LONG, _PTR)(self.code.scratch)

@@ -46,7 +46,33 @@ def near(*points: float) -> tuple[float, ...]:
 
 LN2 = math.log(2)
 STEPS = near(*(LN2 * (n + 0.5) for n in (-40, -3, -2, -1, 0, 1, 2, 52, 53, 54)))
+# Where one rounding more than needed makes an error of 1.2 units.
+EXPONENTS = tuple(
+    map(
+        float.fromhex,
+        ("0x1.6a88f3ac6068cp-2", "-0x1.9a0425d822d9ep+3", "-0x1.9471a2407c6c6p+8", "0x1.38a662bbce594p+7"),
+    )
+)
 ROOTS = near(*(math.sqrt(0.5) * 2.0**n for n in (-2, -1, 0, 1, 2, 3)), 1.0, 0.5, 2.0)
+
+
+def beside_turns(bits: int) -> list[float]:
+    """Numbers of so many bits that are nearer to a multiple of pi/2 than others of their size, up to 2**40.
+
+    That m*2**q/(pi/2) is nearly whole says that the continued fraction of 2**q/(pi/2) has the denominator m.
+    """
+    with mp.workprec(200):
+        turns = int(mp.ldexp(2 / mp.pi, 160))
+    found: list[float] = []
+    for q in range(1 - bits, 41 - bits):
+        above, below = turns << (q + bits), 1 << (160 + bits)
+        last, m = 0, 1
+        while below and m < 1 << bits:
+            found.append(math.ldexp(m, q))
+            above, (part, below) = below, divmod(above, below)
+            last, m = m, part * m + last
+    return sorted({f for f in found if 1 < f < 2.0**40})
+
 
 # Multiples of pi/4, odd ones of pi/16, and where the fast reduction ends.
 TURNS = (
@@ -55,6 +81,7 @@ TURNS = (
     *near(2.0**20, -(2.0**20), 2.0**22 * math.pi / 8, -(2.0**22) * math.pi / 8),
     *(n * math.pi / 2 for n in range(3, 667_544, 3557)),
     *(float.fromhex("0x1.6c6cbc45dc8dep+5") * 2.0**k for k in range(16)),  # the closest ones below 2**21
+    *(f for bits in (53, 24) for f in beside_turns(bits)[-120:]),
     1e22,
 )
 
@@ -77,7 +104,7 @@ SIZES = (1.5e308, -3e200, 7e-5, -2.3e-114, 1.1e-200, 2e-305, 1.048e-319, 5e-324)
 CASES: dict[str, Case] = {
     "exp": Case(
         ((-1, 1), (-20, 20), (-745.2, 709.8)),
-        STEPS + near(709.782712893384, -708.3964185322641, -745.133),
+        STEPS + near(709.782712893384, -708.3964185322641, -745.133) + EXPONENTS,
         (-60, 3),
     ),
     "exp2": Case(
@@ -158,6 +185,7 @@ CASES: dict[str, Case] = {
             ),
             *(n - 0.5 for n in (0, -1, -2, -77, -(2**30), -(2**51), 2 - 2**52)),
             *(n + f for n in (-(2**45), -(2**48), -(2**49)) for f in (0.25, 0.5, 0.125, 0.75, 0.0625)),
+            *(-math.ldexp(2**52 + m, k) for k in (*range(120), 970) for m in (1, 2, 3, 2**52 - 1)),  # poles
         ),
         (-1074, 1023),
         limit=4,

@@ -140,6 +140,31 @@ def test_nan_and_infinities_flow(name: str) -> None:
     np.testing.assert_allclose(found, evaluate([node], {x: rows})[0], rtol=1e-14)
 
 
+@pytest.mark.parametrize("real", [FLOAT64, FLOAT32])
+def test_totals_of_infinities_at_every_length(real: FloatType) -> None:
+    """Also of many blocks, whose sums keep what rounding lost: of infinities that is NaN."""
+    x, w = tensor("x", "n", "k"), tensor("w", "k")
+    axes = [(0,), (1,), (0, 1)]
+    nodes = [sum_over(x, a) for a in axes] + [OPS["mean"](x, params=(a,)) for a in axes]
+    nodes += [contract([x, w], [(0, 1), (1,)], result) for result in ((0,), (1,), ())]
+    compiled = Compiled(nodes, [x, w], real)
+    rng = np.random.default_rng(6)
+    for n, k in ((1, 1), (3, 2), (2, 5000), (5000, 2), (300, 1100), (1100, 9)):
+        for ends in ([np.inf], [-np.inf], [np.inf, np.inf], [np.inf, -np.inf], [np.nan], [np.nan, np.inf]):
+            rows, weights = rng.uniform(1, 2, (n, k)), rng.uniform(1, 2, k)
+            rows.flat[rng.integers(0, n * k, len(ends))] = ends
+            with np.errstate(invalid="ignore"):
+                wanted = [np.asarray(f(rows, axis=a)) for f in (np.sum, np.mean) for a in axes]
+                wanted += [np.asarray(np.sum(rows * weights, axis=a)) for a in (1, 0, None)]
+            compare(
+                compiled({"n": n, "k": k}, {x: rows, w: weights}), wanted, 1e-12 if real is FLOAT64 else 1e-5
+            )
+    (total,) = Compiled([sum_over(x, (0, 1))], real=real)(
+        {"n": 9, "k": 1000}, {x: np.full((9, 1000), float(np.finfo(real.numpy).max))}
+    )
+    assert total == np.inf
+
+
 def test_reductions_of_nothing() -> None:
     x = tensor("x", "n", "k")
     names = {"mean": np.nan, "prod": 1.0, "logsumexp": -np.inf, "norm": 0.0}

@@ -183,6 +183,18 @@ def test_arrays_of_one_turn_take_the_memory_of_one_turn() -> None:
     assert compiled.needs({}) < 3 * 8 * 1000 * 25 * 3
 
 
+def test_sums_over_rows_one_after_the_other_share_their_memory() -> None:
+    x = tensor("x", "n", 1000)
+
+    def needs(depth: int) -> int:
+        value: Node = x
+        for _ in range(depth):
+            value = OPS["exp"](value * sum_over(value, [0]))
+        return Compiled([value]).needs({"n": 3})
+
+    assert needs(9) <= needs(3)
+
+
 def test_wide_rows_stay_as_they_are() -> None:
     x = tensor("X", "n", 100)
     outputs = with_gradients([sum_over(OPS["logsumexp"](OPS["tanh"](x), params=((1,),)), (0,))])

@@ -121,6 +121,14 @@ def test_what_is_kept_stays_as_it_is():
     assert kept in topological([found])
 
 
+def test_products_that_are_kept_are_found_again():
+    a, b, c = sg.symbols("a b c")
+    kept = [(b * a).node, (c * (b * a)).node, (2 * c).node]
+    found = gathered([*kept, (3 * (a * b) + sg.sin(a * c * b)).node, (sg.cos(c * 2) * b).node], kept)
+    made = [n for n in topological(found) if n.op.name == "mul" and n not in kept]
+    assert [expression_text(n) for n in made] == ["3*(b*a)", "b*cos(2*c)"]
+
+
 def test_truth_values_and_integers_are_left_alone():
     p = sg.parse("n : int\nx : real\nc : bool\ny = where(c, 2*n, n)*x*2")
     (found,) = gathered([p["y"].node])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 
 import symgrad as sg
@@ -147,3 +148,32 @@ def test_everything_is_computed_once_and_groups_do_not_overlap() -> None:
         for node in nodes:
             assert done.issuperset(a for a in node.args if a in varying)
             done.add(node)
+    # What stands between two copies is one run.
+    assert all(runs[k][1] is not None or runs[k + 1][1] is not None for k in range(len(runs) - 1))
+
+
+def test_inputs_that_are_asked_for_are_stored_after_the_last_copy() -> None:
+    """The last copy is code that all share: it can store nothing else."""
+    x = sg.symbols(" ".join(f"x{k}" for k in range(408)))
+    outputs = [sg.sin(v) * v + v / 3 for v in x]
+    plan = scheduled((list(x), [*outputs, x[7], x[0]]))
+    assert plan.chunks[-2].group is not None
+    assert plan.chunks[-1].group is None
+    assert not plan.chunks[-1].nodes
+    assert plan.chunks[-1].reads.keys() == {x[0].node, x[7].node}
+    at = np.linspace(-2, 2, 408)
+    found = np.array(sg.compile([*outputs, x[7], x[0]], inputs=x)(*at))
+    np.testing.assert_allclose(found[:408], np.sin(at) * at + at / 3, rtol=1e-13)
+    assert list(found[408:]) == [at[7], at[0]]
+
+
+def test_functions_with_other_orders_are_other_functions() -> None:
+    """What looks alike but for the order of a polygamma is in no two copies of one group."""
+    x = sg.symbols(" ".join(f"x{k}" for k in range(420)))
+    orders = np.random.default_rng(4).integers(1, 3, 420)
+    outputs = [sg.polygamma(int(n), v) * v + v / 3 for n, v in zip(orders, x, strict=True)]
+    _, nodes, fusable = nodes_of((list(x), outputs))
+    groups = repetitions(equations(nodes), nodes, fusable)
+    assert groups
+    for copies in groups:
+        check_copies(copies, nodes, fusable)

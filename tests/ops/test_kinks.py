@@ -147,6 +147,8 @@ def test_clip_with_bounds_that_are_numbers_has_two_conditions() -> None:
 def test_clip_between_equal_bounds_is_constant() -> None:
     for point in (0.0, 1.0, 2.0):
         assert derivative(OPS["clip"](x, y, y), x=point, y=1.0) == 0
+        for low, high in ((1, 1), (2, 1)):
+            assert derivative(OPS["clip"](x, as_node(low), as_node(high)), x=point) == 0
 
 
 def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:

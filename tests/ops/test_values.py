@@ -8,6 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
+from symgrad.ir.graph import as_node
+from symgrad.ir.op import OPS
+from symgrad.ops.orders import number_of
 from tests.ops.cases import (
     CASES,
     MP,
@@ -114,3 +117,26 @@ def test_samples_are_exact_numbers_or_decimal_text() -> None:
             for x in sample:
                 assert isinstance(x, (bool, int, str)), (case, x)
                 assert isinstance(x, bool) or np.isfinite(floating(x))
+
+
+@pytest.mark.parametrize(
+    "order", [2.0**k + d for k in (20, 30, 31, 32, 33, 40) for d in (-1, 0, 1)] + [3e9, 1e15]
+)
+def test_exponential_integrals_of_large_orders(order: float) -> None:
+    case = next(c for c in CASES if c.op.name == "expint")
+    points = np.array([0.25, 1.0, 3.0, 50.0])
+    # The continued fraction of DLMF 8.19.17, of which few terms count.
+    for x, got in zip(points, evaluated(case, [np.full(4, order), points]), strict=True):
+        n, far = MP.mpf(order), MP.mpf(0)
+        for k in range(20, 0, -1):
+            far = k * (n + k - 1) / (x + n + 2 * k - far)
+        assert got == pytest.approx(float(MP.exp(-x) / (x + n - far)), rel=1e-13)
+
+
+def test_an_order_that_is_no_number_is_none() -> None:
+    x = Case(CASES[0].op, ()).symbols[0]
+    two = as_node(2)
+    for node in (x, OPS["div"](x, two), OPS["div"](two, x), OPS["neg"](x), OPS["div"](two, as_node(0))):
+        assert number_of(node) is None
+    assert number_of(OPS["div"](OPS["neg"](two), as_node(4))) == -0.5
+    assert number_of(OPS["div"](as_node(0), two)) == 0

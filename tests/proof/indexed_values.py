@@ -60,10 +60,13 @@ class Values:
         t: their heads.
         sizes: numbers for the names of lengths.
         arrays: for each input an array, or a number.
+        mark: which of the marks that tell arguments apart is 1, the others are 0.
     """
 
-    def __init__(self, t: Terms, sizes: Mapping[str, int], arrays: Mapping[str, Any]) -> None:
-        self.t, self.sizes, self.arrays = t, sizes, arrays
+    def __init__(
+        self, t: Terms, sizes: Mapping[str, int], arrays: Mapping[str, Any], mark: int | None = None
+    ) -> None:
+        self.t, self.sizes, self.arrays, self.mark = t, sizes, arrays, mark
         self.known: dict[Any, float] = {}
 
     def length(self, text: str) -> int:
@@ -152,6 +155,12 @@ class Values:
                     for index in np.ndindex(*lengths)
                 ]
                 return float(REDUCTIONS[kind](values))
+            case "atan2":
+                # Its arguments are the coefficients of two marks.
+                sides = [Values(self.t, self.sizes, self.arrays, mark) for mark in (0, 1)]
+                return math.atan2(*(side.form(head.forms[0], slots) for side in sides))
+            case "mark":
+                return float(head.params[0] == self.mark)
             case "polygamma":
                 return float(scipy.special.polygamma(head.params[0], self.form(head.forms[0], slots)))
             case kind:

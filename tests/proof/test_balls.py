@@ -16,9 +16,11 @@ from symgrad.ir.evaluate import evaluate_mp
 from symgrad.ir.graph import Node
 from symgrad.proof.ball_choices import CERTAIN, LOCAL
 from symgrad.proof.ball_ops import arb
+from symgrad.proof.ball_products import matrix_product
 from symgrad.proof.balls import context, evaluate, fmpq, inside
 from symgrad.proof.lengths import length, names_in
 from symgrad.proof.steps import Program, Step, Symbol
+from symgrad.proof.witness import apart
 from symgrad.verify.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import CASES, Case, every_case, grid
@@ -447,3 +449,57 @@ def test_singular_matrices() -> None:
     assert value("logdet(A)", declared, A=singular) is None
     assert set(value("inv(A)", declared, A=singular).flat) == {None}
     assert value("det(A*exp(1))", declared, A=singular) is None
+
+
+def test_what_is_defined_all_around_a_point() -> None:
+    """A power of a negative number is there for a whole exponent alone, and a Bessel function likewise."""
+    both, whole = "x : real\ny : real", "x : real\ny : int"
+    for text, x in [("x**y", -2), ("x**y", 0), ("jv(y, x)", -2), ("iv(y, x)", -2)]:
+        assert value(text, both, x=x, y=2) is not None
+        assert value(text, both, strict="*", x=x, y=2) is None, text
+        assert value(text, both, strict="*", x=3, y=2) is not None, text
+        assert x == 0 or value(text, whole, strict="*", x=x, y=2) is not None, text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_products_of_matrices_with_unknown_entries(seed: int) -> None:
+    """An entry is unknown exactly where one that it is made of is; the others are Python's."""
+    rng = np.random.default_rng(seed)
+    for ball_too in (False, True):
+        m, k, n = rng.integers(1, 5, 3)
+        a, b = (
+            [[None if rng.random() < 0.15 else Fraction(int(rng.integers(-9, 9)), 7) for _ in range(columns)]
+             for _ in range(rows)]
+            for rows, columns in ((m, k), (k, n))
+        )  # fmt: skip
+        left, right = (
+            np.array([[v if v is None else _exact(v) for v in row] for row in x], dtype=object)
+            for x in (a, b)
+        )
+        if ball_too:
+            left = np.array([[v if v is None else arb(v) for v in row] for row in left], dtype=object)
+        found = matrix_product(left, right)
+        for i, j in np.ndindex(m, n):
+            column = [row[j] for row in b]
+            if None in a[i] or None in column:
+                assert found[i, j] is None
+            else:
+                wanted = _exact(sum((p * q for p, q in zip(a[i], column, strict=True)), start=Fraction(0)))
+                assert arb(found[i, j]).contains(wanted)
+                assert ball_too or found[i, j] == wanted
+
+
+def _exact(v: Fraction) -> Any:
+    return fmpq(v.numerator, v.denominator)
+
+
+def test_numbers_that_are_exact_are_apart_however_near() -> None:
+    x = fmpq(1, 3)
+    near = x + fmpq(1, 10**300)
+    assert apart(x, near)
+    assert not apart(x, fmpq(1, 3))
+    assert not apart(arb(x), near)
+    assert apart(arb(1), fmpq(2))
+    assert apart(arb(2), arb(1))
+    assert not apart(arb(1, 1), arb(2))
+    assert not apart(arb(0, 5), arb(1))

@@ -279,3 +279,13 @@ def test_second_derivatives_of_products() -> None:
     found = evaluate(made, point, precision=64, wanted=[tangent])[0]
     # d/dt of the products of two others in a column, by hand.
     assert found.tolist() == [[3, 0], [2, 0], [0, 0]]
+
+
+def test_the_slope_of_a_zeta_function_of_order_zero() -> None:
+    """It is 1/2 - x, and the general rule would multiply 0 by a pole."""
+    steps = (Step("number", (), (Fraction(0),)), Step("symbol", (), ("x",)), Step("zeta", (0, 1)))
+    made, tangent = differentiate(Program(steps, (Symbol("x", "real", None, None),)), 2, "x")
+    for x in (Fraction(1, 3), Fraction(5)):
+        value, slope = evaluate(made, {"x": x}, precision=64, wanted=[2, tangent])
+        assert agree(value, fmpq(1, 2) - fmpq(x.numerator, x.denominator), 10)
+        assert agree(slope, fmpq(-1), 10)

@@ -250,3 +250,25 @@ def test_deep_nests_give_up() -> None:
     steps = (leaf, *(Step("sin", (i,), (), ()) for i in range(3_000)))
     with pytest.raises(GiveUp, match="deep"):
         prove_equal(Program(steps, (Symbol("x", "real", None, None, ()),)), 3_000, 3_000)
+
+
+@pytest.mark.parametrize(
+    ("quotient", "count", "condition"),
+    [
+        ("det(inv(A))*det(A)", "1", "A is singular"),
+        ("(2*x + 3)/(2*x + 3)", "n", "2*x[i] + 3 = 0 for some i"),
+        ("(2*x - 3*y)/(2*x - 3*y)", "n", "2*x[i] - 3*y[i] = 0 for some i"),
+        ("x/x", "n", "an entry of x = 0"),
+        ("sum(x)/sum(x)", "1", "sum(x) = 0"),
+        ("(2*sum(x) + 5)/(2*sum(x) + 5)", "1", "2*sum(x) + 5 = 0"),
+        ("(x@A@y)/(x@A@y)", "1", "sum(x[i]*A[i, j]*y[j]) = 0"),
+        ("det(A.T)/det(A.T)", "1", "A is singular"),
+        ("(inv(A.T)@A.T)[0, 0]", "1", "A is singular"),
+    ],
+)
+def test_conditions_as_one_reads_them(quotient: str, count: str, condition: str) -> None:
+    declared = "A : real[n, n]\nx, y : real[n]\n"
+    program = sg.parse(f"{declared}one = sum({quotient})\ntwo = {count}")
+    verdict = sg.equal(program["one"], program["two"])
+    assert verdict.status == "proved", verdict
+    assert verdict.excluded == (condition,)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.op import OPS
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ops import build
@@ -25,6 +27,7 @@ from symgrad.proof.indexed_terms import Terms
 from symgrad.verify.statement import program_of
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 from tests.graphs_arrays import SYMBOLS, random_arrays, random_sizes, random_values
+from tests.ops.cases import CASES, Case
 from tests.proof.indexed_values import Values
 
 
@@ -89,6 +92,10 @@ UPDATES = [
     "cumsum(w[::-1])@A",
     "sum(concatenate((s*w, v))*concatenate((v, w*v[0])))",
     "sum(concatenate((X, Y, B), axis=0)*concatenate((B, Y*s, X), axis=0))",
+    "sum(stop_gradient(inv(Q))*Q)",
+    "sum(stop_gradient(inv(Q)@Q + expm(Q))*inv(Q))",
+    "sum(stop_gradient(det(Q[0]))*A)*det(Q[1])",
+    "sum(stop_gradient(expm(s*A) + sinm(A)@A)*A)",
 ]
 
 
@@ -101,6 +108,31 @@ def test_forms_that_are_written_otherwise(text: str) -> None:
     values = {s: random_value(s, sizes, np.random.default_rng(3)) for s in symbols_of([node])}
     values[symbol_of("binder", *sizes)] = np.zeros(tuple(sizes.values()))
     compare(node, values, sizes)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_pointwise_ops_of_arrays(case: Case) -> None:
+    """Of inputs, and of what has a sign: some functions of that are written otherwise."""
+    exp = OPS["exp"]
+    ways: list[Callable[[Node], Node]] = [
+        lambda x: x, lambda x: -x, lambda x: exp(x), lambda x: -exp(x), lambda x: 1 - 2*x, lambda x: x*x + 1,
+    ]  # fmt: skip
+    symbols = [symbol_of("xyz"[i], "n") for i in range(case.op.arity)]
+    rng = np.random.default_rng(7)
+    greater = OPS["gt"]
+    for way, (low, high) in product(ways, [(-1, 1), (0, 1), (1, 3)]):
+        pairs = zip(symbols, case.op.takes, strict=True)
+        args = [greater(s, as_node(0)) if takes == "bool" else way(s) for s, takes in pairs]
+        node = case.op(*args, params=case.params)
+        values: dict[Node, Any] = {s: rng.uniform(low, high, 3) for s in symbols}
+        values[symbol_of("binder", "n")] = np.zeros(3)
+        with np.errstate(all="ignore"):
+            if not np.all(np.isfinite(np.asarray(evaluate([node], values)[0], dtype=float))):
+                continue  # slopes may be written with less than the domain
+        try:
+            compare(node, values, {"n": 3})
+        except GiveUp:
+            continue
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -8,7 +8,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.frontend.text import parse_program
-from symgrad.proof import evaluate
+from symgrad.proof import evaluate, spots
 from symgrad.proof.branches import Branches
 from symgrad.proof.check import check
 from symgrad.proof.complex_meaning import stated, with_complex
@@ -86,3 +86,25 @@ def test_complex_points_are_in_all_quadrants(a, b, true):
     text = parse_program(f"z, w : real\na = {a}\nb = {b}")
     program, (i, j) = program_of([text["a"], text["b"]])
     assert contradicted_at_complex(stated(with_complex(program, ["z", "w"]), i, j)) is not true
+
+
+@pytest.mark.parametrize("kind", ["complex", "int"])
+def test_beside_thin_sets_only_real_and_complex_points_tell_something(kind):
+    """A whole number may well be in a set that is left out."""
+    text = parse_program(f"z, w : real\nn : int\na = z*w\nb = z*w + 1{' + n - n' if kind == 'int' else ''}")
+    program, (i, j) = program_of([text["a"], text["b"]])
+    s = stated(with_complex(program, ["z", "w"]), i, j)
+    assert contradicted_at_complex(s)
+    assert contradicted_at_complex(s, thin=True) is (kind != "int")
+    real = equality("x", "x + 1 + n - n" if kind == "int" else "x + 1")
+    assert contradicted(real.program, real.a, real.b)
+    assert contradicted(real.program, real.a, real.b, thin=True) is (kind != "int")
+
+
+def test_points_that_take_too_long_tell_nothing(monkeypatch):
+    monkeypatch.setattr(spots, "_SECONDS", -1.0)
+    real = equality("x", "x + 1")
+    assert not contradicted(real.program, real.a, real.b)
+    text = parse_program("z : real\na = z\nb = z + 1")
+    program, (i, j) = program_of([text["a"], text["b"]])
+    assert not contradicted_at_complex(stated(with_complex(program, ["z"]), i, j))

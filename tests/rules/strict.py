@@ -12,7 +12,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
 
 MP: Any = mpmath.MPContext()
-MP.dps = 60
+MP.dps = 90
 _CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
 _JUMPS = {"floor", "ceil", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne"}
 _NEAR = MP.mpf(10) ** -20
@@ -89,4 +89,4 @@ def same(a: Any, b: Any) -> bool:
     """Tell whether two values agree to the digits that cancellation may have left."""
     if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
         return a is b
-    return bool(abs(a - b) <= MP.mpf(10) ** -18 * (1 + abs(a)))
+    return bool(abs(a - b) <= MP.mpf(10) ** -30 * (1 + abs(a)))

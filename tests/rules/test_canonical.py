@@ -210,8 +210,34 @@ def test_a_grown_domain_is_told(text: str, note: str) -> None:
     assert of(text).notes == [note]
 
 
+@pytest.mark.parametrize("zero", ["0", "(x - x)", "(0*y)"])
 @pytest.mark.parametrize(
-    "text", ["p/abs(p)", "sqrt(p)*sqrt(p)", "u/u", "exp(log(p))", "0*exp(x)", "x*y + y*x"]
+    "text",
+    ["1/{}", "x/{}", "1/(1/{})", "x/(y/{})", "(x/{})**2", "x/(p*{})", "1/{}**2", "p**2/(3*{}/p)", "{0}/{0}"],
+)
+def test_a_division_by_zero_never_gets_a_value(text: str, zero: str) -> None:
+    found = of(text.format(zero))
+    for at in ({x: Fraction(3), y: Fraction(2)}, {x: Fraction(0), y: Fraction(-1)}):
+        given = {s: at.get(s, Fraction(1, 2)) for s in symbols_of(found.nodes)}
+        assert strictly(found.nodes[0], given) is None
+
+
+@pytest.mark.parametrize("power", ["{0}/{0}", "y*{0}/{0}", "{0}**2*{0}/{0}**3", "y*{0}*{0}**(-1)"])
+@pytest.mark.parametrize(
+    ("base", "missing"),
+    [("log(x)", ["at log(x) = 0", "where log(x) is not"]), ("sqrt(x)", ["at x = 0", "for x < 0"])],
+)
+def test_all_that_a_domain_grows_by_is_told(power: str, base: str, missing: list[str]) -> None:
+    told = {note.split(": also defined ")[1] for note in of(power.format(base)).notes}
+    assert told == set(missing)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("p/abs(p)", "sqrt(p)*sqrt(p)", "u/u", "exp(log(p))", "0*exp(x)", "x*y + y*x"),
+        *("sqrt(x)*x", "x**(1/3)*x", "sqrt(x)**3", "sqrt(x)*x**2*y"),
+    ],
 )
 def test_facts_make_a_rule_exact(text: str) -> None:
     assert of(text).notes == []

@@ -115,6 +115,30 @@ def test_views_compose(seed: int) -> None:
         assert sorted(a for a in axes if a is not None) == list(range(len(core.shape)))
 
 
+@pytest.mark.parametrize("base", ["(a + b)", "(a - 2*b)", "(v + w)", "(a*b + v)", "v", "a"])
+@pytest.mark.parametrize("exponent", ["-2", "-1", "-1/2", "1/2", "1", "2", "3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(full(3, 1)*sum({}))",
+        "sum(outer(full(3, 1), z + {}), axis=0)",
+        "sum(eye(2)*({}))",
+        "sum({}*full(2, 3))/7",
+        "sum(outer(q, z + {}), axis=0)/sum(q)",
+    ],
+)
+def test_what_is_left_of_a_contraction_keeps_its_power(text: str, base: str, exponent: str) -> None:
+    header = "a : real; b : real; v : real[2]; w : real[2]; z : real[2]; q : real[3]\n"
+    p = parse_program(header + text.format(f"{base}**({exponent})"))
+    assert p.result is not None
+    after = canonical([p.result]).nodes[0]
+    assert after.shape == p.result.shape
+    values = {"a": 1.25, "b": 0.5, "v": [0.5, 1.5], "w": [2.0, 0.25], "z": [0.0, 1.0], "q": [1.0, 2.5, 0.5]}
+    at: dict[Node, Any] = {s: np.array(values[s.name]) for s in symbols_of([p.result, after])}
+    left, right = evaluate([p.result, after], at)
+    np.testing.assert_allclose(right, left, rtol=1e-13)
+
+
 @pytest.mark.parametrize(
     "text", ["(q*outer(d, d)).T", "(q*outer(d**2, d)).T", "(q*outer(d, d)).T/d", "(q*outer(1/d, d)).T"]
 )

@@ -16,8 +16,28 @@ value = sg.det([[x, y], [1, z]]) + sg.sum(M, axis=0)[0]
 slope: sg.Expr = sg.grad(value, x)
 slopes: list[sg.Expr] = sg.grad(value, [x, "y"])
 both: tuple[sg.Expr, sg.Expr] = sg.value_and_grad(value, "x")
+total = sum(e**2 for e in (x, y, z))
+slope = sg.grad(total, x)
+slopes = sg.grad(total, ("x", y))
+row: sg.Expr = sg.jacobian(M[0], M)
+column: list[sg.Expr] = sg.jacobian([x * y, 2], x)
+square: list[list[sg.Expr]] = sg.jacobian([x * y, total], [x, y])
+value = sg.det(square) + sg.det(sg.hessian(total, [x, y]))
+row = sg.hessian(value, x)
+row = sg.batch_jacobian(M, M)
+slopes = sg.hvp(total, [x, "y"], [1, z])
+value = sg.jvp(total, [x, y], [1, 0]) + sg.vjp([x, y], x, [1, z])
+slopes = [*sg.jvp([x, y], x, 1), *sg.vjp(total, [x, y], 1), *sg.gradients([x, total], y)]
+mixed: sg.Expr = sg.derivatives(total, [x, y], order=2)[x, y]
+print(sg.explain(total, [x, y]).noise, sg.explain(value))
 kernel: sg.Kernel = sg.compile([value, slope], [x, y, z])
+kernel = sg.compile([total, 1.5, square])
+kernel = sg.compile(total, "x")
+best: sg.Minimum = sg.minimize(total, [x, y], {"x": 1.0, "y": 2.0}, {"z": 0})
 verdict: sg.Verdict = sg.equal(x + y, y + x)
+verdict = sg.equal(total, "x**2 + y**2 + z**2")
+verdict = sg.verify(total, x, 2 * x)
+verdict = sg.equal(sg.jacobian([x, y], [x, y]), [[1, 0], [0, 1]])
 program: sg.Program = sg.parse("a : real\nb = a**2")
 name: str | None = program["b"].name
 text: str = value.latex()
@@ -41,6 +61,12 @@ x // 2  # error
 sg.grad(value, 3)  # error
 number: int = sg.grad(value, x)  # error
 one: sg.Expr = sg.grad(value, [x, y])  # error
+sg.grad("x**2", x)  # error
+sg.grad([x, y], x)  # error
+sg.hessian(value, x)[0].nosuch  # error
+several: list[sg.Expr] = sg.jacobian(value, x)  # error
+sg.compile("x**2")  # error
+sg.explain(program)  # error
 sg.compile(value, threads="two")  # error
 sg.tensor(3, ("n",))  # error
 sg.where(x > 0, x)  # error

@@ -56,6 +56,8 @@ TRUE = [
     ("clip(x, 0, 1)", "minimum(maximum(x, 0), 1)"),
     ("where(x == x, 1, 2)", "1"),
     ("atan(1)", "pi/4"),
+    ("abs(1 + exp(x))", "1 + exp(x)"),
+    ("sign(sin(x)**2 + cos(x)**2 - 1)", "abs((x + 1)**2 - x**2 - 2*x - 1)"),
 ]
 
 FALSE = [

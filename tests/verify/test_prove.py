@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import pytest
 
 import symgrad as sg
 from symgrad.errors import SymgradError
+from symgrad.verify import chance
 from symgrad.verify.chance import error_probability
 from symgrad.verify.decide import Statement, equal
 from symgrad.verify.prove import prove
@@ -81,13 +83,27 @@ def test_growth_ends_in_time():
 
 def test_the_chance_that_random_points_deceive():
     s = equality("(x + y)**40*(x - y)**40/(1 + x)", "(x**2 - y**2)**40/(x + 1)")
-    chance = error_probability(s.program, s.a, s.b)
-    assert chance is not None
-    assert 0 < chance < 1e-50
+    found = error_probability(s.program, s.a, s.b)
+    assert found is not None
+    assert 0 < found < 1e-50
     wrong = equality("(x + y)**40", "(x - y)**40 + 80*x**39*y")
     assert error_probability(wrong.program, wrong.a, wrong.b) is None
     other = equality("sin(x)", "sin(x)*1")
     assert error_probability(other.program, other.a, other.b) is None
+
+
+def test_points_deceive_no_oftener_than_they_are_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a small field the polynomial of degree 40 with 40 roots vanishes at two points of five."""
+    monkeypatch.setattr(chance, "_PRIME", 101)
+    rng = random.Random(0)
+    monkeypatch.setattr(chance.random, "SystemRandom", lambda: rng)
+    zero = equality("*".join(f"(x - {k})" for k in range(40)), "0*x")
+    for points in (1, 2, 3):
+        monkeypatch.setattr(chance, "_POINTS", points)
+        found = [error_probability(zero.program, zero.a, zero.b) for _ in range(800)]
+        said = {c for c in found if c is not None}
+        assert said == {(40 / 101) ** points}
+        assert abs(sum(c is not None for c in found) / 800 - (40 / 101) ** points) < 0.06
 
 
 def test_every_false_statement_is_left_to_its_witness():

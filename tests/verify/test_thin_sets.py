@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from functools import reduce
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial, reduce
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -14,7 +17,9 @@ from symgrad.proof.check import check
 from symgrad.proof.field import GiveUp
 from symgrad.proof.indexed import prove_equal
 from symgrad.verify.decide import decide, equal
+from symgrad.verify.points import Point
 from symgrad.verify.prove import prove
+from symgrad.verify.refute import refute
 from tests.verify.statements import equality
 
 
@@ -147,6 +152,31 @@ def test_a_sample_is_no_point_that_is_left_out():
     assert check(data).status == "proved"
     for x, status in (("1", "supported"), ("2", "proved"), ("1/2", "supported")):
         assert check({**data, "sample": {"point": {"x": x}, "sizes": {}}}).status == status
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "edge"),
+    [
+        ("x/x + sqrt(x - 1)", "1 + sqrt(x - 1)", 1),
+        ("x/x + asin(x)", "1 + asin(x)", -1),
+        ("y/y + sqrt(x*y)", "1 + sqrt(x*y)", 0),
+    ],
+)
+def test_the_order_of_points_decides_nothing(monkeypatch, a, b, edge):
+    """At the edge of a domain nothing is defined around: a proof that leaves out points says nothing of it."""
+    s, module = equality(a, b), import_module("symgrad.verify.decide")
+    at = {x.name: Fraction(edge if x.name == "x" else 2) for x in s.program.symbols}
+
+    def points(of, *args, **more):
+        found = refute(*args, **more)
+        return replace(found, points=(Point(at, {}), *(found.points if of == "all" else ())))
+
+    monkeypatch.setattr(module, "refute", partial(points, "all"))
+    v = decide(s, 5)
+    assert v.status == "proved"
+    assert check(written(v)).status == "proved"
+    monkeypatch.setattr(module, "refute", partial(points, "edge"))
+    assert decide(s, 5).status != "proved"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def _quick(*arguments: Any, **options: Any) -> sg.Kernel:
     return kernel
 
 
-def _read(workload: Pointwise) -> tuple[Sequence[Any], Sequence[Any]]:
+def _read(workload: Pointwise) -> tuple[Any, Sequence[Any]]:
     if workload.formula is pbe:
         from examples.pbe_correlation import CORRELATION
 

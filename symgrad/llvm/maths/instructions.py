@@ -177,7 +177,8 @@ class Instructions:
         return self._cast(x, "double")
 
     def select(self, mask: Lane, a: Operand, b: Operand) -> Lane:
-        kind = a.kind if isinstance(a, Lane) else b.kind if isinstance(b, Lane) else "double"
+        """Where the mask is set a, elsewhere b; a number a is a double."""
+        kind = a.kind if isinstance(a, Lane) else "double"
         a, b = self.lift(a, kind), self.lift(b, kind)
         if a == b:
             return a

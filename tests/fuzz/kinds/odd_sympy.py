@@ -30,6 +30,12 @@ def _away(value: Any, jump: Any = 0) -> Any:
     return value
 
 
+def _polygamma(n: Any, x: Any) -> Any:
+    if n > 1000 or x < -1000:  # mpmath climbs step by step
+        raise _OutsideError
+    return mpmath.polygamma(n, x)
+
+
 # What heads mean, in mpmath: by hand, so that it depends on nothing that reads trees.
 _MEANING: dict[Any, tuple[int | None, Callable[..., Any]]] = {
     sympy.Add: (None, lambda *a: mpmath.fsum(a)),
@@ -53,7 +59,7 @@ _MEANING: dict[Any, tuple[int | None, Callable[..., Any]]] = {
         2,
         lambda a, b: mpmath.beta(a, b) if min(a, b) > 0 else mpmath.nan,
     ),  # no limits at poles of gamma
-    sympy.polygamma: (2, mpmath.polygamma),
+    sympy.polygamma: (2, _polygamma),
     sympy.loggamma: (1, mpmath.loggamma),
     sympy.Lt: (2, lambda a, b: _away(b, a) > a),
     sympy.Ge: (2, lambda a, b: _away(a, b) >= b),
@@ -165,7 +171,7 @@ def _meant(e: Any, at: dict[Any, Any]) -> Any:
         raise _OutsideError
     try:
         value = _MEANING[type(e)][1](*args)
-    except (ValueError, ArithmeticError, mpmath.libmp.NoConvergence):
+    except (ValueError, ArithmeticError, mp.NoConvergence):
         raise _OutsideError from None
     return value if isinstance(value, bool) else _within(value)
 

@@ -1,0 +1,61 @@
+"""The values that distributions take, by SciPy; and parameters that are none."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from scipy import stats
+
+from symgrad.errors import UsageError
+from symgrad.proof.distributions import support
+from symgrad.proof.steps import Drawn
+
+LAWS = {
+    "Uniform": lambda a, b: stats.uniform(a, b - a),
+    "Normal": stats.norm,
+    "LogNormal": lambda _, s: stats.lognorm(s),
+    "Exponential": lambda r: stats.expon(scale=1 / r if r else 0),
+    "Gamma": lambda a, b: stats.gamma(a, scale=1 / b if b else 0),
+    "Beta": stats.beta,
+    "Laplace": stats.laplace,
+    "Bernoulli": stats.bernoulli,
+    "Poisson": lambda r: stats.poisson(r or -1),  # not that of zeros alone
+}
+ONE = ("Exponential", "Bernoulli", "Poisson")
+VALUES = [Fraction(-1), Fraction(0), Fraction(1, 4), Fraction(1), Fraction(2)]
+
+
+@pytest.mark.parametrize("family", LAWS)
+def test_supports(family):
+    met = set()
+    for parameters in product(VALUES, repeat=1 if family in ONE else 2):
+        law = LAWS[family](*map(float, parameters))
+        low, high = law.support()
+        if not low <= high:  # SciPy's NaN for what are no parameters
+            met.add(None)
+            with pytest.raises(UsageError, match=family):
+                support(Drawn(family, parameters))
+            continue
+        kind, first, last = support(Drawn(family, parameters))
+        met.add(kind)
+        discrete = family in ("Bernoulli", "Poisson")
+        assert kind == ("int" if discrete else "real")
+        ends = (low - 1, high + 1) if discrete else (low, high)  # the ends are outside
+        if family == "Bernoulli":
+            p = parameters[0]
+            ends = (-1 if p < 1 else 0, 2 if p > 0 else 1)
+        infinite = float("inf")
+        assert ends == (-infinite if first is None else first, infinite if last is None else last)
+    assert len(met) == 2
+
+
+def test_what_is_no_distribution():
+    for drawn in (
+        Drawn("Normal", (Fraction(1),)),
+        Drawn("Cauchy", (Fraction(0), Fraction(1))),
+        Drawn("Beta", ()),
+    ):
+        with pytest.raises(UsageError):
+            support(drawn)
