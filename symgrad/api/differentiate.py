@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast, overload
+from collections.abc import Sequence
+from typing import Any, overload
 
-from symgrad.api.equations import Equation, equations_of
+from symgrad.api.derivatives import Derivatives
 from symgrad.api.expr import Expr, ExprLike, Operand, Operands, as_expr, node_of
 from symgrad.api.inputs import listings_of
 from symgrad.api.targets import (
@@ -224,55 +224,6 @@ def jvp(y: ExprLike | Operands, xs: Wrt | Wrts, tangents: Any) -> Any:
         for e, tangent in zip(outputs, nodes, strict=True)
     ]
     return made if isinstance(y, list | tuple) else made[0]
-
-
-class Derivatives(Mapping[tuple[Any, ...], Expr]):
-    """All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
-
-    ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``.
-    Iteration gives each distinct one once.
-    """
-
-    def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
-        self._wrt = tuple(wrt)
-        self._partials = dict(partials)
-        self._position: dict[Any, int] = {}
-        for i, e in enumerate(self._wrt):
-            self._position[e.node] = i
-            if e.name is not None:
-                self._position.setdefault(e.name, i)
-
-    def __getitem__(self, key: Any) -> Expr:
-        parts = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
-        try:
-            index = tuple(sorted(self._position[p.node if isinstance(p, Expr) else p] for p in parts))
-            return self._partials[index]
-        except (KeyError, TypeError, AttributeError):
-            names = ", ".join(e.name or "..." for e in self._wrt)
-            order = max(map(len, self._partials))
-            raise KeyError(f"no partial {key}: it holds those by {names} up to order {order}") from None
-
-    def __iter__(self) -> Iterator[tuple[Expr, ...]]:
-        for index in self._partials:
-            yield tuple(self._wrt[i] for i in index)
-
-    def __len__(self) -> int:
-        return len(self._partials)
-
-    @property
-    def equations(self) -> tuple[Equation, ...]:
-        """The equations of all partials together, arguments first, shared ones once."""
-        return equations_of(list(self._partials.values()))
-
-    def __contains__(self, key: object) -> bool:
-        try:
-            self[key]
-        except KeyError:
-            return False
-        return True
-
-    def __repr__(self) -> str:
-        return f"Derivatives({len(self)} by {', '.join(e.name or '...' for e in self._wrt)})"
 
 
 def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1) -> Derivatives:

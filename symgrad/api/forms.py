@@ -37,28 +37,32 @@ class Forms(ArrayMethods):
         """Return it as another node: the same derivative if it is one, or a formula that is computed as it stands."""
 
     def __str__(self) -> str:
-        plain = self.plain_text()
-        said = self._said()
-        return plain if said is None or len(said) >= len(plain) else said.text([""])
+        return self.text()
 
     def __repr__(self) -> str:
         text = str(self)
         return f"Expr({text if len(text) <= 200 else text[:197] + '...'})"
 
-    def plain_text(self) -> str:
-        """Return it without the names that its program gives to values, but for those of inputs.
+    def text(self, *, expand: bool = False) -> str:
+        r"""Return it as text that `parse` reads, given its symbols: what ``print`` shows.
+
+        Args:
+            expand: whether over inputs alone. Else a derivative is in the names of its program where that is shorter,
+                with lines below that say what new names stand for.
 
         Example:
             >>> import symgrad as sg
-            >>> p = sg.parse("x : real\ns = sigmoid(x)\ny = s**2")
-            >>> print(sg.grad(p["y"], p["x"]))
-            2*s*(s - y)
-            >>> print(sg.grad(p["y"], p["x"]).plain_text())
-            2*sigmoid(x)**2*sigmoid(-x)
+            >>> p = sg.parse("x : real\ns = sigmoid(x)\ny = sin(s)*s")
+            >>> g = sg.grad(p["y"], p["x"])
+            >>> print(g)
+            (1 - s)*(s**2*cos(s) + y)
+            >>> print(g.text(expand=True))
+            sigmoid(x)*sigmoid(-x)*(sin(sigmoid(x)) + sigmoid(x)*cos(sigmoid(x)))
         """
         from symgrad.ir.printer import str_text
 
-        return str_text(self._readable())
+        said = None if expand else self._said()
+        return str_text(self._readable()) if said is None else said.text([""])
 
     def canonical(self) -> Expr:
         r"""Return it as a person would write it: collected, cancelled, ordered.
@@ -136,8 +140,12 @@ class Forms(ArrayMethods):
         """Return what ``sympy.sympify`` makes of it, and so SymPy's functions and operators: see `sympy`."""
         return self.sympy()
 
-    def latex(self) -> str:
+    def latex(self, *, expand: bool = False) -> str:
         r"""Return it as LaTeX.
+
+        Args:
+            expand: whether over inputs alone; else a derivative is in the names of its program where that is shorter,
+                in an ``aligned`` environment if there are lines that say what new names stand for.
 
         Example:
             >>> import symgrad as sg
@@ -146,22 +154,28 @@ class Forms(ArrayMethods):
             \frac{x}{2}
         """
         from symgrad.render.latex import latex
+        from symgrad.render.said import said_latex
 
-        return latex(self._readable())
+        said = None if expand else self._said()
+        return latex(self._readable()) if said is None else said_latex(said)
 
-    def numpy_source(self, name: str = "f") -> str:
+    def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return a self-contained Python function over NumPy that computes it.
 
         Args:
             name: the name of the function.
+            expand: whether over inputs alone; else the names of a derivative's program are variables, where that is
+                shorter.
 
         Raises:
             UsageError: if that is no identifier of Python, or one that the source needs itself.
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
         from symgrad.render.numpy_source import numpy_source
+        from symgrad.render.said import said_source
 
-        return numpy_source([self._readable()], name=name)
+        said = None if expand else self._said()
+        return numpy_source([self._readable()], name=name) if said is None else said_source(said, name)
 
     @property
     @abstractmethod
@@ -174,12 +188,13 @@ class Forms(ArrayMethods):
         """The programs it comes from."""
 
     def _said(self) -> Said | None:
-        """Return a derivative in the words of its program, if they say it."""
+        """Return a derivative in the words of its program, None where these do not say it shorter."""
         if self.slope is None or len(self.listings) != 1:
             return None
         from symgrad.words.said import said
 
-        return said(self.listings[0], [self.slope])
+        found = said(self.listings[0], [self.slope])
+        return None if found is None or len(found) >= len(self.text(expand=True)) else found
 
     def _readable(self) -> Node:
         return self.canonical().node if self.derived else self.node

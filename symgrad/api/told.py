@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from symgrad.api.expr import Expr
 
-__all__ = ["together"]
+if TYPE_CHECKING:
+    from symgrad.words.said import Said
+
+__all__ = ["latex_together", "leibniz_of", "said_together", "title", "together"]
 
 
 def together(exprs: Sequence[Expr]) -> tuple[list[str], list[str]]:
@@ -14,18 +18,59 @@ def together(exprs: Sequence[Expr]) -> tuple[list[str], list[str]]:
 
     Derivatives of one program are in its names where that is shorter; what else there is stands as it does by itself.
     """
-    plain = [e.plain_text() for e in exprs]
-    places = [k for k, e in enumerate(exprs) if e.slope is not None]
-    listings = {id(p): p for e in exprs for p in e.listings}
-    if not places or len(listings) != 1:
+    plain = [e.text(expand=True) for e in exprs]
+    found = said_together(exprs)
+    if found is None:
         return plain, []
+    places = [k for k, e in enumerate(exprs) if e.slope is not None]
+    texts = found.text([""] * len(places)).split("\n")
+    for k, text in zip(places, texts, strict=False):
+        plain[k] = text
+    return plain, texts[len(places) :]
+
+
+def latex_together(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = False) -> str:
+    """Return expressions as LaTeX behind titles such as ``f_{x} = ``, in one set of names as `together` has it.
+
+    Rows of an ``aligned`` environment, if there are several.
+    """
+    from symgrad.render.said import latex_rows, said_rows
+
+    found = None if expand else said_together(exprs)
+    told = iter(() if found is None else said_rows(found))
+    rows = [
+        f"{title} &= {e.latex(expand=True) if found is None or e.slope is None else next(told)}"
+        for title, e in zip(titles, exprs, strict=True)
+    ]
+    return latex_rows([*rows, *told])
+
+
+def title(y: Expr, by: Sequence[Expr]) -> str:
+    """Return what a derivative is called: ``d2y/dx dt``, or ``y`` of what is none."""
+    name = y.name or ""
+    power = f"{len(by)}" if len(by) > 1 else ""
+    return f"d{power}{name}/" + " ".join(f"d{w.name or f'({w})'}" for w in by) if by else name or "value"
+
+
+def leibniz_of(y: Expr, by: Sequence[Expr]) -> str:
+    """Return what a derivative is called as LaTeX."""
+    from symgrad.render.latex import latex_name
+    from symgrad.render.said import leibniz
+
+    def name(e: Expr) -> str:
+        return latex_name(e.name) if e.name else rf"\left({e.latex(expand=True)}\right)"
+
+    return leibniz(name(y) if y.name else "", [name(w) for w in by]) if by else name(y)
+
+
+def said_together(exprs: Sequence[Expr]) -> Said | None:
+    """Return the derivatives among expressions in the names of their program, None where that is no shorter."""
+    slopes = [(e.slope, e) for e in exprs if e.slope is not None]
+    listings = {id(p): p for e in exprs for p in e.listings}
+    if not slopes or len(listings) != 1:
+        return None
     from symgrad.words.said import said
 
     (listing,) = listings.values()
-    found = said(listing, [exprs[k].slope for k in places])  # pyright: ignore[reportArgumentType]
-    if found is None or len(found) >= sum(len(plain[k]) for k in places):
-        return plain, []
-    titles = found.text([""] * len(places)).split("\n")
-    for k, text in zip(places, titles, strict=False):
-        plain[k] = text
-    return plain, titles[len(places) :]
+    found = said(listing, [slope for slope, _ in slopes])
+    return None if found is None or len(found) >= sum(len(e.text(expand=True)) for _, e in slopes) else found

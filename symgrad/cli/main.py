@@ -126,17 +126,28 @@ def format_option(*choices: str) -> Callable[[F], F]:
 @_WRT
 @_ORDER
 @click.option("--stable", is_flag=True, help="In forms that lose fewer digits in floating point.")
+@click.option("--expand", is_flag=True, help="Over inputs alone, without the names of the program.")
+@click.option("--standalone", is_flag=True, help="With --format latex: a whole document.")
 @format_option("text", "latex", "json")
 @OUTPUT
 def derive(
-    source: str, of: str | None, wrt: str | None, order: int, stable: bool, form: str, output: Path | None
+    source: str,
+    of: str | None,
+    wrt: str | None,
+    order: int,
+    stable: bool,
+    expand: bool,
+    standalone: bool,
+    form: str,
+    output: Path | None,
 ) -> None:
     """Print the gradient as a formula."""
-    from symgrad.cli.report import derive_report
+    from symgrad.cli.report import derive_report, latex_document
 
     program = read_source(source)
     y = chosen(program, of)
-    emit(derive_report(y, targets(program, y, wrt), order, form, stable=stable), output)
+    report = derive_report(y, targets(program, y, wrt), order, form, stable=stable, expand=expand)
+    emit(latex_document(report) if standalone and form == "latex" else report, output)
 
 
 @main.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
@@ -12,9 +11,9 @@ import numpy as np
 
 import symgrad
 from symgrad.api.explain import Derivation
-from symgrad.api.told import together
+from symgrad.api.told import latex_together, leibniz_of, title, together
 
-__all__ = ["arrays_report", "derive_report", "explain_report", "partials", "run_report"]
+__all__ = ["arrays_report", "derive_report", "explain_report", "latex_document", "partials", "run_report"]
 
 _ROWS = 20  # longer columns are cut in the middle: files are for the rest
 
@@ -45,9 +44,15 @@ def _jacobian(y: symgrad.Expr, w: symgrad.Expr) -> symgrad.Expr:
 
 
 def derive_report(
-    y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int, form: str, *, stable: bool = False
+    y: symgrad.Expr,
+    wrt: Sequence[symgrad.Expr],
+    order: int,
+    form: str,
+    *,
+    stable: bool = False,
+    expand: bool = False,
 ) -> str:
-    """Return the partial derivatives up to an order, if wanted in stable form."""
+    """Return the partial derivatives up to an order, if wanted in stable form, or over inputs alone."""
     found = partials(y, wrt, order)
     notes = {key: [*g.domain_notes, *(g.stable_notes if stable else ())] for key, g in found.items()}
     if stable:
@@ -58,8 +63,8 @@ def derive_report(
             {
                 "of": name or str(y),
                 "wrt": [w.name or str(w) for w in key],
-                "derivative": str(g),
-                "latex": g.latex(),
+                "derivative": g.text(expand=expand),
+                "latex": g.latex(expand=expand),
                 "nothing": g.nothing,
                 "domain_notes": notes[key],
             }
@@ -67,12 +72,12 @@ def derive_report(
         ]
         return json.dumps(rows, indent=2, ensure_ascii=False)
     if form == "latex":
-        return "\n".join(f"{_leibniz(y, key)} = {g.latex()}" for key, g in found.items())
-    texts, below = together(list(found.values()))
+        return latex_together(list(found.values()), [leibniz_of(y, key) for key in found], expand=expand)
+    exprs = list(found.values())
+    texts, below = ([g.text(expand=True) for g in exprs], []) if expand else together(exprs)
     lines: list[str] = []
     for (key, g), said in zip(found.items(), texts, strict=True):
-        power = f"{len(key)}" if len(key) > 1 else ""
-        left = f"d{power}{name}/" + " ".join(f"d{_short(w)}" for w in key)
+        left = title(y, key)
         text = said.replace("\n", "\n    ")
         lines.append(f"{left} = {text}" if "\n" not in text else f"{left}:\n    {text}")
         if g.nothing is not None:
@@ -81,19 +86,19 @@ def derive_report(
     return "\n".join([*lines, *below])
 
 
-def _short(w: symgrad.Expr) -> str:
-    return w.name or f"({w})"
-
-
-def _leibniz(y: symgrad.Expr, key: Sequence[symgrad.Expr]) -> str:
-    def name(e: symgrad.Expr) -> str:
-        return symgrad.symbols(e.name).latex() if e.name else rf"\left({e.latex()}\right)"
-
-    power = f"^{{{len(key)}}}" if len(key) > 1 else ""
-    top = name(y) if y.name else ""
-    times = Counter(key)
-    by = r" \, ".join(rf"\partial {name(w)}" + (f"^{{{n}}}" if n > 1 else "") for w, n in times.items())
-    return rf"\frac{{\partial{power} {top}}}{{{by}}}"
+def latex_document(formula: str) -> str:
+    """Return a formula as a document of LaTeX."""
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            r"\usepackage{amsmath}",
+            r"\begin{document}",
+            r"\[",
+            formula,
+            r"\]",
+            r"\end{document}",
+        ]
+    )
 
 
 def explain_report(derivation: Derivation, form: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+
 from symgrad.errors import DomainError
 from symgrad.frontend.calls import call
 from symgrad.frontend.declarations import Declarations

@@ -47,12 +47,15 @@ _CONSTANTS = {
 _FUNCTION = re.compile(r"(\\[a-zA-Z]+|\\operatorname\{\{\w+\}\})\\left\(\{0\}\\right\)")
 
 
-def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
+def latex(
+    node: Node, names: Mapping[Node, str] | None = None, spelled: Mapping[Node, _Written] | None = None
+) -> str:
     r"""Return a node as LaTeX.
 
     Args:
         node: the node.
         names: nodes that are written as a name (a program's variable names, say).
+        spelled: nodes that are written otherwise, with how tight that binds.
 
     Returns:
         One expression, or, where that would be long, an ``aligned`` environment: lines that define parts t_1, t_2, ...,
@@ -70,7 +73,12 @@ def latex(node: Node, names: Mapping[Node, str] | None = None) -> str:
     taken: set[str] = set()
     written = Texts()
     given = dict(names or {})
+    for n, text in (spelled or {}).items():
+        written[n] = text
+        written.opaque.add(n)
     for n in order:
+        if n in written:
+            continue
         if n in given or n.op is SYMBOL:
             name = given.get(n, n.name if n.op is SYMBOL else "")
             text = latex_name(name)

@@ -23,6 +23,7 @@ __all__ = [
     "SIGNED",
     "Texts",
     "Written",
+    "latex_decimal",
     "latex_name",
     "latex_number",
     "latex_shape",
@@ -77,9 +78,17 @@ def _letter(part: str) -> str:
     return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
+def latex_decimal(value: Number) -> Written:
+    """Return an exact number, as a decimal if it is one."""
+    return _number(value, number_text(abs(value), decimal=True))
+
+
 def latex_number(value: Number) -> Written:
-    """Return an exact number."""
-    text = number_text(abs(value))
+    """Return an exact number, small fractions as such."""
+    return _number(value, number_text(abs(value)))
+
+
+def _number(value: Number, text: str) -> Written:
     rank: float = ATOM
     if "/" in text:
         text, rank = rf"\frac{{{text.replace('/', '}{')}}}", MUL

@@ -86,12 +86,19 @@ _BUILTINS = frozenset({"len", "max", "min", "range"})  # that sizes and helpers 
 _Text = tuple[str, int]
 
 
-def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str = "f") -> str:
+def numpy_source(
+    outputs: Node | Sequence[Node] | Mapping[str, Node],
+    name: str = "f",
+    lines: Sequence[tuple[Node, Node]] = (),
+    literals: Mapping[Node, Node] | None = None,
+) -> str:
     r"""Return the source of a Python function that computes nodes with NumPy (and SciPy for the special functions).
 
     Args:
         outputs: a node, or several, or several by name.
         name: the function's name.
+        lines: symbols that stand for values, with these, each after those that it reads: variables of the function.
+        literals: symbols that stand for numbers, with these.
 
     Returns:
         A module's text. The function takes the symbols in the order in which the outputs first read them (a name that
@@ -119,7 +126,7 @@ def numpy_source(outputs: Node | Sequence[Node] | Mapping[str, Node], name: str 
     if not nodes:
         raise UsageError("no outputs", expected="at least one expression")
     _check_function(name, _MODULES | _BUILTINS)
-    writer = _Writer(nodes, name)
+    writer = _Writer(nodes, name, lines, literals or {})
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     if isinstance(outputs, Mapping):
@@ -171,13 +178,20 @@ def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
 
 
 class _Writer:
-    def __init__(self, nodes: list[Node], name: str) -> None:
-        order = topological(nodes)
-        self.count = uses(nodes)
+    def __init__(
+        self, nodes: list[Node], name: str, lines: Sequence[tuple[Node, Node]], literals: Mapping[Node, Node]
+    ) -> None:
+        everything = [*(body for _, body in lines), *nodes]
+        order = topological(everything)
+        self.count = uses(everything)
+        self.bodies = dict(lines)
+        self.literals = literals
         self.helpers: dict[str, str] = {}
         self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
         self.taken |= {f for n in order for f in functions_in((n.shape, n.params))}
-        self.names = self.parameters(symbols_of(nodes))
+        own = [s for s in symbols_of(everything) if s not in literals]
+        chosen = self.parameters([*own, *(s for s in self.bodies if s not in own)])
+        self.names = {s: n for s, n in chosen.items() if s not in self.bodies}
         self.extra: list[str] = []  # sizes that no argument has
         self.inputs = [
             f"{p} = np.asarray({p}, dtype={'bool' if s.dtype == 'bool' else 'np.float64'})"
@@ -191,7 +205,19 @@ class _Writer:
         self.lines: list[str] = []
         self.written: dict[Node, _Text] = {}
         self.steps = 0
-        for node in order:
+        for symbol, body in lines:
+            self.write_all([body])
+            constant = body.op is NUMBER or body in self.literals
+            text = self.array(body) if constant else self.written[body][0]
+            self.lines.append(f"{chosen[symbol]} = {text}")
+            self.written[symbol] = chosen[symbol], _ATOM
+        self.write_all(nodes)
+
+    def write_all(self, nodes: Sequence[Node]) -> None:
+        """Write nodes and what they read, arguments first."""
+        for node in topological(nodes, until=self.written):
+            if node in self.written:
+                continue
             text, rank = self.write(node)
             if (node.args or node.op.name in ARRAY_SOURCES) and (self.count[node] > 1 or len(text) > _LINE):
                 text, rank = self.temporary(text), _ATOM
@@ -260,7 +286,9 @@ class _Writer:
         return f"t{self.steps}"
 
     def result(self, node: Node) -> str:
-        if is_view(node):  # of an argument, or of entries that repeat: the caller may write to a result
+        if is_view(
+            self.bodies.get(node, node)
+        ):  # of an argument, or of entries that repeat: the caller may write to a result
             return f"{_within(self.written[node], _ATOM)}.copy()"
         return self.array(node) if node.op is NUMBER else self.written[node][0]
 
@@ -271,6 +299,8 @@ class _Writer:
 
     def write(self, node: Node) -> _Text:
         op, args = node.op, node.args
+        if node in self.literals:
+            return self.write(self.literals[node])
         if op is SYMBOL:
             return self.names[node], _ATOM
         if op is NUMBER:

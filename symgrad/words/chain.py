@@ -6,6 +6,7 @@ Each line is what `backward/` makes of one body; values that a body computes and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -32,11 +33,15 @@ class Lines:
         words: the program.
         forms: how lines are written.
         bodies: the symbol of each new line with what it stands for, arguments first.
+        slopes: of a new line, what it is the derivative of, and by what, as names.
     """
 
     words: Words
     forms: Forms
     bodies: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    slopes: dict[Node, tuple[str, tuple[str, ...]]] = field(
+        default_factory=dict[Node, tuple[str, tuple[str, ...]]]
+    )
     _slopes: dict[tuple[Node, Node], Node] = field(default_factory=dict[tuple[Node, Node], Node])
     _taken: set[str] = field(default_factory=set[str])
 
@@ -55,7 +60,9 @@ class Lines:
                 continue
             known = self._slopes.get((name, wrt))
             if known is None:
-                known = self._slopes[name, wrt] = self._line(f"d{name.name}_d{wrt.name}", self._slope(body, moving, name))
+                of, by = self.slopes.get(name, (name.name, ()))
+                slope = self._slope(body, moving, name)
+                known = self._slopes[name, wrt] = self._line(of, (*by, wrt.name), slope)
             if not known.is_number(0):
                 moving[name] = known
         if y in moving:
@@ -97,7 +104,7 @@ class Lines:
                 continue
             bar = self._gathered(name, bars[name])
             label = y.name if y in self.words.bodies else "out"
-            line = bar if name is y else self._line(f"d{label}_d{name.name}", bar)
+            line = bar if name is y else self._line(label, (name.name,), bar)
             self._pull(self.words.bodies[name], line, name, moving, bars)
         return [self._gathered(w, bars[w]) if w in bars else full(as_node(0), w.shape) for w in wrt]
 
@@ -122,15 +129,19 @@ class Lines:
 
     # -- lines -----------------------------------------------------------------------------------------------
 
-    def _line(self, name: str, body: Node) -> Node:
-        """Return a name for a value, or the value itself if it is short."""
+    def _line(self, of: str, by: tuple[str, ...], body: Node) -> Node:
+        """Return a name for a derivative, such as `d2A_dT2`, or the derivative itself if it is short."""
         if self.forms.length(body) <= _SHORT:
             return body
+        times = Counter(by)
+        order = len(by) if len(by) > 1 else ""
+        name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])
         while name in self._taken or name in self.words.names:
             name += "_"
         self._taken.add(name)
         made = symbol(Declaration(name, shape=body.shape))
         self.bodies[made] = body
+        self.slopes[made] = of, by
         return made
 
 

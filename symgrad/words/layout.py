@@ -6,8 +6,8 @@ The results come first, then the lines that they need, each below those that rea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, topological, uses
@@ -42,7 +42,9 @@ def laid_out(lines: Lines, results: Sequence[Node]) -> Shown:
     """Return results with the lines that they need."""
     forms = lines.forms
     bodies = dict(lines.bodies)
-    tops: dict[Node, Node] = {symbol(Declaration(f"__result{k}", shape=r.shape)): r for k, r in enumerate(results)}
+    tops: dict[Node, Node] = {
+        symbol(Declaration(f"__result{k}", shape=r.shape)): r for k, r in enumerate(results)
+    }
     bodies.update(tops)
     for top, result in tops.items():  # a result that is a line is that line
         if result in bodies:
@@ -91,7 +93,9 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Any) -> Non
             if len(by) > 3:
                 continue
             put = {r: forms.best([substitute([bodies[r]], {name: bodies[name]})[0]]) for r, _ in by}
-            before = len(name.name) + 3 + forms.length(bodies[name]) + sum(forms.length(bodies[r]) for r, _ in by)
+            before = (
+                len(name.name) + 3 + forms.length(bodies[name]) + sum(forms.length(bodies[r]) for r, _ in by)
+            )
             after = sum(map(forms.length, put.values()))
             once = len(by) == 1 and by[0][1] == 1
             wide = max(map(forms.length, put.values()))
@@ -105,7 +109,11 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Any) -> Non
 def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> None:
     """Give names to what is long and written more than once."""
     forms = lines.forms
-    taken = set(lines.words.names) | {n.name for n in bodies} | {n.name for b in bodies.values() for n in topological([b]) if n.op.name == "symbol"}
+    taken = (
+        set(lines.words.names)
+        | {n.name for n in bodies}
+        | {n.name for b in bodies.values() for n in topological([b]) if n.op.name == "symbol"}
+    )
     counter = 0
     while True:
         shown = [*_needed(bodies, tops), *tops]

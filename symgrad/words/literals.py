@@ -14,8 +14,7 @@ from functools import reduce
 
 from symgrad.ir.graph import Node, as_node, number, symbol
 from symgrad.ir.listing import Listing
-from symgrad.ir.literals import significant_digits, number_text
-from symgrad.ir.op import OPS
+from symgrad.ir.literals import number_text, significant_digits
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration, Domain, Number
 from symgrad.ops.arith import div, mul, neg, pow
@@ -108,7 +107,11 @@ class Literals:
                 done[n] = self._product(n, done)
             else:
                 args = tuple(
-                    a if n.op is pow and i and a.is_number() else self._number(a) if a.is_number() else done[a]
+                    a
+                    if n.op is pow and i and a.is_number()
+                    else self._number(a)
+                    if a.is_number()
+                    else done[a]
                     for i, a in enumerate(n.args)
                 )
                 done[n] = n if args == n.args else n.op(*args, params=n.params)
@@ -145,7 +148,9 @@ class Literals:
         literals = [f for f in above if f in self.meaning]
         if len(literals) == 1 and abs(number_) != 1:
             value = abs(number_) * self.meaning[literals[0]].value
-            if self._is_short(value, max(_MOST, 1 + (significant_digits(self.meaning[literals[0]].value) or 0))):
+            if self._is_short(
+                value, max(_MOST, 1 + (significant_digits(self.meaning[literals[0]].value) or 0))
+            ):
                 above.remove(literals[0])
                 number_ = value if number_ > 0 else -value
         if not isinstance(number_, Fraction) or not self._is_short(abs(number_), _MOST):

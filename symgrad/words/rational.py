@@ -133,7 +133,9 @@ class _Opening:
         self._region = region
         self._ring = _Ring()
         self._roots: dict[Node, int] = {}  # of a base, the root of which the generator is
-        self._scales: dict[Node, Fraction] = {}  # of an exponent without its number, what the generator has of it
+        self._scales: dict[
+            Node, Fraction
+        ] = {}  # of an exponent without its number, what the generator has of it
         self._values: dict[Node, _Fraction] = {}
         self._plan()
 
@@ -153,9 +155,9 @@ class _Opening:
         for base, root in self._roots.items():
             self._ring.part(_root_of(base, root))
         for n in parts:
-            if n.op in _SQUARES and n not in self._named and self._fellow(n, parts) is not None:
-                self._ring.part(n)
-            elif n.op is where and _is_indicator(n):
+            if (n.op in _SQUARES and n not in self._named and self._fellow(n, parts) is not None) or (
+                n.op is where and _is_indicator(n)
+            ):
                 self._ring.part(n)
             else:
                 plain.append(n)
@@ -332,7 +334,9 @@ class Rational:
         c, factors = self.above.factor()
         d, divisors = self.below.factor()
         below = [(self._sum(f), -e) for f, e in divisors]
-        yield self._product(Fraction(int(c.p), int(c.q)) / _value(d), [(self._sum(f), e) for f, e in factors] + below)
+        yield self._product(
+            Fraction(int(c.p), int(c.q)) / _value(d), [(self._sum(f), e) for f, e in factors] + below
+        )
         if len(self.above) > 1:
             yield self._product(1 / _value(d), [(self._sum(self.above), 1), *below])
             if divisors:
@@ -412,7 +416,9 @@ def _split(node: Node) -> tuple[Fraction, Node]:
 
 
 def _common(a: Fraction, b: Fraction) -> Fraction:
-    return Fraction(gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator)
+    return Fraction(
+        gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator
+    )
 
 
 def _is_indicator(n: Node) -> bool:

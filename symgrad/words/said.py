@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -27,11 +27,17 @@ class Said:
     Args:
         results: one for each derivative.
         lines: what each new name stands for, each above those that it reads.
+        own: what each name of the program stands for that the results or lines read, each below those that it reads.
+        slopes: of lines that are derivatives, what of, and by what.
+        literals: numbers that are written as in the program.
         meaning: what the results stand for, over declared symbols.
     """
 
     results: tuple[Node, ...]
-    lines: tuple[tuple[str, Node], ...]
+    lines: tuple[tuple[Node, Node], ...]
+    own: tuple[tuple[Node, Node], ...]
+    slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
+    literals: Mapping[Node, Node]
     meaning: tuple[Node, ...]
 
     def __len__(self) -> int:
@@ -42,7 +48,7 @@ class Said:
         """Return the formulas behind titles such as ``d/dx = ``, then the lines that they need."""
         found = [f"{title}{expression_text(r)}" for title, r in zip(titles, self.results, strict=True)]
         if self.lines:
-            found += ["where", *(f"  {name} = {expression_text(body)}" for name, body in self.lines)]
+            found += ["where", *(f"  {name.name} = {expression_text(body)}" for name, body in self.lines)]
         return "\n".join(found)
 
 
@@ -98,7 +104,10 @@ def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
         table[name] = substitute([shown.new[name]], table)[0]
     return Said(
         tuple(map(written, shown.results)),
-        tuple((n.name, written(b)) for n, b in reversed(shown.new.items())),
+        tuple((n, written(b)) for n, b in reversed(shown.new.items())),
+        tuple((n, written(b)) for n, b in shown.own.items()),
+        lines.slopes,
+        program.words.literals.meaning,
         tuple(substitute(shown.results, table)),
     )
 
@@ -118,7 +127,9 @@ def _derived(program: _Program, slopes: Sequence[Slope]) -> tuple[Lines, list[No
     return lines, [pulled[y, by[0]] for y, by in placed]
 
 
-def _pushed(lines: Lines, y: Node, by: tuple[Node, ...], made: dict[tuple[Node, tuple[Node, ...]], Node]) -> Node:
+def _pushed(
+    lines: Lines, y: Node, by: tuple[Node, ...], made: dict[tuple[Node, tuple[Node, ...]], Node]
+) -> Node:
     if not by:
         return y
     found = made.get((y, by))

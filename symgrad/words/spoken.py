@@ -7,7 +7,6 @@ from collections.abc import Callable
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import mul, neg, pow
-from symgrad.ops.elementary import sigmoid
 from symgrad.ops.hyperbolic import sech, tanh
 from symgrad.ops.logic import gt, where
 from symgrad.ops.rounding import relu
@@ -32,7 +31,12 @@ _OF_STABLE = (
 
 ROWS = [
     *(STABLE.by_name[name] for name in _OF_STABLE),
-    Rule(name="sech-by-tanh", pattern=pow(sech(a), two), replacement=one - tanh(a) ** 2, why="cosh**2 - sinh**2 is 1"),
+    Rule(
+        name="sech-by-tanh",
+        pattern=pow(sech(a), two),
+        replacement=one - tanh(a) ** 2,
+        why="cosh**2 - sinh**2 is 1",
+    ),
     Rule(
         name="square-of-a-choice",
         pattern=pow(where(c, one, zero), two),

@@ -1,0 +1,99 @@
+"""All partial derivatives of a scalar up to an order, as one thing that is printed in one set of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from symgrad.api.equations import Equation, equations_of
+from symgrad.api.expr import Expr
+from symgrad.api.told import latex_together, leibniz_of, title, together
+
+__all__ = ["Derivatives"]
+
+
+class Derivatives(Mapping[tuple[Any, ...], Expr]):
+    r"""All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
+
+    ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``.
+    Iteration gives each distinct one once, and ``print`` shows all.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x, c : positive\nr = sqrt(x**2 + c)\ny = c/r")
+        >>> print(sg.derivatives(p["y"], ["x", "c"]))
+        y = c/r
+        dy/dx = -c*x/r**3
+        dy/dc = 1/r - c/(2*r**3)
+    """
+
+    def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
+        self._wrt = tuple(wrt)
+        self._partials = dict(partials)
+        self._position: dict[Any, int] = {}
+        for i, e in enumerate(self._wrt):
+            self._position[e.node] = i
+            if e.name is not None:
+                self._position.setdefault(e.name, i)
+
+    def __getitem__(self, key: Any) -> Expr:
+        parts = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+        try:
+            index = tuple(sorted(self._position[p.node if isinstance(p, Expr) else p] for p in parts))
+            return self._partials[index]
+        except (KeyError, TypeError, AttributeError):
+            names = ", ".join(e.name or "..." for e in self._wrt)
+            order = max(map(len, self._partials))
+            raise KeyError(f"no partial {key}: it holds those by {names} up to order {order}") from None
+
+    def __iter__(self) -> Iterator[tuple[Expr, ...]]:
+        for index in self._partials:
+            yield tuple(self._wrt[i] for i in index)
+
+    def __len__(self) -> int:
+        return len(self._partials)
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        """The equations of all partials together, arguments first, shared ones once."""
+        return equations_of(list(self._partials.values()))
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, expand: bool = False) -> str:
+        """Return all partials, a line each, in one set of names: what ``print`` shows.
+
+        Args:
+            expand: whether over inputs alone, each by itself.
+        """
+        titles, exprs = self._titled()
+        exprs_told, below = ([e.text(expand=True) for e in exprs], []) if expand else together(exprs)
+        return "\n".join([*(f"{t} = {e}" for t, e in zip(titles, exprs_told, strict=True)), *below])
+
+    def latex(self, *, expand: bool = False) -> str:
+        """Return all partials as LaTeX, a row each.
+
+        Args:
+            expand: whether over inputs alone, each by itself.
+        """
+        exprs = list(self._partials.values())
+        y = self._partials[()]
+        titles = [leibniz_of(y, [self._wrt[i] for i in index]) for index in self._partials]
+        return latex_together(exprs, titles, expand=expand)
+
+    def _titled(self) -> tuple[list[str], list[Expr]]:
+        """Return the partials behind their names: ``y``, ``dy/dx``, ``d2y/dx dx``."""
+        y = self._partials[()]
+        titles = [title(y, [self._wrt[i] for i in index]) for index in self._partials]
+        return titles, list(self._partials.values())
+
+    def __repr__(self) -> str:
+        return f"Derivatives({len(self)} by {', '.join(e.name or '...' for e in self._wrt)})"

@@ -1,0 +1,60 @@
+r"""Derivatives in the words of their program, as LaTeX and as source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from symgrad.ir.graph import Node
+from symgrad.render.latex import latex
+from symgrad.render.latex_text import MUL, Written, latex_decimal, latex_name
+from symgrad.render.numpy_source import numpy_source
+from symgrad.words.said import Said
+
+__all__ = ["latex_rows", "leibniz", "said_latex", "said_rows", "said_source"]
+
+
+def said_latex(found: Said) -> str:
+    r"""Return a formula as LaTeX, with what new names in it stand for in an ``aligned`` environment if there are some."""
+    first, *others = said_rows(found)
+    return latex_rows([f"& {first}", *others]) if others else first
+
+
+def said_rows(found: Said) -> list[str]:
+    """Return formulas as LaTeX, and then a row, with the sign for its alignment, for each new name in them."""
+    spelled: dict[Node, Written] = {}
+    for node, number in found.literals.items():
+        spelled[node] = latex_decimal(number.value)
+    for name, (of, by) in found.slopes.items():
+        spelled[name] = leibniz(latex_name(of), list(map(latex_name, by))), MUL
+    rows = [latex(node, spelled=spelled) for node in found.results]
+    for k, (name, body) in enumerate(found.lines):
+        start = r"\text{where} \quad " if not k else ""
+        shown = spelled[name][0] if name in spelled else latex_name(name.name)
+        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled)}")
+    return rows
+
+
+def latex_rows(rows: Sequence[str]) -> str:
+    """Return rows as an ``aligned`` environment."""
+    return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+
+def said_source(found: Said, name: str = "f") -> str:
+    """Return a Python function over NumPy that computes formulas, with their names as its variables."""
+    lines = [*found.own, *reversed(found.lines)]
+    return numpy_source(list(found.results), name, lines, found.literals)
+
+
+def leibniz(of: str, by: Sequence[str]) -> str:
+    r"""Return a derivative in Leibniz's notation, of names as LaTeX.
+
+    Example:
+        >>> print(leibniz("A", ["T", "T", "P"]))
+        \frac{\partial^{3} A}{\partial T^{2} \, \partial P}
+    """
+    power = f"^{{{len(by)}}}" if len(by) > 1 else ""
+    below = r" \, ".join(
+        rf"\partial {name}" + (f"^{{{k}}}" if k > 1 else "") for name, k in Counter(by).items()
+    )
+    return rf"\frac{{\partial{power} {of}}}{{{below}}}"
