@@ -16,15 +16,14 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
     r"""All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
 
     ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``.
-    Iteration gives each distinct one once, and ``print`` shows all.
+    Iteration gives each distinct one once, and ``print`` shows the derivatives.
 
     Example:
         >>> import symgrad as sg
         >>> p = sg.parse("x, c : positive\nr = sqrt(x**2 + c)\ny = c/r")
         >>> print(sg.derivatives(p["y"], ["x", "c"]))
-        y = c/r
-        dy/dx = -c*x/r**3
-        dy/dc = 1/r - c/(2*r**3)
+        dy/dx = -x*y/r**2
+        dy/dc = (2*r - y)/(2*r**2)
     """
 
     def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
@@ -69,31 +68,31 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
         return self.text()
 
     def text(self, *, expand: bool = False) -> str:
-        """Return all partials, a line each, in one set of names: what ``print`` shows.
+        """Return the derivatives, a line each, in one set of names: what ``print`` shows.
 
         Args:
             expand: whether over inputs alone, each by itself.
         """
-        titles, exprs = self._titled()
-        exprs_told, below = ([e.text(expand=True) for e in exprs], []) if expand else together(exprs)
-        return "\n".join([*(f"{t} = {e}" for t, e in zip(titles, exprs_told, strict=True)), *below])
+        shown = self._shown()
+        exprs, y = [e for _, e in shown], self._partials[()]
+        texts, below = ([e.text(expand=True) for e in exprs], []) if expand else together(exprs)
+        lines = [f"{title(y, by)} = {text}" for (by, _), text in zip(shown, texts, strict=True)]
+        return "\n".join([*lines, *below])
 
     def latex(self, *, expand: bool = False) -> str:
-        """Return all partials as LaTeX, a row each.
+        """Return the derivatives as LaTeX, a row each.
 
         Args:
             expand: whether over inputs alone, each by itself.
         """
-        exprs = list(self._partials.values())
-        y = self._partials[()]
-        titles = [leibniz_of(y, [self._wrt[i] for i in index]) for index in self._partials]
-        return latex_together(exprs, titles, expand=expand)
+        shown = self._shown()
+        titles = [leibniz_of(self._partials[()], by) for by, _ in shown]
+        return latex_together([e for _, e in shown], titles, expand=expand)
 
-    def _titled(self) -> tuple[list[str], list[Expr]]:
-        """Return the partials behind their names: ``y``, ``dy/dx``, ``d2y/dx dx``."""
-        y = self._partials[()]
-        titles = [title(y, [self._wrt[i] for i in index]) for index in self._partials]
-        return titles, list(self._partials.values())
+    def _shown(self) -> list[tuple[list[Expr], Expr]]:
+        """Return the derivatives with what they are by; where there is none, the value."""
+        found = [([self._wrt[i] for i in index], e) for index, e in self._partials.items()]
+        return found[1:] or found
 
     def __repr__(self) -> str:
         return f"Derivatives({len(self)} by {', '.join(e.name or '...' for e in self._wrt)})"

@@ -57,7 +57,7 @@ class Forms(ArrayMethods):
             >>> print(g)
             (1 - s)*(s**2*cos(s) + y)
             >>> print(g.text(expand=True))
-            sigmoid(x)*sigmoid(-x)*(sin(sigmoid(x)) + sigmoid(x)*cos(sigmoid(x)))
+            sigmoid(x)*sigmoid(-x)*(sigmoid(x)*cos(sigmoid(x)) + sin(sigmoid(x)))
         """
         from symgrad.ir.printer import str_text
 
