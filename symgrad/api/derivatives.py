@@ -75,7 +75,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
         """
         shown = self._shown()
         exprs, y = [e for _, e in shown], self._partials[()]
-        texts, below = ([e.text(expand=True) for e in exprs], []) if expand else together(exprs)
+        texts, below, _ = together(exprs, expand=expand)
         lines = [f"{title(y, by)} = {text}" for (by, _), text in zip(shown, texts, strict=True)]
         return "\n".join([*lines, *below])
 

@@ -107,6 +107,12 @@ class Forms(ArrayMethods):
 
     @property
     def domain_notes(self) -> tuple[str, ...]:
+        """Where what is printed is defined although the expression as built is not, one sentence each."""
+        said = self._said()
+        return self.domain_notes_expanded if said is None else tuple(said.notes([self.node])[0])
+
+    @property
+    def domain_notes_expanded(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one sentence each."""
         from symgrad.rules.pipeline import canonical
 

@@ -13,20 +13,22 @@ if TYPE_CHECKING:
 __all__ = ["latex_together", "leibniz_of", "said_together", "title", "together"]
 
 
-def together(exprs: Sequence[Expr]) -> tuple[list[str], list[str]]:
-    """Return the texts of expressions, and the lines below that say what new names in them stand for.
+def together(exprs: Sequence[Expr], *, expand: bool = False) -> tuple[list[str], list[str], list[Sequence[str]]]:
+    """Return the texts of expressions, the lines below that say what new names stand for, and notes on each.
 
     Derivatives of one program are in its names where that is shorter; what else there is stands as it does by itself.
     """
-    plain = [e.text(expand=True) for e in exprs]
-    found = said_together(exprs)
+    texts = [e.text(expand=True) for e in exprs]
+    found = None if expand else said_together(exprs)
     if found is None:
-        return plain, []
+        return texts, [], [e.domain_notes_expanded for e in exprs]
+    notes: list[Sequence[str]] = [e.domain_notes_expanded for e in exprs]
     places = [k for k, e in enumerate(exprs) if e.slope is not None]
-    texts = found.text([""] * len(places)).split("\n")
-    for k, text in zip(places, texts, strict=False):
-        plain[k] = text
-    return plain, texts[len(places) :]
+    written = found.text([""] * len(places)).split("\n")
+    told = found.notes([exprs[k].node for k in places])
+    for k, text, about in zip(places, written, told, strict=False):
+        texts[k], notes[k] = text, about
+    return texts, written[len(places) :], notes
 
 
 def latex_together(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = False) -> str:

@@ -54,7 +54,7 @@ def derive_report(
 ) -> str:
     """Return the partial derivatives up to an order, if wanted in stable form, or over inputs alone."""
     found = partials(y, wrt, order)
-    notes = {key: [*g.domain_notes, *(g.stable_notes if stable else ())] for key, g in found.items()}
+    before = {key: [*g.domain_notes_expanded, *g.stable_notes] if stable else [] for key, g in found.items()}
     if stable:
         found = {key: g.stable() for key, g in found.items()}
     name = y.name or ""
@@ -66,7 +66,7 @@ def derive_report(
                 "derivative": g.text(expand=expand),
                 "latex": g.latex(expand=expand),
                 "nothing": g.nothing,
-                "domain_notes": notes[key],
+                "domain_notes": [*before[key], *(g.domain_notes_expanded if expand else g.domain_notes)],
             }
             for key, g in found.items()
         ]
@@ -74,15 +74,15 @@ def derive_report(
     if form == "latex":
         return latex_together(list(found.values()), [leibniz_of(y, key) for key in found], expand=expand)
     exprs = list(found.values())
-    texts, below = ([g.text(expand=True) for g in exprs], []) if expand else together(exprs)
+    texts, below, domains = together(exprs, expand=expand)
     lines: list[str] = []
-    for (key, g), said in zip(found.items(), texts, strict=True):
+    for (key, g), said, notes in zip(found.items(), texts, domains, strict=True):
         left = title(y, key)
         text = said.replace("\n", "\n    ")
         lines.append(f"{left} = {text}" if "\n" not in text else f"{left}:\n    {text}")
         if g.nothing is not None:
             lines[-1] += f"    # {g.nothing}"
-        lines += [f"    # {note}" for note in notes[key]]
+        lines += [f"    # {note}" for note in (*before[key], *notes)]
     return "\n".join([*lines, *below])
 
 

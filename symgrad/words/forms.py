@@ -33,6 +33,9 @@ _SUM = 0.6
 _CALL = 1.5
 """What a function costs beside its name."""
 
+_DEEP = 3
+"""Names that are read to see that a part is a number."""
+
 _LONG = 600
 """Characters beyond which an expression is taken as it is."""
 
@@ -45,9 +48,12 @@ class Forms:
         self._named: dict[Node, Node] = {}
         bodies = [(name, body) for name, body in words.bodies.items() if body.args]
         found = canonical([body for _, body in bodies]).nodes if bodies else []
+        self._scaled: dict[Node, Node] = {}  # what a name stands for but for a number
         for (name, _), form in zip(bodies, found, strict=True):
             if form.args:
                 self._named.setdefault(form, name)
+                if form.op is mul and form.args[0].is_number() and form.args[1].args:
+                    self._scaled.setdefault(form.args[1], name / form.args[0])
         self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
         self._simple: dict[Node, Node] = {}
@@ -61,6 +67,9 @@ class Forms:
             form = self.named(canonical([node]).nodes[0])
             spoken = self.named(canonical([self._spoken.of(form)]).nodes[0])
             options += [form, self.simplified(form)]
+            scaled = substitute([form], self._scaled)[0] if self._scaled else form
+            if scaled is not form:
+                options.append(self.simplified(self.named(canonical([scaled]).nodes[0])))
             if spoken is not form:
                 options += [spoken, self.simplified(spoken)]
         best = min(options, key=self.cost)
@@ -77,12 +86,23 @@ class Forms:
         if not node.args or node.op in _ARITHMETIC or node.dtype == "bool":
             return None
         if node not in self._constants:
-            read = {n: self._words.bodies[n] for n in topological([node]) if n in self._words.bodies}
-            form = canonical(substitute([node], read)).nodes[0] if read else node
+            self._constants[node] = self._read_as_number(node)
+        return self._constants[node]
+
+    def _read_as_number(self, node: Node) -> Number | None:
+        """Return the number that a part is once some of its names are read, the last lines of the program first."""
+        bodies = self._words.bodies
+        for _ in range(_DEEP):
+            names = [n for n in bodies if n in topological([node])]
+            if not names:
+                break
+            node = canonical(substitute([node], {names[-1]: bodies[names[-1]]})).nodes[0]
+            form = node
             while form.op.name == "broadcast_to":
                 (form,) = form.args
-            self._constants[node] = form.value if form.is_number() else None
-        return self._constants[node]
+            if form.is_number():
+                return form.value
+        return None
 
     def named(self, node: Node) -> Node:
         """Return a node with names for what they stand for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -12,7 +12,9 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import substitute, topological
+from symgrad.rules.pipeline import canonical
 from symgrad.words.chain import Lines
+from symgrad.words.domains import gained
 from symgrad.words.forms import Forms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
@@ -39,6 +41,11 @@ class Said:
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
     literals: Mapping[Node, Node]
     meaning: tuple[Node, ...]
+    _spoken: Callable[[Node], Node]
+
+    def notes(self, before: Sequence[Node]) -> list[list[str]]:
+        """Return for each result where it has values although the derivative as it was built has none."""
+        return [gained([b], [m], self._spoken) for b, m in zip(before, self.meaning, strict=True)]
 
     def __len__(self) -> int:
         """Return how many characters the text has."""
@@ -55,7 +62,7 @@ class Said:
 class _Program:
     """A program that was read by its names, and how its lines are written; both are looked for once."""
 
-    __slots__ = ("__weakref__", "forms", "listing", "places", "words")
+    __slots__ = ("__weakref__", "_plain", "forms", "listing", "places", "words")
 
     def __init__(self, listing: Listing, words: Words) -> None:
         self.listing = listing
@@ -67,6 +74,17 @@ class _Program:
                 self.places.setdefault(node, words.names[name])
         if listing.result is not None and words.result is not None:
             self.places.setdefault(listing.result, words.result)
+        self._plain: dict[Node, Node] | None = None
+
+    def spoken(self, node: Node) -> Node:
+        """Return a node over declared symbols with the names of the program for what they stand for."""
+        if self._plain is None:
+            meaning = {n: m for n, m in self.words.meaning.items() if m.args}
+            forms = canonical(list(meaning.values())).nodes if meaning else []
+            self._plain = {}
+            for name, form in zip(meaning, forms, strict=True):
+                self._plain.setdefault(form, name)
+        return self.forms.as_written(self.forms.best(substitute([node], self._plain)))
 
 
 _known: WeakValueDictionary[int, _Program] = WeakValueDictionary()
@@ -109,6 +127,7 @@ def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
         lines.slopes,
         program.words.literals.meaning,
         tuple(substitute(shown.results, table)),
+        program.spoken,
     )
 
 
