@@ -20,7 +20,7 @@ from symgrad.backward.batch import batch, units
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.linearise import Guarded
 from symgrad.backward.rows import mixing
-from symgrad.backward.trace import placeholder
+from symgrad.backward.trace import Slope, placeholder
 from symgrad.backward.vjp import pull_back
 from symgrad.backward.zeros import classify, unmoved
 from symgrad.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
@@ -186,7 +186,9 @@ def hessian(y: ExprLike, x: Wrt | Wrts) -> Any:
         blocks = found[slope.node] if slope.nothing is None else [None] * len(by)
         rows.append(
             [
-                _nothing(slope, b, slope.nothing or reason) if block is None else _made(slope, block, b)
+                _nothing(slope, b, slope.nothing or reason)
+                if block is None
+                else _made(slope, block, b, twice=not slope.shape and not b.shape)
                 for b, block, reason in zip(wrt, blocks, reasons, strict=True)
             ]
         )
@@ -273,8 +275,10 @@ def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
     ]
 
 
-def _made(y: Expr, found: Node, x: Node) -> Expr:
-    return Expr(found, listings=y.listings, origins=origins_of([y]), sources=(x,))
+def _made(y: Expr, found: Node, x: Node, *, twice: bool = False) -> Expr:
+    known = y.slope if twice else None
+    slope = None if known is None else Slope(known.y, (*known.by, x))
+    return Expr(found, listings=y.listings, origins=origins_of([y]), sources=(x,), slope=slope)
 
 
 def _nothing(y: Expr, x: Node, reason: str, shape: Shape | None = None) -> Expr:

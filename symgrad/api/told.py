@@ -44,7 +44,8 @@ def latex_together(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool
         f"{title} &= {e.latex(expand=True) if found is None or e.slope is None else next(told)}"
         for title, e in zip(titles, exprs, strict=True)
     ]
-    return latex_rows([*rows, *told])
+    rows += told
+    return latex_rows(rows) if len(rows) > 1 else rows[0].replace(" &= ", " = ", 1)
 
 
 def title(y: Expr, by: Sequence[Expr]) -> str:

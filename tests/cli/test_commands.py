@@ -36,7 +36,7 @@ def program(tmp_path):
 
 
 def test_derive_takes_files_expressions_and_standard_input(call, program):
-    assert call("derive", program, "--of", "z", "--wrt", "x").stdout.startswith("dz/dx = sqrt(u)*sign(x)")
+    assert call("derive", program, "--of", "z", "--wrt", "x").stdout.startswith("dz/dx = u*x/z\n")
     assert call("derive", "x**3", "--wrt", "x").stdout == "d/dx = 3*x**2\n"
     assert call("derive", "-", stdin="x : real\ny = x**2\n").stdout == "dy/dx = 2*x\n"
 
@@ -53,7 +53,7 @@ def test_derive_in_stable_form(call):
 def test_derive_to_higher_order_and_by_an_intermediate(call, program):
     out = call("derive", "x**2*y", "--order", "2").stdout.splitlines()
     assert out == ["d/dx = 2*x*y", "d/dy = x**2", "d2/dx dx = 2*y", "d2/dx dy = 2*x", "d2/dy dy = 0"]
-    assert call("derive", program, "--of", "z", "--wrt", "yu").stdout == "dz/dyu = 1/(2*sqrt(u)*abs(x))\n"
+    assert call("derive", program, "--of", "z", "--wrt", "yu").stdout == "dz/dyu = 0.5/z\n"
 
 
 def test_derive_as_latex_and_json(call):
