@@ -222,7 +222,9 @@ def _from_record(node: Node, args: list[Facts]) -> Facts:
         return _TRUTH
     low: Bound = -1 if "bounded-by-one" in names else -INF
     high: Bound = 1 if "bounded-by-one" in names else INF
-    low_open = nonzero = False
+    # What increases strictly and stays within bounds never reaches them: sigmoid, tanh, erf.
+    low_open = high_open = "bounded-by-one" in names and "increasing" in names
+    nonzero = False
     if "nonnegative" in names or "positive" in names:
         low, low_open = 0, "positive" in names
     if len(args) == 1 and "odd" in names and "increasing" in names:
@@ -231,5 +233,5 @@ def _from_record(node: Node, args: list[Facts]) -> Facts:
         if args[0].nonnegative:
             low, low_open = 0, args[0].positive
         if args[0].nonpositive:
-            high = 0
-    return bounded(low, high, low_open, nonzero=nonzero, integer="integral" in names)
+            high, high_open = 0, False
+    return bounded(low, high, low_open, high_open, nonzero=nonzero, integer="integral" in names)

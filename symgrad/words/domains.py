@@ -3,115 +3,172 @@
     undefined(f) ::= some op of f outside its domain        -- the record of the op states that domain
     gained(f, g) ::= what makes f undefined, and not g
 
-Conditions are compared as factors: a product is zero where one of its factors is. What is known to hold is left out.
+A formula over names has a value where the lines of those names have theirs. Conditions are compared by their factors,
+as polynomials; what is known to hold is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.printer import expression_text
-from symgrad.ir.traverse import topological
-from symgrad.ops.logic import gt, ne
+from symgrad.ir.traverse import substitute, topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
+from symgrad.words.rational import opened
 
-__all__ = ["gained"]
+__all__ = ["Domains"]
 
-_ZERO = as_node(0)
-_MOST = 60
-"""Conditions of a formula that are compared."""
+_MOST = 40
+"""Conditions of a formula that are compared; beyond, they are taken as they stand."""
 
-_OPPOSITE = {"gt": "<=", "ge": "<", "lt": ">=", "le": ">", "eq": "is not", "ne": "="}
+_OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}
+_TURNED = {"lt": "gt", "le": "ge"}
+_FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
 
 
-def gained(before: Sequence[Node], after: Sequence[Node], spoken: Callable[[Node], Node]) -> list[str]:
-    """Return where nodes have values that those that they stand for have not, a phrase each.
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A value is not zero (``ne``), positive (``gt``), not negative (``ge``), or what else has to be true."""
+
+    kind: str
+    node: Node
+
+
+class Domains:
+    """Compares where formulas over names have values.
 
     Args:
-        before: derivatives as they were built, over declared symbols.
-        after: what is shown for them, over declared symbols.
-        spoken: puts a node into the names of the program.
-
-    Returns:
-        Phrases such as ``also defined at x + y = 0``.
+        bodies: what the names stand for.
+        meaning: the same, over declared symbols.
+        known: facts.
+        written: puts a formula into the form in which it is shown.
     """
-    known = Conditions()
-    lost_always, lost_sometimes = _conditions(before, known)
-    kept_always, kept_sometimes = _conditions(after, known)
-    found = [c for c in lost_always if c not in kept_always]
-    found += [c for c in lost_sometimes if c not in kept_always and c not in kept_sometimes]
-    return list(dict.fromkeys(_phrase(c, spoken) for c in found))
+
+    def __init__(
+        self,
+        bodies: Mapping[Node, Node],
+        meaning: Mapping[Node, Node],
+        known: Conditions,
+        written: Callable[[Node], Node],
+    ) -> None:
+        self._bodies = bodies
+        self._meaning = meaning
+        self._known = known
+        self._written = written
+
+    def gained(self, before: Node, after: Sequence[Node]) -> list[str]:
+        """Return where a formula has values although another, that stands for it, has none, a phrase each.
+
+        Args:
+            before: the derivative as it was built, over names.
+            after: what is shown for it, and the lines that this reads.
+
+        Returns:
+            Phrases such as ``also defined at x + y = 0``.
+        """
+        lost_always, lost_sometimes = self._conditions([before])
+        kept_always, kept_sometimes = self._conditions(after)
+        found = [c for c in lost_always if not self._among(c, kept_always)]
+        found += [c for c in lost_sometimes if not self._among(c, kept_always + kept_sometimes)]
+        return list(dict.fromkeys(map(self._phrase, found)))
+
+    def _conditions(self, nodes: Sequence[Node]) -> tuple[list[_Condition], list[_Condition]]:
+        """Return what has to hold for values everywhere, and what only where a choice takes its branch."""
+        every = self._with_bodies(nodes)
+        outside = self._with_bodies(nodes, _outside_of_choices)
+        always: dict[_Condition, None] = {}
+        sometimes: dict[_Condition, None] = {}
+        for n in every:
+            if n.op.pointwise and (n.op.domain is not None or n.op.name == "pow"):
+                for condition in self._of(n):
+                    (always if n in outside else sometimes).setdefault(condition)
+        return list(always), [c for c in sometimes if c not in always]
+
+    def _with_bodies(
+        self, nodes: Sequence[Node], parts: Callable[[Sequence[Node]], Sequence[Node]] = topological
+    ) -> dict[Node, None]:
+        """Return the parts of nodes, and those of what the names in them stand for."""
+        found: dict[Node, None] = {}
+        pending = list(nodes)
+        while pending:
+            fresh = [n for n in parts(pending) if n not in found]
+            found.update(dict.fromkeys(fresh))
+            pending = [self._bodies[n] for n in fresh if n in self._bodies]
+        return found
+
+    def _of(self, node: Node) -> Iterator[_Condition]:
+        """Yield the conditions under which an op has a value, for those arguments, but for what is known to hold."""
+        known = self._known
+        if node.op.name == "pow" and node.args[1].is_number():
+            base, exponent = node.args[0], node.args[1].value
+            if exponent < 0:
+                yield from self._nonzero(base)
+            if exponent.denominator != 1 and known.nonnegative(base) != "yes":
+                yield _Condition("ge", canonical([base]).nodes[0])
+            return
+        condition = node.op.domain(*node.args)
+        name = condition.op.name
+        if name in ("ne", *_OPPOSITE, *_TURNED):
+            left, right = condition.args
+            difference = right - left if name in _TURNED else left - right
+            if name == "ne":
+                yield from self._nonzero(difference)
+                return
+            condition, name = canonical([difference]).nodes[0], _TURNED.get(name, name)
+            if (known.positive if name == "gt" else known.nonnegative)(condition) != "yes":
+                yield _Condition(name, condition)
+        elif known.holds(condition) != "yes":
+            yield _Condition("", canonical([condition]).nodes[0])
+
+    def _nonzero(self, node: Node) -> Iterator[_Condition]:
+        """Yield the factors of a node that may be zero."""
+        pending = [canonical([node]).nodes[0]]
+        while pending:
+            n = pending.pop()
+            if self._known.nonzero(n) == "yes":
+                continue
+            name = n.op.name
+            if name in ("mul", "div"):
+                pending += n.args if name == "mul" else n.args[:1]
+            elif name in _FACTORS or (name == "pow" and n.args[1].is_number()):
+                pending.append(n.args[0])
+            else:
+                yield _Condition("ne", n)
+
+    def _among(self, one: _Condition, others: Sequence[_Condition]) -> bool:
+        return one in others or any(self._implied(one, other) for other in others[:_MOST])
+
+    def _implied(self, one: _Condition, by: _Condition) -> bool:
+        """Tell whether a condition holds where another does: the same, or that of a factor of what is not zero."""
+        if one.kind == "" or (one.kind != by.kind and (one.kind, by.kind) not in (("ne", "gt"), ("ge", "gt"))):
+            return False
+        if one.node.shape != by.node.shape:
+            return False
+        for left, right in ((one.node, by.node), tuple(substitute([one.node, by.node], self._meaning))):
+            quotient = opened(right / left, self._known)
+            if quotient is None or not quotient.below.is_constant():
+                continue
+            if one.kind == "ne":  # what is zero makes its multiples zero
+                return True
+            if quotient.above.is_constant() and quotient.above.leading_coefficient() * quotient.below.leading_coefficient() > 0:
+                return True
+        return False
+
+    def _phrase(self, condition: _Condition) -> str:
+        text = expression_text(self._written(condition.node))
+        return "also defined " + _OPPOSITE.get(condition.kind, "where {} is not so").format(text)
 
 
-def _conditions(nodes: Sequence[Node], known: Conditions) -> tuple[dict[Node, None], dict[Node, None]]:
-    """Return what has to hold for values everywhere, and what only where a choice takes its branch."""
-    every = topological(nodes)
-    outside = _outside_of_choices(nodes)
-    always: dict[Node, None] = {}
-    sometimes: dict[Node, None] = {}
-    for n in every:
-        if n.op.pointwise and (n.op.domain is not None or n.op.name == "pow"):
-            for condition in _of(n, known):
-                (always if n in outside else sometimes).setdefault(condition)
-                if len(always) + len(sometimes) > _MOST:
-                    return always, sometimes
-    return always, {c: None for c in sometimes if c not in always}
-
-
-def _outside_of_choices(nodes: Sequence[Node]) -> set[Node]:
-    seen = set(nodes)
+def _outside_of_choices(nodes: Sequence[Node]) -> list[Node]:
+    """Return the parts of nodes that count whichever branches are taken."""
+    seen = dict.fromkeys(nodes)
     pending = list(nodes)
     while pending:
         n = pending.pop()
         fresh = [a for a in (n.args[:1] if n.op.name == "where" else n.args) if a not in seen]
-        seen.update(fresh)
+        seen.update(dict.fromkeys(fresh))
         pending += fresh
-    return seen
-
-
-def _of(node: Node, known: Conditions) -> Iterator[Node]:
-    """Yield the conditions under which an op has a value, for those arguments, but for what is known to hold."""
-    if node.op.name == "pow" and node.args[1].is_number():
-        base, exponent = node.args[0], node.args[1].value
-        whole = exponent.denominator == 1
-        if not whole and known.nonnegative(base) != "yes":
-            yield _ordered(gt(base, _ZERO) if exponent < 0 else node.op.domain(*node.args))
-        elif exponent < 0:
-            yield from _nonzero(base, known)
-        return
-    condition = node.op.domain(*node.args)
-    if condition.op is ne and condition.args[1].is_number(0):
-        yield from _nonzero(condition.args[0], known)
-    elif known.holds(condition) != "yes":
-        yield _ordered(condition)
-
-
-def _ordered(condition: Node) -> Node:
-    return canonical([condition]).nodes[0]
-
-
-def _nonzero(node: Node, known: Conditions) -> Iterator[Node]:
-    """Yield the factors of a node that may be zero, each in the form in which factors are compared."""
-    pending = [canonical([node]).nodes[0]]
-    while pending:
-        n = pending.pop()
-        if known.nonzero(n) == "yes":
-            continue
-        name = n.op.name
-        if name in ("mul", "div"):
-            pending += n.args if name == "mul" else n.args[:1]
-        elif name in ("neg", "broadcast_to", "reshape", "abs", "sqrt") or (name == "pow" and n.args[1].is_number()):
-            pending.append(n.args[0])
-        else:
-            other = canonical([-n]).nodes[0]
-            yield ne(min(n, other, key=lambda x: (len(t := expression_text(x)), t)), _ZERO)
-
-
-def _phrase(condition: Node, spoken: Callable[[Node], Node]) -> str:
-    if condition.op.name in _OPPOSITE and condition.op.name != "eq":
-        left, right = (expression_text(spoken(a)) for a in condition.args)
-        where = "at" if condition.op is ne else "where"
-        return f"also defined {where} {left} {_OPPOSITE[condition.op.name]} {right}"
-    return f"also defined where {expression_text(spoken(condition))} is not so"
+    return list(seen)

@@ -77,7 +77,7 @@ class Literals:
         done: dict[Node, Node] = {}
         for n in topological([node]):
             if n.is_number():
-                done[n] = self._literal(n.value) if self._is_long(n.value) else n
+                done[n] = self._literal(n.value) if self.is_long(n) else n
                 continue
             args = tuple(a if n.op is pow and i and a.is_number() else done[a] for i, a in enumerate(n.args))
             done[n] = n if args == n.args else n.op(*args, params=n.params)
@@ -86,7 +86,11 @@ class Literals:
     def _literal(self, value: Number) -> Node:
         return neg(self.symbol(-value)) if value < 0 else self.symbol(value)
 
-    def _is_long(self, value: Number) -> bool:
+    def is_long(self, node: Node) -> bool:
+        """Tell whether a node is a number that is not multiplied out with others."""
+        if not node.is_number() or isinstance(node.value, bool):
+            return False
+        value = node.value
         digits = significant_digits(abs(value))
         if digits is None:
             return False

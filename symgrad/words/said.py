@@ -12,9 +12,8 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import substitute, topological
-from symgrad.rules.pipeline import canonical
 from symgrad.words.chain import Lines
-from symgrad.words.domains import gained
+from symgrad.words.domains import Domains
 from symgrad.words.forms import Forms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
@@ -41,11 +40,14 @@ class Said:
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
     literals: Mapping[Node, Node]
     meaning: tuple[Node, ...]
-    _spoken: Callable[[Node], Node]
+    _over_names: Callable[[Node], Node]
+    _domains: Domains
 
     def notes(self, before: Sequence[Node]) -> list[list[str]]:
         """Return for each result where it has values although the derivative as it was built has none."""
-        return [gained([b], [m], self._spoken) for b, m in zip(before, self.meaning, strict=True)]
+        lines = [body for _, body in self.lines]
+        found = zip(before, self.results, strict=True)
+        return [self._domains.gained(self._over_names(b), [r, *lines]) for b, r in found]
 
     def __len__(self) -> int:
         """Return how many characters the text has."""
@@ -62,7 +64,7 @@ class Said:
 class _Program:
     """A program that was read by its names, and how its lines are written; both are looked for once."""
 
-    __slots__ = ("__weakref__", "_plain", "forms", "listing", "places", "words")
+    __slots__ = ("__weakref__", "_standing", "domains", "forms", "listing", "places", "words")
 
     def __init__(self, listing: Listing, words: Words) -> None:
         self.listing = listing
@@ -74,17 +76,20 @@ class _Program:
                 self.places.setdefault(node, words.names[name])
         if listing.result is not None and words.result is not None:
             self.places.setdefault(listing.result, words.result)
-        self._plain: dict[Node, Node] | None = None
+        # A number stands for a name of its value where it is one that hardly stands for anything else.
+        self._standing = {
+            node: place for node, place in self.places.items() if node.args or words.literals.is_long(node)
+        }
+        self.domains = Domains(
+            words.bodies,
+            words.meaning,
+            words.known,
+            lambda node: self.forms.as_written(self.forms.best([node])),
+        )
 
-    def spoken(self, node: Node) -> Node:
-        """Return a node over declared symbols with the names of the program for what they stand for."""
-        if self._plain is None:
-            meaning = {n: m for n, m in self.words.meaning.items() if m.args}
-            forms = canonical(list(meaning.values())).nodes if meaning else []
-            self._plain = {}
-            for name, form in zip(meaning, forms, strict=True):
-                self._plain.setdefault(form, name)
-        return self.forms.as_written(self.forms.best(substitute([node], self._plain)))
+    def over_names(self, node: Node) -> Node:
+        """Return a node over declared symbols with names for the values of the program in it."""
+        return self.words.literals.opaque(substitute([node], self._standing)[0])
 
 
 _known: WeakValueDictionary[int, _Program] = WeakValueDictionary()
@@ -127,7 +132,8 @@ def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
         lines.slopes,
         program.words.literals.meaning,
         tuple(substitute(shown.results, table)),
-        program.spoken,
+        program.over_names,
+        program.domains,
     )
 
 
