@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, str] = {
     "Chi": "symgrad.api.functions",
     "Ci": "symgrad.api.functions",
-    "Derivatives": "symgrad.api.differentiate",
+    "Derivatives": "symgrad.api.derivatives",
     "Expr": "symgrad.api.expr",
     "Kernel": "symgrad.kernel.kernel",
     "LambertW": "symgrad.api.functions",
@@ -168,6 +168,7 @@ _PUBLIC: dict[str, str] = {
     "sech": "symgrad.api.functions",
     "sigmoid": "symgrad.api.functions",
     "sign": "symgrad.api.functions",
+    "simplify": "symgrad.api.simplify",
     "sin": "symgrad.api.functions",
     "sinh": "symgrad.api.functions",
     "sinm": "symgrad.api.matrices",
@@ -231,7 +232,7 @@ if TYPE_CHECKING:
     from symgrad.api.arrays import tensordot as tensordot
     from symgrad.api.arrays import var as var
     from symgrad.api.compile import compile as compile
-    from symgrad.api.differentiate import Derivatives as Derivatives
+    from symgrad.api.derivatives import Derivatives as Derivatives
     from symgrad.api.differentiate import derivatives as derivatives
     from symgrad.api.differentiate import grad as grad
     from symgrad.api.differentiate import gradients as gradients
@@ -383,6 +384,7 @@ if TYPE_CHECKING:
     from symgrad.api.minimize import minimize as minimize
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
+    from symgrad.api.simplify import simplify as simplify
     from symgrad.api.sizes import size as size
     from symgrad.api.symbols import from_sympy as from_sympy
     from symgrad.api.symbols import symbols as symbols

@@ -105,18 +105,42 @@ class Forms(ArrayMethods):
 
         return tuple(stable([self._readable()]).notes)
 
+    def simplify(self) -> Expr:
+        """Return it in the form that is easiest to read, of those that are looked at in bounded time.
+
+        It is equal wherever the original is defined; `simplified_notes` tells where it is defined at more points.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x, a, b = sg.symbols("x a b")
+            >>> print((x*(a + b) - a*x - b*x).simplify(), ((x**2 - a**2)/(x - a)).simplify())
+            0 a + x
+        """
+        from symgrad.words.simplify import simplified
+
+        return self._in_form(simplified(self.node).node, derived=False)
+
+    @property
+    def simplified_notes(self) -> tuple[str, ...]:
+        """Where the simplified form is defined although the expression is not, one sentence each."""
+        from symgrad.words.simplify import simplified
+
+        return simplified(self.node).notes
+
     @property
     def domain_notes(self) -> tuple[str, ...]:
-        """Where what is printed is defined although the expression as built is not, one sentence each."""
+        """Where what is printed is defined although the expression as built is not, one phrase each."""
         said = self._said()
-        return self.domain_notes_expanded if said is None else tuple(said.notes([self.node])[0])
+        return self.expanded_notes if said is None else tuple(said.notes([self.node])[0])
 
     @property
-    def domain_notes_expanded(self) -> tuple[str, ...]:
-        """Where the canonical form is defined although the expression as built is not, one sentence each."""
+    def expanded_notes(self) -> tuple[str, ...]:
+        """Where the canonical form is defined although the expression as built is not, one phrase each."""
         from symgrad.rules.pipeline import canonical
+        from symgrad.words.simplify import gained
 
-        return tuple(canonical([self.node]).notes)
+        found = canonical([self.node])
+        return gained(self.node, found.nodes[0]) if found.notes else ()
 
     def sympy(self) -> sympy.Basic:
         """Return it as a SymPy expression, unevaluated; shared parts are shared objects.

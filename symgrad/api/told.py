@@ -21,8 +21,8 @@ def together(exprs: Sequence[Expr], *, expand: bool = False) -> tuple[list[str],
     texts = [e.text(expand=True) for e in exprs]
     found = None if expand else said_together(exprs)
     if found is None:
-        return texts, [], [e.domain_notes_expanded for e in exprs]
-    notes: list[Sequence[str]] = [e.domain_notes_expanded for e in exprs]
+        return texts, [], [e.expanded_notes for e in exprs]
+    notes: list[Sequence[str]] = [e.expanded_notes for e in exprs]
     places = [k for k, e in enumerate(exprs) if e.slope is not None]
     written = found.text([""] * len(places)).split("\n")
     told = found.notes([exprs[k].node for k in places])

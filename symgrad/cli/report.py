@@ -54,7 +54,7 @@ def derive_report(
 ) -> str:
     """Return the partial derivatives up to an order, if wanted in stable form, or over inputs alone."""
     found = partials(y, wrt, order)
-    before = {key: [*g.domain_notes_expanded, *g.stable_notes] if stable else [] for key, g in found.items()}
+    before = {key: [*g.expanded_notes, *g.stable_notes] if stable else [] for key, g in found.items()}
     if stable:
         found = {key: g.stable() for key, g in found.items()}
     name = y.name or ""
@@ -66,7 +66,7 @@ def derive_report(
                 "derivative": g.text(expand=expand),
                 "latex": g.latex(expand=expand),
                 "nothing": g.nothing,
-                "domain_notes": [*before[key], *(g.domain_notes_expanded if expand else g.domain_notes)],
+                "domain_notes": [*before[key], *(g.expanded_notes if expand else g.domain_notes)],
             }
             for key, g in found.items()
         ]

@@ -15,7 +15,7 @@ __all__ = ["latex_rows", "leibniz", "said_latex", "said_rows", "said_source"]
 
 
 def said_latex(found: Said) -> str:
-    r"""Return a formula as LaTeX, with what new names in it stand for in an ``aligned`` environment if there are some."""
+    r"""Return a formula as LaTeX; an ``aligned`` environment also says what new names in it stand for."""
     first, *others = said_rows(found)
     return latex_rows([f"& {first}", *others]) if others else first
 

@@ -10,12 +10,12 @@ as polynomials; what is known to hold is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import substitute, topological
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.condition import TOTAL, Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.words.rational import opened
 
@@ -25,16 +25,30 @@ _MOST = 40
 """Conditions of a formula that are compared; beyond, they are taken as they stand."""
 
 _OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}
+_OF_ARRAYS = {
+    "inv": "where {} is singular",
+    "solve": "where {} is singular",
+    "logdet": "where {} is singular",
+    "gather": "where {} is out of range",
+    "scatter_add": "where {} is out of range",
+}
+_EMPTY = "where {} is empty"
+_NOWHERE = "where {} has no value"
 _TURNED = {"lt": "gt", "le": "ge"}
 _FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """A value is not zero (``ne``), positive (``gt``), not negative (``ge``), or what else has to be true."""
+    """A value is not zero (``ne``), positive (``gt``), not negative (``ge``), or what else has to be true.
+
+    Otherwise the kind is what one says where it is not so. One that is ``spread`` has to hold in all entries for any of
+    the result to have a value, as below a sum; else each entry has its own.
+    """
 
     kind: str
     node: Node
+    spread: bool = False
 
 
 class Domains:
@@ -79,12 +93,17 @@ class Domains:
         """Return what has to hold for values everywhere, and what only where a choice takes its branch."""
         every = self._with_bodies(nodes)
         outside = self._with_bodies(nodes, _outside_of_choices)
+        mixed = self._with_bodies([a for n in every if not n.op.pointwise for a in n.args])
         always: dict[_Condition, None] = {}
         sometimes: dict[_Condition, None] = {}
         for n in every:
-            if n.op.pointwise and (n.op.domain is not None or n.op.name == "pow"):
-                for condition in self._of(n):
-                    (always if n in outside else sometimes).setdefault(condition)
+            if n.op.pointwise:
+                found = self._of(n) if n.op.domain is not None else ()
+            else:
+                found = () if n.op.name in TOTAL else self._of_array(n)
+            for one in found:
+                condition = replace(one, spread=n in mixed and one.node.shape != ())
+                (always if n in outside else sometimes).setdefault(condition)
         return list(always), [c for c in sometimes if c not in always]
 
     def _with_bodies(
@@ -121,14 +140,23 @@ class Domains:
             if (known.positive if name == "gt" else known.nonnegative)(condition) != "yes":
                 yield _Condition(name, condition)
         elif known.holds(condition) != "yes":
-            yield _Condition("", canonical([condition]).nodes[0])
+            yield _Condition(_NOWHERE, canonical([node]).nodes[0])
+
+    def _of_array(self, node: Node) -> Iterator[_Condition]:
+        """Yield the condition under which an op on arrays has a value."""
+        said = _OF_ARRAYS.get(node.op.name)
+        if said is not None:
+            position = next((a for i, a in enumerate(node.args) if node.op.kind_of(i) == "index"), node.args[0])
+            yield _Condition(said, canonical([position]).nodes[0])
+        elif self._known.defined(node) != "yes":
+            yield _Condition(_EMPTY, node.args[0])
 
     def _nonzero(self, node: Node) -> Iterator[_Condition]:
         """Yield the factors of a node that may be zero."""
         pending = [canonical([node]).nodes[0]]
         while pending:
             n = pending.pop()
-            if self._known.nonzero(n) == "yes":
+            if self._known.nonzero(n) == "yes" or _of_sizes(n):
                 continue
             name = n.op.name
             if name in ("mul", "div"):
@@ -139,13 +167,15 @@ class Domains:
                 yield _Condition("ne", n)
 
     def _among(self, one: _Condition, others: Sequence[_Condition]) -> bool:
-        return one in others or any(self._implied(one, other) for other in others[:_MOST])
+        return any(_same(one, other) for other in others) or any(self._implied(one, other) for other in others[:_MOST])
 
     def _implied(self, one: _Condition, by: _Condition) -> bool:
         """Tell whether a condition holds where another does: the same, or that of a factor of what is not zero."""
-        if one.kind == "" or (one.kind != by.kind and (one.kind, by.kind) not in (("ne", "gt"), ("ge", "gt"))):
+        if one.kind == by.kind == _EMPTY and one.node.shape == by.node.shape:
+            return True
+        if one.kind not in _OPPOSITE or (one.kind != by.kind and (one.kind, by.kind) not in (("ne", "gt"), ("ge", "gt"))):
             return False
-        if one.node.shape != by.node.shape:
+        if one.node.shape != by.node.shape or (one.spread and not by.spread):
             return False
         for left, right in ((one.node, by.node), tuple(substitute([one.node, by.node], self._meaning))):
             quotient = opened(right / left, self._known)
@@ -153,13 +183,24 @@ class Domains:
                 continue
             if one.kind == "ne":  # what is zero makes its multiples zero
                 return True
-            if quotient.above.is_constant() and quotient.above.leading_coefficient() * quotient.below.leading_coefficient() > 0:
+            above, below = quotient.above, quotient.below
+            if above.is_constant() and above.leading_coefficient() * below.leading_coefficient() > 0:
                 return True
         return False
 
     def _phrase(self, condition: _Condition) -> str:
         text = expression_text(self._written(condition.node))
-        return "also defined " + _OPPOSITE.get(condition.kind, "where {} is not so").format(text)
+        return "also defined " + _OPPOSITE.get(condition.kind, condition.kind).format(text)
+
+
+def _of_sizes(node: Node) -> bool:
+    """Tell whether a number is one of entries: where there are none, nothing has a value."""
+    leaves = [n for n in topological([node]) if not n.args]
+    return all(n.is_number() or n.op is SIZE for n in leaves)
+
+
+def _same(one: _Condition, other: _Condition) -> bool:
+    return (one.kind, one.node) == (other.kind, other.node) and (other.spread or not one.spread)
 
 
 def _outside_of_choices(nodes: Sequence[Node]) -> list[Node]:

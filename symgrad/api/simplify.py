@@ -1,0 +1,26 @@
+"""The verb that makes formulas shorter."""
+
+from __future__ import annotations
+
+from symgrad.api.expr import Expr, Operand, as_expr
+
+__all__ = ["simplify"]
+
+
+def simplify(expression: Operand) -> Expr:
+    """Return an expression in the form that is easiest to read, of those that are looked at in bounded time.
+
+    Args:
+        expression: an expression, scalar or array, or a number.
+
+    Returns:
+        One that is equal wherever the given one is defined, or the given one. `Expr.simplified_notes` of the given one
+        tells where it is defined at more points.
+
+    Example:
+        >>> import symgrad as sg
+        >>> e, a, l = sg.symbols("e a l")
+        >>> print(sg.simplify(e**2*sg.exp(-l) + e*(a - e*sg.exp(-l))))
+        a*e
+    """
+    return as_expr(expression).simplify()
