@@ -58,12 +58,13 @@ def main() -> None:
 
 @main.command()
 @click.option("--workers", default=2, show_default=True)
-@click.option("--only", multiple=True, help="Folders of tests, such as tests/rules; by default all.")
+@click.option("--only", multiple=True, help="Folders or files of tests, such as tests/rules; by default all.")
+@click.option("--add", is_flag=True, help="To what was measured before of other tests.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=_TESTS)
-def cover(workers: int, only: tuple[str, ...], output: Path) -> None:
+def cover(workers: int, only: tuple[str, ...], add: bool, output: Path) -> None:
     """Measure which tests run which line, and how long each test takes."""
-    folders = [ROOT / folder for folder in only or ("tests",)]
-    found = sorted(p for folder in folders for p in folder.glob("**/test_*.py"))
+    named = [ROOT / name for name in only or ("tests",)]
+    found = sorted(p for n in named for p in ([n] if n.is_file() else n.glob("**/test_*.py")))
     files = [p for p in found if not str(p.relative_to(ROOT)).startswith(_LEFT_OUT)]
     with tempfile.TemporaryDirectory() as folder:
         shares = [files[k::workers] for k in range(workers)]
@@ -73,6 +74,8 @@ def cover(workers: int, only: tuple[str, ...], output: Path) -> None:
         for k in range(workers):
             _collect(Path(folder) / f"{k}", lines)
     seconds: dict[str, float] = defaultdict(float)
+    if add:
+        _keep_others(output, {str(f.relative_to(ROOT)) for f in files}, lines, seconds)
     for found in times:
         for test, taken in found.items():
             seconds[test] += taken
@@ -80,6 +83,18 @@ def cover(workers: int, only: tuple[str, ...], output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps({"seconds": seconds, "lines": kept}), encoding="utf-8")
     click.echo(f"{output}: {len(kept)} files, {len(seconds)} test functions")
+
+
+def _keep_others(
+    path: Path, files: set[str], lines: dict[str, dict[int, set[str]]], seconds: dict[str, float]
+) -> None:
+    """Add what an earlier measurement knows of the tests in other files."""
+    known = json.loads(path.read_text(encoding="utf-8"))
+    seconds.update({t: s for t, s in known["seconds"].items() if t.split("::")[0] not in files})
+    kept = {_context(test) for test in seconds}
+    for file, by_line in known["lines"].items():
+        for line, tests in by_line.items():
+            lines[file][int(line)].update(kept.intersection(tests))
 
 
 def _covered(data: Path, files: Sequence[Path]) -> dict[str, float]:
