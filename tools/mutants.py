@@ -2,8 +2,8 @@
 
 Faults (`mutations.py`) are put into a copy of the tree one at a time, drawn evenly over the lines of the packages that
 are named, and the tests that run the line are started until one fails. Which tests these are is measured once, by
-coverage; tests that take long come last, and what passes for `--seconds` survives. The survivors are listed with their
-lines: each is a test that is missing, or a fault that changes nothing (or nothing but speed).
+coverage; tests that take long come last, and what passes for `--seconds` of processor time survives. The survivors are
+listed with their lines: each is a test that is missing, or a fault that changes nothing (or nothing but speed).
 """
 
 from __future__ import annotations
@@ -34,6 +34,21 @@ PACKAGES = ("ops", "rules", "rewrite", "backward", "lower", "llvm", "kernel", "p
 _LEFT_OUT = ("tests/docs", "tests/benchmarks", "tests/examples", "tests/fuzz", "tests/typing", "tests/test_")
 _TESTS = ROOT / "build" / "tests-of-lines.json"
 _MOST = 60  # test functions of a line that are tried
+_FEW = (
+    5  # of what so few tests run (what is cached runs in the first alone), those of the layer are tried too
+)
+
+_BOUNDED = """
+import os, sys
+try:
+    import resource
+    seconds = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+except ImportError:
+    pass
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+_PATIENCE = 10  # how many times the processor time may pass on the clock: other work may go on beside
 
 
 @click.group()
@@ -43,12 +58,13 @@ def main() -> None:
 
 @main.command()
 @click.option("--workers", default=2, show_default=True)
-@click.option("--only", multiple=True, help="Folders of tests, such as tests/rules; by default all.")
+@click.option("--only", multiple=True, help="Folders or files of tests, such as tests/rules; by default all.")
+@click.option("--add", is_flag=True, help="To what was measured before of other tests.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=_TESTS)
-def cover(workers: int, only: tuple[str, ...], output: Path) -> None:
+def cover(workers: int, only: tuple[str, ...], add: bool, output: Path) -> None:
     """Measure which tests run which line, and how long each test takes."""
-    folders = [ROOT / folder for folder in only or ("tests",)]
-    found = sorted(p for folder in folders for p in folder.glob("**/test_*.py"))
+    named = [ROOT / name for name in only or ("tests",)]
+    found = sorted(p for n in named for p in ([n] if n.is_file() else n.glob("**/test_*.py")))
     files = [p for p in found if not str(p.relative_to(ROOT)).startswith(_LEFT_OUT)]
     with tempfile.TemporaryDirectory() as folder:
         shares = [files[k::workers] for k in range(workers)]
@@ -58,6 +74,8 @@ def cover(workers: int, only: tuple[str, ...], output: Path) -> None:
         for k in range(workers):
             _collect(Path(folder) / f"{k}", lines)
     seconds: dict[str, float] = defaultdict(float)
+    if add:
+        _keep_others(output, {str(f.relative_to(ROOT)) for f in files}, lines, seconds)
     for found in times:
         for test, taken in found.items():
             seconds[test] += taken
@@ -65,6 +83,18 @@ def cover(workers: int, only: tuple[str, ...], output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps({"seconds": seconds, "lines": kept}), encoding="utf-8")
     click.echo(f"{output}: {len(kept)} files, {len(seconds)} test functions")
+
+
+def _keep_others(
+    path: Path, files: set[str], lines: dict[str, dict[int, set[str]]], seconds: dict[str, float]
+) -> None:
+    """Add what an earlier measurement knows of the tests in other files."""
+    known = json.loads(path.read_text(encoding="utf-8"))
+    seconds.update({t: s for t, s in known["seconds"].items() if t.split("::")[0] not in files})
+    kept = {_context(test) for test in seconds}
+    for file, by_line in known["lines"].items():
+        for line, tests in by_line.items():
+            lines[file][int(line)].update(kept.intersection(tests))
 
 
 def _covered(data: Path, files: Sequence[Path]) -> dict[str, float]:
@@ -114,7 +144,9 @@ def _collect(data: Path, lines: dict[str, dict[int, set[str]]]) -> None:
 @click.option("--count", default=400, show_default=True, help="Faults to try.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--only", multiple=True, help="Packages, or the beginning of a path below symgrad/.")
-@click.option("--seconds", default=120.0, show_default=True, help="What the tests of a fault may take.")
+@click.option(
+    "--seconds", default=120.0, show_default=True, help="Processor time that the tests of a fault may take."
+)
 @click.option("--workers", default=2, show_default=True)
 @click.option(
     "--tests", type=click.Path(exists=True, path_type=Path), default=ROOT / "build" / "tests-of-lines.json"
@@ -209,7 +241,9 @@ def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> list[
     found = [of[name] for name in names if name in of]
     layer = "tests/" + file.split("/")[1]
     near = [t for t in known["seconds"] if t.startswith(layer + "/")]
-    order = sorted(dict.fromkeys(found or near), key=lambda t: (not t.startswith(layer), known["seconds"][t]))
+    order = sorted(dict.fromkeys(found), key=lambda t: (not t.startswith(layer), known["seconds"][t]))
+    if len(found) < _FEW:
+        order += sorted(set(near).difference(found), key=known["seconds"].__getitem__)
     chosen: list[str] = []
     total = 0.0
     for test in order:
@@ -228,7 +262,8 @@ def _context(test: str) -> str:
 
 def _noticed(tree: Path, tests: Sequence[str], seconds: float) -> str | None:
     """Return how a fault is noticed, None if it is not."""
-    command = [
+    command = [sys.executable, "-c", _BOUNDED, str(int(seconds))]
+    command += [
         sys.executable,
         "-m",
         "pytest",
@@ -251,13 +286,15 @@ def _noticed(tree: Path, tests: Sequence[str], seconds: float) -> str | None:
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate(timeout=seconds)
+        output, _ = process.communicate(timeout=_PATIENCE * seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return "no end"
     if process.returncode == 0:
         return None
+    if -process.returncode in (signal.SIGXCPU, signal.SIGKILL):
+        return "no end"
     failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return failed[0][:200] if failed else f"exit {process.returncode}"
 

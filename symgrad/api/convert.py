@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.api.operators import Operators
 from symgrad.errors import NumberTooLargeError, OperandError, UsageError
-from symgrad.frontend.refusals import DIGITS
+from symgrad.ir.exact import DIGITS
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.sizes import Extent
 from symgrad.ops.build import stack

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from symgrad.errors import UsageError
-from symgrad.ir.listing import suggest
+from symgrad.ir.bounds import main_memory
+from symgrad.ir.listing import one_of, suggest
 
-__all__ = ["BOUNDED", "READS", "fitting", "memory_of_machine", "named"]
+__all__ = ["BOUNDED", "READS", "fitting", "named"]
 
 # What each of SciPy's methods reads beside the value; those that take bounds are listed once more below.
 READS: dict[str, str] = {
@@ -59,13 +56,13 @@ def named(method: Any, options: Mapping[str, Any]) -> str | None:
         if option not in _OPTIONS:
             raise UsageError(
                 f"minimize has no option '{option}'",
-                expected="one of " + ", ".join(_OPTIONS),
+                expected=one_of(_OPTIONS),
                 cure="declare bounds as domains: real(0, 1), positive" if option == "bounds" else None,
             )
     if method is not None and (not isinstance(method, str) or method.lower() not in READS):
         raise UsageError(
             f"method={method!r}",
-            expected="one of " + ", ".join(READS),
+            expected=one_of(READS),
             cure=suggest(method.lower(), READS) if isinstance(method, str) else None,
         )
     return None if method is None else method.lower()
@@ -80,7 +77,7 @@ def fitting(method: str | None, variables: int, *, bounds: bool, constraints: bo
     if method is None:
         method = "slsqp" if constraints else "l-bfgs-b" if bounds or variables > _FEW else "bfgs"
     needed = _SQUARE.get(method, 0) * 8 * variables**2
-    memory = memory_of_machine()
+    memory = main_memory()
     if memory is not None and needed > memory:
         raise UsageError(
             f"{method} of {variables:,} variables takes {needed / 2**30:,.0f} GiB of memory for square matrices, and "
@@ -91,26 +88,3 @@ def fitting(method: str | None, variables: int, *, bounds: bool, constraints: bo
             else "method='l-bfgs-b', the default for many variables",
         )
     return method
-
-
-def memory_of_machine() -> int | None:
-    """Return how many bytes of memory the machine, its container or the process has; None if unknown."""
-    known: list[int] = []
-    if sys.platform == "win32":
-        status = (ctypes.c_uint64 * 8)()  # two 32-bit fields, the first the length, then the physical memory
-        ctypes.cast(status, ctypes.POINTER(ctypes.c_uint32))[0] = ctypes.sizeof(status)
-        if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
-            known.append(int(status[1]))
-    else:
-        import resource
-
-        known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit != resource.RLIM_INFINITY:
-            known.append(limit)
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            known.append(int(Path(path).read_text(encoding="ascii")))
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
-    return min((k for k in known if k > 0), default=None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
+from symgrad.ir.listing import one_of
 from symgrad.ir.types import DOMAINS, Declaration, Domain, is_name
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _domain(domain: str | Domain) -> Domain:
     if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
         return DOMAINS[domain]
     if not isinstance(domain, str) or "(" not in domain:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"unknown domain '{domain}'", expected="one of " + ", ".join(DOMAINS))
+        raise UsageError(f"unknown domain '{domain}'", expected=one_of(DOMAINS))
     from symgrad.frontend.text import parse_program
 
     return parse_program(f"x : {domain}", "<domain>").symbols["x"].declaration.domain

@@ -23,9 +23,8 @@ from symgrad.rewrite.condition import TOTAL
 __all__ = ["Guarded", "Linear", "accumulate", "linearise", "pass_through"]
 
 _ZERO = as_node(0)
-_EXPONENTIAL = frozenset(
-    ["exp", "exp2", "expm1", "sinh", "cosh"]
-)  # infinite in floats for moderate arguments
+# Infinite in floats for moderate arguments.
+_EXPONENTIAL = frozenset(["exp", "exp2", "expm1", "sinh", "cosh"])
 _known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # what is finite
 
 

@@ -7,9 +7,11 @@ code. What is beyond is refused when a shape is written, as far as it is known t
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -26,6 +28,7 @@ __all__ = [
     "check_products",
     "check_arrays",
     "machine_memory",
+    "main_memory",
     "out_of_memory",
 ]
 
@@ -40,6 +43,9 @@ _CURE = "choose smaller sizes; what is the same along an axis can be an axis of 
 
 _SWAP_AT_WILL = 16
 """Where the system makes room on disk as it goes, how many times the memory a process may well have."""
+
+# Where a container has its limit: the second version of control groups, and the first.
+_CONTAINERS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def check_axes(shape: Shape) -> None:
@@ -172,17 +178,35 @@ def machine_memory() -> int:
 
     A system may give out memory that it does not have, and end the process that uses it.
     """
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return sys.maxsize  # where nobody tells, the system gives no more than it has
+    memory = main_memory()
+    if memory is None or sys.platform == "win32":
+        return sys.maxsize  # where nobody tells, and on Windows, the system gives no more than it has
     if sys.platform != "linux":
         return _SWAP_AT_WILL * memory
-    swap = sum(
+    return memory + sum(
         1024 * int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("SwapTotal:")
     )
-    allowed = [int(line) for line in _lines("/sys/fs/cgroup/memory.max") if line.strip().isdigit()]
-    return min(memory, *allowed) + swap if allowed else memory + swap
+
+
+def main_memory() -> int | None:
+    """Return how many bytes of memory the machine, its container or the process has; None if unknown."""
+    known: list[int] = []
+    if sys.platform == "win32":
+        status = (ctypes.c_uint64 * 8)()  # two 32-bit fields, the first the length, then the physical memory
+        ctypes.cast(status, ctypes.POINTER(ctypes.c_uint32))[0] = ctypes.sizeof(status)
+        if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+            known.append(int(status[1]))
+    else:
+        import resource
+
+        with suppress(OSError, ValueError):
+            known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            known.append(limit)
+        for path in _CONTAINERS:
+            known += [int(line) for line in _lines(path) if line.strip().isdigit()]  # or "max"
+    return min((k for k in known if k > 0), default=None)
 
 
 def _lines(path: str) -> list[str]:

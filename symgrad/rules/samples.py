@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -278,23 +277,11 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
 
 def _wide_of(n: Node, args: list[Any]) -> Any:
     if n.op is NUMBER and not isinstance(n.value, bool):
-        return _wide(n.value)
+        return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
     if n.op is CONSTANT:
         high = CONSTANT_VALUES[n.params[0]]
         return np.longdouble(high) + np.longdouble(_REST.get(n.params[0], math.nan))
     return _float_of(n, args)
-
-
-def _wide(value: int | Fraction) -> Any:
-    numerator, denominator = value.numerator, value.denominator
-    size, other = numerator.bit_length(), denominator.bit_length()
-    if max(size, other) <= _WIDEST:
-        return np.longdouble(numerator) / np.longdouble(denominator)
-    # NumPy reads larger ints as texts, and Python's texts of ints end at 4,300 digits.
-    shift = 128 - size + other
-    return np.ldexp(
-        np.longdouble((numerator << max(shift, 0)) // (denominator << max(-shift, 0))), np.int64(-shift)
-    )
 
 
 def _float_of(n: Node, args: list[Any]) -> Any:
@@ -309,9 +296,6 @@ def _float_of(n: Node, args: list[Any]) -> Any:
 
 _REST = {"pi": 1.2246467991473532e-16, "E": 1.4456468917292502e-16}
 """What constants have beyond their floats."""
-
-_WIDEST = 10_000
-"""Bits of an int that NumPy reads."""
 
 _HUGE = 2.0**20
 """Beyond, powers overflow; exponentials do before."""

@@ -13,6 +13,7 @@ import symgrad as sg
 from symgrad.api import searches
 from symgrad.api.searches import READS
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+from symgrad.ir import bounds
 
 A, B = sg.symbols("a b")
 ROSENBROCK = (1 - A) ** 2 + 5 * (B - A**2) ** 2
@@ -131,18 +132,18 @@ def test_the_default_keeps_a_square_matrix_for_few_variables(size: int, keeps: b
 def test_a_method_that_needs_more_memory_than_there_is_says_so(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searches, "memory_of_machine", lambda: 10**6)
+    monkeypatch.setattr(searches, "main_memory", lambda: 10**6)
     x = sg.tensor("x", ("n",))
     with pytest.raises(UsageError, match=f"{method.lower()} of 1,000 variables takes 0 GiB") as caught:
         sg.minimize(sg.sum(x**2), x, {"x": np.ones(1_000)}, method=method)
     assert "l-bfgs-b" in (caught.value.cure or "")
     assert sg.minimize(sg.sum(x**2), x, {"x": np.ones(1_000)}, method="l-bfgs-b").success
-    monkeypatch.setattr(searches, "memory_of_machine", lambda: None)
+    monkeypatch.setattr(searches, "main_memory", lambda: None)
     assert searches.fitting(method.lower(), 10**6, bounds=False, constraints=False) == method.lower()
 
 
 def test_constraints_on_many_variables_have_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searches, "memory_of_machine", lambda: 10**6)
+    monkeypatch.setattr(searches, "main_memory", lambda: 10**6)
     x = sg.tensor("x", ("n",))
     line = {"type": "eq", "fun": lambda v: v[0] - 1}
     with pytest.raises(UsageError, match="slsqp of 1,000 variables") as caught:
@@ -151,7 +152,7 @@ def test_constraints_on_many_variables_have_a_method(monkeypatch: pytest.MonkeyP
 
 
 def test_the_memory_of_this_machine_is_known() -> None:
-    memory = searches.memory_of_machine()
+    memory = bounds.main_memory()
     assert memory is not None
     assert 2**26 < memory < 2**60
 

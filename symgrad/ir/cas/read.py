@@ -21,6 +21,7 @@ from symgrad.errors import (
 from symgrad.ir.cas.functions import S, Static, class_of, head_of, sympy
 from symgrad.ir.cas.write import is_reciprocal
 from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
+from symgrad.ir.listing import one_of
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain, is_name
@@ -61,9 +62,7 @@ def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration 
     domain = domains.get(name)
     if isinstance(domain, str):
         if domain not in DOMAINS:
-            raise DeclarationError(
-                f"unknown domain '{domain}' for {name}", expected="one of " + ", ".join(DOMAINS)
-            )
+            raise DeclarationError(f"unknown domain '{domain}' for {name}", expected=one_of(DOMAINS))
         domain = DOMAINS[domain]
     if domain is None:
         known = e.assumptions0
