@@ -7,7 +7,7 @@ forms of every part. What stands for a named value is written by its name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 
 from symgrad.ir.graph import Node, as_node
@@ -17,7 +17,10 @@ from symgrad.ir.types import Number
 from symgrad.ops.arith import add, div, mul, neg, pow
 from symgrad.ops.elementary import sqrt
 from symgrad.ops.layout import full
+from symgrad.rewrite.trace import Note
 from symgrad.rules.pipeline import canonical
+from symgrad.words.common import shared, terms_of
+from symgrad.words.guards import without_idle_guards
 from symgrad.words.program import Words
 from symgrad.words.rational import opened
 from symgrad.words.spoken import Spoken
@@ -26,12 +29,24 @@ __all__ = ["Forms"]
 
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
-_TOKEN = re.compile(r"\w+\(|[\w.]+|\*\*|[^\s\w)]")
+_TOKEN = re.compile(r"\w+\(|[\w.]+|\*\*|[^\s\w]")
 _SUM = 0.6
 """What a sum costs beside a product of as many names and signs."""
 
+_TERM = 0.3
+"""What each sign of a sum beyond the first costs."""
+
+_HELD = 0.75
+"""The same in parentheses: it is held in mind until they close."""
+
+_NUMBER = 0.7
+"""What a number costs, beside its digits; a name costs one."""
+
 _CALL = 1.5
 """What a function costs beside its name."""
+
+_READ = 200
+"""Characters up to which an expression is also looked at with what its names stand for."""
 
 _LONG = 600
 """Characters beyond which an expression is taken as it is."""
@@ -50,22 +65,57 @@ class Forms:
                 self._named.setdefault(form, name)
         self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
-        self._simple: dict[Node, Node] = {}
+        self._simple: dict[Node, tuple[Node, tuple[Note, ...]]] = {}
+        self.notes: dict[Node, tuple[Note, ...]] = {}
         self._constants: dict[Node, Number | None] = {}
         self._spoken = Spoken(words.known, lambda n: self.cost(self.named(n)))
 
     def best(self, nodes: Iterable[Node]) -> Node:
-        """Return the shortest form of nodes that are equal."""
-        options: list[Node] = []
+        """Return the shortest form of nodes that are equal; where that has a value they have not, `notes` say so."""
+        options: dict[Node, tuple[Note, ...]] = {}
         for node in dict.fromkeys(map(self._without_nothing, nodes)):
-            form = self.named(canonical([node]).nodes[0])
-            spoken = self.named(canonical([self._spoken.of(form)]).nodes[0])
-            options += [form, self.simplified(form)]
-            if spoken is not form:
-                options += [spoken, self.simplified(spoken)]
+            form, notes = self._canonical(node)
+            for given in dict.fromkeys((form, self._spoken.of(form))):
+                at, more = (form, ()) if given is form else self._canonical(given)
+                self._offer(options, at, (*notes, *more))
+                self._offer(options, *self._simplified(at, (*notes, *more)))
+            for read, more in self._read(form):
+                self._offer(options, read, (*notes, *more))
         best = min(options, key=self.cost)
         spoken = self._spoken.of(best)
-        return best if spoken is best else self.named(canonical([spoken]).nodes[0])
+        if spoken is not best:
+            found, more = self._canonical(spoken)
+            options[found] = (*options[best], *more)
+            best = found
+        if options[best]:
+            self.notes.setdefault(best, tuple(dict.fromkeys(options[best])))
+        return best
+
+    def _offer(self, options: dict[Node, tuple[Note, ...]], form: Node, notes: tuple[Note, ...]) -> None:
+        if form not in options or len(notes) < len(options[form]):
+            options[form] = notes
+
+    def _canonical(self, node: Node) -> tuple[Node, tuple[Note, ...]]:
+        """Return the canonical form of a node in names, and where it has a value that the node has not."""
+        found = canonical([node])
+        notes = tuple(note for _, note in found.widened)
+        form = self.named(found.nodes[0])
+        if form is not found.nodes[0]:
+            found = canonical([form])
+            form, notes = self.named(found.nodes[0]), (*notes, *(note for _, note in found.widened))
+        return without_idle_guards(form), notes
+
+    def _read(self, node: Node) -> Iterator[tuple[Node, tuple[Note, ...]]]:
+        """Yield forms of a node with what its names stand for: something may cancel that a name hides."""
+        if node.op not in _ARITHMETIC or self.length(node) > _READ:
+            return
+        bodies = self._words.bodies
+        table = {n: bodies[n] for n in topological([node]) if n in bodies and bodies[n].op in _ARITHMETIC}
+        if table:
+            for form, notes in self._quotients(substitute([node], table)[0], {}):
+                found, more = self._canonical(form)
+                if found.shape == node.shape:
+                    yield found, (*notes, *more)
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
@@ -104,13 +154,16 @@ class Forms:
         found = self._lengths.get(node)
         if found is None:
             text = expression_text(node)
-            found = self._lengths[node] = len(text), sum(map(_cost, _TOKEN.findall(text)))
+            found = self._lengths[node] = len(text), _cost(text)
         return found
 
     def simplified(self, node: Node) -> Node:
         """Return a node whose parts are in their shortest forms, the innermost first."""
+        return self._simplified(node, ())[0]
+
+    def _simplified(self, node: Node, notes: tuple[Note, ...]) -> tuple[Node, tuple[Note, ...]]:
         if self.length(node) > _LONG:
-            return node
+            return node, notes
         order = topological([node])
         inside = {a for n in order for a in n.args if n.op in _ARITHMETIC and a.op in _ARITHMETIC}
         outside = {a for n in order for a in n.args if n.op not in _ARITHMETIC} | {node}
@@ -119,45 +172,68 @@ class Forms:
             args = tuple(done[a] for a in n.args)
             made = n if args == n.args else n.op(*args, params=n.params)
             if n.op in _ARITHMETIC and (n in outside or n not in inside):
-                made = self._shortest(made)
+                made, more = self._shortest(made)
+                notes = (*notes, *more)
             done[n] = made
-        return self.named(canonical([done[node]]).nodes[0])
+        form, more = self._canonical(done[node])
+        return form, (*notes, *more)
 
-    def _shortest(self, node: Node) -> Node:
+    def _shortest(self, node: Node) -> tuple[Node, tuple[Note, ...]]:
         found = self._simple.get(node)
-        if found is not None:
-            return found
-        options = [node]
-        quotient = opened(node, self._words.known, self._named)
-        if quotient is not None:
-            options += quotient.forms()
-        terms = _terms(node)
+        if found is None:
+            options: dict[Node, tuple[Note, ...]] = {node: ()}
+            for option, notes in self._forms_of(node):
+                if self.length(option) <= _LONG and option.shape == node.shape:
+                    form, more = self._canonical(option)
+                    if self.length(form) <= _LONG and form.shape == node.shape:
+                        self._offer(options, form, (*notes, *more))
+            best = min(options, key=self.cost)
+            found = self._simple[node] = best, options[best]
+        return found
+
+    def _forms_of(self, node: Node) -> Iterator[tuple[Node, tuple[Note, ...]]]:
+        """Yield forms of arithmetic, and where each has a value that it has not."""
+        yield node, ()
+        yield from self._quotients(node, self._named)
+        terms = terms_of(node)
         if len(terms) > 1:
-            options.append(reduce(lambda a, b: a + b, [self._shortest(t) for t in terms]))
-        forms = [self.named(canonical([o]).nodes[0]) for o in options if self.length(o) <= _LONG]
-        forms = [f for f in forms if f.shape == node.shape]
-        best = self._simple[node] = min([*forms, node], key=self.cost)
-        return best
+            parts = [self._shortest(t) for t in terms]
+            notes = tuple(note for _, of_part in parts for note in of_part)
+            yield reduce(lambda a, b: a + b, [p for p, _ in parts]), notes
+            for form in shared(node):
+                yield self._simplified(form, ())
+
+    def _quotients(self, node: Node, named: Mapping[Node, Node]) -> Iterator[tuple[Node, tuple[Note, ...]]]:
+        quotient = opened(node, self._words.known, named)
+        for found in (quotient, quotient and quotient.without_roots()):
+            if found is not None:
+                notes = tuple(found.notes())
+                yield from ((form, notes) for form in found.forms() if self.length(form) <= _LONG)
 
 
-def _cost(token: str) -> float:
-    if token[0] == "(":
-        return 0.5
-    return 1 + len(token) / 16 + _CALL * token.endswith("(") if token[0].isalnum() else 1
-
-
-def _terms(node: Node) -> Sequence[Node]:
-    terms: list[Node] = []
-    pending = [(node, False)]
-    while pending:
-        top, minus = pending.pop()
-        if top.op is add:
-            pending += [(a, minus) for a in reversed(top.args)]
-        elif top.op is neg:
-            pending.append((top.args[0], not minus))
+def _cost(text: str) -> float:
+    total = 0.0
+    sums = [0]  # signs so far: outside, then in each pair of parentheses
+    for token in _TOKEN.findall(text):
+        if token == ")":
+            sums.pop()
+        elif token == "(":
+            total += 0.5
+            sums.append(0)
+        elif token[0].isalpha():
+            total += 1 + len(token) / 16
+            if token.endswith("("):
+                total += _CALL
+                sums.append(-1)
+        elif token[0].isdigit():
+            total += _NUMBER + len(token) / 16
         else:
-            terms.append(-top if minus else top)
-    return terms
+            total += 1
+            if token in "+-" and sums[-1] >= 0:
+                sums[-1] += 1
+                if sums[-1] > 1:
+                    total += _HELD if len(sums) > 1 else _TERM
+    return total
 
 
 def _written(words: Words) -> dict[Node, Node]:

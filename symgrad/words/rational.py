@@ -37,6 +37,8 @@ _Fraction: TypeAlias = "tuple[Polynomial, Polynomial]"
 _PARTS = 24
 _TERMS = 400
 _POWER = 12
+_GROUPED = 8
+"""Terms of a sum that is looked at for a part that some of them have in common."""
 
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times that of a fellow."""
@@ -57,7 +59,7 @@ def opened(root: Node, known: Conditions, named: Mapping[Node, Node] = {}) -> Ra
         named: values that have a name, which stands for them.
     """
     region = _region(root, named)
-    if not any(n.op in _ARITHMETIC for n in region):
+    if not any(n.op in _ARITHMETIC or n.op is pow for n in region):
         return None
     try:
         return _Opening(region, known, named).rational(root)
@@ -112,6 +114,35 @@ class _Ring:
 
     def constant(self, value: int | Fraction) -> Polynomial:
         return self.context.constant(flint.fmpq(value.numerator, value.denominator))
+
+    def roots(self) -> list[tuple[int, Polynomial]]:
+        """Return the generators whose squares are polynomials in what comes later, with these."""
+        found = [(k, self.gens[k] ** 2 - zero) for k, degree, zero in self.relations if degree == 2]
+        return [(k, square) for k, square in found if not square.degrees()[k]]
+
+    def conjugate(self, p: Polynomial, k: int) -> Polynomial:
+        """Return a polynomial with the sign of a generator turned."""
+        terms = zip(p.monoms(), p.coeffs(), strict=True)
+        return self.context.from_dict({m: -c if m[k] % 2 else c for m, c in terms})
+
+    def parts(self, p: Polynomial) -> list[Polynomial]:
+        """Return the coefficients of a polynomial in its roots."""
+        places = [k for k, _ in self.roots()]
+        found: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+        for m, c in zip(p.monoms(), p.coeffs(), strict=True):
+            rest = tuple(0 if k in places else e for k, e in enumerate(m))
+            found.setdefault(tuple(m[k] for k in places), {})[rest] = c
+        return [self.context.from_dict(terms) for terms in found.values()]
+
+    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """Return a product, reduced.
+
+        Raises:
+            _LongError: if it would be too long.
+        """
+        if len(a) * len(b) > 4 * _TERMS:
+            raise _LongError
+        return self.reduced(a * b)
 
     def reduced(self, p: Polynomial) -> Polynomial:
         again = True
@@ -218,7 +249,7 @@ class _Opening:
         common = above.gcd(below)
         if not common.is_constant():
             above, below = above / common, below / common
-        return Rational(self._ring, root, above, below, common, self._known)
+        return Rational(self._ring, root, above, below, self._values[root], self._known)
 
     def _relate_root(self, base: Node) -> None:
         """The power of a root is its base, where that is a polynomial in what comes later."""
@@ -300,21 +331,21 @@ class Rational:
     """An expression as a quotient of polynomials without a common factor.
 
     Args:
-        common: what was cancelled.
+        given: the quotient before anything cancelled.
     """
 
     _ring: _Ring
     root: Node
     above: Polynomial
     below: Polynomial
-    common: Polynomial
+    given: _Fraction
     _known: Conditions
 
     def notes(self) -> list[Note]:
         """Where the quotient has a value and the expression may have none."""
         found: list[Note] = []
-        for factor, _ in self.common.factor()[1]:
-            if not divmod(self.below, factor)[1].is_zero():
+        for factor, _ in self.given[1].factor()[1]:
+            if not self._stays(factor):
                 node = self._sum(factor)
                 if self._known.nonzero(node) != "yes":
                     found.append(Note(ZERO, node))
@@ -324,6 +355,42 @@ class Rational:
                 found.append(Note(UNDEFINED, node))
         return found
 
+    def _stays(self, factor: Polynomial) -> bool:
+        """Tell whether the denominator is zero where a factor is."""
+        if divmod(self.below, factor)[1].is_zero():
+            return True
+        for k, _ in self._ring.roots():
+            factor = self._ring.reduced(factor * self._ring.conjugate(factor, k))
+        parts = [] if factor.is_constant() else factor.factor()[1]
+        return bool(parts) and all(divmod(self.below, f)[1].is_zero() for f, _ in parts)
+
+    def without_roots(self) -> Rational | None:
+        """Return it with no root below, whose factors then cancel; None if that is zero where the given one is not.
+
+        `1/(x - sqrt(2)) - 1/(x + sqrt(2))` is `2*sqrt(2)/(x**2 - 2)`.
+        """
+        ring = self._ring
+        above, below = self.above, self.below
+        try:
+            for k, _ in ring.roots():
+                if below.degrees()[k]:
+                    other = ring.conjugate(below, k)
+                    above, below = ring.product(above, other), ring.product(below, other)
+        except _LongError:
+            return None
+        if below.is_zero() or below == self.below:
+            return None
+        common = below
+        for part in ring.parts(above):
+            common = common.gcd(part)
+        above, below = above / common, below / common
+        # It has to be the same everywhere, and zero below only where the given one is.
+        given_above, given_below = self.given
+        same = ring.reduced(given_above * below - above * given_below).is_zero()
+        if not same or not all(divmod(p, below)[1].is_zero() for p in ring.parts(given_below)):
+            return None
+        return Rational(ring, self.root, above, below, self.given, self._known)
+
     def forms(self) -> Iterator[Node]:
         """Yield it as nodes: factored, as a sum over a product, and term by term."""
         if self.above.is_zero():
@@ -332,11 +399,28 @@ class Rational:
         c, factors = self.above.factor()
         d, divisors = self.below.factor()
         below = [(self._sum(f), -e) for f, e in divisors]
-        yield self._product(Fraction(int(c.p), int(c.q)) / _value(d), [(self._sum(f), e) for f, e in factors] + below)
+        yield self._product(_value(c) / _value(d), [(self._sum(f), e) for f, e in factors] + below)
         if len(self.above) > 1:
             yield self._product(1 / _value(d), [(self._sum(self.above), 1), *below])
             if divisors:
                 yield reduce(lambda a, b: a + b, self._terms(d, divisors))
+
+        yield from self._grouped([*below], _value(d))
+
+    def _grouped(self, below: list[tuple[Node, int]], d: Fraction) -> Iterator[Node]:
+        """Yield it with a part that some of its terms have in front of these: `y + s*(1 - y)`."""
+        terms = len(self.above)
+        if not 2 < terms <= _GROUPED:
+            return
+        for gen in self._ring.gens:
+            quotient, rest = divmod(self.above, gen)
+            if 1 < len(quotient) < terms and rest:
+                total = self._factored(gen * quotient) + self._factored(rest)
+                yield self._product(1 / d, [(total, 1), *below])
+
+    def _factored(self, p: Polynomial) -> Node:
+        c, factors = p.factor()
+        return self._product(_value(c), [(self._sum(f), e) for f, e in factors])
 
     def _terms(self, d: Any, divisors: list[tuple[Polynomial, int]]) -> Iterator[Node]:
         """Yield the terms of the quotient, each without the factors that it shares with the denominator."""
