@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node
 from symgrad.ops.arith import add, div, mul, neg
 from symgrad.ops.contraction import Labels, contract, einsum
 
-__all__ = ["shared", "terms_of"]
+__all__ = ["flat", "shared", "terms_of"]
 
 _MOST = 8  # terms of a sum, and operands of a product, that are looked at
 
@@ -83,7 +83,7 @@ def _splits(term: Node) -> Iterator[_Split]:
     front, product = _front(term)
     if product is None:
         return
-    operands, result = _flat(product)
+    operands, result = flat(product)
     if not 1 < len(operands) <= _MOST:
         return
     for i, (operand, own) in enumerate(operands):
@@ -115,7 +115,7 @@ def _front(term: Node) -> tuple[Callable[[Node], Node], Node | None]:
     return (lambda rest: rest), None
 
 
-def _flat(node: Node) -> tuple[Sequence[_Operand], Labels]:
+def flat(node: Node) -> tuple[Sequence[_Operand], Labels]:
     """Return the operands of a contraction and of those inside it, with labels, and the labels of the result."""
     fresh = count()
     result = tuple(next(fresh) for _ in node.shape)

@@ -15,15 +15,19 @@ from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Number
 from symgrad.ops.arith import add, div, mul, neg, pow
+from symgrad.ops.contraction import einsum
 from symgrad.ops.elementary import sqrt
+from symgrad.ops.indexing import scatter_add
 from symgrad.ops.layout import full
 from symgrad.rewrite.trace import Note
 from symgrad.rules.pipeline import canonical
 from symgrad.words.common import shared, terms_of
 from symgrad.words.guards import without_idle_guards
+from symgrad.words.positions import POSITIONS, as_one_hot, merged
 from symgrad.words.program import Words
 from symgrad.words.rational import opened
 from symgrad.words.spoken import Spoken
+from symgrad.words.style import styled
 
 __all__ = ["Forms"]
 
@@ -63,6 +67,7 @@ class Forms:
         for (name, _), form in zip(bodies, found, strict=True):
             if form.args:
                 self._named.setdefault(form, name)
+        self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
         self._simple: dict[Node, tuple[Node, tuple[Note, ...]]] = {}
@@ -79,7 +84,7 @@ class Forms:
                 at, more = (form, ()) if given is form else self._canonical(given)
                 self._offer(options, at, (*notes, *more))
                 self._offer(options, *self._simplified(at, (*notes, *more)))
-            for read, more in self._read(form):
+            for read, more in (*self._read(form), *self._at_positions(form)):
                 self._offer(options, read, (*notes, *more))
         best = min(options, key=self.cost)
         spoken = self._spoken.of(best)
@@ -97,13 +102,26 @@ class Forms:
 
     def _canonical(self, node: Node) -> tuple[Node, tuple[Note, ...]]:
         """Return the canonical form of a node in names, and where it has a value that the node has not."""
-        found = canonical([node])
-        notes = tuple(note for _, note in found.widened)
-        form = self.named(found.nodes[0])
+        found = canonical(substitute([node], self._positions))
+        form, more = as_one_hot(found.nodes[0], self._words.known)
+        notes = (*(note for _, note in found.widened), *more)
+        form = self.named(form)
         if form is not found.nodes[0]:
             found = canonical([form])
             form, notes = self.named(found.nodes[0]), (*notes, *(note for _, note in found.widened))
         return without_idle_guards(form), notes
+
+    def _at_positions(self, node: Node) -> Iterator[tuple[Node, tuple[Note, ...]]]:
+        """Yield forms of a node in which what multiplies values at positions is read there."""
+        if all(n.op is not scatter_add for n in topological([node])):
+            return
+        for form, notes in ((node, ()), *self._quotients(node, self._named)):
+            found = merged(form)
+            if found is not form:
+                at, more = self._canonical(found)
+                at, others = self._simplified(at, ())
+                if at.shape == node.shape:
+                    yield at, (*notes, *more, *others)
 
     def _read(self, node: Node) -> Iterator[tuple[Node, tuple[Note, ...]]]:
         """Yield forms of a node with what its names stand for: something may cancel that a name hides."""
@@ -140,7 +158,7 @@ class Forms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
-        return self._words.literals.tidy(substitute([node], self._written)[0])
+        return self._words.literals.tidy(styled(substitute([node], self._written)[0]))
 
     def length(self, node: Node) -> int:
         """Return how long a node is as text."""
@@ -238,10 +256,10 @@ def _cost(text: str) -> float:
 
 def _written(words: Words) -> dict[Node, Node]:
     """Return the arithmetic of a program by its canonical form, where the program's is no longer."""
-    parts = [n for n in topological(words.bodies.values()) if n.op in _ARITHMETIC]
+    parts = [n for n in topological(words.bodies.values()) if n.op in _ARITHMETIC or (n.op is einsum and not n.shape)]
     found: dict[Node, Node] = {}
     for part, form in zip(parts, canonical(parts).nodes if parts else [], strict=True):
-        if form is not part and form.op in _ARITHMETIC and form not in found:
+        if form is not part and (form.op in _ARITHMETIC or form.op is einsum) and form not in found:
             if len(expression_text(part)) <= len(expression_text(form)) + 2:
                 found[form] = part
     return found

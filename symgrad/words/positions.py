@@ -1,0 +1,163 @@
+"""Values at positions: ones written into zeros are `one_hot`, and a factor of such values is read where they stand.
+
+    scatter_add(ones(n), arange(n), t)   is  one_hot(t, k), where every t is known to be a position
+    P*scatter_add(1/P[i, t], i, t)       is  scatter_add(1, i, t)
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from symgrad.ir.graph import Node, apply, size_node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.traverse import topological
+from symgrad.ops.arith import div, mul, neg
+from symgrad.ops.contraction import einsum
+from symgrad.ops.indexing import gather, iota, one_hot, scatter_add
+from symgrad.ops.layout import expand, full
+from symgrad.ops.reductions import argmax, argmin
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.trace import Note
+from symgrad.rules.views import view
+
+__all__ = ["POSITIONS", "as_one_hot", "merged"]
+
+_OUTSIDE = "also defined where {} is out of range"
+POSITIONS = (argmax, argmin)
+
+
+def as_one_hot(node: Node, known: Conditions) -> tuple[Node, tuple[Note, ...]]:
+    """Return a node with `one_hot` for values at positions that are known to be inside, and where it has a value anew.
+
+    Example:
+        >>> from symgrad.ir.graph import as_node
+        >>> found, notes = as_one_hot(scatter_add(as_node(1), as_node(2), params=((0,), (5,))), Conditions())
+        >>> found is one_hot(as_node(2), params=(5,)), notes
+        (True, ())
+    """
+    done: dict[Node, Node] = {}
+    notes: list[Note] = []
+    for n in topological([node]):
+        args = tuple(done[a] for a in n.args)
+        made = n if args == n.args else apply(n.op, args, n.params)
+        done[n] = (_one_hot(made, known, notes) or made) if n.op is scatter_add else made
+    return done[node], tuple(notes)
+
+
+def _one_hot(node: Node, known: Conditions, notes: list[Note]) -> Node | None:
+    values, *indices = node.args
+    axes, shape = node.params
+    last = len(shape) - 1
+    if axes == (0,) and last == 0 and not values.shape:
+        (index,) = indices
+        place = _place(index, shape[0])
+        if place is not None:
+            notes.append(Note(_OUTSIDE, index))
+        elif _is_inside(index, shape[0], known):
+            place = index
+        return None if place is None else _times(values, one_hot(place, params=(shape[0],)))
+    if axes == (0, 1) and last == 1 and _counts(indices[0], shape[0]):
+        index = indices[1]
+        # What is read at the same positions may cancel yet.
+        reads = any(n.op is gather and index in n.args for n in topological([values]))
+        if len(index.shape) == 1 and _is_inside(index, shape[1], known) and not reads:
+            column = view(values)[0]
+            column = column if not column.shape else expand(values, (1,))
+            return _times(column, one_hot(index, params=(shape[1],)))
+    return None
+
+
+def _times(values: Node, ones: Node) -> Node:
+    return ones if values.is_number(1) else values * ones
+
+
+def _place(index: Node, size: Size) -> Node | None:
+    """Return the position that a number says in an axis of any length, from the start."""
+    if not index.is_number():
+        return None
+    return index if index.value >= 0 else size_node(size) + index
+
+
+def _is_inside(index: Node, size: Size, known: Conditions) -> bool:
+    """Tell whether what counts positions stays inside an axis."""
+    core, _ = view(index)
+    if core.op in POSITIONS:
+        (axis,) = core.params
+        counted = core.args[0].shape
+        return (counted[axis] == size) if axis is not None else counted == (size,)
+    if core.op is iota:
+        return core.shape[0] == size
+    found = known.facts(core)
+    return isinstance(size, int) and found.low >= 0 and found.high <= size - 1
+
+
+def _counts(index: Node, size: Size) -> bool:
+    return index.op is iota and index.shape == (size,)
+
+
+def merged(node: Node) -> Node:
+    """Return a node with what multiplies values at positions read there, in products and contractions."""
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        args = tuple(done[a] for a in n.args)
+        made = n if args == n.args else apply(n.op, args, n.params)
+        if n.op in (mul, div) and n.shape:
+            made = _product(made) or made
+        elif n.op is einsum and len(n.args) > 1:
+            made = _contraction(made) or made
+        done[n] = made
+    return done[node]
+
+
+def _product(node: Node) -> Node | None:
+    above: list[Node] = []
+    below: list[Node] = []
+    sign = 1
+    pending = [(node, True)]
+    while pending:
+        top, up = pending.pop()
+        if top.op is mul:
+            pending += [(a, up) for a in reversed(top.args)]
+        elif top.op is div:
+            pending += [(top.args[1], not up), (top.args[0], up)]
+        elif top.op is neg:
+            sign = -sign
+            pending.append((top.args[0], up))
+        else:
+            (above if up else below).append(top)
+    scattered = [f for f in above if f.op is scatter_add and f.shape == node.shape]
+    if not scattered:
+        return None
+    first = scattered[0]
+    above.remove(first)
+    arrays = [f for f in above if f.shape], [f for f in below if f.shape]
+    if not any(arrays):
+        return None
+    inside = _read(first, arrays[0], arrays[1])
+    front = [f for f in above if not f.shape]
+    back = [f for f in below if not f.shape]
+    made = reduce(mul, [*front, inside])
+    made = div(made, reduce(mul, back)) if back else made
+    return -made if sign < 0 else made
+
+
+def _read(scattered: Node, above: list[Node], below: list[Node]) -> Node:
+    """Return values at positions times what stands at these in other arrays."""
+    values, *indices = scattered.args
+    shape: Shape = scattered.shape
+    axes = (scattered.params[0],)
+    values = reduce(mul, [gather(full(f, shape), *indices, params=axes) for f in above], values)
+    values = reduce(div, [gather(full(f, shape), *indices, params=axes) for f in below], values)
+    return scatter_add(full(values, scattered.args[0].shape), *indices, params=scattered.params)
+
+
+def _contraction(node: Node) -> Node | None:
+    labels, result = node.params
+    for i, (operand, own) in enumerate(zip(node.args, labels, strict=True)):
+        others = [k for k in range(len(labels)) if k != i and labels[k] == own]
+        if operand.op is scatter_add and others:
+            one = _read(operand, [node.args[k] for k in others], [])
+            kept = [k for k in range(len(labels)) if k not in others]
+            args = tuple(one if k == i else node.args[k] for k in kept)
+            return apply(einsum, args, (tuple(labels[k] for k in kept), result))
+    return None
