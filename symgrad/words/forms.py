@@ -49,6 +49,9 @@ _NUMBER = 0.7
 _CALL = 1.5
 """What a function costs beside its name."""
 
+_DEEP = 3
+"""Names that are read to see that a part is a number."""
+
 _READ = 200
 """Characters up to which an expression is also looked at with what its names stand for."""
 
@@ -57,83 +60,73 @@ _LONG = 600
 
 
 class Forms:
-    """Chooses forms for the lines of a program."""
+    """Chooses forms for the lines of a program.
+
+    Args:
+        unsure: each `one_hot` that it wrote whose position may lie outside, with the note that says so.
+    """
 
     def __init__(self, words: Words) -> None:
         self._words = words
         self._named: dict[Node, Node] = {}
         bodies = [(name, body) for name, body in words.bodies.items() if body.args]
         found = canonical([body for _, body in bodies]).nodes if bodies else []
+        self._scaled: dict[Node, Node] = {}  # what a name stands for but for a number
         for (name, _), form in zip(bodies, found, strict=True):
             if form.args:
                 self._named.setdefault(form, name)
+                if form.op is mul and form.args[0].is_number() and form.args[1].args:
+                    self._scaled.setdefault(form.args[1], name / form.args[0])
+        self.unsure: dict[Node, Note] = {}
         self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
-        self._simple: dict[Node, tuple[Node, tuple[Note, ...]]] = {}
-        self.notes: dict[Node, tuple[Note, ...]] = {}
+        self._simple: dict[Node, Node] = {}
         self._constants: dict[Node, Number | None] = {}
         self._spoken = Spoken(words.known, lambda n: self.cost(self.named(n)))
 
     def best(self, nodes: Iterable[Node]) -> Node:
-        """Return the shortest form of nodes that are equal; where that has a value they have not, `notes` say so."""
-        options: dict[Node, tuple[Note, ...]] = {}
+        """Return the shortest form of nodes that are equal."""
+        options: dict[Node, None] = {}
         for node in dict.fromkeys(map(self._without_nothing, nodes)):
-            form, notes = self._canonical(node)
-            for given in dict.fromkeys((form, self._spoken.of(form))):
-                at, more = (form, ()) if given is form else self._canonical(given)
-                self._offer(options, at, (*notes, *more))
-                self._offer(options, *self._simplified(at, (*notes, *more)))
-            for read, more in (*self._read(form), *self._at_positions(form)):
-                self._offer(options, read, (*notes, *more))
+            form = self._canonical(node)
+            for given in dict.fromkeys((form, self._spoken.of(form), substitute([form], self._scaled)[0])):
+                at = form if given is form else self._canonical(given)
+                options.update(dict.fromkeys((at, self.simplified(at))))
+            options.update(dict.fromkeys((*self._read(form), *self._at_positions(form))))
         best = min(options, key=self.cost)
         spoken = self._spoken.of(best)
-        if spoken is not best:
-            found, more = self._canonical(spoken)
-            options[found] = (*options[best], *more)
-            best = found
-        if options[best]:
-            self.notes.setdefault(best, tuple(dict.fromkeys(options[best])))
-        return best
+        return best if spoken is best else self._canonical(spoken)
 
-    def _offer(self, options: dict[Node, tuple[Note, ...]], form: Node, notes: tuple[Note, ...]) -> None:
-        if form not in options or len(notes) < len(options[form]):
-            options[form] = notes
+    def _canonical(self, node: Node) -> Node:
+        """Return the canonical form of a node in names."""
+        form = canonical(substitute([node], self._positions)).nodes[0]
+        form, unsure = as_one_hot(form, self._words.known)
+        self.unsure.update(unsure)
+        named = self.named(form)
+        if named is not form:
+            named = self.named(canonical([named]).nodes[0])
+        return without_idle_guards(named)
 
-    def _canonical(self, node: Node) -> tuple[Node, tuple[Note, ...]]:
-        """Return the canonical form of a node in names, and where it has a value that the node has not."""
-        found = canonical(substitute([node], self._positions))
-        form, more = as_one_hot(found.nodes[0], self._words.known)
-        notes = (*(note for _, note in found.widened), *more)
-        form = self.named(form)
-        if form is not found.nodes[0]:
-            found = canonical([form])
-            form, notes = self.named(found.nodes[0]), (*notes, *(note for _, note in found.widened))
-        return without_idle_guards(form), notes
-
-    def _at_positions(self, node: Node) -> Iterator[tuple[Node, tuple[Note, ...]]]:
-        """Yield forms of a node in which what multiplies values at positions is read there."""
-        if all(n.op is not scatter_add for n in topological([node])):
-            return
-        for form, notes in ((node, ()), *self._quotients(node, self._named)):
-            found = merged(form)
-            if found is not form:
-                at, more = self._canonical(found)
-                at, others = self._simplified(at, ())
-                if at.shape == node.shape:
-                    yield at, (*notes, *more, *others)
-
-    def _read(self, node: Node) -> Iterator[tuple[Node, tuple[Note, ...]]]:
+    def _read(self, node: Node) -> Iterator[Node]:
         """Yield forms of a node with what its names stand for: something may cancel that a name hides."""
         if node.op not in _ARITHMETIC or self.length(node) > _READ:
             return
         bodies = self._words.bodies
         table = {n: bodies[n] for n in topological([node]) if n in bodies and bodies[n].op in _ARITHMETIC}
         if table:
-            for form, notes in self._quotients(substitute([node], table)[0], {}):
-                found, more = self._canonical(form)
-                if found.shape == node.shape:
-                    yield found, (*notes, *more)
+            forms = map(self._canonical, self._quotients(substitute([node], table)[0], {}))
+            yield from (f for f in forms if f.shape == node.shape)
+
+    def _at_positions(self, node: Node) -> Iterator[Node]:
+        """Yield forms of a node in which what multiplies values at positions is read there."""
+        if any(n.op is scatter_add for n in topological([node])):
+            for form in (node, *self._quotients(node, self._named)):
+                found = merged(form)
+                if found is not form:
+                    found = self.simplified(self._canonical(found))
+                    if found.shape == node.shape:
+                        yield found
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
@@ -145,12 +138,23 @@ class Forms:
         if not node.args or node.op in _ARITHMETIC or node.dtype == "bool":
             return None
         if node not in self._constants:
-            read = {n: self._words.bodies[n] for n in topological([node]) if n in self._words.bodies}
-            form = canonical(substitute([node], read)).nodes[0] if read else node
+            self._constants[node] = self._read_as_number(node)
+        return self._constants[node]
+
+    def _read_as_number(self, node: Node) -> Number | None:
+        """Return the number that a part is once some of its names are read, the last lines of the program first."""
+        bodies = self._words.bodies
+        for _ in range(_DEEP):
+            names = [n for n in bodies if n in topological([node])]
+            if not names:
+                break
+            node = canonical(substitute([node], {names[-1]: bodies[names[-1]]})).nodes[0]
+            form = node
             while form.op.name == "broadcast_to":
                 (form,) = form.args
-            self._constants[node] = form.value if form.is_number() else None
-        return self._constants[node]
+            if form.is_number():
+                return form.value
+        return None
 
     def named(self, node: Node) -> Node:
         """Return a node with names for what they stand for."""
@@ -177,11 +181,8 @@ class Forms:
 
     def simplified(self, node: Node) -> Node:
         """Return a node whose parts are in their shortest forms, the innermost first."""
-        return self._simplified(node, ())[0]
-
-    def _simplified(self, node: Node, notes: tuple[Note, ...]) -> tuple[Node, tuple[Note, ...]]:
         if self.length(node) > _LONG:
-            return node, notes
+            return node
         order = topological([node])
         inside = {a for n in order for a in n.args if n.op in _ARITHMETIC and a.op in _ARITHMETIC}
         outside = {a for n in order for a in n.args if n.op not in _ARITHMETIC} | {node}
@@ -190,43 +191,32 @@ class Forms:
             args = tuple(done[a] for a in n.args)
             made = n if args == n.args else n.op(*args, params=n.params)
             if n.op in _ARITHMETIC and (n in outside or n not in inside):
-                made, more = self._shortest(made)
-                notes = (*notes, *more)
+                made = self._shortest(made)
             done[n] = made
-        form, more = self._canonical(done[node])
-        return form, (*notes, *more)
+        return self._canonical(done[node])
 
-    def _shortest(self, node: Node) -> tuple[Node, tuple[Note, ...]]:
+    def _shortest(self, node: Node) -> Node:
         found = self._simple.get(node)
         if found is None:
-            options: dict[Node, tuple[Note, ...]] = {node: ()}
-            for option, notes in self._forms_of(node):
-                if self.length(option) <= _LONG and option.shape == node.shape:
-                    form, more = self._canonical(option)
-                    if self.length(form) <= _LONG and form.shape == node.shape:
-                        self._offer(options, form, (*notes, *more))
-            best = min(options, key=self.cost)
-            found = self._simple[node] = best, options[best]
+            forms = [self._canonical(f) for f in self._forms_of(node) if self.length(f) <= _LONG]
+            forms = [f for f in forms if f.shape == node.shape and self.length(f) <= _LONG]
+            found = self._simple[node] = min([*forms, node], key=self.cost)
         return found
 
-    def _forms_of(self, node: Node) -> Iterator[tuple[Node, tuple[Note, ...]]]:
-        """Yield forms of arithmetic, and where each has a value that it has not."""
-        yield node, ()
+    def _forms_of(self, node: Node) -> Iterator[Node]:
+        """Yield forms of arithmetic."""
+        yield node
         yield from self._quotients(node, self._named)
         terms = terms_of(node)
         if len(terms) > 1:
-            parts = [self._shortest(t) for t in terms]
-            notes = tuple(note for _, of_part in parts for note in of_part)
-            yield reduce(lambda a, b: a + b, [p for p, _ in parts]), notes
-            for form in shared(node):
-                yield self._simplified(form, ())
+            yield reduce(lambda a, b: a + b, map(self._shortest, terms))
+            yield from map(self.simplified, shared(node))
 
-    def _quotients(self, node: Node, named: Mapping[Node, Node]) -> Iterator[tuple[Node, tuple[Note, ...]]]:
-        quotient = opened(node, self._words.known, named)
+    def _quotients(self, node: Node, named: Mapping[Node, Node]) -> Iterator[Node]:
+        quotient = opened(node, named)
         for found in (quotient, quotient and quotient.without_roots()):
             if found is not None:
-                notes = tuple(found.notes())
-                yield from ((form, notes) for form in found.forms() if self.length(form) <= _LONG)
+                yield from (form for form in found.forms() if self.length(form) <= _LONG)
 
 
 def _cost(text: str) -> float:

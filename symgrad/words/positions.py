@@ -26,36 +26,37 @@ _OUTSIDE = "also defined where {} is out of range"
 POSITIONS = (argmax, argmin)
 
 
-def as_one_hot(node: Node, known: Conditions) -> tuple[Node, tuple[Note, ...]]:
-    """Return a node with `one_hot` for values at positions that are known to be inside, and where it has a value anew.
+def as_one_hot(node: Node, known: Conditions) -> tuple[Node, dict[Node, Note]]:
+    """Return a node with `one_hot` for values at positions that are known to be inside, and those it takes to be.
 
     Example:
         >>> from symgrad.ir.graph import as_node
-        >>> found, notes = as_one_hot(scatter_add(as_node(1), as_node(2), params=((0,), (5,))), Conditions())
-        >>> found is one_hot(as_node(2), params=(5,)), notes
-        (True, ())
+        >>> found, unsure = as_one_hot(scatter_add(as_node(1), as_node(2), params=((0,), (5,))), Conditions())
+        >>> found is one_hot(as_node(2), params=(5,)), unsure
+        (True, {})
     """
     done: dict[Node, Node] = {}
-    notes: list[Note] = []
+    unsure: dict[Node, Note] = {}
     for n in topological([node]):
         args = tuple(done[a] for a in n.args)
         made = n if args == n.args else apply(n.op, args, n.params)
-        done[n] = (_one_hot(made, known, notes) or made) if n.op is scatter_add else made
-    return done[node], tuple(notes)
+        done[n] = (_one_hot(made, known, unsure) or made) if n.op is scatter_add else made
+    return done[node], unsure
 
 
-def _one_hot(node: Node, known: Conditions, notes: list[Note]) -> Node | None:
+def _one_hot(node: Node, known: Conditions, unsure: dict[Node, Note]) -> Node | None:
     values, *indices = node.args
     axes, shape = node.params
     last = len(shape) - 1
     if axes == (0,) and last == 0 and not values.shape:
         (index,) = indices
         place = _place(index, shape[0])
+        if place is None and not _is_inside(index, shape[0], known):
+            return None
+        made = one_hot(index if place is None else place, params=(shape[0],))
         if place is not None:
-            notes.append(Note(_OUTSIDE, index))
-        elif _is_inside(index, shape[0], known):
-            place = index
-        return None if place is None else _times(values, one_hot(place, params=(shape[0],)))
+            unsure[made] = Note(_OUTSIDE, index)
+        return _times(values, made)
     if axes == (0, 1) and last == 1 and _counts(indices[0], shape[0]):
         index = indices[1]
         # What is read at the same positions may cancel yet.

@@ -24,8 +24,6 @@ from symgrad.ops.elementary import exp, sigmoid, sqrt
 from symgrad.ops.hyperbolic import cosh, sech, sinh, tanh
 from symgrad.ops.logic import where
 from symgrad.ops.trig import cos, sin
-from symgrad.rewrite.condition import Conditions
-from symgrad.rewrite.trace import UNDEFINED, ZERO, Note
 
 __all__ = ["Rational", "opened"]
 
@@ -50,19 +48,18 @@ class _LongError(Exception):
     """It would be too long, or has a value nowhere."""
 
 
-def opened(root: Node, known: Conditions, named: Mapping[Node, Node] = {}) -> Rational | None:
+def opened(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
     """Return an expression as a quotient of polynomials; None if it is no arithmetic, or too long.
 
     Args:
         root: the expression.
-        known: facts about its parts.
         named: values that have a name, which stands for them.
     """
     region = _region(root, named)
     if not any(n.op in _ARITHMETIC or n.op is pow for n in region):
         return None
     try:
-        return _Opening(region, known, named).rational(root)
+        return _Opening(region, named).rational(root)
     except _LongError:
         return None
 
@@ -158,8 +155,7 @@ class _Ring:
 class _Opening:
     """One expression on its way."""
 
-    def __init__(self, region: list[Node], known: Conditions, named: Mapping[Node, Node]) -> None:
-        self._known = known
+    def __init__(self, region: list[Node], named: Mapping[Node, Node]) -> None:
         self._named = named
         self._region = region
         self._ring = _Ring()
@@ -249,7 +245,7 @@ class _Opening:
         common = above.gcd(below)
         if not common.is_constant():
             above, below = above / common, below / common
-        return Rational(self._ring, root, above, below, self._values[root], self._known)
+        return Rational(self._ring, root, above, below, self._values[root])
 
     def _relate_root(self, base: Node) -> None:
         """The power of a root is its base, where that is a polynomial in what comes later."""
@@ -339,30 +335,6 @@ class Rational:
     above: Polynomial
     below: Polynomial
     given: _Fraction
-    _known: Conditions
-
-    def notes(self) -> list[Note]:
-        """Where the quotient has a value and the expression may have none."""
-        found: list[Note] = []
-        for factor, _ in self.given[1].factor()[1]:
-            if not self._stays(factor):
-                node = self._sum(factor)
-                if self._known.nonzero(node) != "yes":
-                    found.append(Note(ZERO, node))
-        degrees = [a + b for a, b in zip(self.above.degrees(), self.below.degrees(), strict=True)]
-        for node, degree in zip(self._ring.nodes, degrees, strict=True):
-            if not degree and self._known.defined(node) != "yes":
-                found.append(Note(UNDEFINED, node))
-        return found
-
-    def _stays(self, factor: Polynomial) -> bool:
-        """Tell whether the denominator is zero where a factor is."""
-        if divmod(self.below, factor)[1].is_zero():
-            return True
-        for k, _ in self._ring.roots():
-            factor = self._ring.reduced(factor * self._ring.conjugate(factor, k))
-        parts = [] if factor.is_constant() else factor.factor()[1]
-        return bool(parts) and all(divmod(self.below, f)[1].is_zero() for f, _ in parts)
 
     def without_roots(self) -> Rational | None:
         """Return it with no root below, whose factors then cancel; None if that is zero where the given one is not.
@@ -389,7 +361,7 @@ class Rational:
         same = ring.reduced(given_above * below - above * given_below).is_zero()
         if not same or not all(divmod(p, below)[1].is_zero() for p in ring.parts(given_below)):
             return None
-        return Rational(ring, self.root, above, below, self.given, self._known)
+        return Rational(ring, self.root, above, below, self.given)
 
     def forms(self) -> Iterator[Node]:
         """Yield it as nodes: factored, as a sum over a product, and term by term."""
