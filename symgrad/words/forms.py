@@ -77,6 +77,8 @@ class Forms:
                 self._named.setdefault(form, name)
                 if form.op is mul and form.args[0].is_number() and form.args[1].args:
                     self._scaled.setdefault(form.args[1], name / form.args[0])
+                elif form.op is neg:
+                    self._scaled.setdefault(form.args[0], -name)
         self.unsure: dict[Node, Note] = {}
         self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
@@ -162,7 +164,7 @@ class Forms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
-        return self._words.literals.tidy(styled(substitute([node], self._written)[0]))
+        return self._words.literals.tidy(styled(substitute([node], self._written)[0], self._words.known))
 
     def length(self, node: Node) -> int:
         """Return how long a node is as text."""
@@ -213,10 +215,25 @@ class Forms:
             yield from map(self.simplified, shared(node))
 
     def _quotients(self, node: Node, named: Mapping[Node, Node]) -> Iterator[Node]:
-        quotient = opened(node, named)
-        for found in (quotient, quotient and quotient.without_roots()):
-            if found is not None:
-                yield from (form for form in found.forms() if self.length(form) <= _LONG)
+        """Yield quotients of polynomials that a node is: in its parts, and in its innermost sums."""
+        for parts in (named, {**named, **_innermost(node)}):
+            quotient = opened(node, parts)
+            for found in (quotient, quotient and quotient.without_roots()):
+                if found is not None:
+                    yield from (form for form in found.forms() if self.length(form) <= _LONG)
+            if len(parts) == len(named):
+                break
+
+
+def _innermost(node: Node) -> dict[Node, Node]:
+    """Return the sums of what is no arithmetic, such as x - mu, each as itself."""
+    sums = [n for n in topological([node]) if n.op is add and n is not node]
+    plain = {n: n for n in sums if all(_is_plain(t) for t in terms_of(n))}
+    return {n: n for n in plain if n not in {a for m in plain for a in m.args}}
+
+
+def _is_plain(term: Node) -> bool:
+    return not any(n.op in (add, div, pow, sqrt) for n in topological([term]))
 
 
 def _cost(text: str) -> float:

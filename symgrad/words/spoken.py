@@ -40,6 +40,15 @@ ROWS = [
         why="0 and 1 are their own squares",
     ),
     Rule(
+        name="factor-of-a-choice",
+        pattern=mul(a, where(c, one, zero)),
+        replacement=where(c, a, zero),
+        soundness="widens",
+        note="also defined where {c} does not hold, whatever {a} is",
+        witness={"a": 0, "c": 0},
+        why="what is not chosen is zero",
+    ),
+    Rule(
         name="relu-where-it-is-not-zero",
         pattern=where(gt(a, zero), mul(b, relu(a)), zero),
         replacement=mul(b, relu(a)),

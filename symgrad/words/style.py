@@ -1,51 +1,121 @@
-"""How a formula is set: `-log(p) - 1` and `-(inv(X)@A@inv(X)).T`, where its canonical order reads less well."""
+"""How a formula is set, where its canonical order reads less well.
+
+`-log(p) - 1` opens with what it is about, `(x - p)/(p*(1 - p))` has its factors positive where that is known, and
+`-(inv(X)@A@inv(X)).T` is turned once.
+"""
 
 from __future__ import annotations
 
+import operator
 from functools import reduce
 
-from symgrad.ir.graph import Node, apply
+from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import topological
-from symgrad.ops.arith import add, neg
+from symgrad.ops.arith import add, div, mul, neg
 from symgrad.ops.contraction import Labels, contract, einsum
+from symgrad.rewrite.condition import Conditions
 from symgrad.words.common import flat, terms_of
 
 __all__ = ["styled"]
 
 _Operand = tuple[Node, Labels]
+_PRODUCTS = (mul, div, neg)
+_KIND = {add: "sum", mul: "product", div: "product", neg: "product", einsum: "contraction"}
 
 
-def styled(node: Node) -> Node:
+def styled(node: Node, known: Conditions) -> Node:
     """Return a node as it is set; its value and domain are the same.
+
+    Args:
+        node: a formula.
+        known: facts about its parts.
 
     Example:
         >>> from symgrad.ir.graph import as_node, symbol
         >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.rewrite.condition import Conditions
         >>> import symgrad.ops
         >>> x = symbol(Declaration("x"))
-        >>> styled(as_node(-1) - x) is -x - 1
+        >>> styled(as_node(-1) - x, Conditions()) is -x - 1
         True
     """
     done: dict[Node, Node] = {}
     order = topological([node])
-    inner = {a for n in order if n.op in (add, einsum) for a in n.args if a.op is n.op}
+    inner = {a for n in order for a in n.args if _KIND.get(a.op) == _KIND.get(n.op, n)}
+    terms = {t for n in order if n.op is add for t in n.args}
     for n in order:
         args = tuple(done[a] for a in n.args)
         made = n if args == n.args else apply(n.op, args, n.params)
         if n not in inner or n is node:
-            made = _number_last(made) if n.op is add else _turned(made) if n.op is einsum else made
+            if n.op in _PRODUCTS:
+                made = _positive(made, known, alone=n not in terms)
+            elif n.op is add:
+                made = _in_order(made)
+            elif n.op is einsum:
+                made = _turned(made)
         done[n] = made
     return done[node]
 
 
-def _number_last(node: Node) -> Node:
-    """A sum without a plus sign ends with its number, so that it opens with what it is about."""
+def _in_order(node: Node) -> Node:
+    """A sum opens with a plus sign if it has one, and ends with its number if it has none."""
     terms = terms_of(node)
     first, *others = terms
-    if not (first.is_number() and first.value < 0 and all(t.op is neg for t in others)):
+    if not _is_negative(first):
         return node
-    return reduce(lambda a, b: a + b, [*others, first])
+    plus = next((k for k, t in enumerate(others) if not _is_negative(t)), None)
+    if plus is not None:
+        return reduce(operator.add, [others[plus], first, *others[:plus], *others[plus + 1 :]])
+    return reduce(operator.add, [*others, first]) if first.is_number() else node
+
+
+def _is_negative(term: Node) -> bool:
+    while term.op in (mul, div):
+        term = term.args[0]
+    return term.op is neg or (term.is_number() and term.value < 0)
+
+
+def _positive(node: Node, known: Conditions, *, alone: bool) -> Node:
+    """Return a product with the negations of sums that are known to be negative."""
+    above: list[Node] = []
+    below: list[Node] = []
+    sign = 1
+    turned = False
+    pending = [(node, True)]
+    while pending:
+        top, up = pending.pop()
+        if top.op is mul:
+            pending += [(a, up) for a in reversed(top.args)]
+        elif top.op is div:
+            pending += [(top.args[1], not up), (top.args[0], up)]
+        elif top.op is neg:
+            sign = -sign
+            pending.append((top.args[0], up))
+        elif top.op is add and known.negative(top) == "yes":
+            sign, turned = -sign, True
+            (above if up else below).append(_negated(top))
+        else:
+            (above if up else below).append(top)
+    if not turned:
+        return node
+    if sign < 0 and alone:
+        at = next((k for k, f in enumerate(above) if f.op is add and known.positive(f) != "yes" and _is_mixed(f)), None)
+        if at is not None:
+            above[at], sign = _negated(above[at]), 1
+    if len(above) > 1 and above[0].is_number(1):
+        del above[0]
+    made = reduce(lambda a, b: a * b, above) if above else as_node(1)
+    made = made / reduce(lambda a, b: a * b, below) if below else made
+    return -made if sign < 0 else made
+
+
+def _is_mixed(total: Node) -> bool:
+    return len({_is_negative(t) for t in terms_of(total)}) > 1
+
+
+def _negated(total: Node) -> Node:
+    return _in_order(reduce(operator.add, [-t for t in terms_of(total)]))
 
 
 def _turned(node: Node) -> Node:
