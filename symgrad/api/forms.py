@@ -39,7 +39,7 @@ class Forms(ArrayMethods):
     def __str__(self) -> str:
         plain = self.plain_text()
         said = self._said()
-        return plain if said is None or len(said) > len(plain) else said.text([""])
+        return plain if said is None or (said.lines and len(said) > len(plain)) else said.text([""])
 
     def __repr__(self) -> str:
         text = str(self)

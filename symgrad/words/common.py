@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import count
+from math import prod
 from typing import NamedTuple
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import topological
 from symgrad.ops.arith import add, div, mul, neg
 from symgrad.ops.contraction import Labels, contract, einsum
+from symgrad.ops.layout import full
 
-__all__ = ["flat", "shared", "terms_of"]
+__all__ = ["apart", "flat", "shared", "terms_of"]
 
 _MOST = 8  # terms of a sum, and operands of a product, that are looked at
 
@@ -76,6 +79,29 @@ def shared(node: Node) -> Iterator[Node]:
         inner = reduce(lambda a, b: a + b, rests.values())
         product = contract([operand, inner], [labels, axes], tuple(range(ndim)))
         yield reduce(lambda a, b: a + b, [product, *(t for i, t in enumerate(terms) if i not in rests)])
+
+
+def apart(node: Node) -> Node:
+    """Return a node with its inner products of sums term by term: `p@(1 + log(p))` is `sum(p) + p@log(p)`."""
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        args = tuple(done[a] for a in n.args)
+        made = n if args == n.args else apply(n.op, args, n.params)
+        if n.op is einsum and len(set(n.params[0])) == 1 and prod(len(terms_of(a)) for a in args) <= _MOST:
+            made = reduce(lambda a, b: a + b, _apart(made))
+        done[n] = made
+    return done[node]
+
+
+def _apart(product: Node) -> Iterator[Node]:
+    labels, result = product.params
+    k = next((k for k, a in enumerate(product.args) if a.op is add), None)
+    if k is None:
+        yield product
+        return
+    for term in terms_of(product.args[k]):
+        operands = [full(term, a.shape) if i == k else a for i, a in enumerate(product.args)]
+        yield from _apart(contract(operands, labels, result))
 
 
 def _splits(term: Node) -> Iterator[_Split]:

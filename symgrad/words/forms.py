@@ -12,6 +12,7 @@ from functools import reduce
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.printer import expression_text
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Number
 from symgrad.ops.arith import add, div, mul, neg, pow
@@ -19,22 +20,23 @@ from symgrad.ops.contraction import einsum
 from symgrad.ops.elementary import sqrt
 from symgrad.ops.indexing import scatter_add
 from symgrad.ops.layout import full
+from symgrad.ops.softmax import softmax
 from symgrad.rewrite.trace import Note
 from symgrad.rules.pipeline import canonical
-from symgrad.words.common import shared, terms_of
+from symgrad.words.common import apart, shared, terms_of
 from symgrad.words.guards import without_idle_guards
 from symgrad.words.positions import POSITIONS, as_one_hot, merged
 from symgrad.words.program import Words
 from symgrad.words.rational import opened
 from symgrad.words.spoken import Spoken
-from symgrad.words.style import styled
+from symgrad.words.style import styled, terms_in
 
 __all__ = ["Forms"]
 
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
 _TOKEN = re.compile(r"\w+\(|[\w.]+|\*\*|[^\s\w]")
-_SUM = 0.6
+_SUM = 0.52
 """What a sum costs beside a product of as many names and signs."""
 
 _TERM = 0.3
@@ -79,10 +81,16 @@ class Forms:
                     self._scaled.setdefault(form.args[1], name / form.args[0])
                 elif form.op is neg:
                     self._scaled.setdefault(form.args[0], -name)
+                elif form.op is div and form.args[0].shape == form.shape and words.known.nonzero(form.args[1]) == "yes":
+                    above, whole = form.args[0], name * form.args[1]
+                    self._scaled.setdefault(above, whole)
+                    if above.op is add:
+                        self._scaled.setdefault(canonical([-above]).nodes[0], -whole)
         self.unsure: dict[Node, Note] = {}
         self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
+        self._own = {terms_in(n) for n in topological(words.bodies.values()) if n.op is add}
         self._simple: dict[Node, Node] = {}
         self._constants: dict[Node, Number | None] = {}
         self._spoken = Spoken(words.known, lambda n: self.cost(self.named(n)))
@@ -92,7 +100,7 @@ class Forms:
         options: dict[Node, None] = {}
         for node in dict.fromkeys(map(self._without_nothing, nodes)):
             form = self._canonical(node)
-            for given in dict.fromkeys((form, self._spoken.of(form), substitute([form], self._scaled)[0])):
+            for given in dict.fromkeys((form, self._spoken.of(form), *self._rescaled(form))):
                 at = form if given is form else self._canonical(given)
                 options.update(dict.fromkeys((at, self.simplified(at))))
             options.update(dict.fromkeys((*self._read(form), *self._at_positions(form))))
@@ -120,6 +128,14 @@ class Forms:
             forms = map(self._canonical, self._quotients(substitute([node], table)[0], {}))
             yield from (f for f in forms if f.shape == node.shape)
 
+    def _rescaled(self, node: Node) -> Iterator[Node]:
+        """Yield a node with multiples of names for what these are a multiple of, in sums term by term too."""
+        parted = apart(node)
+        for form in (node, *([] if parted is node else [self._canonical(self._without_nothing(parted))])):
+            scaled = substitute([form], self._scaled)[0]
+            if scaled is not node:
+                yield self._without_nothing(scaled)
+
     def _at_positions(self, node: Node) -> Iterator[Node]:
         """Yield forms of a node in which what multiplies values at positions is read there."""
         if any(n.op is scatter_add for n in topological([node])):
@@ -132,8 +148,23 @@ class Forms:
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
-        table = {n: as_node(found) for n in topological([node]) if (found := self._constant(n)) is not None}
+        table = {
+            n: as_node(found)
+            for n in topological([node])
+            if (found := 1 if self._adds_to_one(n, node.shape) else self._constant(n)) is not None
+        }
         return substitute([node], {n: full(v, n.shape) for n, v in table.items()})[0] if table else node
+
+    def _adds_to_one(self, node: Node, shape: Shape) -> bool:
+        """Tell whether a part of an array is the sum of shares over an axis that is not empty where the array is not."""
+        if node.op is not einsum or len(node.args) > 1:
+            return False
+        shares = self._words.bodies.get(node.args[0], node.args[0])
+        (own,), result = node.params
+        summed = [a for a, k in enumerate(own) if k not in result]
+        sizes = [shares.shape[a] for a in summed]
+        filled = all(size in shape or (isinstance(size, int) and size > 0) for size in sizes)
+        return shares.op is softmax and list(shares.params[0]) == summed and filled
 
     def _constant(self, node: Node) -> Number | None:
         """Return the number that a part with names is for all inputs, None if none is known."""
@@ -164,7 +195,7 @@ class Forms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
-        return self._words.literals.tidy(styled(substitute([node], self._written)[0], self._words.known))
+        return self._words.literals.tidy(styled(substitute([node], self._written)[0], self._words.known, self._own))
 
     def length(self, node: Node) -> int:
         """Return how long a node is as text."""
@@ -216,13 +247,12 @@ class Forms:
 
     def _quotients(self, node: Node, named: Mapping[Node, Node]) -> Iterator[Node]:
         """Yield quotients of polynomials that a node is: in its parts, and in its innermost sums."""
-        for parts in (named, {**named, **_innermost(node)}):
+        sums = _innermost(node)
+        for parts in (named, {**named, **sums})[: 1 + bool(sums)]:
             quotient = opened(node, parts)
             for found in (quotient, quotient and quotient.without_roots()):
                 if found is not None:
                     yield from (form for form in found.forms() if self.length(form) <= _LONG)
-            if len(parts) == len(named):
-                break
 
 
 def _innermost(node: Node) -> dict[Node, Node]:
