@@ -21,6 +21,7 @@ from symgrad.ops.elementary import sqrt
 from symgrad.ops.indexing import scatter_add
 from symgrad.ops.layout import full
 from symgrad.ops.softmax import softmax
+from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import Note
 from symgrad.rules.pipeline import canonical
 from symgrad.words.common import apart, shared, terms_of
@@ -54,6 +55,9 @@ _CALL = 1.5
 _DEEP = 3
 """Names that are read to see that a part is a number."""
 
+_WORTH = 2
+"""How many times as hard to read a form may be before its terms are collected, to be looked at."""
+
 _READ = 200
 """Characters up to which an expression is also looked at with what its names stand for."""
 
@@ -73,19 +77,11 @@ class Forms:
         self._named: dict[Node, Node] = {}
         bodies = [(name, body) for name, body in words.bodies.items() if body.args]
         found = canonical([body for _, body in bodies]).nodes if bodies else []
-        self._scaled: dict[Node, Node] = {}  # what a name stands for but for a number
         for (name, _), form in zip(bodies, found, strict=True):
             if form.args:
                 self._named.setdefault(form, name)
-                if form.op is mul and form.args[0].is_number() and form.args[1].args:
-                    self._scaled.setdefault(form.args[1], name / form.args[0])
-                elif form.op is neg:
-                    self._scaled.setdefault(form.args[0], -name)
-                elif form.op is div and form.args[0].shape == form.shape and words.known.nonzero(form.args[1]) == "yes":
-                    above, whole = form.args[0], name * form.args[1]
-                    self._scaled.setdefault(above, whole)
-                    if above.op is add:
-                        self._scaled.setdefault(canonical([-above]).nodes[0], -whole)
+        self._scaled = _scaled(self._named, words.known)
+        self._forms: dict[Node, Node] = {}
         self.unsure: dict[Node, Note] = {}
         self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
@@ -94,6 +90,10 @@ class Forms:
         self._simple: dict[Node, Node] = {}
         self._constants: dict[Node, Number | None] = {}
         self._spoken = Spoken(words.known, lambda n: self.cost(self.named(n)))
+        for form, name in list(self._named.items()):
+            spoken = self._spoken.of(form)
+            if spoken is not form:
+                self._named.setdefault(canonical([spoken]).nodes[0], name)
 
     def best(self, nodes: Iterable[Node]) -> Node:
         """Return the shortest form of nodes that are equal."""
@@ -103,13 +103,19 @@ class Forms:
             for given in dict.fromkeys((form, self._spoken.of(form), *self._rescaled(form))):
                 at = form if given is form else self._canonical(given)
                 options.update(dict.fromkeys((at, self.simplified(at))))
-            options.update(dict.fromkeys((*self._read(form), *self._at_positions(form))))
+            options.update(dict.fromkeys(self._read(form)))
         best = min(options, key=self.cost)
         spoken = self._spoken.of(best)
         return best if spoken is best else self._canonical(spoken)
 
     def _canonical(self, node: Node) -> Node:
         """Return the canonical form of a node in names."""
+        found = self._forms.get(node)
+        if found is None:
+            found = self._forms[node] = self._made_canonical(node)
+        return found
+
+    def _made_canonical(self, node: Node) -> Node:
         form = canonical(substitute([node], self._positions)).nodes[0]
         form, unsure = as_one_hot(form, self._words.known)
         self.unsure.update(unsure)
@@ -125,8 +131,12 @@ class Forms:
         bodies = self._words.bodies
         table = {n: bodies[n] for n in topological([node]) if n in bodies and bodies[n].op in _ARITHMETIC}
         if table:
-            forms = map(self._canonical, self._quotients(substitute([node], table)[0], {}))
-            yield from (f for f in forms if f.shape == node.shape)
+            most = _WORTH * self.cost(node)
+            for form in self._quotients(substitute([node], table)[0], {}):
+                if self.cost(form) <= most:
+                    found = self._canonical(form)
+                    if found.shape == node.shape:
+                        yield found
 
     def _rescaled(self, node: Node) -> Iterator[Node]:
         """Yield a node with multiples of names for what these are a multiple of, in sums term by term too."""
@@ -135,16 +145,6 @@ class Forms:
             scaled = substitute([form], self._scaled)[0]
             if scaled is not node:
                 yield self._without_nothing(scaled)
-
-    def _at_positions(self, node: Node) -> Iterator[Node]:
-        """Yield forms of a node in which what multiplies values at positions is read there."""
-        if any(n.op is scatter_add for n in topological([node])):
-            for form in (node, *self._quotients(node, self._named)):
-                found = merged(form)
-                if found is not form:
-                    found = self.simplified(self._canonical(found))
-                    if found.shape == node.shape:
-                        yield found
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
@@ -231,7 +231,8 @@ class Forms:
     def _shortest(self, node: Node) -> Node:
         found = self._simple.get(node)
         if found is None:
-            forms = [self._canonical(f) for f in self._forms_of(node) if self.length(f) <= _LONG]
+            most = _WORTH * self.cost(node)
+            forms = [self._canonical(f) for f in self._forms_of(node) if self.cost(f) <= most]
             forms = [f for f in forms if f.shape == node.shape and self.length(f) <= _LONG]
             found = self._simple[node] = min([*forms, node], key=self.cost)
         return found
@@ -239,7 +240,11 @@ class Forms:
     def _forms_of(self, node: Node) -> Iterator[Node]:
         """Yield forms of arithmetic."""
         yield node
-        yield from self._quotients(node, self._named)
+        quotients = list(self._quotients(node, self._named))
+        yield from quotients
+        if any(n.op is scatter_add for n in topological([node])):
+            found = {form: merged(form) for form in (node, *quotients)}
+            yield from (self.simplified(self._canonical(m)) for form, m in found.items() if m is not form)
         terms = terms_of(node)
         if len(terms) > 1:
             yield reduce(lambda a, b: a + b, map(self._shortest, terms))
@@ -289,6 +294,24 @@ def _cost(text: str) -> float:
                 if sums[-1] > 1:
                     total += _HELD if len(sums) > 1 else _TERM
     return total
+
+
+def _scaled(named: Mapping[Node, Node], known: Conditions) -> dict[Node, Node]:
+    """Return what is a multiple of a name by a number, or by what is known not to be zero, as that."""
+    found: dict[Node, Node] = {}
+    for form, name in named.items():
+        if form.op is neg:
+            found.setdefault(form.args[0], -name)
+        elif form.op is div and form.args[0].shape == form.shape and known.nonzero(form.args[1]) == "yes":
+            above, whole = form.args[0], name * form.args[1]
+            found.setdefault(above, whole)
+            if above.op is add:
+                found.setdefault(canonical([-above]).nodes[0], -whole)
+        elif form.op is mul:
+            for part, other in (form.args, form.args[::-1]):
+                if part.args and part.shape == form.shape and known.nonzero(other) == "yes":
+                    found.setdefault(part, name / other)
+    return found
 
 
 def _written(words: Words) -> dict[Node, Node]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from symgrad.ir.graph import Node, apply, size_node
+from symgrad.ir.graph import Node, apply, as_node, size_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import div, mul, neg
@@ -40,7 +40,11 @@ def as_one_hot(node: Node, known: Conditions) -> tuple[Node, dict[Node, Note]]:
     for n in topological([node]):
         args = tuple(done[a] for a in n.args)
         made = n if args == n.args else apply(n.op, args, n.params)
-        done[n] = (_one_hot(made, known, unsure) or made) if n.op is scatter_add else made
+        if n.op is scatter_add:
+            made = _one_hot(made, known, unsure) or made
+        elif n.op is einsum:
+            made = _ones(made, known) or made
+        done[n] = made
     return done[node], unsure
 
 
@@ -66,6 +70,16 @@ def _one_hot(node: Node, known: Conditions, unsure: dict[Node, Note]) -> Node | 
             column = column if not column.shape else expand(values, (1,))
             return _times(column, one_hot(index, params=(shape[1],)))
     return None
+
+
+def _ones(node: Node, known: Conditions) -> Node | None:
+    """Every row of `one_hot` has one entry that is 1, if its position is inside."""
+    if len(node.args) > 1 or node.args[0].op is not one_hot:
+        return None
+    (own,), result = node.params
+    (index,) = node.args[0].args
+    inside = result == own[:-1] and _is_inside(index, node.args[0].shape[-1], known)
+    return full(as_node(1), node.shape) if inside else None
 
 
 def _times(values: Node, ones: Node) -> Node:

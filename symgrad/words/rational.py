@@ -372,6 +372,11 @@ class Rational:
         d, divisors = self.below.factor()
         below = [(self._sum(f), -e) for f, e in divisors]
         yield self._product(_value(c) / _value(d), [(self._sum(f), e) for f, e in factors] + below)
+        sums = [f for f, e in divisors if len(f) > 1 and e == 1]
+        if len(sums) > 1:
+            others = [(self._sum(f), -e) for f, e in divisors if f not in sums]
+            whole = (self._sum(reduce(lambda a, b: a * b, sums)), -1)
+            yield self._product(_value(c) / _value(d), [*[(self._sum(f), e) for f, e in factors], *others, whole])
         if len(self.above) > 1:
             yield self._product(1 / _value(d), [(self._sum(self.above), 1), *below])
             if divisors:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symgrad.ir.graph import Node, apply
+from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
-from symgrad.ops.arith import mul, neg, pow
-from symgrad.ops.elementary import sigmoid
+from symgrad.ops.arith import add, mul, neg, pow
+from symgrad.ops.elementary import sqrt
 from symgrad.ops.hyperbolic import sech, tanh
 from symgrad.ops.logic import gt, where
 from symgrad.ops.rounding import relu
@@ -40,9 +40,24 @@ ROWS = [
         why="0 and 1 are their own squares",
     ),
     Rule(
+        name="roots-of-conjugates",
+        pattern=mul(sqrt(add(a, one)), sqrt(add(one, neg(a)))),
+        replacement=sqrt(one - a**2),
+        why="both roots exist where abs(a) <= 1, as that of the product",
+    ),
+    Rule(
         name="factor-of-a-choice",
         pattern=mul(a, where(c, one, zero)),
         replacement=where(c, a, zero),
+        soundness="widens",
+        note="also defined where {c} does not hold, whatever {a} is",
+        witness={"a": 0, "c": 0},
+        why="what is not chosen is zero",
+    ),
+    Rule(
+        name="factor-of-a-choice-of-minus-one",
+        pattern=mul(a, where(c, as_node(-1), zero)),
+        replacement=where(c, neg(a), zero),
         soundness="widens",
         note="also defined where {c} does not hold, whatever {a} is",
         witness={"a": 0, "c": 0},

@@ -17,6 +17,7 @@ from symgrad.ops.arith import add, div, mul, neg
 from symgrad.ops.contraction import Labels, contract, einsum
 from symgrad.ops.linalg import inv
 from symgrad.rewrite.condition import Conditions
+from symgrad.rules.products import spell_signs
 from symgrad.words.common import flat, terms_of
 
 __all__ = ["Terms", "styled", "terms_in"]
@@ -60,7 +61,7 @@ from symgrad.rewrite.condition import Conditions
             elif n.op is einsum:
                 made = _turned_operands(_turned(made))
         done[n] = made
-    return done[node]
+    return spell_signs([done[node]])[0]
 
 
 def _in_order(node: Node) -> Node:
