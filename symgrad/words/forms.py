@@ -49,6 +49,9 @@ _HELD = 0.75
 _NUMBER = 0.7
 """What a number costs, beside its digits; a name costs one."""
 
+_QUOTIENT = 0.8
+"""What a quotient costs beside a product."""
+
 _CALL = 1.5
 """What a function costs beside its name."""
 
@@ -156,10 +159,11 @@ class Forms:
         return substitute([node], {n: full(v, n.shape) for n, v in table.items()})[0] if table else node
 
     def _adds_to_one(self, node: Node, shape: Shape) -> bool:
-        """Tell whether a part of an array is the sum of shares over an axis that is not empty where the array is not."""
-        if node.op is not einsum or len(node.args) > 1:
+        """Tell whether a part of an array is a sum of shares over an axis that has entries if the array has any."""
+        summand, *others = node.args or (node,)
+        if node.op is not einsum or others:
             return False
-        shares = self._words.bodies.get(node.args[0], node.args[0])
+        shares = self._words.bodies.get(summand, summand)
         (own,), result = node.params
         summed = [a for a, k in enumerate(own) if k not in result]
         sizes = [shares.shape[a] for a in summed]
@@ -195,7 +199,9 @@ class Forms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
-        return self._words.literals.tidy(styled(substitute([node], self._written)[0], self._words.known, self._own))
+        return self._words.literals.tidy(
+            styled(substitute([node], self._written)[0], self._words.known, self._own)
+        )
 
     def length(self, node: Node) -> int:
         """Return how long a node is as text."""
@@ -288,7 +294,7 @@ def _cost(text: str) -> float:
         elif token[0].isdigit():
             total += _NUMBER + len(token) / 16
         else:
-            total += 1
+            total += 1 + _QUOTIENT * (token == "/")
             if token in "+-" and sums[-1] >= 0:
                 sums[-1] += 1
                 if sums[-1] > 1:
@@ -316,10 +322,15 @@ def _scaled(named: Mapping[Node, Node], known: Conditions) -> dict[Node, Node]:
 
 def _written(words: Words) -> dict[Node, Node]:
     """Return the arithmetic of a program by its canonical form, where the program's is no longer."""
-    parts = [n for n in topological(words.bodies.values()) if n.op in _ARITHMETIC or (n.op is einsum and not n.shape)]
+    parts = [
+        n
+        for n in topological(words.bodies.values())
+        if n.op in _ARITHMETIC or (n.op is einsum and not n.shape)
+    ]
     found: dict[Node, Node] = {}
     for part, form in zip(parts, canonical(parts).nodes if parts else [], strict=True):
-        if form is not part and (form.op in _ARITHMETIC or form.op is einsum) and form not in found:
-            if len(expression_text(part)) <= len(expression_text(form)) + 2:
-                found[form] = part
+        if form is part or form in found or not (form.op in _ARITHMETIC or form.op is einsum):
+            continue
+        if len(expression_text(part)) <= len(expression_text(form)) + 2:
+            found[form] = part
     return found

@@ -79,6 +79,8 @@ def _asked(parts: Iterable[Node]) -> set[Node]:
             found.add(divisor)
             if divisor.op in (mul, neg):
                 pending += divisor.args
-            elif divisor.op is sqrt or (divisor.op is pow and divisor.args[1].is_number() and divisor.args[1].value > 0):
+            elif divisor.op is sqrt or (
+                divisor.op is pow and divisor.args[1].is_number() and divisor.args[1].value > 0
+            ):
                 pending.append(divisor.args[0])
     return found

@@ -1,7 +1,7 @@
 """Values at positions: ones written into zeros are `one_hot`, and a factor of such values is read where they stand.
 
-    scatter_add(ones(n), arange(n), t)   is  one_hot(t, k), where every t is known to be a position
-    P*scatter_add(1/P[i, t], i, t)       is  scatter_add(1, i, t)
+scatter_add(ones(n), arange(n), t)   is  one_hot(t, k), where every t is known to be a position
+P*scatter_add(1/P[i, t], i, t)       is  scatter_add(1, i, t)
 """
 
 from __future__ import annotations
@@ -74,11 +74,12 @@ def _one_hot(node: Node, known: Conditions, unsure: dict[Node, Note]) -> Node | 
 
 def _ones(node: Node, known: Conditions) -> Node | None:
     """Every row of `one_hot` has one entry that is 1, if its position is inside."""
-    if len(node.args) > 1 or node.args[0].op is not one_hot:
+    ones, *others = node.args
+    if others or ones.op is not one_hot:
         return None
     (own,), result = node.params
-    (index,) = node.args[0].args
-    inside = result == own[:-1] and _is_inside(index, node.args[0].shape[-1], known)
+    (index,) = ones.args
+    inside = result == own[:-1] and _is_inside(index, ones.shape[-1], known)
     return full(as_node(1), node.shape) if inside else None
 
 
@@ -97,13 +98,12 @@ def _is_inside(index: Node, size: Size, known: Conditions) -> bool:
     """Tell whether what counts positions stays inside an axis."""
     core, _ = view(index)
     if core.op in POSITIONS:
-        (axis,) = core.params
-        counted = core.args[0].shape
-        return (counted[axis] == size) if axis is not None else counted == (size,)
+        (axis,), (counted,) = core.params, core.args
+        return counted.shape == (size,) if axis is None else counted.shape[axis] == size
     if core.op is iota:
-        return core.shape[0] == size
+        return core.shape == (size,)
     found = known.facts(core)
-    return isinstance(size, int) and found.low >= 0 and found.high <= size - 1
+    return isinstance(size, int) and bool(found.low >= 0 and found.high <= size - 1)
 
 
 def _counts(index: Node, size: Size) -> bool:

@@ -1,9 +1,9 @@
 """Rational forms: what is written with + - * / and powers, as one quotient of polynomials in its other parts.
 
 The parts become generators: `sqrt(u)` one whose square is u, `exp(2*u)` a power of that of `exp(u)`, `sigmoid(-u)` what
-is left of `sigmoid(u)` to 1. What is equal then looks alike, common factors cancel, and a quotient is offered in several
-forms: factored, as a sum over its denominator, and term by term. Where a form has a value that the expression has not
-(a factor has cancelled that may be zero, a root is gone) it says so.
+is left of `sigmoid(u)` to 1. What is equal then looks alike, common factors cancel, and a quotient has several forms:
+factored, as a sum over its denominator, term by term, and with a part that several terms share in front of them. No
+form is zero below where the expression is not; one may have a value where a factor of the expression has cancelled.
 """
 
 from __future__ import annotations
@@ -160,7 +160,9 @@ class _Opening:
         self._region = region
         self._ring = _Ring()
         self._roots: dict[Node, int] = {}  # of a base, the root of which the generator is
-        self._scales: dict[Node, Fraction] = {}  # of an exponent without its number, what the generator has of it
+        self._scales: dict[
+            Node, Fraction
+        ] = {}  # of an exponent without its number, what the generator has of it
         self._values: dict[Node, _Fraction] = {}
         self._plan()
 
@@ -180,9 +182,9 @@ class _Opening:
         for base, root in self._roots.items():
             self._ring.part(_root_of(base, root))
         for n in parts:
-            if n.op in _SQUARES and n not in self._named and self._fellow(n, parts) is not None:
-                self._ring.part(n)
-            elif n.op is where and _is_indicator(n):
+            if (n.op in _SQUARES and n not in self._named and self._fellow(n, parts) is not None) or (
+                n.op is where and _is_indicator(n)
+            ):
                 self._ring.part(n)
             else:
                 plain.append(n)
@@ -376,7 +378,9 @@ class Rational:
         if len(sums) > 1:
             others = [(self._sum(f), -e) for f, e in divisors if f not in sums]
             whole = (self._sum(reduce(lambda a, b: a * b, sums)), -1)
-            yield self._product(_value(c) / _value(d), [*[(self._sum(f), e) for f, e in factors], *others, whole])
+            yield self._product(
+                _value(c) / _value(d), [*[(self._sum(f), e) for f, e in factors], *others, whole]
+            )
         if len(self.above) > 1:
             yield self._product(1 / _value(d), [(self._sum(self.above), 1), *below])
             if divisors:
@@ -473,7 +477,9 @@ def _split(node: Node) -> tuple[Fraction, Node]:
 
 
 def _common(a: Fraction, b: Fraction) -> Fraction:
-    return Fraction(gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator)
+    return Fraction(
+        gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator
+    )
 
 
 def _is_indicator(n: Node) -> bool:

@@ -32,7 +32,12 @@ _OF_STABLE = (
 
 ROWS = [
     *(STABLE.by_name[name] for name in _OF_STABLE),
-    Rule(name="sech-by-tanh", pattern=pow(sech(a), two), replacement=one - tanh(a) ** 2, why="cosh**2 - sinh**2 is 1"),
+    Rule(
+        name="sech-by-tanh",
+        pattern=pow(sech(a), two),
+        replacement=one - tanh(a) ** 2,
+        why="cosh**2 - sinh**2 is 1",
+    ),
     Rule(
         name="square-of-a-choice",
         pattern=pow(where(c, one, zero), two),

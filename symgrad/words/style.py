@@ -34,13 +34,12 @@ def styled(node: Node, known: Conditions, own: Collection[Terms] = ()) -> Node:
     Args:
         node: a formula.
         known: facts about its parts.
-        own: the terms of sums as the program writes them: `- B@(m - x)` is `+ B@(x - m)` in a program that has `x - m`.
+        own: the terms of sums as the program writes them: with `x - m`, what is `- B@(m - x)` is `+ B@(x - m)`.
 
     Example:
         >>> from symgrad.ir.graph import as_node, symbol
         >>> from symgrad.ir.types import Declaration
-        >>> from symgrad.ops.linalg import inv
-from symgrad.rewrite.condition import Conditions
+        >>> from symgrad.rewrite.condition import Conditions
         >>> import symgrad.ops
         >>> x = symbol(Declaration("x"))
         >>> styled(as_node(-1) - x, Conditions()) is -x - 1
@@ -107,7 +106,10 @@ def _positive(node: Node, known: Conditions, *, alone: bool) -> Node:
     if not turned and not (alone and any(f.op is add and _is_mixed(f) for f in above)):
         return node
     if alone:
-        at = next((k for k, f in enumerate(above) if f.op is add and known.positive(f) != "yes" and _is_mixed(f)), None)
+        at = next(
+            (k for k, f in enumerate(above) if f.op is add and known.positive(f) != "yes" and _is_mixed(f)),
+            None,
+        )
         if at is not None:
             above[at], sign = _negated(above[at]), 1
     if len(above) > 1 and above[0].is_number(1):
@@ -179,7 +181,9 @@ def _turned_operands(node: Node) -> Node:
         inner = _transposed_sum(operand) if operand.op is add and len(set(own)) == len(own) == 2 else None
         if inner is not None:
             operands = (*node.args[:k], inner, *node.args[k + 1 :])
-            node = _shorter(apply(einsum, operands, ((*labels[:k], own[::-1], *labels[k + 1 :]), result)), node)
+            node = _shorter(
+                apply(einsum, operands, ((*labels[:k], own[::-1], *labels[k + 1 :]), result)), node
+            )
             labels = node.params[0]
     return node
 
@@ -207,7 +211,9 @@ def _transposed(term: Node) -> Node | None:
         inner = _transposed(term.args[1])
         return None if inner is None else term.args[0] * inner
     if term.op is not einsum:
-        return contract([term], [(0, 1)], (1, 0)) if term.op in (SYMBOL, inv) and len(term.shape) == 2 else None
+        return (
+            contract([term], [(0, 1)], (1, 0)) if term.op in (SYMBOL, inv) and len(term.shape) == 2 else None
+        )
     operands, result = flat(term)
     if len(operands) == 1 and operands[0][1] == result[::-1]:
         return operands[0][0]
