@@ -19,11 +19,11 @@ def without_idle_guards(node: Node) -> Node:
     `(y - where(u != 0, x/u, 0))/u` is `(y - x/u)/u`: neither has a value where u is zero.
 
     Example:
-        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.graph import as_node, symbol
         >>> from symgrad.ir.types import Declaration
         >>> import symgrad.ops
         >>> u, x, y = (symbol(Declaration(name)) for name in "uxy")
-        >>> without_idle_guards((y - where(ne(u, 0), x / u, 0)) / u) is (y - x / u) / u
+        >>> without_idle_guards((y - where(ne(u, as_node(0)), x / u, as_node(0))) / u) is (y - x / u) / u
         True
     """
     inside = _always(node)

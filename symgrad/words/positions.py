@@ -53,12 +53,13 @@ def _one_hot(node: Node, known: Conditions, unsure: dict[Node, Note]) -> Node | 
     axes, shape = node.params
     last = len(shape) - 1
     if axes == (0,) and last == 0 and not values.shape:
-        (index,) = indices
-        place = _place(index, shape[0])
-        if place is None and not _is_inside(index, shape[0], known):
+        (index,), (size,) = indices, shape
+        place = size_node(size) + index if index.is_number() and index.value < 0 else index
+        inside = _is_inside(place, size, known)
+        if not inside and (isinstance(size, int) or not index.is_number()):
             return None
-        made = one_hot(index if place is None else place, params=(shape[0],))
-        if place is not None:
+        made = one_hot(place, params=(size,))
+        if not inside:
             unsure[made] = Note(_OUTSIDE, index)
         return _times(values, made)
     if axes == (0, 1) and last == 1 and _counts(indices[0], shape[0]):
@@ -87,23 +88,19 @@ def _times(values: Node, ones: Node) -> Node:
     return ones if values.is_number(1) else values * ones
 
 
-def _place(index: Node, size: Size) -> Node | None:
-    """Return the position that a number says in an axis of any length, from the start."""
-    if not index.is_number():
-        return None
-    return index if index.value >= 0 else size_node(size) + index
-
-
 def _is_inside(index: Node, size: Size, known: Conditions) -> bool:
     """Tell whether what counts positions stays inside an axis."""
     core, _ = view(index)
     if core.op in POSITIONS:
-        (axis,), (counted,) = core.params, core.args
+        axis: int | None = core.params[0]
+        (counted,) = core.args
         return counted.shape == (size,) if axis is None else counted.shape[axis] == size
     if core.op is iota:
         return core.shape == (size,)
     found = known.facts(core)
-    return isinstance(size, int) and bool(found.low >= 0 and found.high <= size - 1)
+    if not isinstance(size, int):
+        return False
+    return bool(found.low >= 0) and bool(found.high <= size - 1)
 
 
 def _counts(index: Node, size: Size) -> bool:
