@@ -69,8 +69,9 @@ def shared(node: Node) -> Iterator[Node]:
     if not 1 < len(terms) <= _MOST:
         return
     groups: dict[tuple[Node, Labels, Labels], dict[int, Node]] = {}
-    for i, term in enumerate(terms):
-        for split in _splits(term):
+    whole = [i for i, term in enumerate(terms) if term.shape == node.shape]  # the axes of others are others
+    for i in whole:
+        for split in _splits(terms[i]):
             groups.setdefault(split[:3], {}).setdefault(i, split.rest)
     ndim = len(node.shape)
     for (operand, labels, axes), rests in groups.items():
