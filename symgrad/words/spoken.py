@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
@@ -54,18 +54,12 @@ ROWS = [
         name="factor-of-a-choice",
         pattern=mul(a, where(c, one, zero)),
         replacement=where(c, a, zero),
-        soundness="widens",
-        note="also defined where {c} does not hold, whatever {a} is",
-        witness={"a": 0, "c": 0},
         why="what is not chosen is zero",
     ),
     Rule(
         name="factor-of-a-choice-of-minus-one",
         pattern=mul(a, where(c, as_node(-1), zero)),
         replacement=where(c, neg(a), zero),
-        soundness="widens",
-        note="also defined where {c} does not hold, whatever {a} is",
-        witness={"a": 0, "c": 0},
         why="what is not chosen is zero",
     ),
     Rule(
@@ -83,6 +77,9 @@ ROWS = [
 ]
 
 
+_CHOICES = frozenset(row.name for row in ROWS if "choice" in row.name or "relu" in row.name)
+"""Rows that move something into a choice or out of it: it has to have a value wherever it is not chosen, too."""
+
 _NAMES = frozenset(row.name for row in ROWS)
 """The rows alone: the laws that `Alternatives` has beside them are for digits, not for readers."""
 
@@ -96,6 +93,7 @@ class Spoken:
     """
 
     def __init__(self, known: Conditions, length: Callable[[Node], float]) -> None:
+        self._known = known
         self._alternatives = Alternatives(RuleSet(ROWS), known)
         self._length = length
         self._done: dict[Node, Node] = {}
@@ -110,9 +108,18 @@ class Spoken:
 
     def _shortest(self, node: Node) -> Node:
         while node.op.pointwise and node.dtype != "bool":
-            others = [step.after for step in self._alternatives.of(node) if step.rule in _NAMES]
+            others = [
+                step.after
+                for step in self._alternatives.of(node)
+                if step.rule in _NAMES and (step.rule not in _CHOICES or self._defined((node, step.after)))
+            ]
             best = min(others, key=self._length, default=node)
             if self._length(best) >= self._length(node):
                 break
             node = best
         return node
+
+    def _defined(self, nodes: Iterable[Node]) -> bool:
+        """Tell whether what is chosen in nodes has a value everywhere."""
+        chosen = (n.args[1] for n in topological(nodes) if n.op is where)
+        return all(self._known.defined(n) == "yes" for n in chosen)

@@ -6,7 +6,6 @@ The judge is a step into the imaginary direction, f(x + i*h)/h, which loses no d
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -161,7 +160,7 @@ def _filled(rng: random.Random, form: str, known: dict[str, list[str]]) -> str:
 
 
 def _softmax(z: Any, axis: int = -1) -> Any:
-    e = np.exp(z - np.max(np.real(z), axis=axis, keepdims=True))
+    e: Any = np.exp(z)
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
@@ -172,21 +171,46 @@ def _scatter_add(values: Any, *indices: Any, shape: tuple[int, ...], axes: tuple
     return found
 
 
-def _real(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, **more: function(np.real(x), **more)
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def _relu(x: Any) -> Any:
+    return np.where(np.real(x) > 0, x, 0)
+
+
+def _sech(x: Any) -> Any:
+    return 1 / np.cosh(x)
+
+
+def _sign(x: Any) -> Any:
+    return np.sign(np.real(x))
+
+
+def _hypot(x: Any, y: Any) -> Any:
+    return np.sqrt(x**2 + y**2)
+
+
+def _softplus(x: Any) -> Any:
+    return np.log(1 + np.exp(x))
+
+
+def _one_hot(t: Any, k: int) -> Any:
+    found: Any = np.equal.outer(t, np.arange(k))
+    return found + 0.0
 
 
 _FUNCTIONS: dict[str, Any] = {
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "softplus": lambda x: np.log(1 + np.exp(x)),
-    "relu": lambda x: np.where(np.real(x) > 0, x, 0),
-    "sech": lambda x: 1 / np.cosh(x),
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+    "relu": _relu,
+    "sech": _sech,
     "where": np.where,
     "softmax": _softmax,
     "scatter_add": _scatter_add,
-    "one_hot": lambda t, k: np.eye(k)[t],
-    "sign": _real(np.sign),
-    "hypot": lambda x, y: np.sqrt(x**2 + y**2),
+    "one_hot": _one_hot,
+    "sign": _sign,
+    "hypot": _hypot,
     "trace": np.trace,
     "eye": np.eye,
     "ones": np.ones,
