@@ -25,7 +25,7 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import Note
 from symgrad.rules.pipeline import canonical
 from symgrad.words.common import apart, shared, terms_of
-from symgrad.words.guards import without_idle_guards
+from symgrad.words.guards import without_guards_of_zero, without_idle_guards
 from symgrad.words.positions import POSITIONS, as_one_hot, merged
 from symgrad.words.program import Words
 from symgrad.words.rational import opened
@@ -125,7 +125,7 @@ class Forms:
         named = self.named(form)
         if named is not form:
             named = self.named(canonical([named]).nodes[0])
-        return without_idle_guards(named)
+        return without_guards_of_zero(without_idle_guards(named), self._words.known)
 
     def _read(self, node: Node) -> Iterator[Node]:
         """Yield forms of a node with what its names stand for: something may cancel that a name hides."""

@@ -1,16 +1,17 @@
-"""Guards that say nothing: where a divisor outside is zero there is no value anyway, whatever a choice inside gives."""
+"""Guards that say nothing: of what has no value anyway, or is zero anyway."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from symgrad.ir.graph import Node, apply
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.arith import div, mul, neg, pow
 from symgrad.ops.elementary import sqrt
-from symgrad.ops.logic import ne, where
+from symgrad.ops.logic import eq, ne, where
+from symgrad.rewrite.condition import Conditions
 
-__all__ = ["without_idle_guards"]
+__all__ = ["without_guards_of_zero", "without_idle_guards"]
 
 
 def without_idle_guards(node: Node) -> Node:
@@ -43,6 +44,44 @@ def without_idle_guards(node: Node) -> Node:
         else:
             done[n] = n
     return done[node]
+
+
+def without_guards_of_zero(node: Node, known: Conditions) -> Node:
+    """Return a node without the guards of products that are zero with what guards them, and have a value everywhere.
+
+    `where(1 - b == 0, 0, (1 - b)*x**b)` is `(1 - b)*x**b` for a positive x.
+
+    Example:
+        >>> from symgrad.ir.graph import as_node, symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> without_guards_of_zero(where(eq(x, as_node(0)), as_node(0), 2 * x), Conditions()) is 2 * x
+        True
+    """
+    found: dict[Node, Node] = {}
+    for n in topological([node]):
+        if n.op is where and n.args[0].op in (eq, ne) and n.args[0].args[1].is_number(0):
+            zero, value = n.args[1:] if n.args[0].op is eq else n.args[:0:-1]
+            guard = _factors(n.args[0].args[0])
+            with_it = guard and set(guard) <= set(_factors(value))
+            if zero.is_number(0) and with_it and value.shape == n.shape and known.defined(value) == "yes":
+                found[n] = value
+    return substitute([node], found)[0] if found else node
+
+
+def _factors(node: Node) -> list[Node]:
+    """Return what a product is zero with: its factors above but for numbers, and the bases of their powers."""
+    found: list[Node] = []
+    pending = [node]
+    while pending:
+        top = pending.pop()
+        if top.op in (mul, neg):
+            pending += top.args
+        elif top.op in (div, sqrt) or (top.op is pow and top.args[1].is_number() and top.args[1].value > 0):
+            pending.append(top.args[0])
+        elif not top.is_number():
+            found.append(top)
+    return found
 
 
 def _guarded(choice: Node) -> Node | None:

@@ -360,10 +360,17 @@ class Rational:
         above, below = above / common, below / common
         # It has to be the same everywhere, and zero below only where the given one is.
         given_above, given_below = self.given
-        same = ring.reduced(given_above * below - above * given_below).is_zero()
-        if not same or not all(divmod(p, below)[1].is_zero() for p in ring.parts(given_below)):
+        try:
+            left, right = ring.product(given_above, below), ring.product(above, given_below)
+            square = ring.product(given_below, given_below)
+        except _LongError:
+            return None
+        if left != right or not (self._divides(below, given_below) or self._divides(below, square)):
             return None
         return Rational(ring, self.root, above, below, self.given)
+
+    def _divides(self, p: Polynomial, q: Polynomial) -> bool:
+        return all(divmod(part, p)[1].is_zero() for part in self._ring.parts(q))
 
     def forms(self) -> Iterator[Node]:
         """Yield it as nodes: factored, as a sum over a product, and term by term."""
@@ -428,6 +435,10 @@ class Rational:
         return -made if c < 0 else made
 
     def _sum(self, p: Polynomial) -> Node:
+        for k, square in self._ring.roots():
+            root = self._ring.nodes[k]
+            if root.op is sqrt and p == square:
+                return root.args[0]
         total: Node | None = None
         for monomial, coefficient in zip(p.monoms(), p.coeffs(), strict=True):
             powers = [(self._ring.nodes[k], e) for k, e in enumerate(monomial) if e]

@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.printer import expression_text
 from symgrad.rewrite.condition import Conditions
 from symgrad.words.common import apart, shared
-from symgrad.words.guards import without_idle_guards
+from symgrad.words.guards import without_guards_of_zero, without_idle_guards
 from symgrad.words.positions import as_one_hot, merged
 from symgrad.words.rational import opened
 from symgrad.words.style import styled
@@ -75,6 +75,22 @@ def test_inner_products_come_apart_and_matrix_products_do_not() -> None:
 def test_guards(formula: str, expected: str) -> None:
     """A guard is idle where the same entry has no value without what it guards; of other entries that says nothing."""
     assert without_idle_guards(node(formula)) is node(expected)
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("where(x == 0, 0, x*y)", "x*y"),
+        ("where(x/2 != 0, y*x**2, 0)", "y*x**2"),
+        ("where(1 - q == 0, 0, (1 - q)*p**q/3)", "(1 - q)*p**q/3"),
+        ("where(x == 0, 0, x/y)", "where(x == 0, 0, x/y)"),
+        ("where(x == 0, 1, x*y)", "where(x == 0, 1, x*y)"),
+        ("where(x == 0, 0, y)", "where(x == 0, 0, y)"),
+        ("where(x*y == 0, 0, x)", "where(x*y == 0, 0, x)"),
+    ],
+)
+def test_guards_of_what_is_zero(formula: str, expected: str) -> None:
+    assert without_guards_of_zero(node(formula), Conditions()) is node(expected)
 
 
 @pytest.mark.parametrize(
