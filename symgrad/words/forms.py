@@ -85,6 +85,7 @@ class Forms:
                 self._named.setdefault(form, name)
         self._scaled = _scaled(self._named, words.known)
         self._forms: dict[Node, Node] = {}
+        self._best: dict[tuple[Node, ...], Node] = {}
         self.unsure: dict[Node, Note] = {}
         self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
@@ -100,6 +101,13 @@ class Forms:
 
     def best(self, nodes: Iterable[Node]) -> Node:
         """Return the shortest form of nodes that are equal."""
+        given = tuple(nodes)
+        found = self._best.get(given)
+        if found is None:
+            found = self._best[given] = self._chosen(given)
+        return found
+
+    def _chosen(self, nodes: Iterable[Node]) -> Node:
         options: dict[Node, None] = {}
         for node in dict.fromkeys(map(self._without_nothing, nodes)):
             form = self._canonical(node)

@@ -35,8 +35,11 @@ _Fraction: TypeAlias = "tuple[Polynomial, Polynomial]"
 _PARTS = 24
 _TERMS = 400
 _POWER = 12
+_SUMMED = 24
+"""Terms up to which a sum is offered as one."""
+
 _GROUPED = 8
-"""Terms of a sum that is looked at for a part that some of them have in common."""
+"""The same term by term, and with a part that some of them have in common."""
 
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times that of a fellow."""
@@ -388,9 +391,9 @@ class Rational:
             yield self._product(
                 _value(c) / _value(d), [*[(self._sum(f), e) for f, e in factors], *others, whole]
             )
-        if len(self.above) > 1:
+        if 1 < len(self.above) <= _SUMMED:
             yield self._product(1 / _value(d), [(self._sum(self.above), 1), *below])
-            if divisors:
+            if divisors and len(self.above) <= _GROUPED:
                 yield reduce(lambda a, b: a + b, self._terms(d, divisors))
 
         yield from self._grouped([*below], _value(d))
