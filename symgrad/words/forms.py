@@ -1,7 +1,9 @@
 """The form that people write: of what is equal, the one that is shortest in the words of the program.
 
-Offered are the canonical form, the same with the names of functions for what spells them out (`sigmoid`), and rational
-forms of every part. What stands for a named value is written by its name.
+Offered are the canonical form, the same with names of functions for what spells them out (`sigmoid`), rational forms
+of every part, common operands of matrix products in front, values at positions as `one_hot`, guards left out that say
+nothing, and what is left where something cancels that a name hides. Each is equal by a law, none by trying numbers.
+What stands for a named value is written by its name.
 """
 
 from __future__ import annotations

@@ -9,13 +9,11 @@ form is zero below where the expression is not; one may have a value where a fac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
-from typing import Any, TypeAlias, cast
-
-import flint as _flint
+from typing import Any, TypeAlias
 
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.traverse import topological
@@ -24,16 +22,12 @@ from symgrad.ops.elementary import exp, sigmoid, sqrt
 from symgrad.ops.hyperbolic import cosh, sech, sinh, tanh
 from symgrad.ops.logic import where
 from symgrad.ops.trig import cos, sin
+from symgrad.words.ring import TERMS, LongError, Polynomial, Ring
 
 __all__ = ["Rational", "opened"]
 
-# python-flint has no type information.
-flint = cast(Any, _flint)
-Polynomial: TypeAlias = Any
 _Fraction: TypeAlias = "tuple[Polynomial, Polynomial]"
 
-_PARTS = 24
-_TERMS = 400
 _POWER = 12
 _SUMMED = 24
 """Terms up to which a sum is offered as one."""
@@ -45,10 +39,6 @@ _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times that of a fellow."""
 
 _ARITHMETIC = frozenset((add, mul, div, neg))
-
-
-class _LongError(Exception):
-    """It would be too long, or has a value nowhere."""
 
 
 def opened(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
@@ -63,7 +53,7 @@ def opened(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
         return None
     try:
         return _Opening(region, named).rational(root)
-    except _LongError:
+    except LongError:
         return None
 
 
@@ -89,79 +79,13 @@ def _region(root: Node, named: Mapping[Node, Node]) -> list[Node]:
     return topological([root], until=parts)
 
 
-@dataclass(slots=True)
-class _Ring:
-    """Generators and what is known of their powers."""
-
-    nodes: list[Node] = field(default_factory=list[Node])
-    place: dict[Node, int] = field(default_factory=dict[Node, int])
-    context: Any = None
-    gens: tuple[Polynomial, ...] = ()
-    relations: list[tuple[int, int, Polynomial]] = field(default_factory=list[tuple[int, int, Polynomial]])
-
-    def part(self, node: Node) -> int:
-        if node not in self.place:
-            self.place[node] = len(self.nodes)
-            self.nodes.append(node)
-        return self.place[node]
-
-    def close(self) -> None:
-        if len(self.nodes) > _PARTS:
-            raise _LongError
-        # The first are the largest: what has a relation comes first, so that its powers lead.
-        self.context = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(len(self.nodes))), "lex")
-        self.gens = self.context.gens()
-
-    def constant(self, value: int | Fraction) -> Polynomial:
-        return self.context.constant(flint.fmpq(value.numerator, value.denominator))
-
-    def roots(self) -> list[tuple[int, Polynomial]]:
-        """Return the generators whose squares are polynomials in what comes later, with these."""
-        found = [(k, self.gens[k] ** 2 - zero) for k, degree, zero in self.relations if degree == 2]
-        return [(k, square) for k, square in found if not square.degrees()[k]]
-
-    def conjugate(self, p: Polynomial, k: int) -> Polynomial:
-        """Return a polynomial with the sign of a generator turned."""
-        terms = zip(p.monoms(), p.coeffs(), strict=True)
-        return self.context.from_dict({m: -c if m[k] % 2 else c for m, c in terms})
-
-    def parts(self, p: Polynomial) -> list[Polynomial]:
-        """Return the coefficients of a polynomial in its roots."""
-        places = [k for k, _ in self.roots()]
-        found: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
-        for m, c in zip(p.monoms(), p.coeffs(), strict=True):
-            rest = tuple(0 if k in places else e for k, e in enumerate(m))
-            found.setdefault(tuple(m[k] for k in places), {})[rest] = c
-        return [self.context.from_dict(terms) for terms in found.values()]
-
-    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        """Return a product, reduced.
-
-        Raises:
-            _LongError: if it would be too long.
-        """
-        if len(a) * len(b) > 4 * _TERMS:
-            raise _LongError
-        return self.reduced(a * b)
-
-    def reduced(self, p: Polynomial) -> Polynomial:
-        again = True
-        while again:
-            again = False
-            for k, degree, zero in self.relations:
-                if p.degrees()[k] >= degree:
-                    p = divmod(p, zero)[1]
-                    again = True
-        return p
-
-
 class _Opening:
     """One expression on its way."""
 
     def __init__(self, region: list[Node], named: Mapping[Node, Node]) -> None:
         self._named = named
         self._region = region
-        self._ring = _Ring()
+        self._ring = Ring()
         self._roots: dict[Node, int] = {}  # of a base, the root of which the generator is
         self._scales: dict[
             Node, Fraction
@@ -301,14 +225,14 @@ class _Opening:
             case op if op is div:
                 (a, b), (c, d) = values
                 if c.is_zero():
-                    raise _LongError
+                    raise LongError
                 return self._checked(self._times(a, d), self._times(b, c))
             case _:
                 a, b = values[0]
                 k = int(exponent)
                 if k < 0:
                     if a.is_zero():
-                        raise _LongError
+                        raise LongError
                     a, b, k = b, a, -k
                 above, below = one, one
                 for _ in range(k):
@@ -316,14 +240,14 @@ class _Opening:
                 return self._checked(above, below)
 
     def _times(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        if len(a) * len(b) > 4 * _TERMS:
-            raise _LongError
+        if len(a) * len(b) > 4 * TERMS:
+            raise LongError
         return a * b
 
     def _checked(self, a: Polynomial, b: Polynomial) -> _Fraction:
         a, b = self._ring.reduced(a), self._ring.reduced(b)
-        if b.is_zero() or max(len(a), len(b)) > _TERMS:
-            raise _LongError
+        if b.is_zero() or max(len(a), len(b)) > TERMS:
+            raise LongError
         return a, b
 
 
@@ -335,7 +259,7 @@ class Rational:
         given: the quotient before anything cancelled.
     """
 
-    _ring: _Ring
+    _ring: Ring
     root: Node
     above: Polynomial
     below: Polynomial
@@ -353,7 +277,7 @@ class Rational:
                 if below.degrees()[k]:
                     other = ring.conjugate(below, k)
                     above, below = ring.product(above, other), ring.product(below, other)
-        except _LongError:
+        except LongError:
             return None
         if below.is_zero() or below == self.below:
             return None
@@ -366,7 +290,7 @@ class Rational:
         try:
             left, right = ring.product(given_above, below), ring.product(above, given_below)
             square = ring.product(given_below, given_below)
-        except _LongError:
+        except LongError:
             return None
         if left != right or not (self._divides(below, given_below) or self._divides(below, square)):
             return None
@@ -458,7 +382,7 @@ def _value(c: Any) -> Fraction:
 
 def _raised(base: Polynomial, one: Polynomial, k: int) -> _Fraction:
     if abs(k) > _POWER:
-        raise _LongError
+        raise LongError
     return (base**k, one) if k >= 0 else (one, base**-k)
 
 

@@ -184,7 +184,8 @@ def _sech(x: Any) -> Any:
 
 
 def _sign(x: Any) -> Any:
-    return np.sign(np.real(x))
+    real: Any = np.real(x)
+    return np.sign(real)
 
 
 def _hypot(x: Any, y: Any) -> Any:
