@@ -224,7 +224,8 @@ class Forms(ArrayMethods):
         from symgrad.words.said import said
 
         found = said(self.listings[0], [self.slope])
-        return None if found is None or len(found) >= len(self.text(expand=True)) else found
+        longer = found is not None and found.lines and len(found) > len(self.text(expand=True))
+        return None if longer else found
 
     def _readable(self) -> Node:
         return self.canonical().node if self.derived else self.node

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["latex_together", "leibniz_of", "said_together", "title", "together"]
 
 
-def together(exprs: Sequence[Expr], *, expand: bool = False) -> tuple[list[str], list[str], list[Sequence[str]]]:
+def together(
+    exprs: Sequence[Expr], *, expand: bool = False
+) -> tuple[list[str], list[str], list[Sequence[str]]]:
     """Return the texts of expressions, the lines below that say what new names stand for, and notes on each.
 
     Derivatives of one program are in its names where that is shorter; what else there is stands as it does by itself.
@@ -76,4 +78,7 @@ def said_together(exprs: Sequence[Expr]) -> Said | None:
 
     (listing,) = listings.values()
     found = said(listing, [slope for slope, _ in slopes])
-    return None if found is None or len(found) >= sum(len(e.text(expand=True)) for _, e in slopes) else found
+    longer = (
+        found is not None and found.lines and len(found) > sum(len(e.text(expand=True)) for _, e in slopes)
+    )
+    return None if longer else found

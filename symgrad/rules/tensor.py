@@ -69,7 +69,7 @@ class Tensors:
         one = view(operand)[0]
         if one.is_number(1) and len(node.shape) == 1 and (place := _only_place(node)) is not None:
             return Step("unit-vector", node, one_hot(as_node(place), params=node.shape), "exact")
-        if operand.shape and not one.shape and not one.is_number(1) and node.op in (scatter_add, unslice):
+        if not one.shape and not one.is_number(1) and node.op in (scatter_add, unslice):
             ones = full(as_node(1), operand.shape)
             after = mul(one, apply(node.op, (ones, *node.args[1:]), node.params))
             return Step("factor-of-a-linear-op", node, after, "exact")

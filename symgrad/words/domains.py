@@ -34,6 +34,7 @@ _OF_ARRAYS = {
 }
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
+_STRONGER = (("ne", "gt"), ("ge", "gt"))  # what is positive is neither zero nor negative
 _TURNED = {"lt": "gt", "le": "ge"}
 _FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
 
@@ -146,7 +147,9 @@ class Domains:
         """Yield the condition under which an op on arrays has a value."""
         said = _OF_ARRAYS.get(node.op.name)
         if said is not None:
-            position = next((a for i, a in enumerate(node.args) if node.op.kind_of(i) == "index"), node.args[0])
+            position = next(
+                (a for i, a in enumerate(node.args) if node.op.kind_of(i) == "index"), node.args[0]
+            )
             yield _Condition(said, canonical([position]).nodes[0])
         elif self._known.defined(node) != "yes":
             yield _Condition(_EMPTY, node.args[0])
@@ -167,18 +170,22 @@ class Domains:
                 yield _Condition("ne", n)
 
     def _among(self, one: _Condition, others: Sequence[_Condition]) -> bool:
-        return any(_same(one, other) for other in others) or any(self._implied(one, other) for other in others[:_MOST])
+        return any(_same(one, other) for other in others) or any(
+            self._implied(one, other) for other in others[:_MOST]
+        )
 
     def _implied(self, one: _Condition, by: _Condition) -> bool:
         """Tell whether a condition holds where another does: the same, or that of a factor of what is not zero."""
         if one.kind == by.kind == _EMPTY and one.node.shape == by.node.shape:
             return True
-        if one.kind not in _OPPOSITE or (one.kind != by.kind and (one.kind, by.kind) not in (("ne", "gt"), ("ge", "gt"))):
+        if one.kind not in _OPPOSITE or (
+            one.kind != by.kind and (one.kind, by.kind) not in (("ne", "gt"), ("ge", "gt"))
+        ):
             return False
         if one.node.shape != by.node.shape or (one.spread and not by.spread):
             return False
         for left, right in ((one.node, by.node), tuple(substitute([one.node, by.node], self._meaning))):
-            quotient = opened(right / left, self._known)
+            quotient = opened(right / left)
             if quotient is None or not quotient.below.is_constant():
                 continue
             if one.kind == "ne":  # what is zero makes its multiples zero

@@ -1,34 +1,58 @@
 """The form that people write: of what is equal, the one that is shortest in the words of the program.
 
-Offered are the canonical form, the same with the names of functions for what spells them out (`sigmoid`), and rational
-forms of every part. What stands for a named value is written by its name.
+Offered are the canonical form, the same with names of functions for what spells them out (`sigmoid`), rational forms
+of every part, common operands of matrix products in front, values at positions as `one_hot`, guards left out that say
+nothing, and what is left where something cancels that a name hides. Each is equal by a law, none by trying numbers.
+What stands for a named value is written by its name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.printer import expression_text
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Number
 from symgrad.ops.arith import add, div, mul, neg, pow
+from symgrad.ops.contraction import einsum
 from symgrad.ops.elementary import sqrt
+from symgrad.ops.indexing import scatter_add
 from symgrad.ops.layout import full
+from symgrad.ops.softmax import softmax
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.trace import Note
 from symgrad.rules.pipeline import canonical
+from symgrad.words.common import apart, shared, terms_of
+from symgrad.words.guards import without_guards_of_zero, without_idle_guards
+from symgrad.words.positions import POSITIONS, as_one_hot, merged
 from symgrad.words.program import Words
 from symgrad.words.rational import opened
 from symgrad.words.spoken import Spoken
+from symgrad.words.style import styled, terms_in
 
 __all__ = ["Forms"]
 
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
-_TOKEN = re.compile(r"\w+\(|[\w.]+|\*\*|[^\s\w)]")
-_SUM = 0.6
+_TOKEN = re.compile(r"\w+\(|[\w.]+|\*\*|[^\s\w]")
+_SUM = 0.52
 """What a sum costs beside a product of as many names and signs."""
+
+_TERM = 0.3
+"""What each sign of a sum beyond the first costs."""
+
+_HELD = 0.75
+"""The same in parentheses: it is held in mind until they close."""
+
+_NUMBER = 0.7
+"""What a number costs, beside its digits; a name costs one."""
+
+_QUOTIENT = 0.8
+"""What a quotient costs beside a product."""
 
 _CALL = 1.5
 """What a function costs beside its name."""
@@ -36,50 +60,125 @@ _CALL = 1.5
 _DEEP = 3
 """Names that are read to see that a part is a number."""
 
+_WORTH = 2
+"""How many times as hard to read a form may be before its terms are collected, to be looked at."""
+
+_READ = 200
+"""Characters up to which an expression is also looked at with what its names stand for."""
+
 _LONG = 600
 """Characters beyond which an expression is taken as it is."""
 
 
 class Forms:
-    """Chooses forms for the lines of a program."""
+    """Chooses forms for the lines of a program.
+
+    Args:
+        unsure: each `one_hot` that it wrote whose position may lie outside, with the note that says so.
+    """
 
     def __init__(self, words: Words) -> None:
         self._words = words
         self._named: dict[Node, Node] = {}
         bodies = [(name, body) for name, body in words.bodies.items() if body.args]
         found = canonical([body for _, body in bodies]).nodes if bodies else []
-        self._scaled: dict[Node, Node] = {}  # what a name stands for but for a number
         for (name, _), form in zip(bodies, found, strict=True):
             if form.args:
                 self._named.setdefault(form, name)
-                if form.op is mul and form.args[0].is_number() and form.args[1].args:
-                    self._scaled.setdefault(form.args[1], name / form.args[0])
+        self._scaled = _scaled(self._named, words.known)
+        self._forms: dict[Node, Node] = {}
+        self._best: dict[tuple[Node, ...], Node] = {}
+        self.unsure: dict[Node, Note] = {}
+        self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
+        self._own = {terms_in(n) for n in topological(words.bodies.values()) if n.op is add}
         self._simple: dict[Node, Node] = {}
         self._constants: dict[Node, Number | None] = {}
         self._spoken = Spoken(words.known, lambda n: self.cost(self.named(n)))
+        for form, name in list(self._named.items()):
+            spoken = self._spoken.of(form)
+            if spoken is not form:
+                self._named.setdefault(canonical([spoken]).nodes[0], name)
 
     def best(self, nodes: Iterable[Node]) -> Node:
         """Return the shortest form of nodes that are equal."""
-        options: list[Node] = []
+        given = tuple(nodes)
+        found = self._best.get(given)
+        if found is None:
+            found = self._best[given] = self._chosen(given)
+        return found
+
+    def _chosen(self, nodes: Iterable[Node]) -> Node:
+        options: dict[Node, None] = {}
         for node in dict.fromkeys(map(self._without_nothing, nodes)):
-            form = self.named(canonical([node]).nodes[0])
-            spoken = self.named(canonical([self._spoken.of(form)]).nodes[0])
-            options += [form, self.simplified(form)]
-            scaled = substitute([form], self._scaled)[0] if self._scaled else form
-            if scaled is not form:
-                options.append(self.simplified(self.named(canonical([scaled]).nodes[0])))
-            if spoken is not form:
-                options += [spoken, self.simplified(spoken)]
+            form = self._canonical(node)
+            for given in dict.fromkeys((form, self._spoken.of(form), *self._rescaled(form))):
+                at = form if given is form else self._canonical(given)
+                options.update(dict.fromkeys((at, self.simplified(at))))
+            options.update(dict.fromkeys(self._read(form)))
         best = min(options, key=self.cost)
         spoken = self._spoken.of(best)
-        return best if spoken is best else self.named(canonical([spoken]).nodes[0])
+        return best if spoken is best else self._canonical(spoken)
+
+    def _canonical(self, node: Node) -> Node:
+        """Return the canonical form of a node in names."""
+        found = self._forms.get(node)
+        if found is None:
+            found = self._forms[node] = self._made_canonical(node)
+        return found
+
+    def _made_canonical(self, node: Node) -> Node:
+        form = canonical(substitute([node], self._positions)).nodes[0]
+        form, unsure = as_one_hot(form, self._words.known)
+        self.unsure.update(unsure)
+        named = self.named(form)
+        if named is not form:
+            named = self.named(canonical([named]).nodes[0])
+        return without_guards_of_zero(without_idle_guards(named), self._words.known)
+
+    def _read(self, node: Node) -> Iterator[Node]:
+        """Yield forms of a node with what its names stand for: something may cancel that a name hides."""
+        if node.op not in _ARITHMETIC or self.length(node) > _READ:
+            return
+        bodies = self._words.bodies
+        table = {n: bodies[n] for n in topological([node]) if n in bodies and bodies[n].op in _ARITHMETIC}
+        if table:
+            most = _WORTH * self.cost(node)
+            for form in self._quotients(substitute([node], table)[0], {}):
+                if self.cost(form) <= most:
+                    found = self._canonical(form)
+                    if found.shape == node.shape:
+                        yield found
+
+    def _rescaled(self, node: Node) -> Iterator[Node]:
+        """Yield a node with multiples of names for what these are a multiple of, in sums term by term too."""
+        parted = apart(node)
+        for form in (node, *([] if parted is node else [self._canonical(self._without_nothing(parted))])):
+            scaled = substitute([form], self._scaled)[0]
+            if scaled is not node:
+                yield self._without_nothing(scaled)
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
-        table = {n: as_node(found) for n in topological([node]) if (found := self._constant(n)) is not None}
+        table = {
+            n: as_node(found)
+            for n in topological([node])
+            if (found := 1 if self._adds_to_one(n, node.shape) else self._constant(n)) is not None
+        }
         return substitute([node], {n: full(v, n.shape) for n, v in table.items()})[0] if table else node
+
+    def _adds_to_one(self, node: Node, shape: Shape) -> bool:
+        """Tell whether a part of an array is a sum of shares over an axis that has entries if the array has any."""
+        summand, *others = node.args or (node,)
+        if node.op is not einsum or others:
+            return False
+        shares = self._words.bodies.get(summand, summand)
+        (own,), result = node.params
+        summed = [a for a, k in enumerate(own) if k not in result]
+        sizes = [shares.shape[a] for a in summed]
+        filled = all(size in shape or (isinstance(size, int) and size > 0) for size in sizes)
+        return shares.op is softmax and list(shares.params[0]) == summed and filled
 
     def _constant(self, node: Node) -> Number | None:
         """Return the number that a part with names is for all inputs, None if none is known."""
@@ -110,7 +209,9 @@ class Forms:
 
     def as_written(self, node: Node) -> Node:
         """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
-        return self._words.literals.tidy(substitute([node], self._written)[0])
+        return self._words.literals.tidy(
+            styled(substitute([node], self._written)[0], self._words.known, self._own)
+        )
 
     def length(self, node: Node) -> int:
         """Return how long a node is as text."""
@@ -124,7 +225,7 @@ class Forms:
         found = self._lengths.get(node)
         if found is None:
             text = expression_text(node)
-            found = self._lengths[node] = len(text), sum(map(_cost, _TOKEN.findall(text)))
+            found = self._lengths[node] = len(text), _cost(text)
         return found
 
     def simplified(self, node: Node) -> Node:
@@ -141,51 +242,105 @@ class Forms:
             if n.op in _ARITHMETIC and (n in outside or n not in inside):
                 made = self._shortest(made)
             done[n] = made
-        return self.named(canonical([done[node]]).nodes[0])
+        return self._canonical(done[node])
 
     def _shortest(self, node: Node) -> Node:
         found = self._simple.get(node)
-        if found is not None:
-            return found
-        options = [node]
-        quotient = opened(node, self._words.known, self._named)
-        if quotient is not None:
-            options += quotient.forms()
-        terms = _terms(node)
+        if found is None:
+            most = _WORTH * self.cost(node)
+            forms = [self._canonical(f) for f in self._forms_of(node) if self.cost(f) <= most]
+            forms = [f for f in forms if f.shape == node.shape and self.length(f) <= _LONG]
+            found = self._simple[node] = min([*forms, node], key=self.cost)
+        return found
+
+    def _forms_of(self, node: Node) -> Iterator[Node]:
+        """Yield forms of arithmetic."""
+        yield node
+        quotients = list(self._quotients(node, self._named))
+        yield from quotients
+        if any(n.op is scatter_add for n in topological([node])):
+            found = {form: merged(form) for form in (node, *quotients)}
+            yield from (self.simplified(self._canonical(m)) for form, m in found.items() if m is not form)
+        terms = terms_of(node)
         if len(terms) > 1:
-            options.append(reduce(lambda a, b: a + b, [self._shortest(t) for t in terms]))
-        forms = [self.named(canonical([o]).nodes[0]) for o in options if self.length(o) <= _LONG]
-        forms = [f for f in forms if f.shape == node.shape]
-        best = self._simple[node] = min([*forms, node], key=self.cost)
-        return best
+            yield reduce(lambda a, b: a + b, map(self._shortest, terms))
+            yield from map(self.simplified, shared(node))
+
+    def _quotients(self, node: Node, named: Mapping[Node, Node]) -> Iterator[Node]:
+        """Yield quotients of polynomials that a node is: in its parts, and in its innermost sums."""
+        sums = _innermost(node)
+        for parts in (named, {**named, **sums})[: 1 + bool(sums)]:
+            quotient = opened(node, parts)
+            for found in (quotient, quotient and quotient.without_roots()):
+                if found is not None:
+                    yield from (form for form in found.forms() if self.length(form) <= _LONG)
 
 
-def _cost(token: str) -> float:
-    if token[0] == "(":
-        return 0.5
-    return 1 + len(token) / 16 + _CALL * token.endswith("(") if token[0].isalnum() else 1
+def _innermost(node: Node) -> dict[Node, Node]:
+    """Return the sums of what is no arithmetic, such as x - mu, each as itself."""
+    sums = [n for n in topological([node]) if n.op is add and n is not node]
+    plain = {n: n for n in sums if all(_is_plain(t) for t in terms_of(n))}
+    return {n: n for n in plain if n not in {a for m in plain for a in m.args}}
 
 
-def _terms(node: Node) -> Sequence[Node]:
-    terms: list[Node] = []
-    pending = [(node, False)]
-    while pending:
-        top, minus = pending.pop()
-        if top.op is add:
-            pending += [(a, minus) for a in reversed(top.args)]
-        elif top.op is neg:
-            pending.append((top.args[0], not minus))
+def _is_plain(term: Node) -> bool:
+    return not any(n.op in (add, div, pow, sqrt) for n in topological([term]))
+
+
+def _cost(text: str) -> float:
+    total = 0.0
+    sums = [0]  # signs so far: outside, then in each pair of parentheses
+    for token in _TOKEN.findall(text):
+        if token == ")":
+            sums.pop()
+        elif token == "(":
+            total += 0.5
+            sums.append(0)
+        elif token[0].isalpha():
+            total += 1 + len(token) / 16
+            if token.endswith("("):
+                total += _CALL
+                sums.append(-1)
+        elif token[0].isdigit():
+            total += _NUMBER + len(token) / 16
         else:
-            terms.append(-top if minus else top)
-    return terms
+            total += 1 + _QUOTIENT * (token == "/")
+            if token in "+-" and sums[-1] >= 0:
+                sums[-1] += 1
+                if sums[-1] > 1:
+                    total += _HELD if len(sums) > 1 else _TERM
+    return total
+
+
+def _scaled(named: Mapping[Node, Node], known: Conditions) -> dict[Node, Node]:
+    """Return what is a multiple of a name by a number, or by what is known not to be zero, as that."""
+    found: dict[Node, Node] = {}
+    for form, name in named.items():
+        if form.op is neg:
+            found.setdefault(form.args[0], -name)
+        elif form.op is div and form.args[0].shape == form.shape and known.nonzero(form.args[1]) == "yes":
+            above, whole = form.args[0], name * form.args[1]
+            found.setdefault(above, whole)
+            if above.op is add:
+                found.setdefault(canonical([-above]).nodes[0], -whole)
+        elif form.op is mul:
+            for part, other in (form.args, form.args[::-1]):
+                if part.args and part.shape == form.shape and known.nonzero(other) == "yes":
+                    found.setdefault(part, name / other)
+    return found
 
 
 def _written(words: Words) -> dict[Node, Node]:
     """Return the arithmetic of a program by its canonical form, where the program's is no longer."""
-    parts = [n for n in topological(words.bodies.values()) if n.op in _ARITHMETIC]
+    parts = [
+        n
+        for n in topological(words.bodies.values())
+        if n.op in _ARITHMETIC or (n.op is einsum and not n.shape)
+    ]
     found: dict[Node, Node] = {}
     for part, form in zip(parts, canonical(parts).nodes if parts else [], strict=True):
-        if form is not part and form.op in _ARITHMETIC and form not in found:
-            if len(expression_text(part)) <= len(expression_text(form)) + 2:
-                found[form] = part
+        if form is part or form in found or not (form.op in _ARITHMETIC or form.op is einsum):
+            continue
+        if len(expression_text(part)) <= len(expression_text(form)) + 2:
+            found[form] = part
     return found

@@ -52,9 +52,8 @@ def laid_out(lines: Lines, results: Sequence[Node]) -> Shown:
     _inline(bodies, tops, forms)
     _share(bodies, tops, lines)
     needed = _needed(bodies, tops)
-    for top, result in tops.items():  # what others read too has its own line
-        if result in needed:
-            bodies[top] = result
+    # What others read too has its own line.
+    bodies.update({top: result for top, result in tops.items() if result in needed})
     own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
     return Shown(
         [bodies[t] for t in tops],

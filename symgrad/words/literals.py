@@ -1,7 +1,7 @@
 """Numbers as they were written: decimals stay decimals, and those with many digits are not multiplied out.
 
-A literal is a symbol that is called what it is written as, `6.62607015e-34`. Canonical forms fold numbers; a symbol they
-leave where it is.
+A literal is a symbol that is called what it is written as, `6.62607015e-34`. Canonical forms fold numbers; a symbol
+they leave where it is.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ class Literals:
             ):
                 above.remove(literals[0])
                 number_ = value if number_ > 0 else -value
-        if not isinstance(number_, Fraction) or not self._is_short(abs(number_), _MOST):
-            if not literals or literals[0] in above:
-                return self._rebuilt(node, done)
+        short = isinstance(number_, Fraction) and self._is_short(abs(number_), _MOST)
+        if not short and (not literals or literals[0] in above):
+            return self._rebuilt(node, done)
         front = self._literal(number_) if isinstance(number_, Fraction) else as_node(number_)
         parts = [done.get(f, f) for f in above]
         if not front.is_number(1):

@@ -1,21 +1,19 @@
 """Rational forms: what is written with + - * / and powers, as one quotient of polynomials in its other parts.
 
 The parts become generators: `sqrt(u)` one whose square is u, `exp(2*u)` a power of that of `exp(u)`, `sigmoid(-u)` what
-is left of `sigmoid(u)` to 1. What is equal then looks alike, common factors cancel, and a quotient is offered in several
-forms: factored, as a sum over its denominator, and term by term. Where a form has a value that the expression has not
-(a factor has cancelled that may be zero, a root is gone) it says so.
+is left of `sigmoid(u)` to 1. What is equal then looks alike, common factors cancel, and a quotient has several forms:
+factored, as a sum over its denominator, term by term, and with a part that several terms share in front of them. No
+form is zero below where the expression is not; one may have a value where a factor of the expression has cancelled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
-from typing import Any, TypeAlias, cast
-
-import flint as _flint
+from typing import Any, TypeAlias
 
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.traverse import topological
@@ -24,19 +22,18 @@ from symgrad.ops.elementary import exp, sigmoid, sqrt
 from symgrad.ops.hyperbolic import cosh, sech, sinh, tanh
 from symgrad.ops.logic import where
 from symgrad.ops.trig import cos, sin
-from symgrad.rewrite.condition import Conditions
-from symgrad.rewrite.trace import UNDEFINED, ZERO, Note
+from symgrad.words.ring import TERMS, LongError, Polynomial, Ring
 
 __all__ = ["Rational", "opened"]
 
-# python-flint has no type information.
-flint = cast(Any, _flint)
-Polynomial: TypeAlias = Any
 _Fraction: TypeAlias = "tuple[Polynomial, Polynomial]"
 
-_PARTS = 24
-_TERMS = 400
 _POWER = 12
+_SUMMED = 24
+"""Terms up to which a sum is offered as one."""
+
+_GROUPED = 8
+"""The same term by term, and with a part that some of them have in common."""
 
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times that of a fellow."""
@@ -44,24 +41,19 @@ _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 _ARITHMETIC = frozenset((add, mul, div, neg))
 
 
-class _LongError(Exception):
-    """It would be too long, or has a value nowhere."""
-
-
-def opened(root: Node, known: Conditions, named: Mapping[Node, Node] = {}) -> Rational | None:
+def opened(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
     """Return an expression as a quotient of polynomials; None if it is no arithmetic, or too long.
 
     Args:
         root: the expression.
-        known: facts about its parts.
         named: values that have a name, which stands for them.
     """
     region = _region(root, named)
-    if not any(n.op in _ARITHMETIC for n in region):
+    if not any(n.op in _ARITHMETIC or n.op is pow for n in region):
         return None
     try:
-        return _Opening(region, known, named).rational(root)
-    except _LongError:
+        return _Opening(region, named).rational(root)
+    except LongError:
         return None
 
 
@@ -87,51 +79,13 @@ def _region(root: Node, named: Mapping[Node, Node]) -> list[Node]:
     return topological([root], until=parts)
 
 
-@dataclass(slots=True)
-class _Ring:
-    """Generators and what is known of their powers."""
-
-    nodes: list[Node] = field(default_factory=list[Node])
-    place: dict[Node, int] = field(default_factory=dict[Node, int])
-    context: Any = None
-    gens: tuple[Polynomial, ...] = ()
-    relations: list[tuple[int, int, Polynomial]] = field(default_factory=list[tuple[int, int, Polynomial]])
-
-    def part(self, node: Node) -> int:
-        if node not in self.place:
-            self.place[node] = len(self.nodes)
-            self.nodes.append(node)
-        return self.place[node]
-
-    def close(self) -> None:
-        if len(self.nodes) > _PARTS:
-            raise _LongError
-        # The first are the largest: what has a relation comes first, so that its powers lead.
-        self.context = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(len(self.nodes))), "lex")
-        self.gens = self.context.gens()
-
-    def constant(self, value: int | Fraction) -> Polynomial:
-        return self.context.constant(flint.fmpq(value.numerator, value.denominator))
-
-    def reduced(self, p: Polynomial) -> Polynomial:
-        again = True
-        while again:
-            again = False
-            for k, degree, zero in self.relations:
-                if p.degrees()[k] >= degree:
-                    p = divmod(p, zero)[1]
-                    again = True
-        return p
-
-
 class _Opening:
     """One expression on its way."""
 
-    def __init__(self, region: list[Node], known: Conditions, named: Mapping[Node, Node]) -> None:
-        self._known = known
+    def __init__(self, region: list[Node], named: Mapping[Node, Node]) -> None:
         self._named = named
         self._region = region
-        self._ring = _Ring()
+        self._ring = Ring()
         self._roots: dict[Node, int] = {}  # of a base, the root of which the generator is
         self._scales: dict[
             Node, Fraction
@@ -220,7 +174,7 @@ class _Opening:
         common = above.gcd(below)
         if not common.is_constant():
             above, below = above / common, below / common
-        return Rational(self._ring, root, above, below, common, self._known)
+        return Rational(self._ring, root, above, below, self._values[root])
 
     def _relate_root(self, base: Node) -> None:
         """The power of a root is its base, where that is a polynomial in what comes later."""
@@ -271,14 +225,14 @@ class _Opening:
             case op if op is div:
                 (a, b), (c, d) = values
                 if c.is_zero():
-                    raise _LongError
+                    raise LongError
                 return self._checked(self._times(a, d), self._times(b, c))
             case _:
                 a, b = values[0]
                 k = int(exponent)
                 if k < 0:
                     if a.is_zero():
-                        raise _LongError
+                        raise LongError
                     a, b, k = b, a, -k
                 above, below = one, one
                 for _ in range(k):
@@ -286,14 +240,14 @@ class _Opening:
                 return self._checked(above, below)
 
     def _times(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        if len(a) * len(b) > 4 * _TERMS:
-            raise _LongError
+        if len(a) * len(b) > 4 * TERMS:
+            raise LongError
         return a * b
 
     def _checked(self, a: Polynomial, b: Polynomial) -> _Fraction:
         a, b = self._ring.reduced(a), self._ring.reduced(b)
-        if b.is_zero() or max(len(a), len(b)) > _TERMS:
-            raise _LongError
+        if b.is_zero() or max(len(a), len(b)) > TERMS:
+            raise LongError
         return a, b
 
 
@@ -302,29 +256,48 @@ class Rational:
     """An expression as a quotient of polynomials without a common factor.
 
     Args:
-        common: what was cancelled.
+        given: the quotient before anything cancelled.
     """
 
-    _ring: _Ring
+    _ring: Ring
     root: Node
     above: Polynomial
     below: Polynomial
-    common: Polynomial
-    _known: Conditions
+    given: _Fraction
 
-    def notes(self) -> list[Note]:
-        """Where the quotient has a value and the expression may have none."""
-        found: list[Note] = []
-        for factor, _ in self.common.factor()[1]:
-            if not divmod(self.below, factor)[1].is_zero():
-                node = self._sum(factor)
-                if self._known.nonzero(node) != "yes":
-                    found.append(Note(ZERO, node))
-        degrees = [a + b for a, b in zip(self.above.degrees(), self.below.degrees(), strict=True)]
-        for node, degree in zip(self._ring.nodes, degrees, strict=True):
-            if not degree and self._known.defined(node) != "yes":
-                found.append(Note(UNDEFINED, node))
-        return found
+    def without_roots(self) -> Rational | None:
+        """Return it with no root below, whose factors then cancel; None if that is zero where the given one is not.
+
+        `1/(x - sqrt(2)) - 1/(x + sqrt(2))` is `2*sqrt(2)/(x**2 - 2)`.
+        """
+        ring = self._ring
+        above, below = self.above, self.below
+        try:
+            for k, _ in ring.roots():
+                if below.degrees()[k]:
+                    other = ring.conjugate(below, k)
+                    above, below = ring.product(above, other), ring.product(below, other)
+        except LongError:
+            return None
+        if below.is_zero() or below == self.below:
+            return None
+        common = below
+        for part in ring.parts(above):
+            common = common.gcd(part)
+        above, below = above / common, below / common
+        # It has to be the same everywhere, and zero below only where the given one is.
+        given_above, given_below = self.given
+        try:
+            left, right = ring.product(given_above, below), ring.product(above, given_below)
+            square = ring.product(given_below, given_below)
+        except LongError:
+            return None
+        if left != right or not (self._divides(below, given_below) or self._divides(below, square)):
+            return None
+        return Rational(ring, self.root, above, below, self.given)
+
+    def _divides(self, p: Polynomial, q: Polynomial) -> bool:
+        return all(divmod(part, p)[1].is_zero() for part in self._ring.parts(q))
 
     def forms(self) -> Iterator[Node]:
         """Yield it as nodes: factored, as a sum over a product, and term by term."""
@@ -334,13 +307,35 @@ class Rational:
         c, factors = self.above.factor()
         d, divisors = self.below.factor()
         below = [(self._sum(f), -e) for f, e in divisors]
-        yield self._product(
-            Fraction(int(c.p), int(c.q)) / _value(d), [(self._sum(f), e) for f, e in factors] + below
-        )
-        if len(self.above) > 1:
+        yield self._product(_value(c) / _value(d), [(self._sum(f), e) for f, e in factors] + below)
+        sums = [f for f, e in divisors if len(f) > 1 and e == 1]
+        if len(sums) > 1:
+            others = [(self._sum(f), -e) for f, e in divisors if f not in sums]
+            whole = (self._sum(reduce(lambda a, b: a * b, sums)), -1)
+            yield self._product(
+                _value(c) / _value(d), [*[(self._sum(f), e) for f, e in factors], *others, whole]
+            )
+        if 1 < len(self.above) <= _SUMMED:
             yield self._product(1 / _value(d), [(self._sum(self.above), 1), *below])
-            if divisors:
+            if divisors and len(self.above) <= _GROUPED:
                 yield reduce(lambda a, b: a + b, self._terms(d, divisors))
+
+        yield from self._grouped([*below], _value(d))
+
+    def _grouped(self, below: list[tuple[Node, int]], d: Fraction) -> Iterator[Node]:
+        """Yield it with a part that some of its terms have in front of these: `y + s*(1 - y)`."""
+        terms = len(self.above)
+        if not 2 < terms <= _GROUPED:
+            return
+        for gen in self._ring.gens:
+            quotient, rest = divmod(self.above, gen)
+            if 1 < len(quotient) < terms and rest:
+                total = self._factored(gen * quotient) + self._factored(rest)
+                yield self._product(1 / d, [(total, 1), *below])
+
+    def _factored(self, p: Polynomial) -> Node:
+        c, factors = p.factor()
+        return self._product(_value(c), [(self._sum(f), e) for f, e in factors])
 
     def _terms(self, d: Any, divisors: list[tuple[Polynomial, int]]) -> Iterator[Node]:
         """Yield the terms of the quotient, each without the factors that it shares with the denominator."""
@@ -367,6 +362,10 @@ class Rational:
         return -made if c < 0 else made
 
     def _sum(self, p: Polynomial) -> Node:
+        for k, square in self._ring.roots():
+            root = self._ring.nodes[k]
+            if root.op is sqrt and p == square:
+                return root.args[0]
         total: Node | None = None
         for monomial, coefficient in zip(p.monoms(), p.coeffs(), strict=True):
             powers = [(self._ring.nodes[k], e) for k, e in enumerate(monomial) if e]
@@ -383,7 +382,7 @@ def _value(c: Any) -> Fraction:
 
 def _raised(base: Polynomial, one: Polynomial, k: int) -> _Fraction:
     if abs(k) > _POWER:
-        raise _LongError
+        raise LongError
     return (base**k, one) if k >= 0 else (one, base**-k)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from symgrad.ir.graph import Node, apply
+from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
-from symgrad.ops.arith import mul, neg, pow
+from symgrad.ops.arith import add, mul, neg, pow
+from symgrad.ops.elementary import sqrt
 from symgrad.ops.hyperbolic import sech, tanh
 from symgrad.ops.logic import gt, where
 from symgrad.ops.rounding import relu
@@ -44,6 +45,24 @@ ROWS = [
         why="0 and 1 are their own squares",
     ),
     Rule(
+        name="roots-of-conjugates",
+        pattern=mul(sqrt(add(a, one)), sqrt(add(one, neg(a)))),
+        replacement=sqrt(one - a**2),
+        why="both roots exist where abs(a) <= 1, as that of the product",
+    ),
+    Rule(
+        name="factor-of-a-choice",
+        pattern=mul(a, where(c, one, zero)),
+        replacement=where(c, a, zero),
+        why="what is not chosen is zero",
+    ),
+    Rule(
+        name="factor-of-a-choice-of-minus-one",
+        pattern=mul(a, where(c, as_node(-1), zero)),
+        replacement=where(c, neg(a), zero),
+        why="what is not chosen is zero",
+    ),
+    Rule(
         name="relu-where-it-is-not-zero",
         pattern=where(gt(a, zero), mul(b, relu(a)), zero),
         replacement=mul(b, relu(a)),
@@ -58,6 +77,9 @@ ROWS = [
 ]
 
 
+_CHOICES = frozenset(row.name for row in ROWS if "choice" in row.name or "relu" in row.name)
+"""Rows that move something into a choice or out of it: it has to have a value wherever it is not chosen, too."""
+
 _NAMES = frozenset(row.name for row in ROWS)
 """The rows alone: the laws that `Alternatives` has beside them are for digits, not for readers."""
 
@@ -71,6 +93,7 @@ class Spoken:
     """
 
     def __init__(self, known: Conditions, length: Callable[[Node], float]) -> None:
+        self._known = known
         self._alternatives = Alternatives(RuleSet(ROWS), known)
         self._length = length
         self._done: dict[Node, Node] = {}
@@ -85,9 +108,18 @@ class Spoken:
 
     def _shortest(self, node: Node) -> Node:
         while node.op.pointwise and node.dtype != "bool":
-            others = [step.after for step in self._alternatives.of(node) if step.rule in _NAMES]
+            others = [
+                step.after
+                for step in self._alternatives.of(node)
+                if step.rule in _NAMES and (step.rule not in _CHOICES or self._defined((node, step.after)))
+            ]
             best = min(others, key=self._length, default=node)
             if self._length(best) >= self._length(node):
                 break
             node = best
         return node
+
+    def _defined(self, nodes: Iterable[Node]) -> bool:
+        """Tell whether what is chosen in nodes has a value everywhere."""
+        chosen = (n.args[1] for n in topological(nodes) if n.op is where)
+        return all(self._known.defined(n) == "yes" for n in chosen)

@@ -14,7 +14,7 @@ import symgrad as sg
         ("x, b : real; y = x*b/b", ("also defined at b = 0",)),
         ("x, b : positive; y = x*b/b", ()),
         ("x, b : real; s = b**2 + 1; y = x*s/s", ()),
-        ("x, b : real; s = b**2 - 1; y = x**2*s/s", ("also defined at b**2 - 1 = 0",)),
+        ("x, b : real; s = b**2 - 1; y = x**2*s/s", ("also defined at s = 0",)),
         ("x, l : real; e = exp(l); y = x*e/e", ()),
         # A factor of what is not zero is not zero.
         ("x, b : real; y = log(x**2 + 1)/(b*(x**2 + 1)**2)", ()),
@@ -33,7 +33,10 @@ def test_what_a_gradient_gains(text: str, notes: tuple[str, ...]) -> None:
 
 def test_arrays_say_what_it_means() -> None:
     program = sg.parse("A : real[n, n]; b, x : real[n]; k : int; y = sum(inv(A)@(A@x)) + x[k] - x[k]")
-    assert sg.grad(program["y"], program["x"]).domain_notes == ("also defined where A is singular",)
+    assert set(sg.grad(program["y"], program["x"]).domain_notes) == {
+        "also defined where k is out of range",
+        "also defined where A is singular",
+    }
 
 
 @pytest.mark.parametrize(
