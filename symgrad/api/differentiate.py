@@ -262,7 +262,7 @@ def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1) -> Derivatives:
         raise UsageError(
             "wrt names one input twice", cure="name each once: the orders are counted by symgrad"
         )
-    y = slope_of(expr)
+    of = slope_of(expr)
     made = {
         index: expr
         if not index
@@ -270,7 +270,7 @@ def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1) -> Derivatives:
             node,
             listings=expr.listings,
             origins=(expr.node,),
-            slope=Slope(y.y, (*y.by, *(by[i] for i in index))) if y else None,
+            slope=Slope(of.y, (*of.by, *(by[i] for i in index))) if of else None,
         )
         for index, node in all_partials(expr.node, by, order).items()
     }

@@ -129,6 +129,7 @@ class Domains:
             if exponent.denominator != 1 and known.nonnegative(base) != "yes":
                 yield _Condition("ge", canonical([base]).nodes[0])
             return
+        assert node.op.domain is not None
         condition = node.op.domain(*node.args)
         name = condition.op.name
         if name in ("ne", *_OPPOSITE, *_TURNED):

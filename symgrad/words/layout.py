@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.words.chain import Lines
+from symgrad.words.forms import Forms
 
 __all__ = ["Shown", "laid_out"]
 
@@ -77,7 +77,7 @@ def _needed(bodies: dict[Node, Node], tops: Sequence[Node] | dict[Node, Node]) -
     return [n for n in found if n not in tops]
 
 
-def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Any) -> None:
+def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> None:
     """Put lines where they are read, as long as the whole gets shorter, or a line that is read once stays short."""
     while True:
         needed = _needed(bodies, tops)

@@ -286,7 +286,7 @@ NETWORKS = [
         "u",
         "K.T@(softmax(z) - scatter_add(1, c, shape=(m,)))/T",
     ),
-    Row("skip-gram", "u, v : real[d]\nL = -log(sigmoid(u@v))", "u", "(sigmoid(u@v) - 1)*v"),
+    Row("skip-gram", "u, v : real[d]\nL = -log(sigmoid(u@v))", "u", "-(1 - sigmoid(u@v))*v"),
     Row("negative sample", "u, v : real[d]\nL = -log(sigmoid(-(u@v)))", "u", "sigmoid(u@v)*v"),
     Row(
         "log-loss with one-hot",
