@@ -18,7 +18,7 @@ from symgrad.frontend.terms import Argument, Items, Keyword, Nothing, Term, Text
 from symgrad.ir.graph import CONSTANTS, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS, Op
-from symgrad.ir.written import WRITTEN
+from symgrad.ir.written import WRITTEN, form_of
 
 __all__ = ["call"]
 
@@ -275,10 +275,10 @@ def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term 
 
     def read(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
         terms = [a for a in arguments if isinstance(a, Term)]
-        for how in WRITTEN[name]:
-            if len(how.parameters) == len(terms) == len(arguments):
-                return scope.build(how.build, terms, start, end)
-        return None
+        how = form_of(name, len(arguments))
+        return (
+            None if how is None or len(terms) != len(arguments) else scope.build(how.build, terms, start, end)
+        )
 
     return read
 

@@ -157,6 +157,8 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
         elif before is not None and value in (
             "*",
             "/",
+            "//",
+            "%",
             "@",
             "**",
             "<",

@@ -27,6 +27,7 @@ from symgrad.frontend.terms import (
 from symgrad.ir.graph import Node, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import Declaration
+from symgrad.ir.written import WRITTEN
 from symgrad.ops.build import matrix_transpose
 from symgrad.ops.products import matmul
 from symgrad.source import Source, Span
@@ -45,6 +46,7 @@ class Reader(Declarations):
         self._literals: dict[str, Node] = {}
         self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]
         self._neg, self._pow = OPS["neg"], OPS["pow"]
+        (self._remainder,), (self._quotient,) = WRITTEN["remainder"], WRITTEN["floor_divide"]
         self._pi = constant("pi")
 
     # ------------------------------------------------------------------------------------------------------- leaves
@@ -106,6 +108,12 @@ class Reader(Declarations):
                 node = number(Fraction(p, q))
                 return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 folds once
         return self.make(self._div, (a, b), a.start, b.end)
+
+    def remainder(self, a: Term, b: Term) -> Term:
+        return self.build(self._remainder.build, (a, b), a.start, b.end)
+
+    def floor_divide(self, a: Term, b: Term) -> Term:
+        return self.build(self._quotient.build, (a, b), a.start, b.end)
 
     def matrix_product(self, a: Term, b: Term) -> Term:
         """A sign or a number in front of a matrix product is one of the product: 2*A@x is 2*(A@x), as it is printed."""

@@ -24,7 +24,7 @@ from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain, is_name
-from symgrad.ir.written import WRITTEN
+from symgrad.ir.written import WRITTEN, form_of
 
 __all__ = ["from_sympy"]
 
@@ -148,10 +148,8 @@ def _read_written(name: str) -> Callable[[Any, list[Node]], Node]:
     """A function that is written in others, or has an op for another number of arguments."""
 
     def read(_e: Any, args: list[Node]) -> Node:
-        for how in WRITTEN[name]:
-            if len(how.parameters) == len(args):
-                return how.build(*args)
-        return OPS[name](*args)
+        how = form_of(name, len(args))
+        return OPS[name](*args) if how is None else how.build(*args)
 
     return read
 
