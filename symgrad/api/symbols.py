@@ -23,7 +23,7 @@ def symbols(names: str, domain: str | Domain = "real") -> Expr:
 
     Args:
         names: names separated by spaces or commas.
-        domain: ``real``, ``positive``, ``int``, ``bool``, or an interval such as ``real(0, 1)``.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``.
 
     Returns:
         An Expr, or a tuple of Exprs; to a type checker an Expr, which unpacks too. The same name and domain always
@@ -57,7 +57,8 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
         name: its name.
         shape: a tuple of sizes: whole numbers, or names. A named size is bound by the arrays of a call, and is one
             size wherever the name stands; a formula or kernel is the same for all its values.
-        domain: ``real``, ``positive``, ``int`` (positions, counts), ``bool``, or an interval such as ``real(0, 1)``.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
+            ``real(0, 1)``.
         symmetric: whether it is a matrix that is its own transpose; in programs ``S : real[n, n] symmetric``.
             Derivatives by it still count its entries as independent.
 

@@ -23,7 +23,7 @@ from symgrad.ir.cas.write import is_reciprocal
 from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain, is_name
+from symgrad.ir.types import BOOL, DOMAINS, INT, NONNEGATIVE, POSITIVE, REAL, Declaration, Domain, is_name
 from symgrad.ir.written import WRITTEN, form_of
 
 __all__ = ["from_sympy"]
@@ -78,7 +78,7 @@ def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration 
         elif e.is_integer:
             domain = INT
         else:
-            domain = POSITIVE if e.is_positive else REAL
+            domain = POSITIVE if e.is_positive else NONNEGATIVE if e.is_nonnegative else REAL
     return symbol(domain if isinstance(domain, Declaration) else Declaration(name, domain))
 
 
