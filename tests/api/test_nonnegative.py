@@ -30,7 +30,7 @@ def test_facts(formula: str, canonical: str) -> None:
     e = sg.parse(formula, symbols={n: P[n] for n in "xyr"}).last
     assert str(e.canonical()) == canonical
     given = {"x": np.array([0.0, 0.5]), "y": np.array([0.0, 2.0])}
-    values = {i.name: given[str(i.name)] for i in e.inputs}
+    values = {str(i.name): given[str(i.name)] for i in e.inputs}
     np.testing.assert_allclose(e(**values), e.canonical()(**values), rtol=1e-15)
 
 
