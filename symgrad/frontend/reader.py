@@ -8,7 +8,7 @@ from typing import final
 
 from symgrad.errors import DomainError
 from symgrad.frontend.calls import call
-from symgrad.frontend.declarations import Declarations
+from symgrad.frontend.functions import Function, Functions
 from symgrad.frontend.subscripts import subscript
 from symgrad.frontend.terms import (
     Argument,
@@ -38,11 +38,13 @@ _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": 
 
 
 @final
-class Reader(Declarations):
+class Reader(Functions):
     """The state of one reading: names, lines, and here the rules of expressions."""
 
     def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
         super().__init__(source, given, strict)
+        self.functions: dict[str, Function] = {}
+        self.local: dict[str, Term] = {}
         self._literals: dict[str, Node] = {}
         self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]
         self._neg, self._pow = OPS["neg"], OPS["pow"]
@@ -67,6 +69,9 @@ class Reader(Declarations):
 
     def name(self, token: Token) -> Term:
         spelled = str(token)
+        if spelled in self.local:
+            given = self.local[spelled]
+            return Term(given.node, *ends(token), given.literal)
         node = self.defined.get(spelled)
         if node is None:
             if spelled == "pi":
@@ -251,4 +256,6 @@ class Reader(Declarations):
         arguments = [a for a in rest[:-1] if isinstance(a, (Term, Items, Text, Nothing, Keyword))]
         if self.error is not None:
             return Term(number(1), ends(name)[0], ends(closing)[1])
-        return call(self, name, arguments, ends(closing)[1])
+        if str(name) in self.functions:
+            return self.expand(name, arguments, ends(closing)[1])
+        return self.defined_below(name) or call(self, name, arguments, ends(closing)[1])

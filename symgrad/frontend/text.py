@@ -6,6 +6,7 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
                   | Names ":" "size"                   -- n, m : size
                   | Names "~" Distribution Shape?      -- u ~ Uniform(0.9, 1.1)
                   | Name "=" Expression
+                  | Name "(" Names ")" "=" Expression  -- g(s, t) = s**2 + t
                   | Expression                         -- the last line alone: the result
                   | "#" comment
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symgrad.errors import ProgramSyntaxError, UsageError
+from symgrad.frontend.functions import without_functions
 from symgrad.frontend.lalr import MisplacedError, parse, tables
 from symgrad.frontend.lexer import Lexer
 from symgrad.frontend.messages import misplaced
@@ -102,13 +104,13 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
     lexer = Lexer(source, tables().terminals)
     try:
         with growing():
-            parse(lexer.tokens(), reader)
+            parse(without_functions(lexer, reader), reader)
     except MisplacedError as wrong:
         raise misplaced(lexer, wrong.token, wrong.expected) from None
     listing = reader.listing()
     if not listing.names and listing.result is None and not reader.sizes:
         raise ProgramSyntaxError(
-            "the text is empty",
+            "the text defines functions and nothing else" if reader.functions else "the text is empty",
             at=Location(source, Span(0, 0)),
             expected="declarations, assignments or an expression",
             cure="write a formula, such as x**2",
