@@ -147,7 +147,11 @@ class Functions(Declarations):
         elif called:
             if not (_known(spelled) or spelled in self.functions or spelled in self.defined):
                 self.unknown_function(token)
-        elif not keyword and spelled not in parameters | self.defined.keys() | self.sizes | {"pi"}:
+        elif (
+            not keyword
+            and not self.is_index(token)
+            and spelled not in parameters | self.defined.keys() | self.sizes | {"pi"}
+        ):
             self.unknown(token)
 
     def unknown_function(self, token: Token) -> Term:

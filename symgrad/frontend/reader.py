@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import final
 
 from symgrad.errors import DomainError
 from symgrad.frontend.calls import call
 from symgrad.frontend.functions import Function, Functions
+from symgrad.frontend.indices import index_name, index_symbol, over_indices
 from symgrad.frontend.subscripts import subscript
 from symgrad.frontend.terms import (
     Argument,
@@ -78,6 +80,8 @@ class Reader(Functions):
                 node = self._pi
             elif spelled in self.sizes:
                 node = size_node(spelled)
+            elif self.is_index(token):
+                node = index_symbol(spelled)
             elif self.strict:
                 return self.unknown(token)
             else:
@@ -256,6 +260,11 @@ class Reader(Functions):
         arguments = [a for a in rest[:-1] if isinstance(a, (Term, Items, Text, Nothing, Keyword))]
         if self.error is not None:
             return Term(number(1), ends(name)[0], ends(closing)[1])
+        body, *rest_of = arguments or [None]
+        over = [a.node for a in rest_of if isinstance(a, Term) and index_name(a.node) is not None]
+        if over and len(over) == len(rest_of) and isinstance(body, Term):
+            reduce = partial(over_indices, str(name), over)
+            return self.build(reduce, [body], ends(name)[0], ends(closing)[1])
         if str(name) in self.functions:
             return self.expand(name, arguments, ends(closing)[1])
         return self.defined_below(name) or call(self, name, arguments, ends(closing)[1])

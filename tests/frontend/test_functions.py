@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from typing import Any
 
 import pytest
 
@@ -128,6 +130,13 @@ def test_what_would_be_too_long_is_refused_soon() -> None:
         sg.parse(f"{chain}y = f79(x)")
 
 
+def _by_python(bodies: list[str], k: int, s: float, t: float, values: dict[str, float]) -> float:
+    names: dict[str, Any] = {"s": s, "t": t, **values, "sin": math.sin}
+    if k:
+        names[f"f{k - 1}"] = lambda a, b: _by_python(bodies, k - 1, a, b, values)
+    return float(eval(bodies[k], names))
+
+
 def test_random_programs_are_what_substitution_by_hand_gives() -> None:
     rng = random.Random(11)
     for _ in range(100):
@@ -141,12 +150,6 @@ def test_random_programs_are_what_substitution_by_hand_gives() -> None:
             lines.append(f"f{k}(s, t) = {body}")
         p = sg.parse("\n".join([*lines, "z = f3(x + 1, y)"]))
 
-        def by_python(s: float, t: float, k: int, x: float, y: float, bodies: list[str] = bodies) -> float:
-            names = {"s": s, "t": t, "x": x, "y": y, "sin": lambda v: float(sg.sin(v))}
-            if k:
-                names[f"f{k - 1}"] = lambda a, b: by_python(a, b, k - 1, x, y)
-            return float(eval(bodies[k], names))
-
         values = {"x": 0.5, "y": -1.25}
         found = p["z"](**{str(i.name): values[str(i.name)] for i in p["z"].inputs})
-        assert float(found) == pytest.approx(by_python(1.5, -1.25, 3, **values), rel=1e-12)
+        assert float(found) == pytest.approx(_by_python(bodies, 3, 1.5, -1.25, values), rel=1e-12)
