@@ -22,6 +22,7 @@ REDUCTIONS = ("sum", "mean", "prod", "max", "min")
 
 _PREFIX = "__index_"
 _TOKEN = re.compile(rf"#[^\n]*|'[^'\n]*'|\"[^\"\n]*\"|({NAME})|([(\[])|([)\]])|(,)")
+_WORD = re.compile(NAME)
 _PLAIN = re.compile(rf"[ \t\r\n]*({NAME})[ \t\r\n]*")
 
 
@@ -34,7 +35,7 @@ class Bound(NamedTuple):
 
 
 def bound_names(text: str) -> Iterator[Bound]:
-    """Find the calls of reductions whose arguments behind the first are names.
+    """Find the calls of reductions whose arguments behind the first are names, some of which the first one reads.
 
     Example:
         >>> list(bound_names("y = sum(A[i, j]*x[j], i, j) + sum(x, axis=0) + sum(x)"))
@@ -53,8 +54,10 @@ def bound_names(text: str) -> Iterator[Bound]:
             if reduces and len(starts) > 1:
                 ends = [start - 1 for start in starts[2:]] + [match.start()]
                 found = [_PLAIN.fullmatch(text, a, b) for a, b in zip(starts[1:], ends, strict=True)]
-                if all(found):
-                    yield Bound(starts[0] - 1, match.start(), tuple(f.group(1) for f in found if f))
+                first = set(_WORD.findall(text, starts[0], starts[1] - 1))
+                names = tuple(f.group(1) for f in found if f and f.group(1) in first)
+                if all(found) and names:
+                    yield Bound(starts[0] - 1, match.start(), names)
         before = name or ""
 
 
