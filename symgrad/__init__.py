@@ -116,7 +116,7 @@ _PUBLIC: dict[str, str] = {
     "floor_divide": "symgrad.api.functions",
     "fresnelc": "symgrad.api.functions",
     "fresnels": "symgrad.api.functions",
-    "from_sympy": "symgrad.api.symbols",
+    "from_sympy": "symgrad.api.from_sympy",
     "full": "symgrad.api.layout",
     "gamma": "symgrad.api.functions",
     "gammainc": "symgrad.api.functions",
@@ -267,6 +267,7 @@ if TYPE_CHECKING:
     from symgrad.api.differentiate import vjp as vjp
     from symgrad.api.explain import explain as explain
     from symgrad.api.expr import Expr as Expr
+    from symgrad.api.from_sympy import from_sympy as from_sympy
     from symgrad.api.functions import Chi as Chi
     from symgrad.api.functions import Ci as Ci
     from symgrad.api.functions import LambertW as LambertW
@@ -436,7 +437,6 @@ if TYPE_CHECKING:
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
     from symgrad.api.sizes import size as size
-    from symgrad.api.symbols import from_sympy as from_sympy
     from symgrad.api.symbols import symbols as symbols
     from symgrad.api.symbols import tensor as tensor
     from symgrad.api.verify import equal as equal

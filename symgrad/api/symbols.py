@@ -1,21 +1,15 @@
-"""Where expressions start: symbols by name, and SymPy."""
+"""Where expressions start: symbols by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import Any, cast
 
 from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import DOMAINS, Declaration, Domain, is_name
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from sympy import Basic
-
-__all__ = ["from_sympy", "symbols", "tensor"]
+__all__ = ["domain_named", "symbols", "tensor"]
 
 
 def symbols(names: str, domain: str | Domain = "real") -> Expr:
@@ -43,7 +37,7 @@ def symbols(names: str, domain: str | Domain = "real") -> Expr:
             f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
         )
     found = names.replace(",", " ").split()
-    known = _domain(domain)
+    known = domain_named(domain)
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
     made = tuple(handle(symbol(Declaration(_checked(name), known))) for name in found)
@@ -89,7 +83,7 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
                 cure="give the size a name of its own, or compute the array: "
                 f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
             )
-    return handle(symbol(Declaration(_checked(name), _domain(domain), sizes, symmetric=symmetric)))
+    return handle(symbol(Declaration(_checked(name), domain_named(domain), sizes, symmetric=symmetric)))
 
 
 def _checked(name: Any) -> str:
@@ -101,7 +95,12 @@ def _checked(name: Any) -> str:
     return name
 
 
-def _domain(domain: str | Domain) -> Domain:
+def domain_named(domain: str | Domain) -> Domain:
+    """Return a domain by its name in programs, or as it is.
+
+    Raises:
+        UsageError: if there is none of that name.
+    """
     if isinstance(domain, Domain):
         return domain
     if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -111,36 +110,3 @@ def _domain(domain: str | Domain) -> Domain:
     from symgrad.frontend.text import parse_program
 
     return parse_program(f"x : {domain}", "<domain>").symbols["x"].declaration.domain
-
-
-@overload
-def from_sympy(
-    expr: list[Any] | tuple[Any, ...], domains: Mapping[str, str | Domain] | None = None
-) -> list[Expr]: ...
-@overload
-def from_sympy(expr: Basic | float | Fraction, domains: Mapping[str, str | Domain] | None = None) -> Expr: ...
-def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> Any:
-    """Return a SymPy expression as an Expr (a list for a list).
-
-    Args:
-        expr: a SymPy expression, or a list of them.
-        domains: the domain of symbols by name; others follow the symbol's own assumptions, real by default.
-
-    Raises:
-        UnsupportedError: for a SymPy head that symgrad does not have.
-        DeclarationError: for a complex symbol.
-
-    Example:
-        >>> import sympy, symgrad as sg
-        >>> x = sympy.Symbol("x")
-        >>> print(sg.from_sympy(sympy.sin(x)**2))
-        sin(x)**2
-    """
-    from symgrad.ir.cas import from_sympy as convert
-
-    many = isinstance(expr, list | tuple)
-    table: dict[str, Domain] = {}
-    for name, domain in (domains or {}).items():
-        table[name] = _domain(domain)
-    nodes = convert(list(cast("list[Any]", expr)) if many else [expr], table)
-    return [handle(n) for n in nodes] if many else handle(nodes[0])
