@@ -276,6 +276,30 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
         """The equations of all partials together, arguments first, shared ones once."""
         return equations_of(list(self._partials.values()))
 
+    def latex(self) -> str:
+        r"""Return all of them as LaTeX: an ``aligned`` environment with a line for each.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("a, b : real\nf = a**2*b")
+            >>> print(sg.derivatives(p["f"], ["a", "b"]).latex())
+            \begin{aligned}
+            f &= a^{2} b \\
+            \frac{\partial f}{\partial a} &= 2 a b \\
+            \frac{\partial f}{\partial b} &= a^{2}
+            \end{aligned}
+        """
+        from symgrad.render.latex_text import leibniz
+
+        value = self[()]
+        top = value.name if value.name and value.node.args else None
+        rows = [
+            (leibniz(top, [(w.name, w.latex()) for w in by]) if by or top else None, e.latex())
+            for by, e in self.items()
+        ]
+        lines = [right if left is None else f"{left} &= {right}" for left, right in rows]
+        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
     def moved(self, wrt: Sequence[Expr], change: Callable[[Expr], Expr]) -> Derivatives:
         """Return them changed one by one, by other names for what one differentiates by (internal)."""
         return Derivatives(wrt, {index: change(e) for index, e in self._partials.items()})

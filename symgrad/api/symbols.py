@@ -7,7 +7,7 @@ from typing import Any, cast
 from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
-from symgrad.ir.types import DOMAINS, Declaration, Domain, is_name
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape, is_name
 
 __all__ = ["domain_named", "symbols", "tensor"]
 
@@ -17,7 +17,8 @@ def symbols(names: str, domain: str | Domain = "real") -> Expr:
 
     Args:
         names: names separated by spaces or commas.
-        domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``;
+            of random inputs the distribution, ``Normal(0, 1)``.
 
     Returns:
         An Expr, or a tuple of Exprs; to a type checker an Expr, which unpacks too. The same name and domain always
@@ -37,10 +38,10 @@ def symbols(names: str, domain: str | Domain = "real") -> Expr:
             f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
         )
     found = names.replace(",", " ").split()
-    known = domain_named(domain)
+    known = _values(domain)
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
-    made = tuple(handle(symbol(Declaration(_checked(name), known))) for name in found)
+    made = tuple(handle(symbol(_declaration(_checked(name), known))) for name in found)
     return made[0] if len(made) == 1 else cast("Expr", made)
 
 
@@ -52,7 +53,7 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
         shape: a tuple of sizes: whole numbers, or names. A named size is bound by the arrays of a call, and is one
             size wherever the name stands; a formula or kernel is the same for all its values.
         domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
-            ``real(0, 1)``.
+            ``real(0, 1)``; of an array of random inputs, each drawn on its own, the distribution, ``Normal(0, 1)``.
         symmetric: whether it is a matrix that is its own transpose; in programs ``S : real[n, n] symmetric``.
             Derivatives by it still count its entries as independent.
 
@@ -71,6 +72,9 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
         >>> ids = sg.tensor("ids", ("n",), "int")
         >>> X[ids].dtype, ids.dtype
         ('real', 'int')
+        >>> u, x = sg.tensor("u", ("n",), "Uniform(0.9, 1.1)"), sg.tensor("x", ("n",))
+        >>> print(sg.explain(sg.sum(u*x**2), x).noise["u"].enters)
+        True
     """
     from symgrad.api.sizes import shape_of
 
@@ -83,7 +87,7 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
                 cure="give the size a name of its own, or compute the array: "
                 f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
             )
-    return handle(symbol(Declaration(_checked(name), domain_named(domain), sizes, symmetric=symmetric)))
+    return handle(symbol(_declaration(_checked(name), _values(domain), sizes, symmetric=symmetric)))
 
 
 def _checked(name: Any) -> str:
@@ -93,6 +97,25 @@ def _checked(name: Any) -> str:
             expected="a letter, then letters, digits and _; no word of Python, and not pi",
         )
     return name
+
+
+def _values(domain: str | Domain) -> Domain | Distribution:
+    """Return the values that a text says: a domain, or what a random input is drawn from."""
+    if not isinstance(domain, str) or domain.partition("(")[0].strip() not in DISTRIBUTIONS:
+        return domain_named(domain)
+    from symgrad.frontend.text import parse_program
+
+    drawn = parse_program(f"x ~ {domain}", "<domain>").symbols["x"].declaration.distribution
+    assert drawn is not None
+    return drawn
+
+
+def _declaration(
+    name: str, values: Domain | Distribution, shape: Shape = (), *, symmetric: bool = False
+) -> Declaration:
+    if isinstance(values, Distribution):
+        return Declaration(name, shape=shape, distribution=values, symmetric=symmetric)
+    return Declaration(name, values, shape, symmetric=symmetric)
 
 
 def domain_named(domain: str | Domain) -> Domain:

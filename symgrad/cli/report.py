@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 import symgrad
 from symgrad.api.explain import Derivation
+from symgrad.render.latex_text import leibniz
 
 __all__ = ["arrays_report", "derive_report", "explain_report", "partials", "run_report"]
 
@@ -68,7 +68,7 @@ def derive_report(
     lines: list[str] = []
     for key, g in found.items():
         if form == "latex":
-            lines.append(f"{_leibniz(y, key)} = {g.latex()}")
+            lines.append(f"{leibniz(y.name, [(w.name, w.latex()) for w in key])} = {g.latex()}")
             continue
         power = f"{len(key)}" if len(key) > 1 else ""
         left = f"d{power}{name}/" + " ".join(f"d{_short(w)}" for w in key)
@@ -82,17 +82,6 @@ def derive_report(
 
 def _short(w: symgrad.Expr) -> str:
     return w.name or f"({w})"
-
-
-def _leibniz(y: symgrad.Expr, key: Sequence[symgrad.Expr]) -> str:
-    def name(e: symgrad.Expr) -> str:
-        return symgrad.symbols(e.name).latex() if e.name else rf"\left({e.latex()}\right)"
-
-    power = f"^{{{len(key)}}}" if len(key) > 1 else ""
-    top = name(y) if y.name else ""
-    times = Counter(key)
-    by = r" \, ".join(rf"\partial {name(w)}" + (f"^{{{n}}}" if n > 1 else "") for w, n in times.items())
-    return rf"\frac{{\partial{power} {top}}}{{{by}}}"
 
 
 def explain_report(derivation: Derivation, form: str) -> str:

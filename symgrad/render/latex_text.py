@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from symgrad.ir.graph import Node
@@ -27,6 +29,7 @@ __all__ = [
     "latex_number",
     "latex_shape",
     "latex_size",
+    "leibniz",
     "within",
 ]
 
@@ -126,3 +129,23 @@ class Texts(dict[Node, Written]):
     def __init__(self) -> None:
         super().__init__()
         self.opaque: set[Node] = set()
+
+
+def leibniz(top: str | None, by: Sequence[tuple[str | None, str]]) -> str:
+    r"""Return a partial derivative in Leibniz's notation; the value itself if it is by nothing.
+
+    Args:
+        top: the name of what is differentiated, if it has one.
+        by: the name and the LaTeX of each thing that it is differentiated by.
+
+    Example:
+        >>> print(leibniz("f", [("a", "a"), ("a", "a"), (None, "x_{3}")]))
+        \frac{\partial^{3} f}{\partial a^{2} \, \partial \left(x_{3}\right)}
+    """
+    above = latex_name(top) if top else ""
+    if not by:
+        return above
+    names = Counter(latex_name(name) if name else rf"\left({text}\right)" for name, text in by)
+    below = r" \, ".join(rf"\partial {name}" + (f"^{{{n}}}" if n > 1 else "") for name, n in names.items())
+    power = f"^{{{len(by)}}}" if len(by) > 1 else ""
+    return rf"\frac{{\partial{power} {above}}}{{{below}}}"

@@ -77,7 +77,7 @@ def test_common_subexpressions(formulas: list[Any]) -> None:
 
 def test_names_of_replacements_are_intermediate_values() -> None:
     (e,) = sg.from_sympy(S.cse(S.exp(X**2) + X**2))
-    assert str(sg.grad(e, "x0").canonical()) == "1 + exp(x**2)"
+    assert float(sg.grad(e, "x0")(x=0.7)) == pytest.approx(1 + np.exp(0.49), rel=1e-14)
     slope = float((S.exp(X**2) + X**2).diff(X).subs(X, 0.7))
     assert float(sg.grad(e, "x")(x=0.7)) == pytest.approx(slope, rel=1e-14)
 
