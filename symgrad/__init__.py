@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, str] = {
     "Chi": "symgrad.api.functions",
     "Ci": "symgrad.api.functions",
-    "Derivatives": "symgrad.api.differentiate",
+    "Derivatives": "symgrad.api.partials",
     "Expr": "symgrad.api.expr",
     "Kernel": "symgrad.kernel.kernel",
     "LambertW": "symgrad.api.functions",
@@ -257,7 +257,6 @@ if TYPE_CHECKING:
     from symgrad.api.arrays import tensordot as tensordot
     from symgrad.api.arrays import var as var
     from symgrad.api.compile import compile as compile
-    from symgrad.api.differentiate import Derivatives as Derivatives
     from symgrad.api.differentiate import derivatives as derivatives
     from symgrad.api.differentiate import grad as grad
     from symgrad.api.differentiate import gradients as gradients
@@ -434,6 +433,7 @@ if TYPE_CHECKING:
     from symgrad.api.matrices import trace as trace
     from symgrad.api.minimize import Minimum as Minimum
     from symgrad.api.minimize import minimize as minimize
+    from symgrad.api.partials import Derivatives as Derivatives
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
     from symgrad.api.sizes import size as size

@@ -19,7 +19,7 @@ from symgrad.errors import (
     UsageError,
 )
 from symgrad.ir.cas.functions import S, Static, class_of, head_of, sympy
-from symgrad.ir.cas.undefined import arguments_of, check_arguments, is_undefined, name_of
+from symgrad.ir.cas.undefined import arguments_of, check_arguments, clash, is_undefined, name_of
 from symgrad.ir.cas.write import is_reciprocal
 from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
 from symgrad.ir.op import OPS
@@ -331,11 +331,7 @@ class _Reader:
         name = name_of(e)
         other = self.functions.setdefault(name, e)
         if other != e or name in self.symbols:
-            other = other if other != e else self.symbols[name]
-            raise RedefinitionError(
-                f"{other} and {e} would both be inputs named {name}",
-                cure=f"put Symbol('{name}2') in the place of one: expr.subs({e}, Symbol('{name}2'))",
-            )
+            raise clash(e, other if other != e else self.symbols[name])
         if not all(a.is_real is not False for a in arguments_of(e)) or e.is_real is False:
             raise DeclarationError(f"{e} is not real", expected="real functions of real symbols")
         return _declared(sympy.Symbol(name), False, self.domains)

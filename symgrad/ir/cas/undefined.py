@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.errors import UnsupportedError
+from symgrad.errors import RedefinitionError, UnsupportedError
 from symgrad.ir.cas.functions import sympy
 
-__all__ = ["arguments_of", "check_arguments", "is_undefined", "name_of"]
+__all__ = ["arguments_of", "check_arguments", "clash", "is_undefined", "name_of"]
 
 _AppliedUndef: Any = sympy.core.function.AppliedUndef
 
@@ -58,6 +58,15 @@ def name_of(e: Any) -> str:
 def arguments_of(e: Any) -> tuple[Any, ...]:
     """Return the symbols that it is a function of."""
     return tuple((e.args[0] if isinstance(e, sympy.Derivative) else e).args)
+
+
+def clash(e: Any, other: Any) -> RedefinitionError:
+    """Return the error for two things that would have one name."""
+    name = name_of(e)
+    return RedefinitionError(
+        f"{other} and {e} would both be inputs named {name}",
+        cure=f"put Symbol('{name}2') in the place of one: expr.subs({e}, Symbol('{name}2'))",
+    )
 
 
 def check_arguments(functions: dict[str, Any], symbols: dict[str, Any]) -> None:
