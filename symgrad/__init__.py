@@ -44,6 +44,13 @@ _PUBLIC: dict[str, str] = {
     "airybi": "symgrad.api.functions",
     "airybiprime": "symgrad.api.functions",
     "arange": "symgrad.api.layout",
+    "arccos": "symgrad.api.functions",
+    "arccosh": "symgrad.api.functions",
+    "arcsin": "symgrad.api.functions",
+    "arcsinh": "symgrad.api.functions",
+    "arctan": "symgrad.api.functions",
+    "arctan2": "symgrad.api.functions",
+    "arctanh": "symgrad.api.functions",
     "argmax": "symgrad.api.arrays",
     "argmin": "symgrad.api.arrays",
     "asec": "symgrad.api.functions",
@@ -83,6 +90,7 @@ _PUBLIC: dict[str, str] = {
     "ellipeinc": "symgrad.api.functions",
     "ellipk": "symgrad.api.functions",
     "ellipkinc": "symgrad.api.functions",
+    "elu": "symgrad.api.functions",
     "equal": "symgrad.api.verify",
     "erf": "symgrad.api.functions",
     "erfc": "symgrad.api.functions",
@@ -96,6 +104,7 @@ _PUBLIC: dict[str, str] = {
     "expand_dims": "symgrad.api.layout",
     "expi": "symgrad.api.functions",
     "expint": "symgrad.api.functions",
+    "expit": "symgrad.api.functions",
     "explain": "symgrad.api.explain",
     "expm": "symgrad.api.matrices",
     "expm1": "symgrad.api.functions",
@@ -104,16 +113,21 @@ _PUBLIC: dict[str, str] = {
     "factorial": "symgrad.api.functions",
     "flip": "symgrad.api.layout",
     "floor": "symgrad.api.functions",
+    "floor_divide": "symgrad.api.functions",
     "fresnelc": "symgrad.api.functions",
     "fresnels": "symgrad.api.functions",
-    "from_sympy": "symgrad.api.symbols",
+    "from_sympy": "symgrad.api.from_sympy",
     "full": "symgrad.api.layout",
     "gamma": "symgrad.api.functions",
     "gammainc": "symgrad.api.functions",
     "gammaincc": "symgrad.api.functions",
+    "gelu": "symgrad.api.functions",
+    "gelu_tanh": "symgrad.api.functions",
     "grad": "symgrad.api.differentiate",
     "gradients": "symgrad.api.differentiate",
+    "heaviside": "symgrad.api.functions",
     "hessian": "symgrad.api.jacobians",
+    "huber": "symgrad.api.functions",
     "hvp": "symgrad.api.jacobians",
     "hypot": "symgrad.api.functions",
     "inner": "symgrad.api.arrays",
@@ -125,19 +139,23 @@ _PUBLIC: dict[str, str] = {
     "jvp": "symgrad.api.differentiate",
     "kron": "symgrad.api.matrices",
     "kv": "symgrad.api.functions",
+    "leaky_relu": "symgrad.api.functions",
     "lgamma": "symgrad.api.functions",
     "li": "symgrad.api.functions",
+    "ln": "symgrad.api.functions",
     "log": "symgrad.api.functions",
     "log10": "symgrad.api.functions",
     "log1p": "symgrad.api.functions",
     "log2": "symgrad.api.functions",
     "log_ndtr": "symgrad.api.functions",
     "log_softmax": "symgrad.api.arrays",
+    "logaddexp": "symgrad.api.functions",
     "logdet": "symgrad.api.matrices",
     "logical_and": "symgrad.api.functions",
     "logical_not": "symgrad.api.functions",
     "logical_or": "symgrad.api.functions",
     "logical_xor": "symgrad.api.functions",
+    "logit": "symgrad.api.functions",
     "logsumexp": "symgrad.api.arrays",
     "lowergamma": "symgrad.api.functions",
     "matmul": "symgrad.api.arrays",
@@ -148,6 +166,8 @@ _PUBLIC: dict[str, str] = {
     "min": "symgrad.api.arrays",
     "minimize": "symgrad.api.minimize",
     "minimum": "symgrad.api.functions",
+    "mish": "symgrad.api.functions",
+    "mod": "symgrad.api.functions",
     "moveaxis": "symgrad.api.layout",
     "ndtr": "symgrad.api.functions",
     "ndtri": "symgrad.api.functions",
@@ -160,6 +180,7 @@ _PUBLIC: dict[str, str] = {
     "polygamma": "symgrad.api.functions",
     "polylog": "symgrad.api.functions",
     "prod": "symgrad.api.arrays",
+    "reciprocal": "symgrad.api.functions",
     "relu": "symgrad.api.functions",
     "reshape": "symgrad.api.layout",
     "round": "symgrad.api.functions",
@@ -168,6 +189,7 @@ _PUBLIC: dict[str, str] = {
     "sech": "symgrad.api.functions",
     "sigmoid": "symgrad.api.functions",
     "sign": "symgrad.api.functions",
+    "silu": "symgrad.api.functions",
     "simplify": "symgrad.api.simplify",
     "sin": "symgrad.api.functions",
     "sinh": "symgrad.api.functions",
@@ -179,12 +201,14 @@ _PUBLIC: dict[str, str] = {
     "solve": "symgrad.api.matrices",
     "spence": "symgrad.api.functions",
     "sqrt": "symgrad.api.functions",
+    "square": "symgrad.api.functions",
     "squeeze": "symgrad.api.layout",
     "stack": "symgrad.api.layout",
     "std": "symgrad.api.arrays",
     "stop_gradient": "symgrad.api.differentiate",
     "sum": "symgrad.api.arrays",
     "swapaxes": "symgrad.api.layout",
+    "swish": "symgrad.api.functions",
     "symbols": "symgrad.api.symbols",
     "take": "symgrad.api.layout",
     "take_along_axis": "symgrad.api.layout",
@@ -200,6 +224,8 @@ _PUBLIC: dict[str, str] = {
     "verify": "symgrad.api.verify",
     "vjp": "symgrad.api.differentiate",
     "where": "symgrad.api.functions",
+    "xlog1py": "symgrad.api.functions",
+    "xlogy": "symgrad.api.functions",
     "yv": "symgrad.api.functions",
     "zeros": "symgrad.api.layout",
     "zeta": "symgrad.api.functions",
@@ -242,6 +268,7 @@ if TYPE_CHECKING:
     from symgrad.api.differentiate import vjp as vjp
     from symgrad.api.explain import explain as explain
     from symgrad.api.expr import Expr as Expr
+    from symgrad.api.from_sympy import from_sympy as from_sympy
     from symgrad.api.functions import Chi as Chi
     from symgrad.api.functions import Ci as Ci
     from symgrad.api.functions import LambertW as LambertW
@@ -259,6 +286,13 @@ if TYPE_CHECKING:
     from symgrad.api.functions import airyaiprime as airyaiprime
     from symgrad.api.functions import airybi as airybi
     from symgrad.api.functions import airybiprime as airybiprime
+    from symgrad.api.functions import arccos as arccos
+    from symgrad.api.functions import arccosh as arccosh
+    from symgrad.api.functions import arcsin as arcsin
+    from symgrad.api.functions import arcsinh as arcsinh
+    from symgrad.api.functions import arctan as arctan
+    from symgrad.api.functions import arctan2 as arctan2
+    from symgrad.api.functions import arctanh as arctanh
     from symgrad.api.functions import asec as asec
     from symgrad.api.functions import asech as asech
     from symgrad.api.functions import asin as asin
@@ -284,6 +318,7 @@ if TYPE_CHECKING:
     from symgrad.api.functions import ellipeinc as ellipeinc
     from symgrad.api.functions import ellipk as ellipk
     from symgrad.api.functions import ellipkinc as ellipkinc
+    from symgrad.api.functions import elu as elu
     from symgrad.api.functions import erf as erf
     from symgrad.api.functions import erfc as erfc
     from symgrad.api.functions import erfcinv as erfcinv
@@ -295,53 +330,71 @@ if TYPE_CHECKING:
     from symgrad.api.functions import exp2 as exp2
     from symgrad.api.functions import expi as expi
     from symgrad.api.functions import expint as expint
+    from symgrad.api.functions import expit as expit
     from symgrad.api.functions import expm1 as expm1
     from symgrad.api.functions import factorial as factorial
     from symgrad.api.functions import floor as floor
+    from symgrad.api.functions import floor_divide as floor_divide
     from symgrad.api.functions import fresnelc as fresnelc
     from symgrad.api.functions import fresnels as fresnels
     from symgrad.api.functions import gamma as gamma
     from symgrad.api.functions import gammainc as gammainc
     from symgrad.api.functions import gammaincc as gammaincc
+    from symgrad.api.functions import gelu as gelu
+    from symgrad.api.functions import gelu_tanh as gelu_tanh
+    from symgrad.api.functions import heaviside as heaviside
+    from symgrad.api.functions import huber as huber
     from symgrad.api.functions import hypot as hypot
     from symgrad.api.functions import iv as iv
     from symgrad.api.functions import ive as ive
     from symgrad.api.functions import jv as jv
     from symgrad.api.functions import kv as kv
+    from symgrad.api.functions import leaky_relu as leaky_relu
     from symgrad.api.functions import lgamma as lgamma
     from symgrad.api.functions import li as li
+    from symgrad.api.functions import ln as ln
     from symgrad.api.functions import log as log
     from symgrad.api.functions import log1p as log1p
     from symgrad.api.functions import log2 as log2
     from symgrad.api.functions import log10 as log10
     from symgrad.api.functions import log_ndtr as log_ndtr
+    from symgrad.api.functions import logaddexp as logaddexp
     from symgrad.api.functions import logical_and as logical_and
     from symgrad.api.functions import logical_not as logical_not
     from symgrad.api.functions import logical_or as logical_or
     from symgrad.api.functions import logical_xor as logical_xor
+    from symgrad.api.functions import logit as logit
     from symgrad.api.functions import lowergamma as lowergamma
     from symgrad.api.functions import maximum as maximum
     from symgrad.api.functions import minimum as minimum
+    from symgrad.api.functions import mish as mish
+    from symgrad.api.functions import mod as mod
     from symgrad.api.functions import ndtr as ndtr
     from symgrad.api.functions import ndtri as ndtri
     from symgrad.api.functions import pi as pi
     from symgrad.api.functions import polygamma as polygamma
     from symgrad.api.functions import polylog as polylog
+    from symgrad.api.functions import reciprocal as reciprocal
     from symgrad.api.functions import relu as relu
     from symgrad.api.functions import round as round
     from symgrad.api.functions import sec as sec
     from symgrad.api.functions import sech as sech
     from symgrad.api.functions import sigmoid as sigmoid
     from symgrad.api.functions import sign as sign
+    from symgrad.api.functions import silu as silu
     from symgrad.api.functions import sin as sin
     from symgrad.api.functions import sinh as sinh
     from symgrad.api.functions import softplus as softplus
     from symgrad.api.functions import spence as spence
     from symgrad.api.functions import sqrt as sqrt
+    from symgrad.api.functions import square as square
+    from symgrad.api.functions import swish as swish
     from symgrad.api.functions import tan as tan
     from symgrad.api.functions import tanh as tanh
     from symgrad.api.functions import uppergamma as uppergamma
     from symgrad.api.functions import where as where
+    from symgrad.api.functions import xlog1py as xlog1py
+    from symgrad.api.functions import xlogy as xlogy
     from symgrad.api.functions import yv as yv
     from symgrad.api.functions import zeta as zeta
     from symgrad.api.jacobians import batch_jacobian as batch_jacobian
@@ -386,7 +439,6 @@ if TYPE_CHECKING:
     from symgrad.api.program import parse as parse
     from symgrad.api.simplify import simplify as simplify
     from symgrad.api.sizes import size as size
-    from symgrad.api.symbols import from_sympy as from_sympy
     from symgrad.api.symbols import symbols as symbols
     from symgrad.api.symbols import tensor as tensor
     from symgrad.api.verify import equal as equal

@@ -16,10 +16,12 @@ from symgrad.ir.exact import DIGITS
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.sizes import Extent
 from symgrad.ops.build import stack
+from symgrad.ops.layout import full
 
-__all__ = ["expressions_in", "foreign", "left_to_its_class", "node_of"]
+__all__ = ["expressions_in", "foreign", "left_to_its_class", "node_of", "seed_of"]
 
 _AXES = 32  # of an array that is spelled by lists
+_ENTRIES = 4_096  # of an array that becomes part of a formula, entry by entry
 
 
 def node_of(value: Any) -> Node:
@@ -35,6 +37,31 @@ def node_of(value: Any) -> Node:
     if isinstance(value, list | tuple):
         return _spelled(cast("list[Any]", value), 1)
     raise _refusal(value)
+
+
+def seed_of(value: Any) -> Node:
+    """Return the node of a cotangent or tangent: what `node_of` takes, or a NumPy array of numbers.
+
+    Raises:
+        UsageError: for anything else, and for an array of more entries than a formula is to spell out.
+        ShapeError: for a list of arrays of different shapes.
+    """
+    array = cast("np.ndarray[Any, Any]", value)
+    if not isinstance(value, np.ndarray) or not array.ndim or array.dtype == object:
+        return node_of(value)
+    if array.size and (array == array.flat[0]).all():
+        return full(node_of(array.flat[0]), array.shape)
+    if array.size > _ENTRIES or not array.size:
+        raise UsageError(
+            f"an array of {array.size:,} entries as part of a formula",
+            expected=f"1 to {_ENTRIES:,} entries",
+            cure="declare an input of its shape, and pass the array when you call the result",
+        )
+    return node_of(_nested(array))
+
+
+def _nested(array: Any) -> Any:
+    return [_nested(part) for part in array] if isinstance(array, np.ndarray) else array
 
 
 def foreign(value: Any) -> bool:

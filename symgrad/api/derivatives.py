@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from symgrad.api.equations import Equation, equations_of
@@ -88,6 +88,10 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
         shown = self._shown()
         titles = [leibniz_of(self._partials[()], by) for by, _ in shown]
         return latex_together([e for _, e in shown], titles, expand=expand)
+
+    def moved(self, wrt: Sequence[Expr], change: Callable[[Expr], Expr]) -> Derivatives:
+        """Return them changed one by one, by other names for what one differentiates by (internal)."""
+        return Derivatives(wrt, {index: change(e) for index, e in self._partials.items()})
 
     def _shown(self) -> list[tuple[list[Expr], Expr]]:
         """Return the derivatives with what they are by; where there is none, the value."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, overload
 
+from symgrad.api.convert import seed_of
 from symgrad.api.derivatives import Derivatives
-from symgrad.api.expr import Expr, ExprLike, Operand, Operands, as_expr, node_of
+from symgrad.api.entries import by_entries
+from symgrad.api.expr import Expr, ExprLike, Operand, Operands, as_expr
 from symgrad.api.inputs import listings_of
 from symgrad.api.targets import (
     Wrt,
@@ -27,20 +29,22 @@ from symgrad.errors import NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ops.layout import full, text
 
-__all__ = ["Derivatives", "derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = ["derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
 
 @overload
 def grad(y: ExprLike, wrt: Wrt) -> Expr: ...
 @overload
 def grad(y: ExprLike, wrt: Wrts) -> list[Expr]: ...
+@by_entries
 def grad(y: ExprLike, wrt: Wrt | Wrts) -> Any:
     """Return the gradient of a scalar expression.
 
     Args:
         y: a scalar.
         wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them.
-            Each result is the total derivative.
+            Each result is the total derivative. ``x[3]`` or ``x[1:4]`` of an input, if the program has no name for it,
+            stands for these entries of x wherever x is read.
 
     Returns:
         An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero,
@@ -58,6 +62,9 @@ def grad(y: ExprLike, wrt: Wrt | Wrts) -> Any:
         u*cos(x)
         >>> sg.grad(sg.stop_gradient(x)*u, x).nothing
         'stopped'
+        >>> w = sg.tensor("w", (5,))
+        >>> print(sg.grad(sg.sum(w**2), w[3]))
+        2*w[3]
     """
     expr = differentiable(y)
     if expr.shape:
@@ -68,6 +75,7 @@ def grad(y: ExprLike, wrt: Wrt | Wrts) -> Any:
     return _gradients([expr], wrt, [as_node(1)], ())
 
 
+@by_entries
 def gradients(
     ys: ExprLike | Operands,
     xs: Wrt | Wrts,
@@ -83,7 +91,7 @@ def gradients(
     Args:
         ys: one or more expressions; what they hold is summed.
         xs: inputs or intermediate expressions.
-        grad_ys: a cotangent for each of ys (an Expr or number; None for one).
+        grad_ys: a cotangent for each of ys (an Expr, array or number; None for one).
         stop_gradients: expressions to hold constant in every derivative. They receive their own gradient,
             nothing flows beyond.
 
@@ -109,7 +117,7 @@ def gradients(
         seeds = [as_node(1)] * len(outputs)
     else:
         given = one_each(grad_ys, not isinstance(ys, list | tuple), len(outputs), "grad_ys", "ys")
-        seeds = [as_node(1) if g is None else node_of(g) for g in given]
+        seeds = [as_node(1) if g is None else seed_of(g) for g in given]
     stopped = targets(outputs, [] if stop_gradients is None else stop_gradients)
     return _gradients(outputs, list(many(xs)), seeds, stopped)
 
@@ -139,13 +147,14 @@ def value_and_grad(y: ExprLike, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
 def vjp(y: ExprLike | Operands, xs: Wrt, cotangent: Any = None, *, seed: Any = None) -> Expr: ...
 @overload
 def vjp(y: ExprLike | Operands, xs: Wrts, cotangent: Any = None, *, seed: Any = None) -> list[Expr]: ...
+@by_entries
 def vjp(y: ExprLike | Operands, xs: Wrt | Wrts, cotangent: Any = None, *, seed: Any = None) -> Any:
     """Return a cotangent pulled back: the vector-Jacobian product.
 
     Args:
         y: an expression, or a list of them.
         xs: inputs or intermediate expressions; one or a list.
-        cotangent: an Expr of the shape of y, or a number for all its entries; one for each of y.
+        cotangent: an Expr or array of the shape of y, or a number for all its entries; one for each of y.
         seed: another name for it.
 
     Returns:
@@ -160,6 +169,10 @@ def vjp(y: ExprLike | Operands, xs: Wrt | Wrts, cotangent: Any = None, *, seed: 
         >>> x, v = sg.symbols("x v")
         >>> print(sg.vjp(x**3, x, v))
         3*v*x**2
+        >>> import numpy as np
+        >>> w = sg.tensor("w", (2,))
+        >>> sg.vjp(w**2, w, np.array([1.0, 0.5]))(w=[3.0, 4.0])
+        array([6., 4.])
     """
     if (cotangent is None) == (seed is None):
         raise UsageError(
@@ -173,14 +186,15 @@ def vjp(y: ExprLike | Operands, xs: Wrt | Wrts, cotangent: Any = None, *, seed: 
 def jvp(y: ExprLike, xs: Wrt | Wrts, tangents: Any) -> Expr: ...
 @overload
 def jvp(y: Operands, xs: Wrt | Wrts, tangents: Any) -> list[Expr]: ...
+@by_entries
 def jvp(y: ExprLike | Operands, xs: Wrt | Wrts, tangents: Any) -> Any:
     """Return tangents pushed forward: the Jacobian-vector product.
 
     Args:
         y: an expression, or a list of them.
         xs: the inputs or intermediate expressions that move; these count as symbols.
-        tangents: an Expr of its shape, or a number for all entries, for each of xs. That of an int is not read: an
-            int has no tangent.
+        tangents: an Expr or array of its shape, or a number for all entries, for each of xs. That of an int is not
+            read: an int has no tangent.
 
     Returns:
         The tangent of y, of its shape (a list for a list).
@@ -199,7 +213,7 @@ def jvp(y: ExprLike | Operands, xs: Wrt | Wrts, tangents: Any) -> Any:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
     moving = targets(outputs, xs)
     given = one_each(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
-    directions = {t: node_of(v) for t, v in zip(moving, given, strict=True)}
+    directions = {t: seed_of(v) for t, v in zip(moving, given, strict=True)}
     for target, direction in directions.items():
         if target.shape != direction.shape and not direction.is_number():
             raise ShapeError(
@@ -226,6 +240,7 @@ def jvp(y: ExprLike | Operands, xs: Wrt | Wrts, tangents: Any) -> Any:
     return made if isinstance(y, list | tuple) else made[0]
 
 
+@by_entries
 def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1) -> Derivatives:
     """Return all distinct partial derivatives up to an order, in one shared graph.
 

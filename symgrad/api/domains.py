@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,8 +13,11 @@ from symgrad.ir.listing import one_of
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import NONNEGATIVE, REAL
+from symgrad.ops.rounding import abs as size_of
+from symgrad.verify.verdict import Verdict
 
-__all__ = ["checked_domain", "within"]
+__all__ = ["checked_domain", "decided", "within"]
 
 _COMPLEX = "complex"
 _EXPECTED = 'a domain such as "positive", "real(0, 1)" or "complex", or a mapping such as {"x": "positive"}'
@@ -75,6 +78,45 @@ def within(
     }
     complexes = [name for name, text in texts.items() if text == _COMPLEX]
     return (substitute(nodes, declared) if declared else nodes), complexes if is_complex else None
+
+
+def decided(
+    nodes: Sequence[Node],
+    decide: Callable[[Sequence[Node], float], Verdict],
+    seconds: float,
+    by: Node | None = None,
+) -> Verdict:
+    """Decide a claim about values that may be 0, though proofs are of open intervals.
+
+    ``abs(x)`` of a real ``x`` takes just these values: that claim comes first, and is as good. Where it is neither
+    proved nor refuted, the claim about positive values is, with 0 among what is not claimed.
+
+    Args:
+        nodes: the parts of the claim.
+        decide: decides a claim of such parts, in so many seconds.
+        seconds: how long it may take.
+        by: the symbol that is differentiated by; derivatives at the end of an interval are not claimed.
+    """
+    found = [s for s in symbols_of(nodes) if s.declaration.domain == NONNEGATIVE and s is not by]
+    if not found:
+        return decide(nodes, seconds)
+    real = {s: size_of(symbol(replace(s.declaration, domain=REAL))) for s in found}
+    verdict = decide(substitute(nodes, real), seconds / 2)
+    names = {s.name for s in found}
+    if verdict.status == "refuted" and verdict.witness is not None:
+        point = {n: _sizes(v) if n in names else v for n, v in verdict.witness.items()}
+        return replace(verdict, witness=point)
+    if verdict.status in ("proved", "refuted"):
+        return verdict
+    inside = decide(nodes, seconds / 2)
+    if inside.status != "proved":
+        return replace(verdict, seconds=verdict.seconds + inside.seconds)
+    ends = tuple(f"{s.name} = 0" if not s.shape else f"an entry of {s.name} is 0" for s in found)
+    return replace(inside, excluded=(*inside.excluded, *ends), seconds=verdict.seconds + inside.seconds)
+
+
+def _sizes(value: Any) -> Any:
+    return [_sizes(v) for v in cast("list[Any]", value)] if isinstance(value, list) else abs(value)
 
 
 def _declared(name: str, text: str) -> Node:

@@ -36,6 +36,7 @@ from symgrad.ir.inputs import bind
 from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.written import form_of
 from symgrad.ops.layout import full
 from symgrad.ops.layout import text as shape_text
 
@@ -381,9 +382,10 @@ def as_expr(value: Any) -> Expr:
 
 
 def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
-    """Return an op applied to expressions and numbers, as written, with their origins joined."""
+    """Return an op, or a function that is written in ops, of expressions and numbers, with their origins joined."""
     nodes = tuple(node_of(a) for a in args)
-    return built(lambda: OPS[name](*nodes, params=params), args)
+    how = form_of(name, len(nodes))
+    return built(lambda: OPS[name](*nodes, params=params) if how is None else how.build(*nodes), args)
 
 
 def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from sys import maxsize
 from typing import Any, Protocol, TypeAlias
 
-from symgrad.api.convert import node_of
-from symgrad.api.expr import Expr, Operand, apply_op, built
+from symgrad.api.expr import Expr, Operand, apply_op
 from symgrad.errors import UsageError
 from symgrad.ir.graph import constant
 from symgrad.ir.op import OPS
-from symgrad.ir.written import WRITTEN, Written
+from symgrad.ir.written import WRITTEN, form_of
 
 __all__ = [
     "Chi",
@@ -31,6 +30,13 @@ __all__ = [
     "airyaiprime",
     "airybi",
     "airybiprime",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
     "asec",
     "asech",
     "asin",
@@ -56,6 +62,7 @@ __all__ = [
     "ellipeinc",
     "ellipk",
     "ellipkinc",
+    "elu",
     "erf",
     "erfc",
     "erfcinv",
@@ -67,53 +74,71 @@ __all__ = [
     "exp2",
     "expi",
     "expint",
+    "expit",
     "expm1",
     "factorial",
     "floor",
+    "floor_divide",
     "fresnelc",
     "fresnels",
     "gamma",
     "gammainc",
     "gammaincc",
+    "gelu",
+    "gelu_tanh",
+    "heaviside",
+    "huber",
     "hypot",
     "iv",
     "ive",
     "jv",
     "kv",
+    "leaky_relu",
     "lgamma",
     "li",
+    "ln",
     "log",
     "log10",
     "log1p",
     "log2",
     "log_ndtr",
+    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "lowergamma",
     "maximum",
     "minimum",
+    "mish",
+    "mod",
     "ndtr",
     "ndtri",
     "pi",
     "polygamma",
     "polylog",
+    "reciprocal",
     "relu",
     "round",
     "sec",
     "sech",
     "sigmoid",
     "sign",
+    "silu",
     "sin",
     "sinh",
     "softplus",
     "spence",
     "sqrt",
+    "square",
+    "swish",
     "tan",
     "tanh",
     "uppergamma",
     "where",
+    "xlog1py",
+    "xlogy",
     "yv",
     "zeta",
 ]
@@ -147,24 +172,17 @@ def _function(name: str) -> Callable[..., Expr]:
     return apply
 
 
-def _build(how: Written, args: tuple[Any, ...]) -> Expr:
-    nodes = [node_of(a) for a in args]
-    return built(lambda: how.build(*nodes), args)
-
-
 def _written(name: str) -> Callable[..., Expr]:
     """Return a function that is written in others (as an op where it is one of other arguments)."""
     forms = WRITTEN[name]
 
     def apply(*args: Any) -> Expr:
-        for how in forms:
-            if len(how.parameters) == len(args):
-                return _build(how, args)
-        if name in OPS:
+        if form_of(name, len(args)) is not None or name in OPS:
             return apply_op(name, *args)
+        counts = " or ".join(str(len(how.parameters)) for how in forms)
         raise UsageError(
-            f"{name} takes {len(forms[0].parameters)} arguments, got {len(args)}",
-            expected=f"{name}({', '.join(forms[0].parameters)})",
+            f"{name} takes {counts} argument{'s' * (counts != '1')}, got {len(args)}",
+            expected=" or ".join(f"{name}({', '.join(how.parameters)})" for how in forms),
         )
 
     apply.__name__ = apply.__qualname__ = name
@@ -263,6 +281,15 @@ logical_and: _Binary = _function("and_")
 logical_or: _Binary = _function("or_")
 logical_not: _Unary = _function("not_")
 logical_xor: _Binary = _function("xor")
+arccos: _Unary = _function("arccos")
+arccosh: _Unary = _function("arccosh")
+arcsin: _Unary = _function("arcsin")
+arcsinh: _Unary = _function("arcsinh")
+arctan: _Unary = _function("arctan")
+arctan2: _Binary = _function("arctan2")
+arctanh: _Unary = _function("arctanh")
+ln: _Unary = _function("ln")
+expit: _Unary = _function("expit")
 pi = Expr(constant("pi"))
 
 
@@ -287,6 +314,23 @@ beta: _Binary = _written("beta")
 betaln: _Binary = _written("betaln")
 binomial: _Binary = _written("binomial")
 factorial: _Unary = _written("factorial")
+elu: _Several = _written("elu")
+floor_divide: _Binary = _written("floor_divide")
+gelu: _Unary = _written("gelu")
+gelu_tanh: _Unary = _written("gelu_tanh")
+heaviside: _Binary = _written("heaviside")
+huber: _Binary = _written("huber")
+leaky_relu: _Several = _written("leaky_relu")
+logaddexp: _Binary = _written("logaddexp")
+logit: _Unary = _written("logit")
+mish: _Unary = _written("mish")
+mod: _Binary = _written("mod")
+reciprocal: _Unary = _written("reciprocal")
+silu: _Unary = _written("silu")
+square: _Unary = _written("square")
+swish: _Unary = _written("swish")
+xlog1py: _Binary = _written("xlog1py")
+xlogy: _Binary = _written("xlogy")
 gammainc: _Binary = _written("gammainc")
 gammaincc: _Binary = _written("gammaincc")
 ndtr: _Unary = _written("ndtr")

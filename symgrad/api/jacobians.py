@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from symgrad.api.differentiate import grad, jvp
+from symgrad.api.entries import by_entries
 from symgrad.api.expr import Expr, ExprLike, Operands
 from symgrad.api.targets import (
     Wrt,
@@ -44,6 +45,7 @@ def jacobian(y: ExprLike, x: Wrts) -> list[Expr]: ...
 def jacobian(y: Operands, x: Wrt) -> list[Expr]: ...
 @overload
 def jacobian(y: Operands, x: Wrts) -> list[list[Expr]]: ...
+@by_entries
 def jacobian(y: ExprLike | Operands, x: Wrt | Wrts) -> Any:
     """Return the derivative of every entry of y by every entry of x.
 
@@ -92,6 +94,7 @@ def batch_jacobian(y: ExprLike, x: Wrts) -> list[Expr]: ...
 def batch_jacobian(y: Operands, x: Wrt) -> list[Expr]: ...
 @overload
 def batch_jacobian(y: Operands, x: Wrts) -> list[list[Expr]]: ...
+@by_entries
 def batch_jacobian(y: ExprLike | Operands, x: Wrt | Wrts) -> Any:
     """Return the derivative of every row of y by the same row of x, with TensorFlow's meaning.
 
@@ -151,6 +154,7 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
 def hessian(y: ExprLike, x: Wrt) -> Expr: ...
 @overload
 def hessian(y: ExprLike, x: Wrts) -> list[list[Expr]]: ...
+@by_entries
 def hessian(y: ExprLike, x: Wrt | Wrts) -> Any:
     """Return all second derivatives of a scalar.
 
@@ -199,13 +203,14 @@ def hessian(y: ExprLike, x: Wrt | Wrts) -> Any:
 def hvp(y: ExprLike, x: Wrt, v: Any) -> Expr: ...
 @overload
 def hvp(y: ExprLike, x: Wrts, v: Any) -> list[Expr]: ...
+@by_entries
 def hvp(y: ExprLike, x: Wrt | Wrts, v: Any) -> Any:
     """Return the Hessian times a vector, without the Hessian: the gradient's derivative along v.
 
     Args:
         y: a scalar expression.
         x: an input or intermediate expression (or its name), or a list of them.
-        v: an Expr of the shape of x (or a number for all its entries), one for each of x.
+        v: an Expr or array of the shape of x (or a number for all its entries), one for each of x.
 
     Returns:
         An Expr of the shape of x, or a list of them for a list.

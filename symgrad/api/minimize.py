@@ -65,9 +65,10 @@ def minimize(
     come from the same graph. Nelder-Mead, Powell, COBYLA and COBYQA read values alone.
 
     Declared domains become bounds where the method takes bounds (Nelder-Mead, Powell, COBYLA, COBYQA, L-BFGS-B, TNC,
-    SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed and domains are open: a
-    bound lies inside by 2.2e-16, or by 2.2e-16 of the distance from the end to the start if that is less than 1. Other
-    methods search without bounds; if they end outside a domain, ``success`` is False and ``message`` says so.
+    SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed and domains but
+    ``nonnegative`` are open: a bound lies inside by 2.2e-16, or by 2.2e-16 of the distance from the end to the start if
+    that is less than 1. Other methods search without bounds; if they end outside a domain, ``success`` is False and
+    ``message`` says so.
 
     Args:
         loss: a scalar expression.

@@ -11,6 +11,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedError
 from symgrad.ir.op import OPS
+from symgrad.ir.written import form_of
 
 if TYPE_CHECKING:
     from symgrad.api.expr import Expr, ExprLike
@@ -20,8 +21,6 @@ __all__ = ["Operators"]
 
 # NumPy functions that are operators here.
 _UNARY: dict[str, Callable[[Expr], Expr]] = {
-    "square": lambda x: x**2,
-    "reciprocal": lambda x: 1 / x,
     "positive": lambda x: x,
     "fabs": abs,
     "around": round,
@@ -30,21 +29,6 @@ _BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
     "subtract": lambda x, y: x - y,
     "float_power": lambda x, y: x**y,
 }
-_DIVIDES = ("floor_divide", "remainder", "fmod", "divmod")
-_WHOLE_DIVISION = "sg.floor(x/y) is the quotient and x - y*sg.floor(x/y) the remainder; x/y is rounded first"
-
-
-def _refused(operator: str) -> Callable[[Operators, Any], Any]:
-    def refuse(self: Operators, other: Any) -> Any:
-        if self._foreign(other):  # pyright: ignore[reportPrivateUsage]
-            return NotImplemented
-        raise UnsupportedError(
-            f"{operator} on an expression",
-            expected="+ - * / ** @",
-            cure=_WHOLE_DIVISION,
-        )
-
-    return refuse
 
 
 def _spelling(function: Callable[..., Any]) -> str:
@@ -119,10 +103,23 @@ class Operators(ABC):
     def __rpow__(self, other: ExprLike) -> Expr:
         return self._of_other("pow", other)
 
-    if not TYPE_CHECKING:  # to a checker these operators are not there
-        __floordiv__ = __rfloordiv__ = _refused("//")
-        __mod__ = __rmod__ = _refused("%")
-        __divmod__ = __rdivmod__ = _refused("divmod()")
+    def __floordiv__(self, other: ExprLike) -> Expr:
+        return self._with_other("floor_divide", other)
+
+    def __rfloordiv__(self, other: ExprLike) -> Expr:
+        return self._of_other("floor_divide", other)
+
+    def __mod__(self, other: ExprLike) -> Expr:
+        return self._with_other("remainder", other)
+
+    def __rmod__(self, other: ExprLike) -> Expr:
+        return self._of_other("remainder", other)
+
+    def __divmod__(self, other: ExprLike) -> tuple[Expr, Expr]:
+        return NotImplemented if self._leaves(other) else (self // other, self % other)
+
+    def __rdivmod__(self, other: ExprLike) -> tuple[Expr, Expr]:
+        return NotImplemented if self._leaves(other) else (other // self, other % self)
 
     def __neg__(self) -> Expr:
         return self._apply("neg", self)
@@ -233,10 +230,14 @@ class Operators(ABC):
             return _UNARY[name](self._lift(args[0]))
         if name in _BINARY and len(args) == 2:
             return _BINARY[name](self._lift(args[0]), self._lift(args[1]))
-        if name not in OPS or not OPS[name].pointwise:
+        if name == "divmod" and len(args) == 2:
+            return divmod(self._lift(args[0]), self._lift(args[1]))
+        if form_of(name, len(args)) is None and not (name in OPS and OPS[name].pointwise):
             raise UnsupportedError(
                 f"numpy.{name} has no op of that name",
                 expected="a function of a formula, elementwise or one of the array functions of symgrad",
-                cure=_WHOLE_DIVISION if name in _DIVIDES else "write it with the functions of symgrad",
+                cure="x % y has the sign of y"
+                if name == "fmod"
+                else "write it with the functions of symgrad",
             )
         return self._apply(name, *args)

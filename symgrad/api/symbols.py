@@ -1,22 +1,16 @@
-"""Where expressions start: symbols by name, and SymPy."""
+"""Where expressions start: symbols by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import Any, cast
 
 from symgrad.api.expr import Expr, handle
 from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
 from symgrad.ir.listing import one_of
-from symgrad.ir.types import DOMAINS, Declaration, Domain, is_name
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape, is_name
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from sympy import Basic
-
-__all__ = ["from_sympy", "symbols", "tensor"]
+__all__ = ["domain_named", "symbols", "tensor"]
 
 
 def symbols(names: str, domain: str | Domain = "real") -> Expr:
@@ -24,7 +18,8 @@ def symbols(names: str, domain: str | Domain = "real") -> Expr:
 
     Args:
         names: names separated by spaces or commas.
-        domain: ``real``, ``positive``, ``int``, ``bool``, or an interval such as ``real(0, 1)``.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``;
+            of random inputs the distribution, ``Normal(0, 1)``.
 
     Returns:
         An Expr, or a tuple of Exprs; to a type checker an Expr, which unpacks too. The same name and domain always
@@ -44,10 +39,10 @@ def symbols(names: str, domain: str | Domain = "real") -> Expr:
             f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
         )
     found = names.replace(",", " ").split()
-    known = _domain(domain)
+    known = _values(domain)
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
-    made = tuple(handle(symbol(Declaration(_checked(name), known))) for name in found)
+    made = tuple(handle(symbol(_declaration(_checked(name), known))) for name in found)
     return made[0] if len(made) == 1 else cast("Expr", made)
 
 
@@ -58,7 +53,8 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
         name: its name.
         shape: a tuple of sizes: whole numbers, or names. A named size is bound by the arrays of a call, and is one
             size wherever the name stands; a formula or kernel is the same for all its values.
-        domain: ``real``, ``positive``, ``int`` (positions, counts), ``bool``, or an interval such as ``real(0, 1)``.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
+            ``real(0, 1)``; of an array of random inputs, each drawn on its own, the distribution, ``Normal(0, 1)``.
         symmetric: whether it is a matrix that is its own transpose; in programs ``S : real[n, n] symmetric``.
             Derivatives by it still count its entries as independent.
 
@@ -77,6 +73,9 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
         >>> ids = sg.tensor("ids", ("n",), "int")
         >>> X[ids].dtype, ids.dtype
         ('real', 'int')
+        >>> u, x = sg.tensor("u", ("n",), "Uniform(0.9, 1.1)"), sg.tensor("x", ("n",))
+        >>> print(sg.explain(sg.sum(u*x**2), x).noise["u"].enters)
+        True
     """
     from symgrad.api.sizes import shape_of
 
@@ -89,7 +88,7 @@ def tensor(name: str, shape: Any, domain: str | Domain = "real", *, symmetric: b
                 cure="give the size a name of its own, or compute the array: "
                 f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
             )
-    return handle(symbol(Declaration(_checked(name), _domain(domain), sizes, symmetric=symmetric)))
+    return handle(symbol(_declaration(_checked(name), _values(domain), sizes, symmetric=symmetric)))
 
 
 def _checked(name: Any) -> str:
@@ -101,7 +100,31 @@ def _checked(name: Any) -> str:
     return name
 
 
-def _domain(domain: str | Domain) -> Domain:
+def _values(domain: str | Domain) -> Domain | Distribution:
+    """Return the values that a text says: a domain, or what a random input is drawn from."""
+    if not isinstance(domain, str) or domain.partition("(")[0].strip() not in DISTRIBUTIONS:
+        return domain_named(domain)
+    from symgrad.frontend.text import parse_program
+
+    drawn = parse_program(f"x ~ {domain}", "<domain>").symbols["x"].declaration.distribution
+    assert drawn is not None
+    return drawn
+
+
+def _declaration(
+    name: str, values: Domain | Distribution, shape: Shape = (), *, symmetric: bool = False
+) -> Declaration:
+    if isinstance(values, Distribution):
+        return Declaration(name, shape=shape, distribution=values, symmetric=symmetric)
+    return Declaration(name, values, shape, symmetric=symmetric)
+
+
+def domain_named(domain: str | Domain) -> Domain:
+    """Return a domain by its name in programs, or as it is.
+
+    Raises:
+        UsageError: if there is none of that name.
+    """
     if isinstance(domain, Domain):
         return domain
     if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -111,36 +134,3 @@ def _domain(domain: str | Domain) -> Domain:
     from symgrad.frontend.text import parse_program
 
     return parse_program(f"x : {domain}", "<domain>").symbols["x"].declaration.domain
-
-
-@overload
-def from_sympy(
-    expr: list[Any] | tuple[Any, ...], domains: Mapping[str, str | Domain] | None = None
-) -> list[Expr]: ...
-@overload
-def from_sympy(expr: Basic | float | Fraction, domains: Mapping[str, str | Domain] | None = None) -> Expr: ...
-def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> Any:
-    """Return a SymPy expression as an Expr (a list for a list).
-
-    Args:
-        expr: a SymPy expression, or a list of them.
-        domains: the domain of symbols by name; others follow the symbol's own assumptions, real by default.
-
-    Raises:
-        UnsupportedError: for a SymPy head that symgrad does not have.
-        DeclarationError: for a complex symbol.
-
-    Example:
-        >>> import sympy, symgrad as sg
-        >>> x = sympy.Symbol("x")
-        >>> print(sg.from_sympy(sympy.sin(x)**2))
-        sin(x)**2
-    """
-    from symgrad.ir.cas import from_sympy as convert
-
-    many = isinstance(expr, list | tuple)
-    table: dict[str, Domain] = {}
-    for name, domain in (domains or {}).items():
-        table[name] = _domain(domain)
-    nodes = convert(list(cast("list[Any]", expr)) if many else [expr], table)
-    return [handle(n) for n in nodes] if many else handle(nodes[0])

@@ -18,6 +18,7 @@ __all__ = [
     "Wrts",
     "differentiable",
     "many",
+    "names_of",
     "one_each",
     "origins_of",
     "targets",
@@ -97,7 +98,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
     found: list[Expr] = []
     for item in many(wrt):
         if isinstance(item, str) and not known:
-            known = _names(outputs)
+            known = names_of(outputs)
         expr = _resolved(item, known)
         node = expr.node
         if node.is_number() or node.op.name == "constant" or (node.dtype == "bool" and node.args):
@@ -121,7 +122,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
     return found
 
 
-def _names(outputs: Sequence[Expr]) -> dict[str, Expr]:
+def names_of(outputs: Sequence[Expr]) -> dict[str, Expr]:
     """Return what the names of programs stand for, and the inputs of expressions that have none."""
     known: dict[str, Expr] = {}
     for y in outputs:

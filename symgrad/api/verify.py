@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from symgrad.api.domains import within
+from symgrad.api.domains import decided, within
 from symgrad.api.expr import Expr, Operand, as_expr
 from symgrad.api.fitting import Built, Misfit, fitted, shape_text
 from symgrad.api.program import parse
@@ -86,7 +86,7 @@ def equal(
         from symgrad.verify.complex_domain import decide_complex
 
         return decide_complex(first, second, complexes, seconds)
-    verdict = decide(statement(first, second, sizes), seconds)
+    verdict = decided((first, second), lambda n, limit: decide(statement(n[0], n[1], sizes), limit), seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
     return replace(verdict, diagnosis=hint) if hint else verdict
 
@@ -193,7 +193,9 @@ def verify(
         from symgrad.verify.complex_domain import decide_complex
 
         return decide_complex(of, to, complexes, seconds, wrt=by)
-    return decide(derivative_is(of, by, to, sizes), seconds)
+    return decided(
+        (of, to), lambda n, limit: decide(derivative_is(n[0], by, n[1], sizes), limit), seconds, by
+    )
 
 
 def _question(value: Expr, target: Expr, claim: Operand | str, sizes: Mapping[str, Size]) -> Built:

@@ -18,9 +18,9 @@ from symgrad.frontend.terms import Argument, Items, Keyword, Nothing, Term, Text
 from symgrad.ir.graph import CONSTANTS, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.op import OPS, Op
-from symgrad.ir.written import WRITTEN
+from symgrad.ir.written import WRITTEN, form_of
 
-__all__ = ["call"]
+__all__ = ["FUNCTIONS", "call"]
 
 _LINEAR_ALGEBRA = "write its formula, or compute it in NumPy and pass it as an input"
 _BY_SCIPY = "compute it in SciPy and pass it as an input"
@@ -94,7 +94,7 @@ def call(scope: Scope, name: Token, arguments: Sequence[Argument], end: int) -> 
     start, name_end = ends(name)
     if spelled in ARRAYS:
         return array_call(scope, spelled, arguments, start, end)
-    special = _SPECIAL.get(spelled)
+    special = FUNCTIONS.get(spelled)
     op = OPS.get(spelled)
     if special is None and op is None:
         return _unknown(scope, spelled, arguments, start, name_end, end)
@@ -251,7 +251,7 @@ def _unknown(
             expected="an operator between two values",
             cure=f"write {spelled}*(...) for a product",
         )
-    known = [s for s in (*OPS, *_SPECIAL, *ARRAYS) if s.isalpha() or not s.endswith("_")]
+    known = [s for s in (*OPS, *FUNCTIONS, *ARRAYS) if s.isalpha() or not s.endswith("_")]
     return scope.wrong(
         UnknownFunctionError,
         f"unknown function '{spelled}'",
@@ -275,10 +275,10 @@ def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term 
 
     def read(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
         terms = [a for a in arguments if isinstance(a, Term)]
-        for how in WRITTEN[name]:
-            if len(how.parameters) == len(terms) == len(arguments):
-                return scope.build(how.build, terms, start, end)
-        return None
+        how = form_of(name, len(arguments))
+        return (
+            None if how is None or len(terms) != len(arguments) else scope.build(how.build, terms, start, end)
+        )
 
     return read
 
@@ -320,7 +320,7 @@ def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int
     return Term(result.node, start, end)
 
 
-_SPECIAL: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None]] = {
+FUNCTIONS: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None]] = {
     "Piecewise": _piecewise,
     "Rational": _rational,
     "log": _log,

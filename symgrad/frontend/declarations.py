@@ -327,6 +327,7 @@ _DOMAIN_SPELLINGS = {
     "ints": "int",
     "boolean": "bool",
     "pos": "positive",
-    "nonnegative": "real, or real(0, oo) for the open interval",
+    "nonneg": "nonnegative",
+    "non_negative": "nonnegative",
     "negative": "real(-oo, 0)",
 }

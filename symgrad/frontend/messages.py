@@ -157,6 +157,8 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
         elif before is not None and value in (
             "*",
             "/",
+            "//",
+            "%",
             "@",
             "**",
             "<",
@@ -201,7 +203,7 @@ def _chooses(text: str, start: int, end: int) -> bool:
 
 def _equals(lexer: Lexer, head: str) -> tuple[str, str, str]:
     """Return what an '=' means after the head of its line: the fault, what was expected, the cure."""
-    assign = "name = expression"
+    assign = "name = expression, or g(s, t) = expression"
     if lexer.brackets:
         return "'=' inside brackets does not compare", "==, <, <=, > or >=", "write == to compare"
     if re.search(r"(?<![=<>!])=(?!=)", head):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 
 from symgrad.errors import DomainError
 from symgrad.frontend.calls import call
-from symgrad.frontend.declarations import Declarations
+from symgrad.frontend.functions import Function, Functions
+from symgrad.frontend.indices import index_name, index_symbol, over_indices
 from symgrad.frontend.subscripts import subscript
 from symgrad.frontend.terms import (
     Argument,
@@ -26,6 +28,7 @@ from symgrad.frontend.terms import (
 from symgrad.ir.graph import Node, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import Declaration
+from symgrad.ir.written import WRITTEN
 from symgrad.ops.build import matrix_transpose
 from symgrad.ops.products import matmul
 from symgrad.source import Source, Span
@@ -35,14 +38,17 @@ __all__ = ["Reader"]
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
-class Reader(Declarations):
+class Reader(Functions):
     """The state of one reading: names, lines, and here the rules of expressions."""
 
     def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
         super().__init__(source, given, strict)
+        self.functions: dict[str, Function] = {}
+        self.local: dict[str, Term] = {}
         self._literals: dict[str, Node] = {}
         self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]
         self._neg, self._pow = OPS["neg"], OPS["pow"]
+        (self._remainder,), (self._quotient,) = WRITTEN["remainder"], WRITTEN["floor_divide"]
         self._pi = constant("pi")
 
     # ------------------------------------------------------------------------------------------------------- leaves
@@ -63,12 +69,17 @@ class Reader(Declarations):
 
     def name(self, token: Token) -> Term:
         spelled = str(token)
+        if spelled in self.local:
+            given = self.local[spelled]
+            return Term(given.node, *ends(token), given.literal)
         node = self.defined.get(spelled)
         if node is None:
             if spelled == "pi":
                 node = self._pi
             elif spelled in self.sizes:
                 node = size_node(spelled)
+            elif self.is_index(token):
+                node = index_symbol(spelled)
             elif self.strict:
                 return self.unknown(token)
             else:
@@ -104,6 +115,12 @@ class Reader(Declarations):
                 node = number(Fraction(p, q))
                 return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 folds once
         return self.make(self._div, (a, b), a.start, b.end)
+
+    def remainder(self, a: Term, b: Term) -> Term:
+        return self.build(self._remainder.build, (a, b), a.start, b.end)
+
+    def floor_divide(self, a: Term, b: Term) -> Term:
+        return self.build(self._quotient.build, (a, b), a.start, b.end)
 
     def matrix_product(self, a: Term, b: Term) -> Term:
         """A sign or a number in front of a matrix product is one of the product: 2*A@x is 2*(A@x), as it is printed."""
@@ -241,4 +258,11 @@ class Reader(Declarations):
         arguments = [a for a in rest[:-1] if isinstance(a, (Term, Items, Text, Nothing, Keyword))]
         if self.error is not None:
             return Term(number(1), ends(name)[0], ends(closing)[1])
-        return call(self, name, arguments, ends(closing)[1])
+        body, *rest_of = arguments or [None]
+        over = [a.node for a in rest_of if isinstance(a, Term) and index_name(a.node) is not None]
+        if over and len(over) == len(rest_of) and isinstance(body, Term):
+            reduce = partial(over_indices, str(name), over)
+            return self.build(reduce, [body], ends(name)[0], ends(closing)[1])
+        if str(name) in self.functions:
+            return self.expand(name, arguments, ends(closing)[1])
+        return self.defined_below(name) or call(self, name, arguments, ends(closing)[1])

@@ -67,7 +67,6 @@ _SYMBOLS = {
     "$": "write the formula without dollar signs",
     "?": "write a if c else b to choose",
     "!": "write gamma(n + 1) for a factorial, not c for a negation",
-    "%": "write x - y*floor(x/y) for the remainder",
     "{": None,
     "}": None,
     ".": None,
@@ -75,7 +74,6 @@ _SYMBOLS = {
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 _WRONG_OPERATORS = {
-    "//": "write floor(x/y)",
     "<<": "write x*2**n",
     ">>": "write floor(x/2**n)",
     "->": "write y = ... for a result",

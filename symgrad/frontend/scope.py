@@ -15,6 +15,7 @@ from symgrad.errors import (
     UnknownNameError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
+from symgrad.frontend.indices import Bound, bound_names
 from symgrad.frontend.terms import Term, Token, ends
 from symgrad.frontend.uses import likely_domain
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, number, size_node
@@ -62,6 +63,7 @@ class Scope:
         self.free_sizes: dict[Node, None] = {}
         self.target_name: str | None = None
         self.error: SymgradError | None = None
+        self._bound: tuple[Bound, ...] | None = None
         self._definitions: dict[str, Definition] | None = None
         for name in self.sizes & given.keys():
             if given[name] is not size_node(name):
@@ -234,6 +236,12 @@ class Scope:
         if len({shape for _, shape in shown}) == 1:
             return what
         return f"{what}; " + ", ".join(f"{name} is {shape}" for name, shape in shown)
+
+    def is_index(self, token: Token) -> bool:
+        """Tell whether a name that nothing defines stands in a sum over it: i in sum(x[i]*y[i], i)."""
+        if self._bound is None:
+            self._bound = tuple(bound_names(self.source.text))
+        return any(b.start < token.start_pos < b.end and token in b.names for b in self._bound)
 
     def quote(self, term: Term) -> str:
         """Return the source text of a term in quotes, shortened."""

@@ -6,6 +6,7 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
                   | Names ":" "size"                   -- n, m : size
                   | Names "~" Distribution Shape?      -- u ~ Uniform(0.9, 1.1)
                   | Name "=" Expression
+                  | Name "(" Names ")" "=" Expression  -- g(s, t) = s**2 + t
                   | Expression                         -- the last line alone: the result
                   | "#" comment
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from symgrad.errors import InternalError, ProgramSyntaxError, UsageError
+from symgrad.frontend.functions import without_functions
 from symgrad.frontend.lalr import MisplacedError, parse, tables
 from symgrad.frontend.lexer import Lexer
 from symgrad.frontend.messages import misplaced
@@ -116,7 +118,7 @@ def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Lis
         raise InternalError("a listing without a text is not read again")
     reader = _Again(listing, listing.source, stands_for)
     with growing():
-        tokens = Lexer(listing.source, tables().terminals).tokens()
+        tokens = without_functions(Lexer(listing.source, tables().terminals), reader)
         parse(in_reading_order(listing.source.text, tokens), reader)
     return reader.listing()
 
@@ -138,13 +140,13 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
     lexer = Lexer(source, tables().terminals)
     try:
         with growing():
-            parse(in_reading_order(text, lexer.tokens()), reader)
+            parse(in_reading_order(text, without_functions(lexer, reader)), reader)
     except MisplacedError as wrong:
         raise misplaced(lexer, wrong.token, wrong.expected) from None
     listing = reader.listing()
     if not listing.names and listing.result is None and not reader.sizes:
         raise ProgramSyntaxError(
-            "the text is empty",
+            "the text defines functions and nothing else" if reader.functions else "the text is empty",
             at=Location(source, Span(0, 0)),
             expected="declarations, assignments or an expression",
             cure="write a formula, such as x**2",

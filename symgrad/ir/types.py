@@ -28,6 +28,7 @@ __all__ = [
     "DOMAINS",
     "INT",
     "NAME",
+    "NONNEGATIVE",
     "POSITIVE",
     "REAL",
     "Declaration",
@@ -112,7 +113,7 @@ class Domain:
     """The values a symbol may take.
 
     Args:
-        name: how it is written in a program (``real``, ``positive``, ``int``, ``bool``).
+        name: how it is written in a program (``real``, ``positive``, ``nonnegative``, ``int``, ``bool``).
         kind: the kind of value.
         low, high: ends of the interval, exact, or None for none.
         closed: whether the ends belong to it (``real(0, 1)`` is open).
@@ -136,9 +137,10 @@ class Domain:
 
 REAL = Domain("real", "real")
 POSITIVE = Domain("positive", "real", low=0)
+NONNEGATIVE = Domain("nonnegative", "real", low=0, closed=True)
 INT = Domain("int", "int")
 BOOL = Domain("bool", "bool")
-DOMAINS = {d.name: d for d in (REAL, POSITIVE, INT, BOOL)}
+DOMAINS = {d.name: d for d in (REAL, POSITIVE, NONNEGATIVE, INT, BOOL)}
 
 
 T = TypeVar("T")

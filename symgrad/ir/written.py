@@ -12,7 +12,7 @@ from symgrad.ir.op import Op
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 
-__all__ = ["WRITTEN", "Written", "register_written", "written"]
+__all__ = ["WRITTEN", "Written", "form_of", "register_written", "written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +81,8 @@ WRITTEN: Mapping[str, tuple[Written, ...]] = MappingProxyType(_forms)
 def register_written(forms: Mapping[str, tuple[Written, ...]]) -> None:
     """Add functions."""
     _forms.update(forms)
+
+
+def form_of(name: str, count: int) -> Written | None:
+    """Return how a function of so many arguments is written, or None if there is no such form."""
+    return next((how for how in WRITTEN.get(name, ()) if len(how.parameters) == count), None)

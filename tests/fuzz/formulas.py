@@ -85,6 +85,24 @@ class Real:
             raise UndefinedError
         return Real(self.value / _plain(other))
 
+    def __rtruediv__(self, other: Any) -> Real:
+        return Real(other) / self
+
+    def __pow__(self, other: int) -> Real:
+        return Real(self.value**other)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == _plain(other))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.value <= _plain(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return not self <= other
+
+    def __ge__(self, other: Any) -> bool:
+        return self > other or self == other
+
     def __rpow__(self, other: int) -> Real:
         return Real(MP.mpf(other) ** self.value)
 
@@ -138,6 +156,15 @@ def functions() -> dict[str, Any]:
         "pi": Real(MP.pi),
         "EulerGamma": Real(MP.euler),
         "sqrt": _on(lambda x: x >= 0, MP.sqrt),
+        "log": _on(lambda x: x > 0, MP.log),
+        "log1p": _on(lambda x: x > -1, lambda x: MP.log(1 + x)),
+        "expm1": _on(_anywhere, MP.expm1),
+        "tanh": _on(_anywhere, MP.tanh),
+        "sigmoid": _on(_anywhere, lambda x: 1 / (1 + MP.exp(-x))),
+        "softplus": _on(_anywhere, lambda x: MP.log(1 + MP.exp(x))),
+        "abs": _on(_anywhere, abs),
+        "sign": _on(_anywhere, MP.sign),
+        "number": lambda text: Real(Fraction(text)),
         "floor": _on(_anywhere, MP.floor),
         "gamma": _on(_no_pole, MP.gamma),
         "lgamma": _on(_no_pole, lambda x: MP.log(abs(MP.gamma(x)))),

@@ -339,8 +339,8 @@ SF = sympy.Function("f")
     ("e", "error", "words"),
     [
         (sympy.Integral(SX, SX), UnsupportedError, "Integral"),
-        (sympy.Derivative(SF(SX), SX), UnsupportedError, "Derivative"),
-        (SF(SX), UnsupportedError, "f is a function without a definition"),
+        (sympy.Derivative(SX**2, SX), UnsupportedError, "Derivative"),
+        (SF(0), UnsupportedError, r"f\(0\) is a function without a definition"),
         (sympy.lerchphi(SX, SY, SX), UnsupportedError, "lerchphi"),
         (sympy.legendre(SX, SY), UnsupportedError, "legendre"),
         (SX + sympy.I, UnsupportedError, "ImaginaryUnit"),

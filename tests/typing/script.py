@@ -57,7 +57,7 @@ sg.symbols(3)  # error
 sg.symbols("x").nosuch  # error
 x + "a"  # error
 x * None  # error
-x // 2  # error
+x // "a"  # error
 sg.grad(value, 3)  # error
 number: int = sg.grad(value, x)  # error
 one: sg.Expr = sg.grad(value, [x, y])  # error

@@ -19,13 +19,14 @@ from symgrad.errors import (
     UsageError,
 )
 from symgrad.ir.cas.functions import S, Static, class_of, head_of, sympy
+from symgrad.ir.cas.undefined import arguments_of, check_arguments, clash, is_undefined, name_of
 from symgrad.ir.cas.write import is_reciprocal
 from symgrad.ir.graph import CONSTANTS, Node, constant, number, symbol, truth
 from symgrad.ir.listing import one_of
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import symbols_of
-from symgrad.ir.types import BOOL, DOMAINS, INT, POSITIVE, REAL, Declaration, Domain, is_name
-from symgrad.ir.written import WRITTEN
+from symgrad.ir.types import BOOL, DOMAINS, INT, NONNEGATIVE, POSITIVE, REAL, Declaration, Domain, is_name
+from symgrad.ir.written import WRITTEN, form_of
 
 __all__ = ["from_sympy"]
 
@@ -77,7 +78,7 @@ def _declared(e: Any, boolean: bool, domains: Mapping[str, Domain | Declaration 
         elif e.is_integer:
             domain = INT
         else:
-            domain = POSITIVE if e.is_positive else REAL
+            domain = POSITIVE if e.is_positive else NONNEGATIVE if e.is_nonnegative else REAL
     return symbol(domain if isinstance(domain, Declaration) else Declaration(name, domain))
 
 
@@ -147,10 +148,8 @@ def _read_written(name: str) -> Callable[[Any, list[Node]], Node]:
     """A function that is written in others, or has an op for another number of arguments."""
 
     def read(_e: Any, args: list[Node]) -> Node:
-        for how in WRITTEN[name]:
-            if len(how.parameters) == len(args):
-                return how.build(*args)
-        return OPS[name](*args)
+        how = form_of(name, len(args))
+        return OPS[name](*args) if how is None else how.build(*args)
 
     return read
 
@@ -217,11 +216,15 @@ def _unsupported(e: Any) -> UnsupportedError:
     name = type(e).__name__
     if isinstance(e, _AppliedUndef):
         return UnsupportedError(
-            f"{name} is a function without a definition", cure="substitute an expression for it"
+            f"{e} is a function without a definition",
+            expected="one of symbols alone, such as theta(t): an input named theta",
+            cure="substitute an expression for it",
         )
     if getattr(e, "is_Matrix", False):
         return UnsupportedError(
-            f"a matrix ({name}) is not a scalar expression", cure="convert its entries one by one"
+            f"a matrix ({name}) is not a scalar expression",
+            expected="a matrix of known entries",
+            cure="give it entries: A.as_explicit()",
         )
     for names, cure in _CURES:
         if name in names:
@@ -237,6 +240,7 @@ class _Reader:
     def __init__(self, domains: Mapping[str, Domain | Declaration | str]) -> None:
         self.domains = domains
         self.symbols: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
         self.done: dict[int, Node] = {}  # by id: comparing expressions would walk them
         self.op_of = {class_of(op): op for op in set(OPS.values()) if op.name not in _UNWRITTEN}
         self.op_of[head_of(OPS["xor"])] = OPS["xor"]  # of equal arguments
@@ -244,7 +248,7 @@ class _Reader:
     def children(self, e: Any) -> tuple[Any, ...]:
         cls: Any = e.__class__
         if cls not in _READ and cls not in self.op_of:
-            if not isinstance(e, _LEAVES):
+            if not isinstance(e, _LEAVES) and not is_undefined(e):
                 raise _unsupported(e)
             return ()
         args = _attribute(e, "_args" if cls is sympy.Xor else "args", tuple)  # .args of Xor sorts a set
@@ -306,6 +310,8 @@ class _Reader:
                     cure=f"rename one of them, or make it the other: expr.subs(old, {e.name})",
                 )
             return _declared(e, boolean, self.domains)
+        if is_undefined(e):
+            return self.undefined(e)
         if isinstance(e, sympy.Rational):
             numerator, denominator = _attribute(e, "p", SupportsInt), _attribute(e, "q", SupportsInt)
             if not int(denominator):
@@ -318,6 +324,22 @@ class _Reader:
         if str(e) in CONSTANTS:
             return constant(str(e))
         raise _unsupported(e)
+
+    def undefined(self, e: Any) -> Node:
+        """Return the input that stands for theta(t) or a derivative of it."""
+        name = name_of(e)
+        other = self.functions.setdefault(name, e)
+        if other != e or name in self.symbols:
+            raise clash(e, other if other != e else self.symbols[name])
+        if not all(a.is_real is not False for a in arguments_of(e)) or e.is_real is False:
+            raise DeclarationError(f"{e} is not real", expected="real functions of real symbols")
+        return _declared(sympy.Symbol(name), False, self.domains)
+
+    def check(self) -> None:
+        """Refuse what only the whole shows: names of functions that are symbols, functions of other inputs."""
+        for name in self.functions.keys() & self.symbols.keys():
+            self.undefined(self.functions[name])
+        check_arguments(self.functions, self.symbols)
 
 
 _LEAVES: Any = (
@@ -341,7 +363,8 @@ def from_sympy(
         exprs: SymPy expressions or Python numbers.
         domains: by symbol name, its domain (or the domain's name) or whole declaration. Without an entry the symbol's
             assumptions decide: a positive symbol is ``positive``, an integer one ``int``, one used as a condition
-            ``bool``, any other ``real``.
+            ``bool``, any other ``real``. A function without a definition, theta(t), is an input ``theta``, and its
+            derivatives are inputs ``dtheta_dt``, ``d2theta_dt2``.
 
     Returns:
         One node per expression.
@@ -367,6 +390,8 @@ def from_sympy(
                 cure="read text with parse(); give numbers as an int, a float or a Fraction",
             )
         read.append(sympy.sympify(e))
-    nodes = _Reader(domains or {}).read(read)
+    reader = _Reader(domains or {})
+    nodes = reader.read(read)
+    reader.check()
     symbols_of(nodes)
     return nodes

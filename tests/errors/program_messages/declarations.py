@@ -94,12 +94,12 @@ CASES = [
         "write the end as a decimal or a fraction, such as 22/7",
     ),
     (
-        "x : nonnegative",
+        "x : nonneg",
         "DeclarationError",
         1,
         5,
-        "unknown domain 'nonnegative'",
-        "write real, or real(0, oo) for the open interval",
+        "unknown domain 'nonneg'",
+        "write nonnegative",
     ),
     ("x : integer", "DeclarationError", 1, 5, "unknown domain 'integer'", "write int"),
     (

@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import random
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
@@ -255,7 +256,9 @@ def foldings(rng: random.Random) -> None:
         values = [Real(given.get(a) if a in given else Fraction(a)) for a in arguments]
         expected: Any = None
         with suppress(UndefinedError, ZeroDivisionError, ValueError):
-            expected = eval(form.doc, functions(), dict(zip(form.parameters, values, strict=True))).value
+            doc = re.sub(r"[0-9]+\.[0-9]+", r'number("\g<0>")', form.doc)
+            found = eval(doc, functions(), dict(zip(form.parameters, values, strict=True)))
+            expected = (found if isinstance(found, Real) else Real(found)).value
         if expected is not None and not MP.isfinite(expected):
             continue
         what = f"{call} at {given}"

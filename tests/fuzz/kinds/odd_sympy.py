@@ -106,7 +106,10 @@ def _not_a_number(rng: random.Random) -> Any:
         lambda: sympy.Symbol(rng.choice(["", "a b", "lambda", "x", "pi"]), positive=True),
         lambda: sympy.Dummy("x"),
         lambda: sympy.Integral(X, (X, 0, 1)),
-        lambda: sympy.Function("f")(X),
+        lambda: sympy.Function("f")(1),
+        lambda: raw(sympy.Derivative, rng.choice([X, 2, sympy.Tuple(X, 1)])),
+        lambda: raw(sympy.Function("f"), rng.choice([2, "x", sympy.Tuple(X, 1)])),
+        lambda: raw(sympy.Derivative, sympy.Function("f")(X), rng.choice([X, sympy.Tuple(X), sympy.Tuple(X, Y)])),
         lambda: sympy.Integer(7) ** 6000,
     ])()  # fmt: skip
 
@@ -186,6 +189,9 @@ def odd_sympy_trees(rng: random.Random) -> None:
         return
     assert isinstance(read, sg.Expr)
     assert str(read)
+    if getattr(e, "is_Matrix", False):
+        assert read.shape == tuple(e.shape)
+        e, read = e[0], read[0, 0]
     for _ in range(2):
         point = {name: mpmath.mpf(rng.randint(-40, 40)) / 8 for name in ("x", "y")}
         with mpmath.workdps(40):
