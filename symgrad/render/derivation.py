@@ -7,6 +7,7 @@ from typing import Any
 
 from symgrad.backward.trace import placeholder
 from symgrad.explain.derivation import Derivation, DerivationStep
+from symgrad.explain.jumps import MovedJump
 from symgrad.explain.naming import ELLIPSIS
 from symgrad.explain.noise import NoiseVerdict, Reading
 from symgrad.explain.witness import Value, Witness
@@ -116,6 +117,8 @@ def derivation_text(d: Derivation) -> str:
             lines += ["", f"  {ELLIPSIS} {len(d.steps) - _STEPS} more steps"]
     for verdict in d.noise.values():
         lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
+    for jump in d.jumps:
+        lines += ["", *_wrapped("", jump.headline), "", *_jump_lines(jump)]
     return "\n".join(lines)
 
 
@@ -166,6 +169,13 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
     if verdict.path:
         rows.append(("path", path_text(verdict.path)))
     rows.append(("witness", str(verdict.witness)) if verdict.witness else ("evidence", verdict.how))
+    return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
+
+
+def _jump_lines(jump: MovedJump) -> list[str]:
+    several = len(jump.additions) > 1
+    added = [("add", f"by {name}: {text}" if several else text) for name, text in jump.additions.items()]
+    rows = [("reason", jump.reason), *(added or [("advice", jump.advice)])]
     return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
 
 
@@ -248,6 +258,7 @@ def derivation_json(d: Derivation) -> dict[str, Any]:
         "nothing_reasons": list(d.nothing_reasons),
         "steps": [_step_json(s) for s in d.steps],
         "noise": {name: _verdict_json(v) for name, v in d.noise.items()},
+        "jumps": [_jump_json(j) for j in d.jumps],
     }
 
 
@@ -278,6 +289,17 @@ def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
         "rule": verdict.rule,
         "witness": None if verdict.witness is None else _witness_json(verdict.witness),
         "all_paths": [_reading_json(r) for r in verdict.all_paths[:_READINGS]],
+    }
+
+
+def _jump_json(jump: MovedJump) -> dict[str, Any]:
+    return {
+        "value": jump.value,
+        "random": jump.random,
+        "choice": jump.choice,
+        "where": jump.where,
+        "terms": {name: None if term is None else str_text(term) for name, term in jump.terms.items()},
+        "reason": jump.reason,
     }
 
 

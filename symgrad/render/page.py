@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from symgrad.explain.derivation import Derivation, DerivationStep
+from symgrad.explain.jumps import MovedJump
 from symgrad.explain.noise import NoiseVerdict
 from symgrad.ir.traverse import symbols_of
 from symgrad.render.derivation import derivation_svg, gradient_text, path_text, shaped, slope_text, title_text
@@ -55,7 +56,7 @@ def derivation_html(d: Derivation) -> str:
         _gradients(d),
     ]
     if d.noise:
-        parts += ["<h2>Noise</h2>", *(_verdict(v) for v in d.noise.values())]
+        parts += ["<h2>Noise</h2>", *(_verdict(v) for v in d.noise.values()), *map(_jump, d.jumps)]
     parts += ["<h2>Graph</h2>", f'<div class="wide">{derivation_svg(d)}</div>']
     if d.steps:
         parts += ["<h2>Steps, from the output back</h2>", _table(d)]
@@ -83,6 +84,15 @@ def _verdict(v: NoiseVerdict) -> str:
     evidence = f"witness {v.witness}" if v.witness is not None else v.how
     rows.append(f"<p>Evidence: {escape(evidence)}.</p>")
     return f'<div class="verdict {kind}">{"".join(rows)}</div>'
+
+
+def _jump(j: MovedJump) -> str:
+    rows = [f"<p><strong>{escape(j.headline)}</strong>: {escape(j.reason)}.</p>"]
+    for name, text in j.additions.items():
+        rows.append(f"<p>Add to that by {escape(name)}: <code>{escape(text)}</code></p>")
+    if not j.additions:
+        rows.append(f"<p>{escape(j.advice)}.</p>")
+    return f'<div class="verdict enters">{"".join(rows)}</div>'
 
 
 def _table(d: Derivation) -> str:
