@@ -12,6 +12,7 @@ from symgrad.errors import UsageError
 from symgrad.explain.derivation import Derivation as Record
 from symgrad.explain.derivation import DerivationStep
 from symgrad.explain.derivation import explain as derive
+from symgrad.explain.gaps import Gap
 from symgrad.explain.jumps import MovedJump
 from symgrad.explain.noise import NoiseVerdict
 from symgrad.explain.parts import ByParts, by_parts
@@ -31,6 +32,7 @@ class Derivation:
         steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
         noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
             ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
+        gaps: points at which the value or a gradient is 0/0 and has a limit.
         jumps: jumps that a random input crosses and a parameter moves: the gradient of the mean has a term more.
         notes: where simplification made the domain larger.
     """
@@ -54,6 +56,18 @@ class Derivation:
     def noise(self) -> Mapping[str, NoiseVerdict]:
         """The verdict on each random input, by name."""
         return self._record.noise
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Points at which the value, or then a gradient, is 0/0 and has a limit; see `check_domain`."""
+
+        def made(n: Any) -> Any:
+            return None if n is None else self._exprs([n])[0]
+
+        return tuple(
+            replace(g, at=made(g.at), part=made(g.part), limit=made(g.limit), form=made(g.form))
+            for _, g in self._record.gaps
+        )
 
     @property
     def jumps(self) -> tuple[MovedJump, ...]:

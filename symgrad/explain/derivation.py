@@ -10,6 +10,7 @@ from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
 from symgrad.explain.dependence import blocking_stops
 from symgrad.explain.forms import Forms
+from symgrad.explain.gaps import Gap
 from symgrad.explain.jumps import MovedJump, moved_jumps
 from symgrad.explain.naming import Naming, listed, rule_of, shape_text
 from symgrad.explain.noise import NoiseVerdict, judge
@@ -147,6 +148,15 @@ class Derivation:
         return self.forms.values
 
     @property
+    def gaps(self) -> tuple[tuple[Node | None, Gap], ...]:
+        """Points at which the value (None), or the gradient by a node, is 0/0 and has a limit."""
+        own = [(None, g) for g in self.forms.gaps]
+        return (
+            *own,
+            *((w, g) for w, all_ in zip(self.wrt, self.forms.gaps_of_gradients, strict=True) for g in all_),
+        )
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Where simplification made the domain larger."""
         return self.forms.notes
@@ -181,7 +191,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
     naming = Naming({} if listing is None else listing.name_of())
     _check(y, wrt, listing, naming)
     trace = _without_dead_ends(pull_back([y], [as_node(1)], wrt))
-    forms = Forms(trace.gradients, naming)
+    forms = Forms(y, trace.gradients, naming)
     random = _random_inputs(y, wrt, listing)
     return Derivation(
         y=y,

@@ -21,6 +21,7 @@ from symgrad.explain.densities import density
 from symgrad.explain.dependence import Dependence
 from symgrad.explain.draws import as_floats, domain_of, place_in, value_at
 from symgrad.explain.naming import Naming, listed
+from symgrad.explain.solving import solved
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, as_node, symbol, truth
 from symgrad.ir.op import OPS
@@ -208,7 +209,7 @@ class _Jump:
         if u not in topological([slope]):
             at: Node | None = -substitute([gap], {u: _zeros(u)})[0] / slope
         else:
-            at = _solved(*self.node.args[:2], u) if len(self.node.args) == 2 else None
+            at = solved(*self.node.args[:2], u) if len(self.node.args) == 2 else None
         if at is None:
             return None
         (at,) = canonical([_full(at, self.node)]).nodes
@@ -315,39 +316,6 @@ class _Jump:
             ):
                 return True
         return False
-
-
-def _solved(left: Node, right: Node, u: Node) -> Node | None:
-    """Return where two sides tie, if one of them is a chain of increasing or decreasing functions of u."""
-    side, other = (left, right) if u in topological([left]) else (right, left)
-    if u in topological([other]):
-        return None
-    depends = Dependence([side], [u])
-    while side is not u:
-        inner = [a for a in side.args if depends(a, u)]
-        if len(inner) != 1:
-            return None
-        k = side.args.index(inner[0])
-        rest = next((a for i, a in enumerate(side.args) if i != k), None)
-        match side.op.name, rest:
-            case "add", Node():
-                other = other - rest
-            case "mul", Node():
-                other = other / rest
-            case "div", Node() if k == 0:
-                other = other * rest
-            case "div", Node():
-                other = rest / other
-            case "neg", None:
-                other = -other
-            case "exp", None:
-                other = OPS["log"](other)
-            case "log", None:
-                other = OPS["exp"](other)
-            case _:
-                return None
-        side = inner[0]
-    return other
 
 
 def _ones(u: Node) -> Node:

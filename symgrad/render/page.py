@@ -5,10 +5,20 @@ from __future__ import annotations
 from html import escape
 
 from symgrad.explain.derivation import Derivation, DerivationStep
+from symgrad.explain.gaps import Gap
 from symgrad.explain.jumps import MovedJump
 from symgrad.explain.noise import NoiseVerdict
+from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.render.derivation import derivation_svg, gradient_text, path_text, shaped, slope_text, title_text
+from symgrad.render.derivation import (
+    derivation_svg,
+    gap_title,
+    gradient_text,
+    path_text,
+    shaped,
+    slope_text,
+    title_text,
+)
 
 __all__ = ["derivation_html"]
 
@@ -57,6 +67,8 @@ def derivation_html(d: Derivation) -> str:
     ]
     if d.noise:
         parts += ["<h2>Noise</h2>", *(_verdict(v) for v in d.noise.values()), *map(_jump, d.jumps)]
+    if d.gaps:
+        parts += ["<h2>Points that are 0/0</h2>", *(_gap(d, w, g) for w, g in d.gaps)]
     parts += ["<h2>Graph</h2>", f'<div class="wide">{derivation_svg(d)}</div>']
     if d.steps:
         parts += ["<h2>Steps, from the output back</h2>", _table(d)]
@@ -84,6 +96,15 @@ def _verdict(v: NoiseVerdict) -> str:
     evidence = f"witness {v.witness}" if v.witness is not None else v.how
     rows.append(f"<p>Evidence: {escape(evidence)}.</p>")
     return f'<div class="verdict {kind}">{"".join(rows)}</div>'
+
+
+def _gap(d: Derivation, w: Node | None, gap: Gap) -> str:
+    rows = [f"<p><strong>{escape(gap_title(d, w))} is 0/0 where {escape(gap.where)}</strong></p>"]
+    rows += [
+        f"<p>{escape(label.capitalize())}: <code>{escape(text)}</code></p>"
+        for label, text in gap.rows(d.naming)
+    ]
+    return f'<div class="verdict open">{"".join(rows)}</div>'
 
 
 def _jump(j: MovedJump) -> str:
