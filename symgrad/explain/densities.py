@@ -74,7 +74,7 @@ def density(source: Node, value: Node) -> Node | None:
     Example:
         >>> from symgrad.frontend.text import parse_program
         >>> from symgrad.ir.printer import str_text
-        >>> p = parse_program("t : real\\nu ~ Exponential(2)")
+        >>> p = parse_program("t : real\nu ~ Exponential(2)")
         >>> str_text(density(p["u"], p["t"]))
         'where(0 < t, 2*exp(-2*t), 0)'
     """

@@ -24,7 +24,7 @@ def in_lowest_terms(node: Node) -> Node:
         >>> from symgrad.ir.printer import str_text
         >>> p = parse_program("r : real\ny = 1/2 + (1 - r**2)/(2*(r - 1))")
         >>> str_text(in_lowest_terms(p["y"]))
-        '-r/2'
+        '-1/2*r'
     """
     order = topological([node])
     if len(order) > _LARGEST:

@@ -48,6 +48,7 @@ def series_of(e: Node, w: Node, at: Node, terms: int, shortest: Shortest) -> lis
     Example:
         >>> from symgrad.frontend.text import parse_program
         >>> from symgrad.ir.printer import str_text
+        >>> from symgrad.rules.pipeline import canonical
         >>> p = parse_program("x : real\ny = (1 - cos(x))/x**2")
         >>> short = lambda n: canonical([n]).nodes[0]
         >>> [str_text(c) for c in series_of(p["y"], p["x"], as_node(0), 3, short)]
