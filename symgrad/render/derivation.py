@@ -174,6 +174,8 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
     if verdict.path:
         rows.append(("path", path_text(verdict.path)))
     rows.append(("witness", str(verdict.witness)) if verdict.witness else ("evidence", verdict.how))
+    rows += [("clean", str(c)) for c in verdict.clean]
+    rows += [("cure", cure) for cure in dict.fromkeys(c.cure for c in verdict.clean) if cure is not None]
     return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
 
 
@@ -312,6 +314,9 @@ def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
         "rule": verdict.rule,
         "witness": None if verdict.witness is None else _witness_json(verdict.witness),
         "all_paths": [_reading_json(r) for r in verdict.all_paths[:_READINGS]],
+        "clean": [
+            {"name": c.name, "through": [list(t) for t in c.through], "cure": c.cure} for c in verdict.clean
+        ],
     }
 
 

@@ -95,6 +95,9 @@ def _verdict(v: NoiseVerdict) -> str:
         rows.append(f"<p>Path: <code>{escape(path_text(v.path))}</code></p>")
     evidence = f"witness {v.witness}" if v.witness is not None else v.how
     rows.append(f"<p>Evidence: {escape(evidence)}.</p>")
+    rows += [f"<p>{escape(str(c))}.</p>" for c in v.clean]
+    cures = dict.fromkeys(c.cure for c in v.clean if c.cure is not None)
+    rows += [f"<p>To remove it: {escape(cure)}.</p>" for cure in cures]
     return f'<div class="verdict {kind}">{"".join(rows)}</div>'
 
 
