@@ -67,6 +67,7 @@ _PUBLIC: dict[str, str] = {
     "broadcast_to": "symgrad.api.layout",
     "cbrt": "symgrad.api.functions",
     "ceil": "symgrad.api.functions",
+    "check_domain": "symgrad.api.gaps",
     "clip": "symgrad.api.functions",
     "compile": "symgrad.api.compile",
     "concatenate": "symgrad.api.layout",
@@ -397,6 +398,7 @@ if TYPE_CHECKING:
     from symgrad.api.functions import xlogy as xlogy
     from symgrad.api.functions import yv as yv
     from symgrad.api.functions import zeta as zeta
+    from symgrad.api.gaps import check_domain as check_domain
     from symgrad.api.jacobians import batch_jacobian as batch_jacobian
     from symgrad.api.jacobians import hessian as hessian
     from symgrad.api.jacobians import hvp as hvp

@@ -20,8 +20,8 @@ __all__ = ["decide_claim"]
 
 _DERIVATIVE = ("program", "of", "wrt", "claim")
 _SIDES = ("a", "b")
-_MORE = ("id", "domain", "expect")
-_ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect"
+_MORE = ("id", "domain", "expect", "values_only")
+_ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect, values_only"
 
 
 def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = False) -> dict[str, Any]:
@@ -29,7 +29,8 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
 
     Args:
         row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or
-            ``a``, ``b`` as in `equal`; either with ``domain``, if need be. ``id`` and ``expect`` are not read.
+            ``a``, ``b`` as in `equal`; the latter perhaps with ``values_only``,
+            either with ``domain``, if need be. ``id`` and ``expect`` are not read.
         time_limit: seconds.
         replay: whether the proof is checked as `symgrad check` does.
 
@@ -67,7 +68,10 @@ def _verdict(row: Mapping[str, Any], time_limit: float) -> Verdict:
         program = parse(_text(row, "program"))
         y = program.last if row.get("of") is None else program[_text(row, "of")]
         return verify(y, program[_text(row, "wrt")], _text(row, "claim"), domain, time_limit)
-    return equal(_text(row, "a"), _text(row, "b"), domain, time_limit)
+    values_only = row.get("values_only", False)
+    if not isinstance(values_only, bool):
+        raise UsageError(f"'values_only' is {values_only!r}", expected="true or false")
+    return equal(_text(row, "a"), _text(row, "b"), domain, time_limit, values_only=values_only)
 
 
 def _keys_of(row: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 from symgrad.api.expr import Expr, ExprLike, as_expr
@@ -11,6 +12,8 @@ from symgrad.errors import UsageError
 from symgrad.explain.derivation import Derivation as Record
 from symgrad.explain.derivation import DerivationStep
 from symgrad.explain.derivation import explain as derive
+from symgrad.explain.gaps import Gap
+from symgrad.explain.jumps import MovedJump
 from symgrad.explain.noise import NoiseVerdict
 from symgrad.explain.parts import ByParts, by_parts
 from symgrad.ir.graph import Node
@@ -29,6 +32,8 @@ class Derivation:
         steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
         noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
             ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
+        gaps: points at which the value or a gradient is 0/0 and has a limit.
+        jumps: jumps that a random input crosses and a parameter moves: the gradient of the mean has a term more.
         notes: where simplification made the domain larger.
     """
 
@@ -51,6 +56,30 @@ class Derivation:
     def noise(self) -> Mapping[str, NoiseVerdict]:
         """The verdict on each random input, by name."""
         return self._record.noise
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Points at which the value, or then a gradient, is 0/0 and has a limit; see `check_domain`."""
+
+        def made(n: Any) -> Any:
+            return None if n is None else self._exprs([n])[0]
+
+        return tuple(
+            replace(g, at=made(g.at), part=made(g.part), limit=made(g.limit), form=made(g.form))
+            for _, g in self._record.gaps
+        )
+
+    @property
+    def jumps(self) -> tuple[MovedJump, ...]:
+        """Jumps that a random input crosses and that a parameter moves, with the term that the gradient misses.
+
+        The gradient of the mean over the random input is the mean of the gradient, plus ``.terms[name]``, an Expr, or
+        None where no formula is known.
+        """
+        return tuple(
+            replace(j, terms={n: None if t is None else self._exprs([t])[0] for n, t in j.terms.items()})
+            for j in self._record.jumps
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -35,8 +35,13 @@ def equal(
     b: Operand | str,
     domain: Mapping[str, str] | str | None = None,
     time_limit: float = 10,
+    *,
+    values_only: bool = False,
 ) -> Verdict:
     """Decide whether two formulas are equal wherever both are defined.
+
+    Of sides that hold `stop_gradient` that is two questions: whether their values are equal, and whether their
+    gradients are, by every real input that is not random.
 
     Args:
         a: an Expr, or text; names that are not declared in the other one are real.
@@ -46,9 +51,12 @@ def equal(
             not random. If a variable is complex, all values are complex numbers, and functions their principal
             branches.
         time_limit: seconds.
+        values_only: whether `stop_gradient` counts as its value, so that only values are compared.
 
     Returns:
-        A `Verdict`: read its ``status``.
+        A `Verdict`: read its ``status``. With `stop_gradient` it is ``proved`` if both values and gradients are equal,
+        ``refuted`` if either differ; ``of_values`` and ``of_gradients`` have the answers, ``differ_by`` the inputs by
+        which gradients differ.
 
     Raises:
         UsageError, ShapeError: if these are no two formulas of one shape.
@@ -65,7 +73,11 @@ def equal(
         'proved'
         >>> sg.equal("sqrt(x)**2", "x", domain="complex").status
         'proved'
+        >>> v = sg.equal("x*y", "stop_gradient(x)*y")
+        >>> v.status, v.of_values.status, v.differ_by
+        ('refuted', 'proved', ('x',))
     """
+    from symgrad.verify.both import decide_both, moved_inputs
     from symgrad.verify.decide import decide
     from symgrad.verify.decide import equal as statement
 
@@ -82,11 +94,19 @@ def equal(
         )
     nodes, sizes = found
     (first, second), complexes = within(nodes, domain, sizes)
-    if complexes is not None:
+    inputs = [] if values_only else moved_inputs(first, second)
+    if complexes is not None and not inputs:
         from symgrad.verify.complex_domain import decide_complex
 
         return decide_complex(first, second, complexes, seconds)
-    verdict = decided((first, second), lambda n, limit: decide(statement(n[0], n[1], sizes), limit), seconds)
+
+    def told(sides: Sequence[Node], limit: float) -> Verdict:
+        by = [] if values_only else moved_inputs(*sides)
+        if by:
+            return decide_both(*sides, by, sizes, complexes, limit)
+        return decide(statement(*sides, sizes), limit)
+
+    verdict = decided((first, second), told, seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
     return replace(verdict, diagnosis=hint) if hint else verdict
 

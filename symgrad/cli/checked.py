@@ -25,6 +25,8 @@ def checked_lines(found: Checked, *, whole: bool = False) -> Iterator[str]:
         whole: whether all definitions of a long statement are shown.
     """
     yield f"{found.status}: {found.why}"
+    for part in found.parts:
+        yield from (f"  {line}" for line in checked_lines(part, whole=whole))
     if found.statement is not None:
         s = found.statement
         left_out = 0 if whole else max(0, len(s.definitions) - _MOST)

@@ -129,15 +129,31 @@ def verify(
 @_TIME
 @_PROOF
 @format_option("text", "json")
-def equal(a: str, b: str, domain: tuple[str, ...], time_limit: float, proof: Path | None, form: str) -> None:
+@click.option(
+    "--values-only",
+    is_flag=True,
+    help="Compare values alone, also where stop_gradient makes gradients differ.",
+)
+def equal(
+    a: str,
+    b: str,
+    domain: tuple[str, ...],
+    time_limit: float,
+    proof: Path | None,
+    form: str,
+    values_only: bool,
+) -> None:
     """Decide whether two formulas are equal wherever both are defined.
+
+    With stop_gradient in one, their gradients count too.
 
     Each is an expression, or a program (a file, or - for standard input) that ends with one.
 
     The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
     """
     left, right = read_text(a)[0], read_text(b)[0]
-    _finish(symgrad.equal(left, right, _domain(domain), time_limit), proof, form)
+    found = symgrad.equal(left, right, _domain(domain), time_limit, values_only=values_only)
+    _finish(found, proof, form)
 
 
 @main.command()

@@ -10,6 +10,8 @@ from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
 from symgrad.explain.dependence import blocking_stops
 from symgrad.explain.forms import Forms
+from symgrad.explain.gaps import Gap
+from symgrad.explain.jumps import MovedJump, moved_jumps
 from symgrad.explain.naming import Naming, listed, rule_of, shape_text
 from symgrad.explain.noise import NoiseVerdict, judge
 from symgrad.ir.graph import SYMBOL, Node, as_node
@@ -116,6 +118,8 @@ class Derivation:
         gradient: the gradients as the backward pass made them.
         steps: the pullbacks, from the output back.
         noise: for each random input, whether it enters, with path and evidence.
+        jumps: jumps that move with ``wrt`` and that a random input crosses: of the derivative of the mean the gradient
+            misses a term.
         nothing: for each of ``wrt``, the kind of nothing that the gradient is, or None.
         nothing_reasons: for each of ``wrt``, why it is nothing, as a sentence, or None.
         naming: the names of nodes.
@@ -127,6 +131,7 @@ class Derivation:
     gradient: tuple[Node, ...]
     steps: tuple[DerivationStep, ...] = field(repr=False)
     noise: Mapping[str, NoiseVerdict]
+    jumps: tuple[MovedJump, ...]
     nothing: tuple[Nothing | None, ...]
     nothing_reasons: tuple[str | None, ...]
     naming: Naming = field(repr=False)
@@ -141,6 +146,15 @@ class Derivation:
     def values(self) -> tuple[Node, ...]:
         """The gradients, simplified as values: stop_gradient(e) is e."""
         return self.forms.values
+
+    @property
+    def gaps(self) -> tuple[tuple[Node | None, Gap], ...]:
+        """Points at which the value (None), or the gradient by a node, is 0/0 and has a limit."""
+        own = [(None, g) for g in self.forms.gaps]
+        return (
+            *own,
+            *((w, g) for w, all_ in zip(self.wrt, self.forms.gaps_of_gradients, strict=True) for g in all_),
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -177,13 +191,15 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
     naming = Naming({} if listing is None else listing.name_of())
     _check(y, wrt, listing, naming)
     trace = _without_dead_ends(pull_back([y], [as_node(1)], wrt))
-    forms = Forms(trace.gradients, naming)
+    forms = Forms(y, trace.gradients, naming)
+    random = _random_inputs(y, wrt, listing)
     return Derivation(
         y=y,
         wrt=tuple(wrt),
         gradient=trace.gradients,
         steps=tuple(DerivationStep(i, step, naming) for i, step in enumerate(trace.steps, 1)),
-        noise=judge(y, trace, forms, _random_inputs(y, wrt, listing), naming),
+        noise=judge(y, trace, forms, random, naming),
+        jumps=moved_jumps(y, wrt, random, naming),
         nothing=trace.nothing,
         nothing_reasons=tuple(_why_nothing(trace, i, naming) for i in range(len(wrt))),
         naming=naming,

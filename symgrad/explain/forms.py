@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from symgrad.explain.gaps import Gap, gaps_of
 from symgrad.explain.naming import Naming
 from symgrad.ir.graph import Node
 from symgrad.rules.pipeline import Canonical, canonical
@@ -12,15 +13,20 @@ from symgrad.rules.pipeline import Canonical, canonical
 __all__ = ["Forms"]
 
 
+_SECONDS = 2.0  # for the points of a formula that are 0/0
+
+
 class Forms:
     """Gradients as the backward pass made them, and simplified.
 
     Args:
+        y: what is differentiated.
         raw: the gradients.
         naming: names for the notes.
     """
 
-    def __init__(self, raw: Sequence[Node], naming: Naming) -> None:
+    def __init__(self, y: Node, raw: Sequence[Node], naming: Naming) -> None:
+        self._y = y
         self.raw = tuple(raw)
         self._naming = naming
 
@@ -46,6 +52,16 @@ class Forms:
     def faithful(self) -> bool:
         """Whether `values` equal the raw gradients wherever those are defined, with nothing assumed."""
         return all(s.soundness in ("exact", "widens") for s in self._values.trace.steps)
+
+    @cached_property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Points at which what is differentiated is 0/0 and has a limit."""
+        return tuple(gaps_of(self._y, seconds=_SECONDS))
+
+    @cached_property
+    def gaps_of_gradients(self) -> tuple[tuple[Gap, ...], ...]:
+        """The same of each gradient; what computes it there is the gradient of the form of the value."""
+        return tuple(tuple(gaps_of(g, forms=not self.gaps, seconds=_SECONDS)) for g in self.values)
 
     @property
     def notes(self) -> tuple[str, ...]:

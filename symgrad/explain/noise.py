@@ -15,6 +15,7 @@ from symgrad.backward.jvp import push_forward
 from symgrad.backward.trace import Trace
 from symgrad.explain.array_witness import find_array_evidence
 from symgrad.explain.dependence import Dependence, Paths, blocking_stops
+from symgrad.explain.downstream import CleanValue, clean_values
 from symgrad.explain.draws import only_value
 from symgrad.explain.forms import Forms
 from symgrad.explain.influence import influence_of
@@ -114,6 +115,7 @@ class NoiseVerdict:
         rule: the op of that pullback.
         witness: two draws that give different gradients, where that is the evidence.
         all_paths: every reading of the random input by a pullback, from the output back.
+        clean: named values on the way whose own derivatives have no noise, where it enters behind them.
     """
 
     name: str
@@ -122,6 +124,7 @@ class NoiseVerdict:
     how: str
     witness: Witness | None
     all_paths: tuple[Reading, ...] = field(repr=False)
+    clean: tuple[CleanValue, ...] = field(repr=False)
     _chosen: Reading | None = field(repr=False)
 
     @property
@@ -248,7 +251,15 @@ class _Question:
         if enters:
             reason = f"{self.source.name} is read by the gradient" if chosen is None else chosen.sentence
         witness = None if evidence is None else evidence.witness
-        return NoiseVerdict(self.source.name, enters, reason, how, witness, readings, chosen)
+        clean = self._clean(readings) if enters else ()
+        return NoiseVerdict(self.source.name, enters, reason, how, witness, readings, clean, chosen)
+
+    def _clean(self, readings: Sequence[Reading]) -> tuple[CleanValue, ...]:
+        noisy: dict[int, list[Node]] = {}
+        for r in readings:
+            if r.matters is not False:
+                noisy.setdefault(r.number - 1, []).append(r.node)
+        return clean_values(self.y, self.trace, noisy, self.source, self.naming)
 
     def _unread(self) -> str:
         """Say why no pullback reads a value that depends on the random input."""

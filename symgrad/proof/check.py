@@ -7,7 +7,7 @@ is no proof.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -18,10 +18,10 @@ from symgrad.proof.balls import evaluate, inside, sizes_at
 from symgrad.proof.cases import check_case
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex_check import RealStatement, check_complex
-from symgrad.proof.derivative import derivative_claim
+from symgrad.proof.derivative import derivative_claim, gradient_claim
 from symgrad.proof.evaluate import branches
 from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient
+from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.proof.merging import same
 from symgrad.proof.names import shown
 from symgrad.proof.reading import check_structure
@@ -54,6 +54,7 @@ class Checked:
         excluded: thin sets of points that a proof leaves out, as conditions.
         statement: what the file claims, as the checker reads it; None if it could not be read.
         difference: of a refutation by a point, the point and the two sides there.
+        parts: of a file with several proofs, each of them.
     """
 
     status: str
@@ -61,6 +62,7 @@ class Checked:
     excluded: tuple[str, ...] = ()
     statement: Statement | None = None
     difference: Difference | None = None
+    parts: tuple[Checked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +129,28 @@ def check(data: Any, seconds: float = SECONDS) -> Checked:
         UsageError: if it is no proof file at all.
     """
     check_structure(data)
+    if data["kind"] == "several":
+        return _several(data["proofs"], seconds)
+    return _one(data, seconds)
+
+
+def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> Checked:
+    """Check the proofs of a file, one after the other in the time for all."""
+    deadline = time.monotonic() + seconds
+    parts = tuple(_one(p, max(0.0, deadline - time.monotonic())) for p in proofs)
+    failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
+    if failed:
+        return Checked("supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts)
+    return Checked("proved", f"{len(parts)} statements", parts=parts)
+
+
+def _one(data: Mapping[str, Any], seconds: float) -> Checked:
     statement = None
     deadline = time.monotonic() + seconds
     with until(deadline):
         try:
             program, a, b = _sides(data)
-            statement = statement_of(program, a, b, data.get("wrt"))
+            statement = statement_of(program, a, b, data.get("wrt"), both=data["kind"] == "gradient")
             found = _checked(program, a, b, data, deadline)
         except (GiveUp, UsageError) as why:
             text = f"{why.what}" if isinstance(why, UsageError) else str(why)
@@ -150,7 +168,7 @@ def _sides(data: Mapping[str, Any]) -> tuple[Program, int, int]:
     a, b = data["a"], data["b"]
     if max(a, b) >= len(program.steps):
         raise UsageError("the proof is about steps that are not there")
-    if ("wrt" in data) != (data["kind"] == "derivative"):
+    if ("wrt" in data) != (data["kind"] in {"derivative", "gradient"}):
         raise UsageError("a derivative is by a variable, and nothing else is")
     complexes = [s for s in program.symbols if s.kind == "complex"]
     if bool(complexes) > ("domain" in data):
@@ -171,6 +189,10 @@ def _claimed(program: Program, a: int, b: int, data: Mapping[str, Any], deadline
         if program.steps[a].shape != program.steps[b].shape:
             raise UsageError("the two sides have different shapes")
         return _Claim(program, a, b, False, (), None, data, deadline)
+    if data["kind"] == "gradient":
+        made, left, right, direction = gradient_claim(program, a, b, data["wrt"])
+        check_shapes(made)
+        return _Claim(made, left, right, data["wrt"], (a, b), direction, data, deadline)
     made, tangent, claim, direction = derivative_claim(program, a, data["wrt"], b)
     check_shapes(made)
     return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
@@ -194,6 +216,8 @@ def _cases(c: _Claim) -> Checked:
         base = program_from_json(data["program"])
         if data["kind"] == "equal":
             left_out = prove_equal(base, i, j, deadline=c.deadline)
+        elif data["kind"] == "gradient":
+            left_out = prove_same_gradient(base, i, j, data["wrt"], deadline=c.deadline)
         else:
             left_out = prove_gradient(base, i, data["wrt"], j, deadline=c.deadline)
         why = "proved anew" + (" for all sizes" if has_sizes(base) else "")

@@ -7,13 +7,15 @@ of `symgrad.proof.balls.evaluate`; that is where no derivative is claimed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from symgrad.errors import UsageError
 from symgrad.proof.builder import Builder
 from symgrad.proof.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
 from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.proof.tangents import ARRAY_TANGENTS
 
-__all__ = ["along", "derivative_claim", "differentiate"]
+__all__ = ["along", "derivative_claim", "differentiate", "gradient_claim"]
 
 
 def differentiate(program: Program, y: int, wrt: str, direction: str | None = None) -> tuple[Program, int]:
@@ -40,6 +42,14 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
         >>> [(s.op, s.args) for s in made.steps[3:]]
         [('number', ()), ('cos', (0,)), ('mul', (1, 4)), ('add', (5, 5))]
     """
+    made, (at,), _ = _differentiated(program, (y,), wrt, direction)
+    return made, at
+
+
+def _differentiated(
+    program: Program, ys: Sequence[int], wrt: str, direction: str | None = None
+) -> tuple[Program, list[int], str | None]:
+    """Return a program with the steps of several derivatives, their positions, and the name of their direction."""
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None:
         raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
@@ -47,6 +57,7 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
         raise UsageError(f"'{wrt}' takes no real values: there is no derivative by it")
     into = Builder(program.steps)
     symbols = program.symbols
+    name: str | None = None
     if symbol.shape:
         name = _free(program, direction or f"d{wrt}")
         symbols = (*symbols, Symbol(name, "real", None, None, symbol.shape))
@@ -54,7 +65,7 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
     else:
         seed = into.number(1)
     tangents: dict[int, int] = {}
-    for i, step in enumerate(program.steps[: y + 1]):
+    for i, step in enumerate(program.steps[: max(ys) + 1]):
         if step.op == "symbol":
             if step.params[0] == wrt:
                 tangents[i] = seed
@@ -62,10 +73,8 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
             found = _tangent(into, i, step, [tangents.get(a) for a in step.args])
             if found is not None:
                 tangents[i] = into.full(found, step.shape)
-    at = tangents.get(y)
-    if at is None:
-        at = into.full(into.number(0), program.steps[y].shape)
-    return Program(tuple(into.steps), symbols), at
+    ends = [tangents[y] if y in tangents else into.full(into.number(0), program.steps[y].shape) for y in ys]
+    return Program(tuple(into.steps), symbols), ends, name
 
 
 def _free(program: Program, name: str) -> str:
@@ -145,3 +154,31 @@ def derivative_claim(program: Program, y: int, wrt: str, claim: int) -> tuple[Pr
     direction = made.symbols[-1].name
     stated, change = along(made, claim, direction)
     return stated, tangent, change, direction
+
+
+def gradient_claim(program: Program, a: int, b: int, wrt: str) -> tuple[Program, int, int, str | None]:
+    """Return the statement "a and b have the same derivative by wrt" as one that two steps are equal.
+
+    Args:
+        program: the steps.
+        a: the position of what is differentiated.
+        b: the position of the other, of the same shape.
+        wrt: the name of a variable.
+
+    Returns:
+        The program with the steps of both derivatives, their positions, and the name of the direction in which they
+        are taken, if the variable is an array.
+
+    Raises:
+        UsageError: if the shapes differ; and those of `differentiate`.
+
+    Example:
+        >>> steps = (Step("symbol", (), ("x",)), Step("stop_gradient", (0,)))
+        >>> made, left, right, _ = gradient_claim(Program(steps, (Symbol("x", "real", None, None),)), 0, 1, "x")
+        >>> made.steps[left].params, made.steps[right].params
+        ((Fraction(1, 1),), (Fraction(0, 1),))
+    """
+    if program.steps[a].shape != program.steps[b].shape:
+        raise UsageError("the two sides have different shapes")
+    made, (left, right), direction = _differentiated(program, (a, b), wrt)
+    return made, left, right, direction

@@ -28,7 +28,7 @@ from symgrad.proof.indexed_text import merged
 from symgrad.proof.sizes import empty
 from symgrad.proof.steps import Program, Symbol
 
-__all__ = ["LAWS", "forms_of", "has_sizes", "prove_equal", "prove_gradient"]
+__all__ = ["LAWS", "forms_of", "has_sizes", "prove_equal", "prove_gradient", "prove_same_gradient"]
 
 BUDGET = 100_000
 
@@ -107,9 +107,7 @@ def prove_gradient(
         GiveUp: if it finds no proof; that says nothing about whether there is one.
     """
     t = Terms(budget, LAWS, smooth=wrt, deadline=deadline)
-    symbol = next((s for s in program.symbols if s.name == wrt), None)
-    if symbol is None or symbol.kind != "real":
-        raise GiveUp(f"{wrt} is no real symbol of the program")
+    symbol = _real(program, wrt)
     own = tuple(str(n) for n in symbol.shape)
     before = shape_of(program.steps[y])
     outputs = (y, claim) if cotangent is None else (y, claim, cotangent)
@@ -131,6 +129,48 @@ def prove_gradient(
         found, claimed = final.of(found), final.of(claimed)
     _vanish(t, t.subtract(found, claimed))
     return merged(t.conditions)
+
+
+def prove_same_gradient(
+    program: Program, a: int, b: int, wrt: str, *, budget: int = BUDGET, deadline: float = math.inf
+) -> tuple[str, ...]:
+    """Prove that two steps have the same derivative by a symbol; see `prove_gradient`.
+
+    Args:
+        program: the steps.
+        a: position of one of them.
+        b: of the other, of the same shape.
+        wrt: name of the symbol.
+        budget: work before giving up.
+        deadline: when to give up, on the clock of `time.monotonic`.
+
+    Returns:
+        Where it says nothing, as text.
+
+    Raises:
+        GiveUp: if it finds no proof; that says nothing about whether there is one.
+    """
+    t = Terms(budget, LAWS, smooth=wrt, deadline=deadline)
+    symbol, shape = _real(program, wrt), shape_of(program.steps[a])
+    if shape != shape_of(program.steps[b]):
+        raise GiveUp("the shapes differ")
+    forms = forms_of(t, program, (a, b), wrt)
+    own = axes(tuple(str(n) for n in symbol.shape))
+    slope = Derivative(t, wrt, tuple(f"a{len(shape) + k}" for k in own))
+    left, right = (slope.of(forms[k]) for k in (a, b))
+    t.smooth = ""  # what was frozen has no kinks
+    if symbol.symmetric or _stops(program):
+        final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
+        left, right = final.of(left), final.of(right)
+    _vanish(t, t.subtract(left, right))
+    return merged(t.conditions)
+
+
+def _real(program: Program, name: str) -> Symbol:
+    symbol = next((s for s in program.symbols if s.name == name), None)
+    if symbol is None or symbol.kind != "real":
+        raise GiveUp(f"{name} is no real symbol of the program")
+    return symbol
 
 
 def _stops(program: Program) -> bool:

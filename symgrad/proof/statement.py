@@ -47,7 +47,9 @@ class Statement:
         return (*self.declarations, *self.definitions, self.claim)
 
 
-def statement_of(program: Program, a: int, b: int, wrt: str | None = None) -> Statement:
+def statement_of(
+    program: Program, a: int, b: int, wrt: str | None = None, *, both: bool = False
+) -> Statement:
     """Return a statement as text.
 
     Args:
@@ -55,6 +57,7 @@ def statement_of(program: Program, a: int, b: int, wrt: str | None = None) -> St
         a: the position of one side; with ``wrt`` of what is differentiated.
         b: the position of the other; with ``wrt`` of the claimed derivative.
         wrt: by which variable.
+        both: whether both sides are differentiated.
 
     Example:
         >>> x, y = Step("symbol", (), ("x",)), Step("mul", (0, 0))
@@ -66,14 +69,17 @@ def statement_of(program: Program, a: int, b: int, wrt: str | None = None) -> St
     sizes = program.sizes
     taken = {*sizes, *(s.name for s in program.symbols)}
     definitions, texts = _definitions(program, (a, b), needed, taken)
-    left = texts[a] if wrt is None else f"d({texts[a]})/d{shown(wrt)}"
+    left, right = (
+        texts[k] if wrt is None or not moved else f"d({texts[k]})/d{shown(wrt)}"
+        for k, moved in ((a, True), (b, both))
+    )
     return Statement(
         (
             *(f"{shown(n)} : size, {shown(n)} >= 1" for n in sizes),
             *(_declaration(s) for s in program.symbols),
         ),
         tuple(definitions),
-        f"{left} = {texts[b]}",
+        f"{left} = {right}",
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from symgrad.backward.trace import placeholder
 from symgrad.explain.derivation import Derivation, DerivationStep
+from symgrad.explain.gaps import Gap
+from symgrad.explain.jumps import MovedJump
 from symgrad.explain.naming import ELLIPSIS
 from symgrad.explain.noise import NoiseVerdict, Reading
 from symgrad.explain.witness import Value, Witness
@@ -22,6 +24,8 @@ __all__ = [
     "derivation_latex",
     "derivation_svg",
     "derivation_text",
+    "gap_rows",
+    "gap_title",
     "gradient_text",
     "path_text",
     "shaped",
@@ -116,6 +120,10 @@ def derivation_text(d: Derivation) -> str:
             lines += ["", f"  {ELLIPSIS} {len(d.steps) - _STEPS} more steps"]
     for verdict in d.noise.values():
         lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
+    for w, gap in d.gaps:
+        lines += ["", f"{gap_title(d, w)} is 0/0 where {gap.where}", "", *_gap_lines(d, w, gap)]
+    for jump in d.jumps:
+        lines += ["", *_wrapped("", jump.headline), "", *_jump_lines(jump)]
     return "\n".join(lines)
 
 
@@ -166,6 +174,32 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
     if verdict.path:
         rows.append(("path", path_text(verdict.path)))
     rows.append(("witness", str(verdict.witness)) if verdict.witness else ("evidence", verdict.how))
+    rows += [("clean", str(c)) for c in verdict.clean]
+    rows += [("cure", cure) for cure in dict.fromkeys(c.cure for c in verdict.clean) if cure is not None]
+    return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
+
+
+def gap_title(d: Derivation, w: Node | None) -> str:
+    """Return what is 0/0 somewhere: the value, or a gradient."""
+    return d.naming.text(d.y) if w is None else slope_text(d, w)
+
+
+def gap_rows(d: Derivation, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
+    """Return what is known of a point that is 0/0, each with a label."""
+    rows = gap.rows(d.naming)
+    if w is not None and any(g.form is not None for g in d.forms.gaps):
+        rows.append(("write", f"the gradient of {d.naming.text(d.y)} in its form above"))
+    return rows
+
+
+def _gap_lines(d: Derivation, w: Node | None, gap: Gap) -> list[str]:
+    return [line for label, text in gap_rows(d, w, gap) for line in _wrapped(f"  {label:<10}", text)]
+
+
+def _jump_lines(jump: MovedJump) -> list[str]:
+    several = len(jump.additions) > 1
+    added = [("add", f"by {name}: {text}" if several else text) for name, text in jump.additions.items()]
+    rows = [("reason", jump.reason), *(added or [("advice", jump.advice)])]
     return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
 
 
@@ -248,6 +282,8 @@ def derivation_json(d: Derivation) -> dict[str, Any]:
         "nothing_reasons": list(d.nothing_reasons),
         "steps": [_step_json(s) for s in d.steps],
         "noise": {name: _verdict_json(v) for name, v in d.noise.items()},
+        "gaps": [_gap_json(d, w, g) for w, g in d.gaps],
+        "jumps": [_jump_json(j) for j in d.jumps],
     }
 
 
@@ -278,6 +314,31 @@ def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
         "rule": verdict.rule,
         "witness": None if verdict.witness is None else _witness_json(verdict.witness),
         "all_paths": [_reading_json(r) for r in verdict.all_paths[:_READINGS]],
+        "clean": [
+            {"name": c.name, "through": [list(t) for t in c.through], "cure": c.cure} for c in verdict.clean
+        ],
+    }
+
+
+def _gap_json(d: Derivation, w: Node | None, gap: Gap) -> dict[str, Any]:
+    return {
+        "of": gap_title(d, w),
+        "where": gap.where,
+        "part": str_text(gap.part),
+        "limit": None if gap.limit is None else str_text(gap.limit),
+        "form": None if gap.form is None else str_text(gap.form),
+        "lost": {f"{h:g}": n for h, n in gap.lost.items()},
+    }
+
+
+def _jump_json(jump: MovedJump) -> dict[str, Any]:
+    return {
+        "value": jump.value,
+        "random": jump.random,
+        "choice": jump.choice,
+        "where": jump.where,
+        "terms": {name: None if term is None else str_text(term) for name, term in jump.terms.items()},
+        "reason": jump.reason,
     }
 
 

@@ -5,9 +5,20 @@ from __future__ import annotations
 from html import escape
 
 from symgrad.explain.derivation import Derivation, DerivationStep
+from symgrad.explain.gaps import Gap
+from symgrad.explain.jumps import MovedJump
 from symgrad.explain.noise import NoiseVerdict
+from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.render.derivation import derivation_svg, gradient_text, path_text, shaped, slope_text, title_text
+from symgrad.render.derivation import (
+    derivation_svg,
+    gap_title,
+    gradient_text,
+    path_text,
+    shaped,
+    slope_text,
+    title_text,
+)
 
 __all__ = ["derivation_html"]
 
@@ -55,7 +66,9 @@ def derivation_html(d: Derivation) -> str:
         _gradients(d),
     ]
     if d.noise:
-        parts += ["<h2>Noise</h2>", *(_verdict(v) for v in d.noise.values())]
+        parts += ["<h2>Noise</h2>", *(_verdict(v) for v in d.noise.values()), *map(_jump, d.jumps)]
+    if d.gaps:
+        parts += ["<h2>Points that are 0/0</h2>", *(_gap(d, w, g) for w, g in d.gaps)]
     parts += ["<h2>Graph</h2>", f'<div class="wide">{derivation_svg(d)}</div>']
     if d.steps:
         parts += ["<h2>Steps, from the output back</h2>", _table(d)]
@@ -82,7 +95,28 @@ def _verdict(v: NoiseVerdict) -> str:
         rows.append(f"<p>Path: <code>{escape(path_text(v.path))}</code></p>")
     evidence = f"witness {v.witness}" if v.witness is not None else v.how
     rows.append(f"<p>Evidence: {escape(evidence)}.</p>")
+    rows += [f"<p>{escape(str(c))}.</p>" for c in v.clean]
+    cures = dict.fromkeys(c.cure for c in v.clean if c.cure is not None)
+    rows += [f"<p>To remove it: {escape(cure)}.</p>" for cure in cures]
     return f'<div class="verdict {kind}">{"".join(rows)}</div>'
+
+
+def _gap(d: Derivation, w: Node | None, gap: Gap) -> str:
+    rows = [f"<p><strong>{escape(gap_title(d, w))} is 0/0 where {escape(gap.where)}</strong></p>"]
+    rows += [
+        f"<p>{escape(label.capitalize())}: <code>{escape(text)}</code></p>"
+        for label, text in gap.rows(d.naming)
+    ]
+    return f'<div class="verdict open">{"".join(rows)}</div>'
+
+
+def _jump(j: MovedJump) -> str:
+    rows = [f"<p><strong>{escape(j.headline)}</strong>: {escape(j.reason)}.</p>"]
+    for name, text in j.additions.items():
+        rows.append(f"<p>Add to that by {escape(name)}: <code>{escape(text)}</code></p>")
+    if not j.additions:
+        rows.append(f"<p>{escape(j.advice)}.</p>")
+    return f'<div class="verdict enters">{"".join(rows)}</div>'
 
 
 def _table(d: Derivation) -> str:

@@ -15,10 +15,10 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 from symgrad.proof.balls import evaluate
 from symgrad.proof.check import FORMAT
-from symgrad.proof.derivative import derivative_claim
+from symgrad.proof.derivative import derivative_claim, gradient_claim
 from symgrad.proof.evaluate import COMPARISONS
 from symgrad.proof.field import GiveUp, rational
-from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient
+from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.proof.merging import same
 from symgrad.proof.steps import Program, number_to_json, program_to_json
 from symgrad.proof.text import step_text
@@ -35,7 +35,7 @@ _BESIDE_PROOFS = 120  # those that are tried after one that leaves out thin sets
 _SHOWN = 16  # choices of sizes that are listed
 _LONGEST = 4_000  # characters of a number that is shown exactly
 
-__all__ = ["Statement", "decide", "derivative_is", "equal"]
+__all__ = ["Statement", "decide", "derivative_is", "equal", "same_gradient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,14 @@ def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | N
     return Statement(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j))
 
 
+def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+    """The statement that two values have the same derivative; with other sizes written instead of names of sizes."""
+    program, (i, j) = program_of([a, b], [wrt], sizes)
+    source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
+    made, left, right, direction = gradient_claim(program, i, j, wrt.name)
+    return Statement(made, left, right, wrt.name, (i, j), source, direction, program, (i, j))
+
+
 def decide(statement: Statement, time_limit: float) -> Verdict:
     """Decide a statement.
 
@@ -116,6 +124,8 @@ def _attempt(s: Statement, deadline: float) -> Attempt:
     try:
         if s.source["kind"] == "equal":
             left_out = prove_equal(s.base, *s.sides, deadline=deadline)
+        elif s.source["kind"] == "gradient":
+            left_out = prove_same_gradient(s.base, *s.sides, s.source["wrt"], deadline=deadline)
         else:
             left_out = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
     except GiveUp as why:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias, cast
@@ -13,7 +13,7 @@ from symgrad.files import write_atomically
 from symgrad.proof.gaussian import Gaussian
 from symgrad.proof.steps import number_to_json
 
-__all__ = ["Proof", "Region", "Status", "Verdict"]
+__all__ = ["Proof", "Region", "Status", "Verdict", "listed"]
 
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
 
@@ -79,6 +79,9 @@ class Verdict:
         proof: what `symgrad check` replays; None if there is none.
         seconds: how long it took.
         diagnosis: the mistake, where one is recognised; None else.
+        of_values: of two sides that hold ``stop_gradient``, the verdict on their values alone; None else. The
+            ``status`` is then that of both: ``refuted`` if values or gradients differ, ``proved`` if both are equal.
+        of_gradients: for each input of such sides, by name, the verdict on their gradients by it.
 
     Example:
         >>> import symgrad as sg
@@ -100,6 +103,13 @@ class Verdict:
     proof: Proof | None = field(default=None, repr=False)
     seconds: float = 0.0
     diagnosis: str | None = None
+    of_values: Verdict | None = field(default=None, repr=False)
+    of_gradients: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"], repr=False)
+
+    @property
+    def differ_by(self) -> tuple[str, ...]:
+        """The inputs by which the gradients of the two sides differ, where that was asked."""
+        return tuple(name for name, v in self.of_gradients.items() if v.status == "refuted")
 
     def __bool__(self) -> NoReturn:
         raise TruthValueError(
@@ -108,7 +118,27 @@ class Verdict:
         )
 
     def __str__(self) -> str:
-        lines = [f"{self.status}: {self.why}"]
+        head = f"{self.status}: {self.why}"
+        if self.of_values is None:
+            return "\n".join([head, *self._details()])
+        parts = {self.of_values._told(): ["values"]}
+        for name, verdict in self.of_gradients.items():
+            parts.setdefault(("by", *verdict._told()), []).append(name)
+        lines = [head]
+        for told, names in parts.items():
+            gradients = told[0] == "by"
+            what = f"gradients by {listed(names)}" if gradients else "values"
+            first, *more = told[gradients:]
+            lines += [f"  {what}: {first}", *(f"  {line}" for line in more)]
+        return "\n".join(lines)
+
+    def _told(self) -> tuple[str, ...]:
+        """It as a part of another: what a proof or a witness says is not said twice."""
+        certain = self.status == "proved" or self.witness is not None
+        return (self.status if certain else f"{self.status}, {self.why}", *self._details())
+
+    def _details(self) -> list[str]:
+        lines: list[str] = []
         if self.witness is not None and self.values is not None:
             where = ", ".join(f"{name} = {_short(value)}" for name, value in self.witness.items())
             entry = f" (entry {list(self.index)})" if self.index else ""
@@ -120,11 +150,14 @@ class Verdict:
         lines += [f"  {region}" for region in self.regions]
         if self.excluded:
             lines.append("  not claimed where " + "; ".join(self.excluded))
-        return "\n".join(lines)
+        return lines
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the proof as what `json.dumps` takes; numbers are text where they are exact."""
-        return {
+        """Return everything but the proof as what `json.dumps` takes; numbers are text where they are exact.
+
+        ``differ_by``, ``of_values`` and ``of_gradients`` are there for sides that hold ``stop_gradient``.
+        """
+        found = {
             "status": self.status,
             "why": self.why,
             "regions": [{"status": r.status, "where": r.where} for r in self.regions],
@@ -138,6 +171,22 @@ class Verdict:
             "seconds": round(self.seconds, 6),
             "diagnosis": self.diagnosis,
         }
+        if self.of_values is not None:
+            found["differ_by"] = list(self.differ_by)
+            found["of_values"] = self.of_values.to_json()
+            found["of_gradients"] = {name: v.to_json() for name, v in self.of_gradients.items()}
+        return found
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    Example:
+        >>> listed(["x", "y", "z"])
+        'x, y and z'
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _plain(value: Any) -> Any:

@@ -44,7 +44,7 @@ def test_the_exit_code_is_the_verdict(call) -> None:
 
 @pytest.mark.parametrize("status", ["supported", "undecided"])
 def test_what_is_not_decided_has_codes_of_its_own(call, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
-    monkeypatch.setattr("symgrad.equal", lambda *_: Verdict(status, "so"), raising=False)  # type: ignore[arg-type]
+    monkeypatch.setattr("symgrad.equal", lambda *_, **__: Verdict(status, "so"), raising=False)  # type: ignore[arg-type]
     done = call("equal", "x", "x", "--proof", "p.json")
     assert (done.exit_code, done.stdout) == (EXIT[status], f"{status}: so\n")
     assert "there is no proof to write" in done.stderr

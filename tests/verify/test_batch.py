@@ -190,7 +190,7 @@ def test_what_would_not_be_read_is_an_error(more: dict[str, Any], words: str) ->
 
 
 def test_a_fault_of_ours_is_the_result_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr("symgrad.api.claims.equal", broken)

@@ -44,7 +44,7 @@ def steps_add_up(rng: random.Random) -> None:
     total = sg.parse("\n".join([*text, " + ".join([f"({p})" for p in printed] or ["0*x"])])).last
     for _ in range(3):
         point = {name: rng.uniform(-2, 2) for name in ("x", "y")}
-        slope = _slope(text[1:], point)
+        slope = slope_of(text[1:], point)
         if slope is None:
             continue
         with np.errstate(all="ignore"):
@@ -52,14 +52,14 @@ def steps_add_up(rng: random.Random) -> None:
             np.testing.assert_allclose(found.gradient[0](**point), slope, rtol=1e-9, atol=1e-12)
 
 
-def _slope(lines: list[str], point: dict[str, float]) -> float | None:
-    """The derivative of the last line by x, as a difference; None where a value is not real, or has no slope."""
+def slope_of(lines: list[str], point: dict[str, float], by: str = "x") -> float | None:
+    """The derivative of the last line, as a difference; None where a value is not real, or has no slope."""
     mp = mpmath.MPContext()
     mp.dps = 60
     step = mp.mpf(10) ** -25
-    x = mp.mpf(point["x"])
+    x = mp.mpf(point[by])
     try:
-        here, *around = (_value(mp, lines, point, x + k * step) for k in (0, 1, -1))
+        here, *around = (_value(mp, lines, point, by, x + k * step) for k in (0, 1, -1))
     except (ArithmeticError, ValueError, TypeError):  # what has no order is complex
         return None
     if not all(isinstance(v, mp.mpf) and mp.isfinite(v) for v in (here, *around)):
@@ -71,8 +71,19 @@ def _slope(lines: list[str], point: dict[str, float]) -> float | None:
     return float((right + left) / (2 * step))
 
 
-def _value(mp: Any, lines: list[str], point: dict[str, float], x: Any) -> Any:
-    """The last line where x has another value, but for what a stop holds, which keeps that at the point."""
+def value_of(lines: list[str], point: dict[str, float]) -> float | None:
+    """The value of the last line; None where it is not real."""
+    mp = mpmath.MPContext()
+    mp.dps = 60
+    try:
+        found = _value(mp, lines, point, "x", mp.mpf(point["x"]))
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    return float(found) if isinstance(found, mp.mpf) and mp.isfinite(found) else None
+
+
+def _value(mp: Any, lines: list[str], point: dict[str, float], by: str, x: Any) -> Any:
+    """The last line where one input has another value, but for what a stop holds, which keeps that at the point."""
 
     def power(base: Any, exponent: Any) -> Any:
         """A power, but where the chain rule has none to offer: at zero, by a slope that is infinite there."""
@@ -92,7 +103,7 @@ def _value(mp: Any, lines: list[str], point: dict[str, float], x: Any) -> Any:
     }
     numbers = {name: mp.mpf(value) for name, value in point.items()}
     held = functions | numbers
-    moved = functions | numbers | {"x": x}
+    moved = functions | numbers | {by: x}
     for line in lines:
         name, formula = line.split(" = ")
         formula = re.sub(r"([\w.]+)\*\*([\w.]+)$", r"power(\1, \2)", formula)

@@ -1,0 +1,89 @@
+"""`check_domain`: points at which a formula has no value although it has a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symgrad.api.explain import joined_listing
+from symgrad.api.expr import Expr, ExprLike
+from symgrad.api.program import parse
+from symgrad.api.targets import differentiable
+from symgrad.errors import UnsupportedError
+from symgrad.explain.gaps import Gap, gaps_of, looked_at, mended
+from symgrad.explain.naming import Naming
+
+__all__ = ["DomainCheck", "Gap", "check_domain"]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainCheck:
+    """What was found of the domain of a formula.
+
+    Attributes:
+        gaps: points at which it is 0/0 and has a limit, each with ``.where``, ``.limit``, ``.form`` and ``.lost``.
+        form: the formula in a form that computes it at these points and beside them; None where none was found, the
+            formula itself where it needs none.
+    """
+
+    gaps: tuple[Gap, ...]
+    form: Expr | None
+    _name: str = field(repr=False)
+    _naming: Naming = field(repr=False)
+
+    def __str__(self) -> str:
+        if not self.gaps:
+            return f"no point was found at which {self._name} is 0/0"
+        lines: list[str] = []
+        for gap in self.gaps:
+            lines.append(f"{self._name} is 0/0 where {gap.where}")
+            lines += [f"  {label:<8}{text}" for label, text in gap.rows(self._naming)]
+        return "\n".join(lines)
+
+
+def check_domain(e: ExprLike | str) -> DomainCheck:
+    r"""Find points of its domain at which a formula is 0/0 although it has a limit there.
+
+    Candidates are points where a denominator vanishes, as far as that can be solved for one input. A point is reported
+    if values beside it, computed with 120 digits, have one limit from both sides. Forms are compared with such values,
+    too: at the point, beside it, and where a series ends, of the formula and of its derivative.
+
+    Args:
+        e: a formula of numbers, of at most 400 equations, such as a gradient; or the text of a program that ends with
+            one.
+
+    Returns:
+        The points, each with the limit, how many digits are lost near it, and a form that computes it: a stable one, or
+        the power series there. None found is no proof that there is none.
+
+    Raises:
+        UnsupportedError: for arrays, and for longer formulas.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("V : real\na = 0.1*(V + 40)/(1 - exp(-(V + 40)/10))")
+        >>> found = sg.check_domain(p["a"])
+        >>> found.gaps[0].where, str(found.gaps[0].limit)
+        ('V = -40', '1')
+        >>> float(found.form(V=-40.0))
+        1.0
+    """
+    expr = differentiable(parse(e).last if isinstance(e, str) else e)
+    node = expr.canonical().node if expr.derived else expr.node
+    if not looked_at(node):
+        raise UnsupportedError(
+            "check_domain looks at formulas of numbers, of at most 400 equations",
+            cure="ask about an intermediate value, or about one entry written with scalar symbols",
+        )
+    found = gaps_of(node)
+
+    def made(n: Any) -> Any:
+        return None if n is None else Expr(n, listings=expr.listings)
+
+    form = node if not found else mended(node, found)
+    listing = joined_listing(expr.listings)
+    naming = Naming({} if listing is None else listing.name_of())
+    gaps = (
+        replace(g, at=made(g.at), part=made(g.part), limit=made(g.limit), form=made(g.form)) for g in found
+    )
+    return DomainCheck(tuple(gaps), made(form), expr.name or "the formula", naming)

@@ -1,0 +1,193 @@
+"""Points that are 0/0: where, the limit, a form that computes it, and how many digits are lost beside it."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import UnsupportedError
+
+RATES = """
+V : real
+a_n = 0.01*(V + 55)/(1 - exp(-(V + 55)/10))
+a_m = 0.1*(V + 40)/(1 - exp(-(V + 40)/10))
+b_m = 4*exp(-(V + 65)/18)
+r = a_m/(a_m + b_m) + a_n
+"""
+
+SABR = """
+F, K, alpha, nu : positive
+rho : real(-1, 1)
+z = nu/alpha*log(F/K)
+chi = log((sqrt(1 - 2*rho*z + z**2) + z - rho)/(1 - rho))
+sigma = alpha*z/chi
+"""
+
+FORMULAS = [
+    ("sin(x)/x", "x = 0", "1"),
+    ("(1 - cos(x))/x**2", "x = 0", "1/2"),
+    ("x/(exp(x) - 1)", "x = 0", "1"),
+    ("(exp(x) - 1 - x)/x**2", "x = 0", "1/2"),
+    ("(x**2 - 1)/(x - 1)", "x = 1", "2"),
+    ("tanh(x)/x", "x = 0", "1"),
+    ("log(1 + x)/x", "x = 0", "1"),
+    ("(sqrt(4 + x) - 2)/x", "x = 0", "1/4"),
+    ("1/x - 1/sin(x)", "x = 0", "0"),
+    ("1/(exp(x) - 1) - 1/x", "x = 0", "-1/2"),
+    ("(x - 2)/(x**2 - 4)*(x + 7)", "x = 2", "9/4"),
+]
+
+
+@pytest.mark.parametrize(("formula", "where", "limit"), FORMULAS)
+def test_the_limit_is_named_and_a_form_has_its_digits(formula, where, limit) -> None:
+    c = sg.check_domain(f"x : real\ny = {formula}")
+    gap = next(g for g in c.gaps if g.where == where)
+    assert str(gap.limit) == limit
+    assert gap.form is not None
+    at = float(where.split(" = ")[1])
+    form = c.form if c.form is not None else gap.form
+    with mpmath.workdps(60):
+        names = {n: getattr(mpmath, n) for n in ("sin", "cos", "exp", "tanh", "log", "sqrt")}
+        for h in [1.0, 0.3, 0.02, 1e-3, 1e-5, 1e-8, 1e-12, -1e-12, -1e-6, -0.01, -0.4]:
+            x = at + h
+            truth = eval(formula, {**names, "x": mpmath.mpf(x)})
+            found = float(form(x=x))
+            assert abs(found - float(truth)) <= 2e-13 * max(abs(float(truth)), 0.1), (formula, h)
+    assert float(form(x=at)) == pytest.approx(eval(limit), abs=1e-15)
+
+
+def test_rates_of_hodgkin_and_huxley() -> None:
+    p = sg.parse(RATES)
+    c = sg.check_domain(p["r"])
+    assert [g.where for g in c.gaps] == ["V = -40", "V = -55"]
+    assert [str(g.part) for g in c.gaps] == [str(p["a_m"]), str(p["a_n"])]
+    assert c.form is not None
+    v = np.array([-40.0, -55.0, -40.0 + 1e-9, -55.0 - 1e-7, -39.99, 10.0])
+    with np.errstate(all="ignore"):
+        assert np.isnan(p["r"](V=v)[:2]).all()
+    with mpmath.workdps(50):
+
+        def a(x: Any, c: float, mid: int) -> Any:
+            u = x + mid
+            return mpmath.mpf(c) * (u / -mpmath.expm1(-u / 10) if u else 10)
+
+        for x, y in zip(v, c.form(V=v), strict=True):
+            x = mpmath.mpf(float(x))
+            m = a(x, 0.1, 40)
+            truth = m / (m + 4 * mpmath.exp(-(x + 65) / 18)) + a(x, 0.01, 55)
+            assert abs(y - float(truth)) < 1e-14
+    slope = sg.grad(c.form, "V")
+    one = sg.check_domain(p["a_m"]).form
+    assert one is not None
+    assert float(sg.grad(one, "V")(V=-40.0)) == pytest.approx(0.05, rel=1e-14)
+    assert np.isfinite(slope(V=v)).all()
+
+
+def test_digits_that_are_lost_are_counted() -> None:
+    (gap,) = sg.check_domain(sg.parse(RATES)["a_m"]).gaps
+    assert 1 <= gap.lost[1e-3] < gap.lost[1e-6] < gap.lost[1e-9] <= 9
+    g = sg.grad(sg.parse(RATES)["a_m"], "V")
+    (slope,) = sg.check_domain(g).gaps
+    assert (slope.where, str(slope.limit)) == ("V = -40", "0.05")
+    assert slope.lost[1e-9] == 16
+    assert "all at a distance of 1e-09" in slope.digits
+
+
+def test_sabr_at_the_money() -> None:
+    p = sg.parse(SABR)
+    c = sg.check_domain(p["sigma"])
+    (gap,) = c.gaps
+    assert (gap.where, str(gap.limit)) == ("F = K", "alpha")
+    assert c.form is not None
+    values = {"K": 1.0, "alpha": 0.3, "nu": 0.4, "rho": -0.2}
+    assert float(c.form(F=1.0, **values)) == 0.3
+    with mpmath.workdps(60):
+        m = {k: mpmath.mpf(v) for k, v in values.items()}
+        for f in (1 + 1e-9, 1 - 1e-5, 1.003, 1.2):
+            z = m["nu"] / m["alpha"] * mpmath.log(mpmath.mpf(f))
+            root = mpmath.sqrt(1 - 2 * m["rho"] * z + z**2)
+            truth = m["alpha"] * z / mpmath.log((root + z - m["rho"]) / (1 - m["rho"]))
+            assert float(c.form(F=f, **values)) == pytest.approx(float(truth), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x : real\ny = 1/x",
+        "x : real\ny = exp(x)/(x - 1)**2",
+        "x : real\ny = abs(x)/x",
+        "x : positive\ny = sin(x)/x",
+        "x : real\ny = where(x == 0, 1, sin(x)/x)",
+        "x : real\ny = x/(1 + x**2)",
+        "x, y : real\nz = x*y + exp(x)",
+    ],
+)
+def test_poles_jumps_and_what_is_guarded_are_none(text) -> None:
+    c = sg.check_domain(text)
+    assert c.gaps == ()
+    assert str(c).startswith("no point was found")
+    assert c.form is not None
+
+
+def test_one_place_is_named_once() -> None:
+    c = sg.check_domain("x, y : real\nf = (exp(x) - exp(y))/(x - y)")
+    assert [g.where for g in c.gaps] == ["x = y"]
+    assert str(c.gaps[0].limit) == "exp(y)"
+    form = c.form
+    assert form is not None
+    assert float(form(x=1.0, y=1.0)) == pytest.approx(float(np.exp(1.0)), rel=1e-15)
+
+
+def test_arrays_and_long_formulas_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="formulas of numbers"):
+        sg.check_domain("x : real[n]\ny = sum(x/x)")
+
+
+def test_explanations_tell_it_of_value_and_gradient() -> None:
+    d = sg.explain(sg.parse(RATES)["a_m"])
+    text = str(d)
+    assert "\na_m is 0/0 where V = -40\n" in text
+    assert "\nda_m/dV is 0/0 where V = -40\n" in text
+    assert "  write     the gradient of a_m in its form above" in text
+    assert [g["of"] for g in d.json()["gaps"]] == ["a_m", "da_m/dV"]
+    assert [str(g.limit) for g in d.gaps] == ["1", "0.05"]
+    assert "a_m is 0/0 where V = -40" in d.html()
+
+
+def test_random_quotients_have_the_limits_of_their_series() -> None:
+    """Judged by mpmath's limits."""
+    rng = random.Random(3)
+    zeros = [
+        "sin({})",
+        "exp({}) - 1",
+        "log(1 + {})",
+        "tanh({})",
+        "{}",
+        "sqrt(1 + {}) - 1",
+        "atan({})",
+        "{}*exp({})",
+    ]
+    found = 0
+    for _ in range(12):
+        c, k = rng.choice([-2, -1, 0, 1, 3]), rng.choice([1, 2, "1/2"])
+        w = f"({k}*(x - ({c})))"
+        top, bottom = (rng.choice(zeros).replace("{}", w) for _ in range(2))
+        more = rng.choice(["1", "cos(x)", "(2 + x**2)"])
+        text = f"({top})*{more}/({bottom})"
+        gaps = sg.check_domain(f"x : real\ny = {text}").gaps
+        gap = next((g for g in gaps if g.where == f"x = {c}"), None)
+        if gap is None or gap.limit is None:
+            continue
+        found += 1
+        with mpmath.workdps(40):
+            names = {n: getattr(mpmath, n) for n in ("sin", "cos", "exp", "tanh", "log", "sqrt", "atan")}
+            truth = eval(text, {**names, "x": c + mpmath.mpf(10) ** -15})
+        assert float(gap.limit()) == pytest.approx(float(truth), rel=1e-12), text
+        assert gap.form is not None, text
+        assert float(gap.form(x=float(c))) == pytest.approx(float(truth), rel=1e-12), text
+    assert found >= 9
