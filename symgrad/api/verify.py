@@ -101,10 +101,10 @@ def equal(
         return decide_complex(first, second, complexes, seconds)
 
     def told(sides: Sequence[Node], limit: float) -> Verdict:
-        by = [] if values_only else moved_inputs(*sides)
+        by = [] if values_only else moved_inputs(sides[0], sides[1])
         if by:
-            return decide_both(*sides, by, sizes, complexes, limit)
-        return decide(statement(*sides, sizes), limit)
+            return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
+        return decide(statement(sides[0], sides[1], sizes), limit)
 
     verdict = decided((first, second), told, seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
