@@ -45,9 +45,11 @@ class Said:
 
     def notes(self, before: Sequence[Node]) -> list[list[str]]:
         """Return for each result where it has values although the derivative as it was built has none."""
-        lines = [body for _, body in self.lines]
-        found = zip(before, self.results, strict=True)
-        return [self._domains.gained(self._over_names(b), [r, *lines]) for b, r in found]
+        table: dict[Node, Node] = {}
+        for name, body in reversed(self.lines):  # those that others read first
+            table[name] = substitute([body], table)[0]
+        found = zip(before, substitute(self.results, table), strict=True)
+        return [self._domains.gained(self._over_names(b), [r]) for b, r in found]
 
     def __len__(self) -> int:
         """Return how many characters the text has."""
