@@ -35,9 +35,8 @@ def test_all_derivatives_as_latex() -> None:
     p = sg.parse("alpha, x : real\nf = alpha*sin(x)")
     lines = sg.derivatives(p["f"], ["alpha", "x"], order=2).latex().splitlines()
     assert lines[0] == r"\begin{aligned}"
-    assert lines[1] == r"f &= \alpha \sin\left(x\right) \\"
-    assert lines[2] == r"\frac{\partial f}{\partial \alpha} &= \sin\left(x\right) \\"
-    assert lines[5] == r"\frac{\partial^{2} f}{\partial \alpha \, \partial x} &= \cos\left(x\right) \\"
-    assert lines[6].startswith(r"\frac{\partial^{2} f}{\partial x^{2}} &= ")
-    assert not lines[6].endswith("\\")
-    assert lines[7] == r"\end{aligned}"
+    assert lines[1] == r"\frac{\partial f}{\partial \alpha} &= \sin\left(x\right) \\"
+    assert lines[4] == r"\frac{\partial^{2} f}{\partial \alpha \, \partial x} &= \cos\left(x\right) \\"
+    assert lines[5].startswith(r"\frac{\partial^{2} f}{\partial x^{2}} &= ")
+    assert not lines[5].endswith("\\")
+    assert lines[6] == r"\end{aligned}"
