@@ -308,7 +308,7 @@ class _Place:
         worst = 0.0
         for point, value in self.points:
             slope = self._slope(w, point, value)
-            if not slope:
+            if not slope or not math.isfinite(slope):
                 return math.inf
             ways = [sign * k * float(radius) / slope for k in _FACTORS for sign in (1, -1)]
             both = [x for h in ways if (x := self._values(form, point, value, h, e)) is not None]
@@ -326,7 +326,7 @@ class _Place:
     def _values(self, form: Node, point: Point, value: Any, h: float, e: Node) -> tuple[float, Any] | None:
         """A form in floats at a distance from the point, and the truth; None outside of the domains."""
         at = float(value) + h
-        if not inside(domain_of(self.v), Fraction(at)):
+        if not math.isfinite(at) or not inside(domain_of(self.v), Fraction(at)):
             return None
         floats = {s: as_floats(s, _fraction(x)) for s, x in point.items()}
         # What is computed in floats is compared at the same floats.

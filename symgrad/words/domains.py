@@ -34,6 +34,7 @@ _OF_ARRAYS = {
 }
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
+_EVERYWHERE = "everywhere, and it was nowhere"
 _STRONGER = (("ne", "gt"), ("ge", "gt"))  # what is positive is neither zero nor negative
 _TURNED = {"lt": "gt", "le": "ge"}
 _FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
@@ -160,6 +161,9 @@ class Domains:
         pending = [canonical([node]).nodes[0]]
         while pending:
             n = pending.pop()
+            if n.is_number(0):
+                yield _Condition(_EVERYWHERE, n)
+                continue
             if self._known.nonzero(n) == "yes" or _of_sizes(n):
                 continue
             name = n.op.name
