@@ -116,10 +116,14 @@ def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
     """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
     try:
         program = _program(listing)
-        found = None if program is None else _derived(program, slopes)
-    except SymgradError:  # a form that something cannot do
+        return None if program is None else _said(program, slopes)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
-    if program is None or found is None:
+
+
+def _said(program: _Program, slopes: Sequence[Slope]) -> Said | None:
+    found = _derived(program, slopes)
+    if found is None:
         return None
     lines, results = found
     shown = laid_out(lines, results)
