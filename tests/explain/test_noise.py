@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symgrad as sg
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import (
     NotDifferentiableError,
