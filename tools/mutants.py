@@ -151,13 +151,26 @@ def _collect(data: Path, lines: dict[str, dict[int, set[str]]]) -> None:
 @click.option(
     "--tests", type=click.Path(exists=True, path_type=Path), default=ROOT / "build" / "tests-of-lines.json"
 )
+@click.option(
+    "--again", type=click.Path(exists=True, path_type=Path), help="Try those that survived an earlier run."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=ROOT / "build" / "mutants.json")
 def run(
-    count: int, seed: int, only: tuple[str, ...], seconds: float, workers: int, tests: Path, output: Path
+    count: int,
+    seed: int,
+    only: tuple[str, ...],
+    seconds: float,
+    workers: int,
+    tests: Path,
+    again: Path | None,
+    output: Path,
 ) -> None:
     """Try faults and list those that no test notices."""
     known = json.loads(tests.read_text(encoding="utf-8"))
     drawn = _drawn(only or PACKAGES, count, seed)
+    if again is not None:
+        survivors = [r for r in json.loads(again.read_text(encoding="utf-8")) if r["noticed"] is None]
+        drawn = [found for r in survivors if (found := _found(r)) is not None]
     results: list[dict[str, Any]] = []
     console = Console()
     with (
@@ -204,6 +217,18 @@ def _drawn(only: Iterable[str], count: int, seed: int) -> list[tuple[str, Mutati
     return [(file, rng.choice(found)) for file, found in chosen]
 
 
+def _found(result: dict[str, Any]) -> tuple[str, Mutation] | None:
+    """Return a fault of an earlier run, None if its line is another one by now."""
+    text = (ROOT / result["file"]).read_text(encoding="utf-8")
+    same = (
+        m
+        for m in mutations(text)
+        if (m.what, m.before, m.after) == (result["what"], result["before"], result["after"])
+    )
+    nearest = min(same, key=lambda m: abs(m.line - result["line"]), default=None)
+    return None if nearest is None else (result["file"], nearest)
+
+
 def _below(path: Path, only: str) -> bool:
     below = path.relative_to(ROOT / "symgrad").as_posix()
     return below == only or below.startswith(only if only.endswith((".py", "/")) else only + "/")
@@ -247,9 +272,9 @@ def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> list[
     chosen: list[str] = []
     total = 0.0
     for test in order:
+        if chosen and total + known["seconds"][test] > seconds / 2:
+            continue  # of the layer there may be quicker ones
         total += known["seconds"][test]
-        if total > seconds / 2 and chosen:
-            break
         chosen.append(test)
     return chosen[:_MOST]
 

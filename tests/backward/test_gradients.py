@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import symgrad as sg
 from symgrad.backward.frozen import frozen_copy, thaw
 from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.trace import Nothing
@@ -350,3 +351,18 @@ def test_every_step_of_the_trace_is_a_product_of_what_it_names():
     for step in trace.steps:
         assert step.target in step.node.args
         assert set(step.residuals) <= {step.node, *step.node.args}
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "gradient"),
+    [
+        ("v : real[n]; c : real; y = sum(v + c)**2", "c", "2*n*(n*c + sum(v))"),
+        ("A : real[n, m]; v : real[m]; y = sum(A - v)**3", "v", "full(m, -3*n*sum(A - v)**2)"),
+        ("A : real[n, m]; v : real[m]; y = 5*sum(exp(v) + A)", "v", "5*n*exp(v)"),
+    ],
+)
+def test_what_is_broadcast_gets_its_cotangent_as_often(text: str, by: str, gradient: str) -> None:
+    program = sg.parse(text)
+    names = {x.name: x for x in program.inputs if x.name}
+    wanted = sg.parse(gradient, symbols=names).last
+    assert sg.equal(sg.grad(program["y"], by), wanted).status == "proved"

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symgrad as sg
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import (
     NotDifferentiableError,
@@ -407,3 +408,11 @@ def test_the_same_for_every_hash_seed():
 def test_a_condition_that_may_compare_nan_is_not_simplified_away(text: str) -> None:
     p = parse_program(text)
     assert explain(p["z"], [p["x"]], p).noise["u"].enters is not False
+
+
+@pytest.mark.parametrize(
+    "constant", ["sigmoid(u) + sigmoid(-u)", "sin(u)**2 + cos(u)**2", "cosh(u)**2 - sinh(u)**2"]
+)
+def test_noise_whose_slope_vanishes_identically_does_not_enter(constant: str) -> None:
+    program = sg.parse(f"x : real; u ~ Normal(0, 1); y = x*({constant})")
+    assert sg.explain(program["y"], "x").noise["u"].enters is False

@@ -503,3 +503,32 @@ def test_numbers_that_are_exact_are_apart_however_near() -> None:
     assert apart(arb(2), arb(1))
     assert not apart(arb(1, 1), arb(2))
     assert not apart(arb(0, 5), arb(1))
+
+
+@pytest.mark.parametrize(
+    "contraction",
+    [
+        "ij,jk->ik",
+        "ij,kj->ki",
+        "ii,ij->j",
+        "ij,ij->i",
+        "ij,k->kj",
+        "ij,jk,kl->il",
+        "ij,ik,il->jkl",
+        "ij,jk->",
+    ],
+)
+def test_large_contractions_are_exact_where_their_numbers_are(contraction: str) -> None:
+    """Those of many products are formed operand by operand: with the same results."""
+    labels = contraction.split("->")[0].split(",")
+    rng = np.random.default_rng(5)
+    n = 65 if len(set("".join(labels))) == 2 else 17
+    operands = [rng.integers(-9, 9, (n,) * len(own)) for own in labels]
+    lines = [f"x{k} : real[{', '.join(['n'] * len(own))}]" for k, own in enumerate(labels)]
+    lines.append(f"y = einsum('{contraction}', {', '.join(f'x{k}' for k in range(len(labels)))})")
+    exact = np.frompyfunc(lambda v: Fraction(int(v), 3), 1, 1)
+    found = values("\n".join(lines), {f"x{k}": exact(x).tolist() for k, x in enumerate(operands)})[-1]
+    wanted = np.einsum(contraction, *operands)
+    scaled = np.frompyfunc(lambda v: fmpq(int(v), 3 ** len(labels)), 1, 1)(wanted)
+    assert np.shape(found) == np.shape(wanted)
+    assert np.all(np.asarray(found == scaled, bool))

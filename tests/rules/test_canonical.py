@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import random
 import subprocess
@@ -458,3 +459,18 @@ def test_stops_are_symbols_of_their_own() -> None:
     node = mul(add(x, neg(frozen)), mul(x, frozen))
     assert expression_text(canonical([node]).nodes[0]) == "x*stop_gradient(x)*(x - stop_gradient(x))"
     assert expression_text(canonical([node], drop_stops=True).nodes[0]) == "0"
+
+
+@pytest.mark.parametrize(
+    "form", ["{p}**2 + {p}", "{p}*x0 + 1/{p}", "sqrt({p})*{p}", "-{p}/(2 + {p})", "({p})**3*x1 - {p}"]
+)
+def test_products_of_many_factors_stay_whole(form: str) -> None:
+    """A product with more factors than are copied is one factor of others: nothing of it is lost."""
+    count = 20
+    names = [f"x{k}" for k in range(count)]
+    program = sg.parse(f"{', '.join(names)} : positive\np = {'*'.join(names)}\ny = {form.format(p='p')}")
+    values = {name: Fraction(k + 7, k + 5) for k, name in enumerate(names)}
+    p = math.prod(values.values())
+    scope = {"p": float(p), "sqrt": math.sqrt} | {name: float(v) for name, v in values.items()}
+    found = program["y"].canonical()(**{name: float(v) for name, v in values.items()})
+    assert found == pytest.approx(eval(form.format(p="p"), scope), rel=1e-12)

@@ -98,7 +98,7 @@ def _value(mp: Any, lines: list[str], point: dict[str, float], by: str, x: Any) 
         "minimum": min,
         "relu": lambda a: max(a, mp.zero),
         "clip": lambda a, low, high: min(max(a, low), high),
-        "abs": abs,
+        "abs": lambda a: max(a, -a),  # complex numbers, which have no order, have none here
         **{name: getattr(mp, name) for name in ("sqrt", "sin", "cos", "exp", "log")},
     }
     numbers = {name: mp.mpf(value) for name, value in point.items()}

@@ -221,6 +221,8 @@ def _certainly_differ(b: Believed, v: sg.Verdict) -> None:
             left, right = b.sides(point)
             if apart(left, right, mp.mpf(10) ** (-digits // 2)):
                 return
+        if max(abs(left), abs(right)) < mp.mpf(10) ** -1000:  # digits would not tell them from zero
+            return
     except Undefined:  # a comparison that is too close for floats
         return
     finally:

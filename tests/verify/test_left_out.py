@@ -1,0 +1,44 @@
+"""What a proof leaves out is listed: where quantities vanish whose signs or quotients it used, and ties."""
+
+from __future__ import annotations
+
+import pytest
+
+import symgrad as sg
+
+# Both sides are equal where they are defined; the points beside are not claimed.
+_PROVED = [
+    ("sqrt(x*y)", "sqrt(x)*sqrt(y)", {"x = 0", "y = 0"}),
+    ("sqrt(x*y)", "sqrt(x*y)*sign(x)*sign(y)", {"x = 0", "y = 0"}),
+    # At y = 0 both sides are zero, whatever the sign of x.
+    ("sqrt(x)*sqrt(y)", "sqrt(x*y)*sign(x)", {"x = 0"}),
+    ("sqrt(x)*sqrt(y)", "sqrt(x*y)*sign(y)", {"y = 0"}),
+    ("sqrt(x/y)", "sqrt(x*y)/abs(y)", {"x = 0", "y = 0"}),
+    ("sqrt(x**2*y)", "abs(x)*sqrt(y)", {"x = 0", "y = 0"}),
+    ("log(x*y)", "log(x) + log(y)", {"x = 0", "y = 0"}),
+    ("log(x) + log(y)", "log(abs(x)) + log(abs(y))", set[str]()),
+    ("sqrt(x*y*z)", "sqrt(x*y)*sqrt(z)", {"x = 0", "y = 0", "z = 0"}),
+    ("(x*y)**(3/2)", "sqrt(x*y)*abs(x*y)", {"x = 0", "y = 0"}),
+    ("sqrt((x - 1)*(y - 1))*sign(x - 1)", "sqrt((x - 1)*(y - 1))*sign(y - 1)", {"x - 1 = 0", "y - 1 = 0"}),
+    ("abs(x - y)*sign(x - y)", "x - y", {"x - y = 0"}),
+    ("sign(exp(x) - exp(y))", "sign(x - y)", {"exp(x) - exp(y) = 0", "x - y = 0"}),
+    ("where(x > y, 1, 0)*sign(x - y)", "where(x > y, 1, 0)", {"x - y = 0"}),
+    ("maximum(x, y) + minimum(x, y)", "x + y", set[str]()),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "excluded"), _PROVED)
+def test_what_is_left_out(left: str, right: str, excluded: set[str]) -> None:
+    verdict = sg.equal(left, right)
+    assert verdict.status == "proved"
+    assert {
+        e.replace("-y + x", "x - y").replace("-exp(y) + exp(x)", "exp(x) - exp(y)") for e in verdict.excluded
+    } == excluded
+
+
+@pytest.mark.parametrize("extreme", ["max", "min"])
+def test_derivatives_of_extremes_leave_out_ties(extreme: str) -> None:
+    program = sg.parse(f"v : real[n]; c : real; y = {extreme}(v + c)")
+    verdict = sg.verify(program["y"], "c", "1")
+    assert verdict.status == "proved"
+    assert f"different entries of c + v[i] tie for its {extreme}" in verdict.excluded
