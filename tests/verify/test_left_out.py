@@ -42,3 +42,48 @@ def test_derivatives_of_extremes_leave_out_ties(extreme: str) -> None:
     verdict = sg.verify(program["y"], "c", "1")
     assert verdict.status == "proved"
     assert f"different entries of c + v[i] tie for its {extreme}" in verdict.excluded
+
+
+_WHOLE = [
+    "k",
+    "-k",
+    "k + m",
+    "k - 3",
+    "k*m",
+    "2*k",
+    "abs(k)",
+    "floor(y)",
+    "ceil(y)*k",
+    "round(y) + m",
+    "sign(k)",
+]
+_NOT_WHOLE = [
+    "y",
+    "y/2",
+    "k/2",
+    "k + 1/2",
+    "k*3/2",
+    "k*y",
+    "floor(y) + y",
+    "k/m",
+    "abs(y)",
+    "1/k",
+    "k/3",
+    "sqrt(k)",
+]
+_NOT_WHOLE += ["maximum(k, y)", "where(y > 0, k, y)", "floor(y)/2", "y*m", "-y", "y + k"]
+
+
+@pytest.mark.parametrize("exponent", [*_WHOLE, *_NOT_WHOLE])
+@pytest.mark.parametrize(
+    ("left", "right"), [("(x**2)**({0})", "x**(2*({0}))"), ("x**({0})*x**({0})", "x**(2*({0}))")]
+)
+def test_powers_of_negative_numbers(left: str, right: str, exponent: str) -> None:
+    """They are defined where the exponent happens to be an integer; only of those that always are they follow laws."""
+    program = sg.parse(f"k, m : int\nx, y : real\na = {left.format(exponent)}\nb = {right.format(exponent)}")
+    verdict = sg.equal(program["a"], program["b"])
+    if exponent in _WHOLE:
+        assert verdict.status == "proved"
+        assert set(verdict.excluded) <= {"k = 0", "x = 0"}  # for a sign; of a quotient
+    else:
+        assert verdict.status != "proved" or any("is an integer" in e for e in verdict.excluded)
