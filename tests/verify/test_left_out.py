@@ -87,3 +87,20 @@ def test_powers_of_negative_numbers(left: str, right: str, exponent: str) -> Non
         assert set(verdict.excluded) <= {"k = 0", "x = 0"}  # for a sign; of a quotient
     else:
         assert verdict.status != "proved" or any("is an integer" in e for e in verdict.excluded)
+
+
+@pytest.mark.parametrize(
+    ("y", "claim", "excluded"),
+    [
+        ("sum(w*sqrt(v))", "w/(2*sqrt(v))", {"an entry of v <= 0"}),
+        ("sum(sqrt(v + 1))", "1/(2*sqrt(v + 1))", {"v[i] + 1 <= 0 for some i"}),
+        ("sqrt(sum(v))**3", "3*sqrt(sum(v))/2*ones(n)", {"sum(v) <= 0"}),
+        ("sqrt(sum(v))**5", "5*sum(v)*sqrt(sum(v))/2*ones(n)", {"sum(v) <= 0"}),
+        ("sum(v*sqrt(v)/w)", "3*sqrt(v)/(2*w)", {"an entry of v < 0", "an entry of w = 0"}),
+        ("norm(v)**3", "3*norm(v)*v", {"sum(v**2) = 0"}),
+    ],
+)
+def test_derivatives_of_roots_leave_out_the_end_of_the_domain(y: str, claim: str, excluded: set[str]) -> None:
+    program = sg.parse(f"v, w : real[n]; y = {y}")
+    verdict = sg.verify(program["y"], "v", claim)
+    assert (verdict.status, set(verdict.excluded)) == ("proved", excluded)
