@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 import symgrad as sg
+from symgrad.proof.balls import evaluate
+from symgrad.proof.indexed_ops import UNARY
+from symgrad.verify.statement import program_of
 
 # Both sides are equal where they are defined; the points beside are not claimed.
 _PROVED = [
@@ -104,3 +109,43 @@ def test_derivatives_of_roots_leave_out_the_end_of_the_domain(y: str, claim: str
     program = sg.parse(f"v, w : real[n]; y = {y}")
     verdict = sg.verify(program["y"], "v", claim)
     assert (verdict.status, set(verdict.excluded)) == ("proved", excluded)
+
+
+@pytest.mark.parametrize(
+    ("y", "claim", "excluded"),
+    [
+        ("sum(v)", "sign(v)**2", {"an entry of v = 0"}),
+        ("sum(v*w)", "where(v > 0, w, 0) + where(v < 0, w, 0)", {"an entry of v = 0"}),
+        ("sum(v)", "where(v != w, 1, 0)", {"v[i] - w[i] = 0 for some i"}),
+        ("sum(v)", "sign(sum(v))**2*ones(n)", {"sum(v) = 0"}),
+        ("sum(v)", "sign(v*w)**2", {"an entry of v = 0", "an entry of w = 0"}),
+        ("sum(stop_gradient(abs(v))*v)", "abs(v)", {"an entry of v = 0"}),
+        ("sum(maximum(v, w))", "where(v > w, 1, 0)", {"v[i] - w[i] = 0 for some i"}),
+        ("sum(w)", "v*0", set[str]()),
+    ],
+)
+def test_claims_of_signs_leave_out_their_zeros(y: str, claim: str, excluded: set[str]) -> None:
+    """The derivative of the sum of v is 1 where v is 0 too, but the square of its sign is not."""
+    program = sg.parse(f"v, w : real[n]; y = {y}")
+    verdict = sg.verify(program["y"], "v", claim)
+    assert (verdict.status, set(verdict.excluded)) == ("proved", excluded)
+    for other in ("sign(w)**2", "where(w != 0, 1, 0)"):
+        assert sg.verify(sg.parse("v, w : real[n]; y = sum(v)")["y"], "v", other).status == "refuted"
+
+
+_FUNCTIONS = [
+    *(f"{name}(v)" for name in sorted(UNARY) if name != "not_"),
+    "polygamma(1, v)",
+    "polygamma(2, v)",
+]
+
+
+@pytest.mark.parametrize("function", [f.replace("neg(v)", "-v") for f in _FUNCTIONS])
+def test_of_arrays_it_is_left_out_where_a_function_has_no_value(function: str) -> None:
+    program = sg.parse(f"v, w : real[n]; a = sum({function}*w); b = w@({function})")
+    verdict = sg.equal(program["a"], program["b"])
+    assert verdict.status == "proved"
+    steps, (at,) = program_of([sg.parse(f"v : real; y = {function}")["y"].node])
+    points = [Fraction(k, 4) for k in range(-16, 17)]
+    undefined = [x for x in points if evaluate(steps, {"v": x}, precision=64, wanted=[at])[0] is None]
+    assert bool(verdict.excluded) == bool(undefined) or function in ("tan(v)", "sec(v)")  # poles elsewhere
