@@ -24,6 +24,8 @@ _PROVED = [
     ("log(x) + log(y)", "log(abs(x)) + log(abs(y))", set[str]()),
     ("sqrt(x*y*z)", "sqrt(x*y)*sqrt(z)", {"x = 0", "y = 0", "z = 0"}),
     ("(x*y)**(3/2)", "sqrt(x*y)*abs(x*y)", {"x = 0", "y = 0"}),
+    ("x**(-1/2)*sign(x)", "x**(-1/2)", {"x = 0"}),
+    ("(x*y)**(-1/2)*abs(x)", "(x*y)**(-1/2)*x*sign(y)", {"x = 0", "y = 0"}),
     ("sqrt((x - 1)*(y - 1))*sign(x - 1)", "sqrt((x - 1)*(y - 1))*sign(y - 1)", {"x - 1 = 0", "y - 1 = 0"}),
     ("abs(x - y)*sign(x - y)", "x - y", {"x - y = 0"}),
     ("sign(exp(x) - exp(y))", "sign(x - y)", {"exp(x) - exp(y) = 0", "x - y = 0"}),
