@@ -18,7 +18,9 @@ from symgrad.frontend.text import parse_program
 from symgrad.proof.ball_complex import ball, evaluate, inside
 from symgrad.proof.balls import context
 from symgrad.proof.check import check
+from symgrad.proof.complex_check import real_statement
 from symgrad.proof.complex_meaning import stated, with_complex
+from symgrad.proof.field import GiveUp
 from symgrad.proof.gaussian import Gaussian, exact
 from symgrad.proof.steps import program_from_json
 from symgrad.verify.statement import program_of
@@ -141,6 +143,18 @@ def test_on_a_cut_it_is_the_principal_value(text, z, expected):
     assert close(value(text, z=z), expected)
 
 
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 5])
+def test_bessel_functions_of_whole_orders_have_no_cut(n):
+    """Those of the first kind: all others are unknown on the negative axis and at zero."""
+    for z in (-4, -2.5, -0.5, 0):
+        with mpmath.workdps(40):
+            assert close(value(f"jv({n}, z)", z=z), mpmath.besselj(n, z))
+            assert close(value(f"iv({n}, z)", z=z), mpmath.besseli(n, z))
+        unknown = (f"yv({n}, z)", f"kv({n}, z)", f"jv({n} + 1/2, z)", f"iv({n} - 1/3, z)", f"jv({n} + w, z)")
+        for text in unknown:
+            assert value(text, z=z, w=1j) is None, (text, z)
+
+
 @pytest.mark.parametrize(
     ("text", "z"),
     [("log({})", 1), ("sqrt({})", 1), ("({})**z", 1j), ("({})**z", -1), ("1/(z - z)", 1), ("z**(-1)*0", 0)],
@@ -235,6 +249,30 @@ def test_what_is_not_holomorphic_has_no_derivative(text):
     with pytest.raises(UsageError, match="no complex derivative"):
         statement(text, wrt="z")
     statement(text.replace("z", "w"), wrt="z")
+
+
+MEROMORPHIC = [
+    "z**3", "z**(-2)", "2**z", "(1/3)**z", "pi**(z*w)", "sqrt(2)**z", "log(2)*z", "jv(2, z)", "iv(-3, z)", "gamma(z)",
+    "erf(z)/z", "jv(0, z*w)",
+]  # fmt: skip
+WITH_CUTS = [
+    "z**(1/2)", "z**(3/2)", "(z**2)**(-5/2)", "z**(1/3)", "z**w", "z**pi", "jv(1/2, z)", "iv(-1/3, z)", "jv(5/2, z**2)",
+    "jv(w, z)", "iv(sqrt(2), z)", "(-2)**z", "(-1/2)**z", "0**z", "yv(2, z)", "kv(1, z)", "log(z)", "abs(z)", "z**k",
+    "jv(k, z)", "sqrt(z**2)", "asin(z)", "ellipk(z)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*MEROMORPHIC, *WITH_CUTS])
+def test_only_what_is_meromorphic_follows_from_real_numbers(text):
+    """For real z, ((1 + z**2)**2)**(3/2) is (1 + z**2)**3; at 2j it is not: powers and Bessel functions have cuts."""
+    listing = parse_program(f"z, w : real\nk : int\ny = {text}")
+    program, (y,) = program_of([listing.assignments["y"]], list(listing.symbols.values()))
+    claim = with_complex(program, ["z", "w"]), y, y, None
+    if text in MEROMORPHIC:
+        assert real_statement(*claim)[1:3] == (y, y)
+    else:
+        with pytest.raises(GiveUp, match=r"is not meromorphic|is an integer"):
+            real_statement(*claim)
 
 
 def test_points_are_in_the_domains():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 from itertools import product
 
@@ -15,7 +16,7 @@ from symgrad.proof.ball_arrays import ARRAYS
 from symgrad.proof.derivative import derivative_claim
 from symgrad.proof.lengths import length
 from symgrad.proof.shapes import _RULES, check_shapes
-from symgrad.proof.sizes import size, slice_length
+from symgrad.proof.sizes import empty, size, slice_length
 from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.verify.statement import program_of
 from tests.arrays import PROGRAMS
@@ -113,6 +114,47 @@ def _number(form, n: int) -> int:
     return total
 
 
+NEVER_EMPTY = [
+    "n", "n*m", "n + m - 1", "2*n - 1", "max(n, m - 5)", "max(m - 5, n)", "max(n - 3, 1)", "min(n, m)",
+    "min(2*n - 1, m)", "min(max(n - 2, 1), m)", "max(min(n, m - 2), m)", "n*max(n - 2, m)", "m*min(n, m)", "ceil(n/2)",
+    "ceil(max(n, m - 1)/3)", "max(n - 1, 0) + 1", "min(n, m)*ceil(m/2)",
+]  # fmt: skip
+
+
+def _random_length(rng: random.Random, depth: int) -> str:
+    if depth == 0:
+        return rng.choice(["n", "m", "n", "2*n", "1", "3"])
+    a, b = (_random_length(rng, rng.randrange(depth)) for _ in range(2))
+    return rng.choice(
+        [
+            f"max({a}, {b})",
+            f"min({a}, {b})",
+            f"max({a} - {b}, 0)",
+            f"max({a} - {rng.randint(1, 4)}, 0)",
+            f"({a})*({b})",
+            f"{a} + {b}",
+            f"ceil(({a})/{rng.randint(2, 3)})",
+        ]
+    )
+
+
+def test_where_an_axis_has_no_entries() -> None:
+    """As tried with small numbers; what is never empty is known to be so."""
+    rng = random.Random(0)
+    drawn = [_random_length(rng, rng.randint(1, 3)) for _ in range(400)]
+    said = 0
+    for text in [*NEVER_EMPTY, *drawn, *(f"max({a}*n - {b}, 0)" for a in (1, 2, 3) for b in range(9))]:
+        found = empty(text)
+        assert not (found and text in NEVER_EMPTY), text
+        said += bool(found)
+        for n, m in product(range(1, 7), repeat=2):
+            names = {"n": n, "m": m, "max": max, "min": min, "ceil": math.ceil}
+            assert (eval(text, names) < 1) == (found != "" and eval(found.replace(" = ", " == "), names)), (
+                text
+            )
+    assert said > 100
+
+
 @pytest.mark.parametrize("text", ["n/2", "n + n/2", "ceil(n)", "ceil(n/0)", "n**2", "f(n)", "", "n +"])
 def test_what_is_no_length(text):
     with pytest.raises(UsageError):
@@ -143,3 +185,21 @@ X = Step("symbol", (), ("x",), ("n",))
 )
 def test_arguments_that_do_not_fit(step):
     assert refused(Program((X, step), (VECTOR,)))
+
+
+@pytest.mark.parametrize("shape", [("n", "m"), ("n", "n + 1"), (2, 3), ("k", "n", "m"), ("n", "n", "m")])
+def test_functions_of_matrices_that_are_not_square(shape: tuple[str | int, ...]) -> None:
+    x, y = (Symbol(name, "real", None, None, shape) for name in "xy")
+    steps = [Step("symbol", (), (s.name,), shape) for s in (x, y)]
+    for op, of in [
+        *((op, (0,)) for op in ("inv", "expm", "sinm", "cosm", "det", "logdet")),
+        *((op, (0, 1)) for op in ("expm_frechet", "sinm_frechet", "cosm_frechet", "solve")),
+    ]:
+        for said in (
+            shape,
+            shape[:-2],
+            shape[::-1],
+            (*shape[:-1], shape[-2]),
+            (*shape[:-2], shape[-1], shape[-1]),
+        ):
+            assert refused(Program((*steps, Step(op, of, (), said)), (x, y))), (op, said)

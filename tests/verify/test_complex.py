@@ -153,9 +153,17 @@ def test_derivatives(y, claim, status, excluded):
     assert (verdict.status, verdict.excluded) == (status, excluded), verdict
 
 
-def test_integer_exponents_have_no_cut():
-    verdict = sg.verify("z**n", "z", "n*z**(n - 1)", domain={"z": "complex", "n": "int"})
-    assert (verdict.status, verdict.excluded) == ("proved", ("z = 0",))
+@pytest.mark.parametrize(
+    "exponent", ["n", "-n", "n + m", "2*n", "n*m - 3", "x", "x/2", "n/2", "n + 1/2", "n*x", "n - x"]
+)
+def test_powers_have_a_cut_unless_the_exponent_is_always_an_integer(exponent):
+    p = sg.parse(f"z, x : real\nn, m : int\ny = z**({exponent})\nclaim = ({exponent})*z**({exponent} - 1)")
+    verdict = sg.verify(p["y"], p["z"], p["claim"], domain={"z": "complex"})
+    assert verdict.status == "proved"
+    whole = "x" not in exponent and "/" not in exponent
+    assert [e.split(" **")[0] for e in verdict.excluded] == [
+        "z = 0" if whole else "z is on the branch cut of z"
+    ]
 
 
 def test_by_an_intermediate_value_and_with_noise():
