@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,13 @@ def points(rule: Rule) -> list[dict[Node, Any]]:
             return draw.choice(_LITERALS)
         return draw.choice(_NUMBERS) if draw.random() < 0.7 else Fraction(draw.randrange(-4000, 4000), 997)
 
-    return [{v: value(v) for v in variables} for _ in range(250 if variables else 1)]
+    at_random = [{v: value(v) for v in variables} for _ in range(250 if variables else 1)]
+    return at_random + [dict(zip(variables, p, strict=True)) for p in product(*map(_corners, variables))]
+
+
+def _corners(v: Node) -> tuple[Any, ...]:
+    """Return values that decide where a side is defined, all of which meet."""
+    return (False, True) if v.dtype == "bool" else (-1, 1, 2) if is_literal(v) else (-1, 0, 1)
 
 
 @pytest.mark.parametrize("rule", ROWS, ids=lambda r: r.name)

@@ -139,6 +139,35 @@ def test_what_is_left_of_a_contraction_keeps_its_power(text: str, base: str, exp
     np.testing.assert_allclose(right, left, rtol=1e-13)
 
 
+@pytest.mark.parametrize("constant", ["1", "-2", "5/3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(v - mean(v) + {})",
+        "sum(2*v - 2*mean(v) - {})",
+        "sum(a*(v - mean(v) + {}))",
+        "sum(sum(v) - v + {})",
+        "sum(5*sum(v) - 7*v + a + {})",
+        "sum(v[:, None] - v + {})",
+        "sum(A - A.T + {})",
+        "sum(A + B - B.T + {})",
+        "sum(outer(v, w) - outer(w, v) + {})",
+        "trace(A - A.T + {})",
+        "a*sum(v[:, None] - v + A - A.T + {}, axis=(0, 1))",
+    ],
+)
+def test_the_number_of_a_sum_counts_as_often_as_its_terms(text: str, constant: str) -> None:
+    header = "v : real[3]; w : real[3]; A : real[3, 3]; B : real[3, 3]; a : real\n"
+    p = parse_program(header + text.format(f"({constant})"))
+    assert p.result is not None
+    found = canonical([p.result])
+    assert any("sum-of-a-sum" in step.laws for step in found.trace.steps)
+    rng = np.random.default_rng(2)
+    at: dict[Node, Any] = {s: rng.normal(size=s.shape) for s in symbols_of([p.result])}
+    left, right = evaluate([p.result, *found.nodes], at)
+    np.testing.assert_allclose(right, left, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     "text", ["(q*outer(d, d)).T", "(q*outer(d**2, d)).T", "(q*outer(d, d)).T/d", "(q*outer(1/d, d)).T"]
 )
@@ -165,6 +194,11 @@ def test_the_identity_is_its_own_transpose() -> None:
         ("x : real[5]\n(x**2)[2]", "2*one_hot(2, 5)*x"),
         ("x : real[5]\n(x**2)[-1]", "2*one_hot(4, 5)*x"),
         ("x : real[5]\nx[1:5:4][0]", "one_hot(1, 5)"),
+        ("x : real[5]; k : int\n(x**2)[k - k + 2]", "2*one_hot(2, 5)*x"),
+        ("x : real[5]; k : int\n(x**2)[k - k - 1]", "2*one_hot(4, 5)*x"),
+        ("x : real[5]; k : int\nx[k - k - 5]", "one_hot(0, 5)"),
+        ("x : real[5]; k : int\nx[k - k + 5]", None),
+        ("x : real[5]; k : int\nx[k - k - 6]", None),
         ("x : real[5]\nk : int\nx[k]**2", None),
         ("x : real[5]\nsum(x[1:3])", None),
         ("x : real[n]\nx[0]**2", None),
