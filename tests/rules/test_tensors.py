@@ -169,13 +169,22 @@ def test_the_number_of_a_sum_counts_as_often_as_its_terms(text: str, constant: s
 
 
 @pytest.mark.parametrize(
-    "text", ["(q*outer(d, d)).T", "(q*outer(d**2, d)).T", "(q*outer(d, d)).T/d", "(q*outer(1/d, d)).T"]
+    "text",
+    [
+        "(q*outer(d, d)).T",
+        "(q*outer(d**2, d)).T",
+        "(q*outer(d, d)).T/d",
+        "(q*outer(1/d, d)).T",
+        "(s*outer(d, d) + s.T).T",
+        "(s.T*outer(d, d) - 2*s.T).T",
+        "(s.T*outer(d, d**2) + s.T*d).T",
+    ],
 )
 def test_factors_that_show_the_same_all_count(text: str) -> None:
     # Views make d, of shape (1,), and squeeze(d), a scalar, one base.
-    p = parse_program(f"E : real[1, 3, 1]; q : real[2]; d = max(E, axis=(1, 2)); y = {text}")
+    p = parse_program(f"E : real[1, 3, 1]; q : real[2]; s : real[1, 1]; d = max(E, axis=(1, 2)); y = {text}")
     found = canonical([p["y"]])
-    values = {"q": np.array([1.0, 2.0]), "E": np.array([[[0.1], [0.5], [0.2]]])}
+    values = {"q": np.array([1.0, 2.0]), "s": np.array([[3.0]]), "E": np.array([[[0.1], [0.5], [0.2]]])}
     at: dict[Node, Any] = {s: values[s.name] for s in symbols_of([p["y"]])}
     left, right = evaluate([p["y"], *found.nodes], at)
     np.testing.assert_allclose(right, left, rtol=1e-14)
