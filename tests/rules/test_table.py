@@ -88,6 +88,10 @@ def test_a_witness_shows_where_the_sides_part(rule: Rule) -> None:
     assert strictly(rule.replacement, at) is not None
 
 
+# Which of two forms is written depends on the number of operations.
+PLACED = {"distribute-a-number", "content-of-a-sum", "like-terms"}
+
+
 def _operands(v: Node, k: int) -> list[Node]:
     if v.dtype == "bool":
         return [symbol(Declaration(f"c{k}", BOOL))]
@@ -116,10 +120,6 @@ def test_the_normal_form_applies_every_row(rule: Rule) -> None:
     assert tried
     if rule.how == "collected" and rule.name not in PLACED:
         assert names & {rule.name, "known-value"}
-
-
-# Which of two forms is written depends on the number of operations.
-PLACED = {"distribute-a-number", "content-of-a-sum", "like-terms"}
 
 
 def test_the_page_shows_the_table(request: pytest.FixtureRequest) -> None:
