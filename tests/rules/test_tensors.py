@@ -16,6 +16,7 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number
 from symgrad.ir.printer import str_text
+from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.build import identity
 from symgrad.ops.contraction import transpose
@@ -163,7 +164,9 @@ def test_the_number_of_a_sum_counts_as_often_as_its_terms(text: str, constant: s
     found = canonical([p.result])
     assert any("sum-of-a-sum" in step.laws for step in found.trace.steps)
     rng = np.random.default_rng(2)
-    at: dict[Node, Any] = {s: rng.normal(size=s.shape) for s in symbols_of([p.result])}
+    at: dict[Node, Any] = {
+        s: rng.normal(size=[evaluate_size(k, {}) for k in s.shape]) for s in symbols_of([p.result])
+    }
     left, right = evaluate([p.result, *found.nodes], at)
     np.testing.assert_allclose(right, left, rtol=1e-12)
 
