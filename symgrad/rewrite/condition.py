@@ -182,8 +182,10 @@ class Conditions:
         return "yes" if self._defined[node] else "unknown"
 
     def _value_everywhere(self, node: Node) -> bool:
-        if not all(self._defined[a] for a in node.args):
-            return False
+        return all(self._defined[a] for a in node.args) and self.total(node)
+
+    def total(self, node: Node) -> bool:
+        """Tell whether the node is known to have a value wherever its arguments have one."""
         if node.op.name == "pow" and node.args[1].is_number():
             return self._power_everywhere(node.args[0], Fraction(node.args[1].value))
         if not node.op.pointwise:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -16,7 +16,7 @@ from symgrad.rewrite.engine import applicable, apply_rule
 from symgrad.rewrite.pattern import Bindings, match
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Step
-from symgrad.rules.polynomials import common_denominator, shortened
+from symgrad.rules.polynomials import common_denominator, keeps_domain, shortened
 
 __all__ = ["Alternatives"]
 
@@ -228,27 +228,33 @@ class Alternatives:
     ) -> Iterator[Step]:
         if not applicable(rule, bindings, self._known):
             return
-        made = self._instantiate(rule.replacement, bindings)
+        made = _instantiate(rule.replacement, bindings, shortened)
+        whole = _instantiate(rule.replacement, bindings, lambda term: term)
+        if made is not whole:
+            before = [
+                bindings[v] for v in bindings if v not in rule.dropped
+            ]  # which is told of what is dropped
+            if not keeps_domain(before, [made, *(part for _, part in rest)], self._known):
+                made = whole
         if made.is_number():
             return
         after = _sum_of([*rest, (scale, made)]) if rest else _scaled(scale, made)
         if after is not node and after.shape == node.shape and after.dtype == node.dtype:
             yield apply_rule(rule, node, after, bindings, self._known)
 
-    def _instantiate(self, template: Node, bindings: Mapping[Node, Node]) -> Node:
-        """Replace the variables of a template, and cancel what then cancels in its sums."""
-        if template.op is SYMBOL:
-            return bindings[template]
-        if not template.args:
-            return template
-        args = tuple(self._instantiate(arg, bindings) for arg in template.args)
-        name = template.op.name
-        if name == "neg":
-            return -args[0]
-        made = apply(template.op, args, template.params)
-        if name == "add" or (name == "div" and template.args[1].is_number()):
-            return shortened(made, self._known)
-        return made
+
+def _instantiate(template: Node, bindings: Mapping[Node, Node], cancelled: Callable[[Node], Node]) -> Node:
+    """Replace the variables of a template, and cancel what then cancels in its sums."""
+    if template.op is SYMBOL:
+        return bindings[template]
+    if not template.args:
+        return template
+    args = tuple(_instantiate(arg, bindings, cancelled) for arg in template.args)
+    name = template.op.name
+    if name == "neg":
+        return -args[0]
+    made = apply(template.op, args, template.params)
+    return cancelled(made) if name == "add" or (name == "div" and template.args[1].is_number()) else made
 
 
 def _matches(

@@ -215,6 +215,7 @@ class Gathering:
         old = self.powers.get(base)
         if old is not None:
             exponent = add(old, exponent)
+            self.laws["product-of-exponentials" if base is E else "product-of-powers"] = None
             self.fired = True
             if base is not E and self._known.positive(base) != "yes":
                 self.notes[Note(_MORE, base)] = None

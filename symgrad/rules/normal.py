@@ -303,8 +303,6 @@ class NormalForms:
 
     def negated(self, node: Node) -> Node:
         """Return the negation of a node that reads negative."""
-        if node.is_number():
-            return number(-node.value)
         if node.op.name == "add":
             return self.sums.write(self.sums.of(node).scaled(-1))
         if not self.products.small(node):

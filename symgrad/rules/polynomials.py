@@ -15,7 +15,7 @@ from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
 
-__all__ = ["common_denominator", "shortened"]
+__all__ = ["common_denominator", "keeps_domain", "shortened"]
 
 Monomial: TypeAlias = "tuple[tuple[Node, int], ...]"
 Polynomial: TypeAlias = "dict[Monomial, Fraction]"
@@ -24,17 +24,17 @@ _ONE: Monomial = ()
 _OPENED = 40  # nodes
 
 
-def shortened(node: Node, known: Conditions) -> Node:
+def shortened(node: Node) -> Node:
     """Return a sum, product or quotient by a number with its like terms cancelled, or the node where none are.
 
-    What vanishes must have a value everywhere: the domain stays the same.
+    Whether what vanishes has a value everywhere is for the caller to ask: it may stand elsewhere in what is written.
 
     Example:
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import Declaration
         >>> import symgrad.ops
         >>> x, y = symbol(Declaration("x")), symbol(Declaration("y"))
-        >>> shortened((x + y) - x, Conditions()) is y
+        >>> shortened((x + y) - x) is y
         True
     """
     order = topological([node])
@@ -44,12 +44,7 @@ def shortened(node: Node, known: Conditions) -> Node:
     if opened is None:
         return node
     found, terms = opened
-    if len(found) >= terms:
-        return node
-    made = _written(found)
-    kept = set(topological([made]))
-    gone = (n for n in order if n not in kept and n.op.name not in _ALGEBRA)
-    return made if all(known.defined(n) == "yes" for n in gone) else node
+    return node if len(found) >= terms else _written(found)
 
 
 def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
@@ -69,10 +64,7 @@ def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
     if opened is None or len(opened[0]) > len(parts):
         return None
     made = _written(opened[0])
-    kept = set(topological([made, *below]))
-    if any(
-        n not in kept and n.op.name not in _ALGEBRA and known.defined(n) != "yes" for n in topological(parts)
-    ):
+    if not keeps_domain((above for above, _ in quotients), [made, *below], known):
         return None
     denominator: Node | None = None
     for other in below:
@@ -80,7 +72,19 @@ def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
     return made / denominator if denominator is not None else None
 
 
-_ALGEBRA = frozenset({"add", "neg", "mul", "div", "pow", "sqrt", "number"})
+def keeps_domain(before: Iterable[Node], after: Iterable[Node], known: Conditions) -> bool:
+    """Tell whether what vanishes has a value wherever its arguments have one.
+
+    What stands behind a choice may vanish with it: it does not count as kept.
+    """
+    kept: set[Node] = set()
+    stack = list(after)
+    while stack:
+        n = stack.pop()
+        if n not in kept:
+            kept.add(n)
+            stack += n.args[:1] if n.op.name == "where" else n.args
+    return all(n in kept or known.total(n) for n in topological(before))
 
 
 def _quotient(term: Node) -> tuple[Node, Node | None]:

@@ -19,7 +19,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
 from symgrad.ops import build, products
 from symgrad.ops.contraction import contract
-from symgrad.ops.subscripts import index
+from symgrad.ops.subscripts import index, take_along_axis
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 
 every_program = pytest.mark.parametrize("name", PROGRAMS)
@@ -187,6 +187,12 @@ class TestRefusals:
         ids = symbol_of("ids", 2, domain=INT)
         with pytest.raises(IndexRangeError, match=f"index {at} is out of range for an axis of length 3"):
             evaluate([index(V, ids)], {V: np.ones(3), ids: np.array([0, at])})
+
+    @pytest.mark.parametrize("axis", [0, 1])
+    def test_positions_along_an_axis_fit_the_others(self, axis: int) -> None:
+        sizes = "n and 2" if axis == 1 else "3 and 2"
+        with pytest.raises(ShapeError, match=f"^sizes {sizes} do not broadcast"):
+            take_along_axis(X, symbol_of("ids", 2, 2, domain=INT), axis)
 
     def test_positions_must_be_whole(self) -> None:
         with pytest.raises(DomainError, match="a subscript of kind real"):

@@ -139,3 +139,6 @@ def test_no_plain_fact_is_missing() -> None:
             implied = fact == "nonnegative" and "positive" in case.op.facts
             if fact not in case.op.facts and not implied:
                 assert not CHECKS[fact](case), f"{case} is {fact}: say so in its record"
+    for case in CASES:
+        if case.op.arity == 2 and len(set(case.op.takes)) == 1 and "commutative" not in case.op.facts:
+            assert not CHECKS["commutative"](case), f"{case} is commutative: say so in its record"

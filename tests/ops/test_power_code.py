@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.ir.graph import number
+from symgrad.ir.op import OPS
 from symgrad.llvm.code import Code
 from symgrad.llvm.target import Target
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
+from symgrad.ops.arrays import ARRAYS
 
 X = sg.symbols("x")
 WHOLE = [Fraction(n) for n in (-64, -7, -5, -4, -3, -2, 3, 4, 5, 6, 11, 31, 64)]
@@ -63,6 +66,15 @@ def test_ends_are_those_of_the_real_power(exponent: Fraction) -> None:
 def test_processors_without_a_fused_product_compute_it_too(exponent: Fraction) -> None:
     code = Code(schedule([(X**exponent).node], [X.node]), float_type("float64"), Target(16, fused=False))
     assert "llvm.fma" not in code.module.ir
+
+
+@pytest.mark.parametrize("exponent", [*WHOLE, *ROOTS, *map(Fraction, (-1, 0, 1)), Fraction(1, 2)], ids=str)
+def test_values_without_a_fused_product(exponent: Fraction) -> None:
+    at = np.concatenate([np.random.default_rng(5).uniform(0.5, 8, 60), [0.0, 1.0, np.inf]])
+    node = OPS["pow"](X.node, number(exponent))
+    with np.errstate(all="ignore"):
+        found = node.op.lower(ARRAYS, node, at, np.float64(exponent))
+        np.testing.assert_allclose(found, np.power(at, float(exponent)), rtol=1e-14)
 
 
 def test_powers_of_one_base_share_their_root() -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
+import mpmath
+import numpy as np
 import pytest
+from scipy import special
 
 import symgrad as sg
 import symgrad.ops  # fills the table of written functions
+from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
@@ -67,6 +73,35 @@ def test_no_argument_is_folded_away(name: str, form: Written) -> None:
 )
 def test_verdicts_know_where_they_have_no_value(a: str, b: str, statuses: set[str]) -> None:
     assert sg.equal(a, b, time_limit=5).status in statuses
+
+
+# What SciPy has under another name, or not at all.
+PEERS: dict[str, Callable[..., Any]] = {
+    "Mod": np.mod,
+    "Li": lambda x: mpmath.li(x, offset=True),
+    "binomial": special.binom,
+    "catalan": lambda n: mpmath.binomial(2 * n, n) / (n + 1),
+    "elliptic_e": lambda *args: mpmath.ellipe(*args),
+    "erf2": lambda x, y: mpmath.erf(y) - mpmath.erf(x),
+    "ff": lambda x, n: mpmath.ff(x, n),
+    "harmonic": lambda n: mpmath.harmonic(n),
+    "rf": lambda x, n: mpmath.rf(x, n),
+    "trigamma": lambda x: special.polygamma(1, x),
+}
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS, ids=[f"{n}-{len(f.parameters)}" for n, f in FORMS])
+def test_values_are_those_of_other_libraries(name: str, form: Written) -> None:
+    peer = PEERS[name] if name in PEERS else getattr(special, name)
+    seen = 0
+    for point in product((0.2, 0.35, 0.8, 1.6, 2.75), repeat=len(form.parameters)):
+        expected = complex(peer(*point))
+        if np.isfinite(expected) and not expected.imag:
+            values = dict(zip(form.variables, map(np.float64, point), strict=True))
+            found = float(evaluate([form.formula], values)[0])
+            assert found == pytest.approx(expected.real, rel=1e-12, abs=1e-14), point
+            seen += 1
+    assert seen >= 3
 
 
 def test_values_are_those_of_python() -> None:

@@ -221,6 +221,30 @@ def test_stable_forms_are_equal_in_exact_arithmetic(text: str) -> None:
     assert stable([written.node]).nodes[0] is found.nodes[0]
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("sqrt(y)*sqrt(y) + x", "y"),
+        ("y + x", "sqrt(y)*sqrt(y)"),
+        ("1/y + x", "1/y"),
+        ("y*sqrt(x)**2 + x", "y*x"),
+        ("log(y) - x", "log(y)"),
+    ],
+)
+@pytest.mark.parametrize(
+    "difference",
+    [
+        *(f"{f}({{0}}) - {f}({{1}})" for f in ("exp", "sin", "cos", "tan", "atan", "sqrt", "cbrt", "log")),
+        *("({0})**2 - ({1})**2", "({0})**3 - ({1})**3", "1/({0}) - 1/({1})", "({0})/y - ({1})/(y + 1)"),
+    ],
+)
+def test_what_cancels_takes_no_domain_away(difference: str, left: str, right: str) -> None:
+    written = sg.parse(_DECLARED + difference.format(left, right)).last
+    found = stable([written.node])
+    for seed in range(4):
+        agrees(written.node, found.nodes[0], bool(found.trace.widening), seed)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_any_graph_keeps_its_value(seed: int) -> None:
     node = graphs.any_graph(seed)

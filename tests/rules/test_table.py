@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.printer import expression_text
-from symgrad.rewrite.pattern import is_literal, metavariables
+from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.engine import applicable
+from symgrad.rewrite.pattern import instantiate, is_literal, metavariables
 from symgrad.rewrite.rule import Rule
 from symgrad.rules.canonical import CANONICAL, DROP_STOPS
 from symgrad.rules.inverse_laws import INVERSES
+from symgrad.rules.pipeline import canonical
 from symgrad.rules.tensor_laws import TENSORS
 from tests.conftest import compare_golden
 from tests.rules.strict import Unclear, same, strictly
@@ -39,7 +44,13 @@ def points(rule: Rule) -> list[dict[Node, Any]]:
             return draw.choice(_LITERALS)
         return draw.choice(_NUMBERS) if draw.random() < 0.7 else Fraction(draw.randrange(-4000, 4000), 997)
 
-    return [{v: value(v) for v in variables} for _ in range(250 if variables else 1)]
+    at_random = [{v: value(v) for v in variables} for _ in range(250 if variables else 1)]
+    return at_random + [dict(zip(variables, p, strict=True)) for p in product(*map(_corners, variables))]
+
+
+def _corners(v: Node) -> tuple[Any, ...]:
+    """Return values that decide where a side is defined, all of which meet."""
+    return (False, True) if v.dtype == "bool" else (-1, 1, 2) if is_literal(v) else (-1, 0, 1)
 
 
 @pytest.mark.parametrize("rule", ROWS, ids=lambda r: r.name)
@@ -75,6 +86,40 @@ def test_a_witness_shows_where_the_sides_part(rule: Rule) -> None:
         assert strictly(rule.condition, at) is True
     assert strictly(rule.pattern, at) is None
     assert strictly(rule.replacement, at) is not None
+
+
+# Which of two forms is written depends on the number of operations.
+PLACED = {"distribute-a-number", "content-of-a-sum", "like-terms"}
+
+
+def _operands(v: Node, k: int) -> list[Node]:
+    if v.dtype == "bool":
+        return [symbol(Declaration(f"c{k}", BOOL))]
+    if is_literal(v):
+        return [number(q) for q in (2, 3, -2, -3, Fraction(1, 2), Fraction(3, 2), 4, -4, -1)]
+    domains = (REAL, POSITIVE, INT, Domain("real", "real", low=-3, high=-1))
+    return [symbol(Declaration(f"x{k}", d)) for d in domains]
+
+
+@pytest.mark.parametrize("rule", [r for r in CANONICAL if r in ROWS], ids=lambda r: r.name)
+def test_the_normal_form_applies_every_row(rule: Rule) -> None:
+    """Wherever its condition is known to hold; what it collects at once is named."""
+    variables = metavariables(rule.pattern)
+    known = Conditions()
+    names: set[str] = set()
+    tried = 0
+    for chosen in product(*(_operands(v, k) for k, v in enumerate(variables))):
+        at = dict(zip(variables, chosen, strict=True))
+        if tried == 8 or not applicable(rule, at, known):
+            continue
+        tried += 1
+        left, right = (canonical([instantiate(side, at)]) for side in (rule.pattern, rule.replacement))
+        if rule.name not in PLACED:
+            assert left.nodes == right.nodes, at
+        names.update(name for step in left.trace.steps for name in (step.rule, *step.laws))
+    assert tried
+    if rule.how == "collected" and rule.name not in PLACED:
+        assert names & {rule.name, "known-value"}
 
 
 def test_the_page_shows_the_table(request: pytest.FixtureRequest) -> None:

@@ -16,6 +16,7 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number
 from symgrad.ir.printer import str_text
+from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.build import identity
 from symgrad.ops.contraction import transpose
@@ -139,14 +140,54 @@ def test_what_is_left_of_a_contraction_keeps_its_power(text: str, base: str, exp
     np.testing.assert_allclose(right, left, rtol=1e-13)
 
 
+@pytest.mark.parametrize("constant", ["1", "-2", "5/3"])
 @pytest.mark.parametrize(
-    "text", ["(q*outer(d, d)).T", "(q*outer(d**2, d)).T", "(q*outer(d, d)).T/d", "(q*outer(1/d, d)).T"]
+    "text",
+    [
+        "sum(v - mean(v) + {})",
+        "sum(2*v - 2*mean(v) - {})",
+        "sum(a*(v - mean(v) + {}))",
+        "sum(sum(v) - v + {})",
+        "sum(5*sum(v) - 7*v + a + {})",
+        "sum(v[:, None] - v + {})",
+        "sum(A - A.T + {})",
+        "sum(A + B - B.T + {})",
+        "sum(outer(v, w) - outer(w, v) + {})",
+        "trace(A - A.T + {})",
+        "a*sum(v[:, None] - v + A - A.T + {}, axis=(0, 1))",
+    ],
+)
+def test_the_number_of_a_sum_counts_as_often_as_its_terms(text: str, constant: str) -> None:
+    header = "v : real[3]; w : real[3]; A : real[3, 3]; B : real[3, 3]; a : real\n"
+    p = parse_program(header + text.format(f"({constant})"))
+    assert p.result is not None
+    found = canonical([p.result])
+    assert any("sum-of-a-sum" in step.laws for step in found.trace.steps)
+    rng = np.random.default_rng(2)
+    at: dict[Node, Any] = {
+        s: rng.normal(size=[evaluate_size(k, {}) for k in s.shape]) for s in symbols_of([p.result])
+    }
+    left, right = evaluate([p.result, *found.nodes], at)
+    np.testing.assert_allclose(right, left, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(q*outer(d, d)).T",
+        "(q*outer(d**2, d)).T",
+        "(q*outer(d, d)).T/d",
+        "(q*outer(1/d, d)).T",
+        "(s*outer(d, d) + s.T).T",
+        "(s.T*outer(d, d) - 2*s.T).T",
+        "(s.T*outer(d, d**2) + s.T*d).T",
+    ],
 )
 def test_factors_that_show_the_same_all_count(text: str) -> None:
     # Views make d, of shape (1,), and squeeze(d), a scalar, one base.
-    p = parse_program(f"E : real[1, 3, 1]; q : real[2]; d = max(E, axis=(1, 2)); y = {text}")
+    p = parse_program(f"E : real[1, 3, 1]; q : real[2]; s : real[1, 1]; d = max(E, axis=(1, 2)); y = {text}")
     found = canonical([p["y"]])
-    values = {"q": np.array([1.0, 2.0]), "E": np.array([[[0.1], [0.5], [0.2]]])}
+    values = {"q": np.array([1.0, 2.0]), "s": np.array([[3.0]]), "E": np.array([[[0.1], [0.5], [0.2]]])}
     at: dict[Node, Any] = {s: values[s.name] for s in symbols_of([p["y"]])}
     left, right = evaluate([p["y"], *found.nodes], at)
     np.testing.assert_allclose(right, left, rtol=1e-14)
@@ -165,6 +206,11 @@ def test_the_identity_is_its_own_transpose() -> None:
         ("x : real[5]\n(x**2)[2]", "2*one_hot(2, 5)*x"),
         ("x : real[5]\n(x**2)[-1]", "2*one_hot(4, 5)*x"),
         ("x : real[5]\nx[1:5:4][0]", "one_hot(1, 5)"),
+        ("x : real[5]; k : int\n(x**2)[k - k + 2]", "2*one_hot(2, 5)*x"),
+        ("x : real[5]; k : int\n(x**2)[k - k - 1]", "2*one_hot(4, 5)*x"),
+        ("x : real[5]; k : int\nx[k - k - 5]", "one_hot(0, 5)"),
+        ("x : real[5]; k : int\nx[k - k + 5]", None),
+        ("x : real[5]; k : int\nx[k - k - 6]", None),
         ("x : real[5]\nk : int\nx[k]**2", None),
         ("x : real[5]\nsum(x[1:3])", None),
         ("x : real[n]\nx[0]**2", None),
