@@ -10,6 +10,7 @@ from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import OPS
+from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
 from symgrad.llvm.array_code import ArrayCode
@@ -224,27 +225,27 @@ def test_positions_that_count_and_positions_that_are_given(seed: int) -> None:
             shape = (spread[along], *[1] * int(depth - 1 - along))
             counts = OPS["iota"](params=(spread[along],))
             indices.append(counts if shape == (spread[along],) else layout.reshape(counts, params=(shape,)))
-            at.append(np.arange(sizes[spread[along]]).reshape([sizes.get(n, 1) for n in shape]))
+            at.append(np.arange(sizes[spread[along]]).reshape([evaluate_size(n, sizes) for n in shape]))
             target.append(spread[along])
         else:
             whole = k == 0 and not counting
             first = 0 if whole else int(rng.integers(0, depth))
             shape = tuple(n if whole or rng.random() < 0.8 else 1 for n in spread[first:])
             index = tensor(f"i{k}", *shape, domain=INT)
-            values[index] = rng.integers(-4, 4, [sizes.get(n, 1) for n in shape])
+            values[index] = rng.integers(-4, 4, [evaluate_size(n, sizes) for n in shape])
             indices.append(index)
             at.append(values[index])
             target.append(4)
     before, after = rng.integers(0, 2, 2)
     shape = (*[2] * before, *target, *[3] * after)
     added = tensor("added", *[2] * before, *spread, *[3] * after)
-    values[added] = rng.normal(size=[sizes.get(n, n) for n in added.shape])
+    values[added] = rng.normal(size=[evaluate_size(n, sizes) for n in added.shape])
     node = indexing.scatter_add(
         added * 2, *indices, params=(tuple(range(before, before + len(target))), shape)
     )
     squares = sum_over(added**2, [len(added.shape) - 1])
     found = Compiled([squares, node, node + 1])(sizes, values)
-    expected = np.zeros([sizes.get(n, n) for n in shape])
+    expected = np.zeros([evaluate_size(n, sizes) for n in shape])
     np.add.at(expected, (*[slice(None)] * before, *at), 2 * values[added])
     compare(found, [(values[added] ** 2).sum(-1), expected, expected + 1], 1e-13)
 
