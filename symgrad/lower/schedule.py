@@ -117,11 +117,9 @@ def schedule(
     else:
         runs = _repeated(symbols, pieces, outputs, len(equations) - within)
 
-    home: dict[Node, int] = {}
     last: dict[Node, int] = {}
     for index, (run, _) in enumerate(runs):
         for node in run:
-            home[node] = index
             for arg in node.args:
                 if arg not in constant:
                     last[arg] = index
@@ -137,7 +135,7 @@ def schedule(
         reads: dict[Node, int] = {}
         for node in [*run, *copied] if index == len(runs) - 1 else run:
             for arg in (node, *node.args):
-                if arg in slot and home[arg] < index:
+                if arg in slot:
                     reads[arg] = slot[arg]
         writes: dict[Node, int] = {}
         for node in run:

@@ -17,8 +17,9 @@ from symgrad.errors import (
     ShapeError,
     UnsupportedError,
 )
-from symgrad.ir.graph import number, size_node
-from symgrad.ir.types import INT
+from symgrad.ir.graph import number, size_node, symbol
+from symgrad.ir.sizes import size_sum
+from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.guards import guards_of
 from symgrad.ops.layout import expand
@@ -103,6 +104,20 @@ def test_size_names_must_be_bound():
         compile_nodes([op_with("iota", ("m",))], [y])
 
 
+def test_a_length_that_others_imply():
+    """Whether NumPy calls the loop or the kernel does, which has more arguments than a ufunc takes."""
+    joined = symbol(Declaration("joined", REAL, (size_sum(["n", "m"]),)))
+    more = [array(f"v{i}", "n") for i in range(70)]
+    for inputs in ([joined, y, z], [joined, y, z, *more]):
+        k = compile_nodes([joined + 1, *(mean(v) for v in inputs[1:])], inputs)
+        rest = [np.ones(2), np.ones(3)] + [np.ones(2)] * (len(inputs) - 3)
+        assert same_bits(k(np.arange(5.0), *rest)[0], np.arange(1.0, 6.0))
+        for length in (0, 1, 4, 6):
+            with pytest.raises(ShapeError, match=rf"input 'joined' has shape \({length},\)") as caught:
+                k(np.ones(length), *rest)
+            assert caught.value.expected == "joined : real[m + n]"
+
+
 def test_whole_numbers():
     k = compile_nodes([op_with("gather", ((0,),), y, ids)], [y, ids])
     values = np.array([10.0, 20.0, 30.0])
@@ -183,6 +198,17 @@ class TestPositions:
             k(self.values, [6, 0, 0])
         with pytest.raises(IndexRangeError, match=r"computed index is 3 at \[0\], .*length 3 \(n\)"):
             k(self.values, [0, 3, 0, 0, 0])
+
+    def test_computed_from_more_inputs_than_a_ufunc_takes(self):
+        many = [array(f"i{j}", "m", domain=INT) for j in range(70)]
+        total = many[0]
+        for i in many[1:]:
+            total = total + i
+        k = compile_nodes([op_with("gather", ((0,),), y, total)], [y, *many])
+        some = [np.zeros(2, int)] * 69
+        assert same_bits(k(self.values, [1, -3], *some), np.array([20.0, 10.0]))
+        with pytest.raises(IndexRangeError, match=r"computed index is 3 at \[1\], .*length 3 \(n\)"):
+            k(self.values, [0, 1], *some[1:], np.array([0, 2]))
 
     def test_what_is_always_inside_is_not_checked(self):
         rows = op_with("gather", ((0,),), y, op_with("iota", ("n",)))

@@ -10,6 +10,7 @@ from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import OPS
+from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
 from symgrad.llvm.array_code import ArrayCode
@@ -203,6 +204,69 @@ def test_equal_positions_add_up() -> None:
     a, b = Compiled([node, turned])({"m": 11}, values)
     np.testing.assert_array_equal(a, evaluate([node], values)[0])
     np.testing.assert_array_equal(b, evaluate([turned], values)[0])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_positions_that_count_and_positions_that_are_given(seed: int) -> None:
+    """What is added at places of which each has one, none or many, beside loops over what is added."""
+    rng = np.random.default_rng(seed)
+    sizes = {"n": 3, "k": 5}
+    spread = ("n", "k")[: rng.integers(1, 3)] if seed % 3 else ("k", "n")
+    depth = len(spread)
+    values: dict[Node, np.ndarray] = {}
+    indices: list[Node] = []
+    at: list[np.ndarray] = []
+    target: list[int | str] = []
+    # Most often one index counts along each axis, and others are given.
+    counting = bool(seed % 4)
+    kinds = [*range(depth), *([-1] * rng.integers(0, 3))] if counting else [-1] * rng.integers(1, 3)
+    for k, along in enumerate(rng.permutation(kinds)):
+        if along >= 0:
+            shape = (spread[along], *[1] * int(depth - 1 - along))
+            counts = OPS["iota"](params=(spread[along],))
+            indices.append(counts if shape == (spread[along],) else layout.reshape(counts, params=(shape,)))
+            at.append(np.arange(sizes[spread[along]]).reshape([evaluate_size(n, sizes) for n in shape]))
+            target.append(spread[along])
+        else:
+            whole = k == 0 and not counting
+            first = 0 if whole else int(rng.integers(0, depth))
+            shape = tuple(n if whole or rng.random() < 0.8 else 1 for n in spread[first:])
+            index = tensor(f"i{k}", *shape, domain=INT)
+            values[index] = rng.integers(-4, 4, [evaluate_size(n, sizes) for n in shape])
+            indices.append(index)
+            at.append(values[index])
+            target.append(4)
+    before, after = rng.integers(0, 2, 2)
+    shape = (*[2] * before, *target, *[3] * after)
+    added = tensor("added", *[2] * before, *spread, *[3] * after)
+    values[added] = rng.normal(size=[evaluate_size(n, sizes) for n in added.shape])
+    node = indexing.scatter_add(
+        added * 2, *indices, params=(tuple(range(before, before + len(target))), shape)
+    )
+    squares = sum_over(added**2, [len(added.shape) - 1])
+    found = Compiled([squares, node, node + 1])(sizes, values)
+    expected = np.zeros([evaluate_size(n, sizes) for n in shape])
+    np.add.at(expected, (*[slice(None)] * before, *at), 2 * values[added])
+    compare(found, [(values[added] ** 2).sum(-1), expected, expected + 1], 1e-13)
+
+
+def test_rows_that_are_added_up_at_positions() -> None:
+    """The rows are computed in one loop with what is read of them, their sums added to entries in another."""
+    x, i = tensor("x", "n", "k"), tensor("i", "n", domain=INT)
+    squares = x**2
+    rows = sum_over(squares, [1])
+    shares = squares / layout.reshape(rows, params=(("n", 1),))
+    at_rows = indexing.scatter_add(rows, i, params=((0,), (4,)))
+    whole = indexing.scatter_add(shares, i, params=((0,), (4, "k")))
+    compiled = Compiled([shares, at_rows, whole, rows * 2], [x, i])
+    for n, k in ((1, 1), (9, 3), (5, 40), (70, 17)):
+        values = values_for([x, i], {"n": n, "k": k}, low=-4, high=4)
+        squared = values[x] ** 2
+        expected, spread = np.zeros(4), np.zeros((4, k))
+        np.add.at(expected, values[i], squared.sum(1))
+        np.add.at(spread, values[i], squared / squared.sum(1, keepdims=True))
+        wanted = [squared / squared.sum(1, keepdims=True), expected, spread, 2 * squared.sum(1)]
+        compare(compiled({"n": n, "k": k}, values), wanted, 1e-13)
 
 
 def test_one_array_in_several_outputs_and_inputs_as_outputs() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -145,6 +146,35 @@ def test_long_products_of_numbers_do_not_overflow():
     (found,) = gathered([y.node])
     large = [n.value for n in topological([found]) if n.is_number()]
     assert max(large) < 1e31
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_that_are_too_long_to_be_taken_out_stay_where_they_are(seed):
+    """All terms are positive, so that no digit is lost, and what is wrong in one shows in all that follow."""
+    rng = random.Random(seed)
+    inputs = sg.symbols("x y z")
+    pool = list(inputs)
+    for _ in range(30):
+        a, b = rng.choice(pool[-6:]), rng.choice(pool)
+        c = rng.choice([2**30, 2**38 + 1, 10**9, 3**20, Fraction(1, 2**35), Fraction(7, 10**10)])
+        d = Fraction(rng.randrange(1, 2**45), rng.randrange(1, 2**45))
+        # The root keeps numbers near one.
+        pool.append(
+            sg.sqrt(
+                rng.choice(
+                    [c * a * b, c * a * (d * b), c * (a + d * b), c * (b + c * a), c * a / (d * b), d / a]
+                )
+            )
+        )
+    x, y, _ = inputs
+    worth_it = [k * x * y for k in range(2, 200)]
+    nodes = [o.node for o in [*pool, *worth_it]]
+    values = np.random.default_rng(seed).uniform(0.5, 2, (3, 20))
+    point = dict(zip([i.node for i in inputs], values, strict=True))
+    found = gathered(nodes)
+    assert found != nodes
+    for a, b in zip(evaluate(found, point), evaluate(nodes, point), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
 LARGE = "x : real\ny : real\nz = " + " + ".join(f"sin({k}*x*y + {k})*exp(-x**2/{k})" for k in range(1, 60))
