@@ -526,9 +526,9 @@ def test_large_contractions_are_exact_where_their_numbers_are(contraction: str) 
     operands = [rng.integers(-9, 9, (n,) * len(own)) for own in labels]
     lines = [f"x{k} : real[{', '.join(['n'] * len(own))}]" for k, own in enumerate(labels)]
     lines.append(f"y = einsum('{contraction}', {', '.join(f'x{k}' for k in range(len(labels)))})")
-    exact = np.frompyfunc(lambda v: Fraction(int(v), 3), 1, 1)
+    exact: Any = np.frompyfunc(lambda v: Fraction(int(v), 3), 1, 1)
     found = values("\n".join(lines), {f"x{k}": exact(x).tolist() for k, x in enumerate(operands)})[-1]
     wanted = np.einsum(contraction, *operands)
-    scaled = np.frompyfunc(lambda v: fmpq(int(v), 3 ** len(labels)), 1, 1)(wanted)
+    scaled: Any = np.frompyfunc(lambda v: fmpq(int(v), 3 ** len(labels)), 1, 1)(wanted)
     assert np.shape(found) == np.shape(wanted)
     assert np.all(np.asarray(found == scaled, bool))

@@ -54,7 +54,7 @@ def printed_in_names(rng: random.Random) -> None:
     found = said(listing, [g.slope])
     if found is None:
         return
-    names = {x.name: x for x in inputs} | {n: program[n] for n in listing.assignments}
+    names = {str(x.name): x for x in inputs} | {n: program[n] for n in listing.assignments}
     again = sg.parse(found.text([""]), symbols=names).last
     assert canonical([again.node]).nodes[0] is canonical([found.meaning[0]]).nodes[0], found.text([""])
     mp = mpmath.MPContext()
