@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -203,3 +204,39 @@ def test_functions_of_matrices_that_are_not_square(shape: tuple[str | int, ...])
             (*shape[:-2], shape[-1], shape[-1]),
         ):
             assert refused(Program((*steps, Step(op, of, (), said)), (x, y))), (op, said)
+
+
+_KNOWN = {"x": ("n",), "y": ("m",), "A": ("n", "n"), "B": ("n", "m"), "i": ("k",)}
+
+
+@pytest.mark.parametrize(
+    ("op", "of", "params", "said"),
+    [
+        ("add", "xy", (), ("n",)),
+        ("add", "xy", (), ("m",)),
+        ("mul", "Ay", (), ("n", "n")),
+        ("reshape", "B", (("n",),), ("n",)),
+        ("reshape", "x", (("m",),), ("m",)),
+        ("broadcast_to", "x", (("m",),), ("m",)),
+        ("broadcast_to", "A", (("n",),), ("n",)),
+        ("unslice", "x", (((1, None, 1),), ("n",)), ("n",)),
+        ("concatenate", "AB", (0,), ("2*n", "n")),
+        ("concatenate", "Ax", (0,), ("2*n", "n")),
+        ("gather", "Bii", ((1, 0),), ("k",)),
+        ("gather", "Bi", ((0, 1),), ("k",)),
+        ("scatter_add", "xi", ((0,), ("n",)), ("n",)),
+        ("scatter_add", "Bi", ((0,), ("n", "m")), ("n", "m")),
+        ("solve", "Ay", (), ("m",)),
+        ("solve", "Ay", (), ("n",)),
+        ("number", "x", (Fraction(2),), ()),
+    ],
+)
+def test_shapes_that_do_not_fit_each_other(
+    op: str, of: str, params: tuple[object, ...], said: tuple[str, ...]
+) -> None:
+    symbols = tuple(
+        Symbol(s, "int" if s == "i" else "real", None, None, shape) for s, shape in _KNOWN.items()
+    )
+    steps = [Step("symbol", (), (s.name,), s.shape, s.kind) for s in symbols]
+    assert not refused(Program(tuple(steps), symbols))
+    assert refused(Program((*steps, Step(op, tuple(map([*_KNOWN].index, of)), params, said)), symbols))
