@@ -25,10 +25,9 @@ def through_every_pass(program: sg.Program, rng: random.Random, order: int = 1) 
     exprs = list(sg.derivatives(y, wrt, order=order).values())
     e = rng.choice(exprs)
     form = rng.choice([e, e.canonical(), e.stable()])
-    names = {x.name: x for x in inputs if x.name} | {n: program[n] for n in e.listings[0].assignments}
-    again = sg.parse(str(form), symbols=names)
-    if form is not e:  # what is in names reads back with what these stand for
-        assert str(again.last) == str(form)
+    known = {x.name: x for x in inputs if x.name}
+    again = sg.parse(form.text(expand=True), symbols=known)
+    assert str(again.last) == form.text(expand=True)
     other = rng.choice([form.latex, form.numpy_source, lambda: str(sg.explain(y, wrt[0])), lambda: None])
     other()
     points = [[_value(x, rng) for x in inputs] for _ in range(4)]
