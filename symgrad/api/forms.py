@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from symgrad.api.methods import ArrayMethods
 from symgrad.errors import UnsupportedError
@@ -219,13 +219,9 @@ class Forms(ArrayMethods):
 
     def _said(self) -> Said | None:
         """Return a derivative in the words of its program, None where these do not say it shorter."""
-        if self.slope is None or len(self.listings) != 1:
-            return None
-        from symgrad.words.said import said
+        from symgrad.api.told import said_together
 
-        found = said(self.listings[0], [self.slope])
-        longer = found is not None and found.lines and len(found) > len(self.text(expand=True))
-        return None if longer else found
+        return said_together([cast("Expr", self)])
 
     def _readable(self) -> Node:
         return self.canonical().node if self.derived else self.node

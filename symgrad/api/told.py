@@ -20,17 +20,18 @@ def together(
 
     Derivatives of one program are in its names where that is shorter; what else there is stands as it does by itself.
     """
-    texts = [e.text(expand=True) for e in exprs]
     found = None if expand else said_together(exprs)
-    if found is None:
-        return texts, [], [e.expanded_notes for e in exprs]
-    notes: list[Sequence[str]] = [e.expanded_notes for e in exprs]
-    places = [k for k, e in enumerate(exprs) if e.slope is not None]
-    written = found.text([""] * len(places)).split("\n")
-    told = found.notes([exprs[k].node for k in places])
-    for k, text, about in zip(places, written, told, strict=False):
-        texts[k], notes[k] = text, about
-    return texts, written[len(places) :], notes
+    derived = [] if found is None else [e for e in exprs if e.slope is not None]
+    written = [] if found is None else found.text([""] * len(derived)).split("\n")
+    told = iter(() if found is None else zip(written, found.notes([e.node for e in derived]), strict=False))
+    texts: list[str] = []
+    notes: list[Sequence[str]] = []
+    for e in exprs:
+        named = found is not None and e.slope is not None
+        text, about = next(told) if named else (e.text(expand=True), e.expanded_notes)
+        texts.append(text)
+        notes.append(about)
+    return texts, written[len(derived) :], notes
 
 
 def latex_together(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = False) -> str:

@@ -72,7 +72,7 @@ def clean_values(
     clean: list[tuple[Node, list[int]]] = []
     for n in reversed(named):
         below = set(topological([n]))
-        if any(n in set(topological([m])) - {m} for m, _ in clean):
+        if any(_reads(m, n) for m, _ in clean):
             continue  # a part of what is clean
         inside = [i for i in noisy if trace.steps[i].node in below]
         behind = [i for i in noisy if trace.steps[i].node not in below and _reads(trace.steps[i].node, n)]

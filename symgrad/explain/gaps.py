@@ -19,12 +19,13 @@ from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.explain.draws import as_floats, domain_of, inside, value_at
 from symgrad.explain.naming import ELLIPSIS, Naming
-from symgrad.explain.places import Point, exact, is_real, places, precise, samples
+from symgrad.explain.places import DIGITS, POINTS, Point, exact, is_real, places, precise, samples
 from symgrad.explain.rational import in_lowest_terms
 from symgrad.explain.series import NoSeries, series_of
 from symgrad.ir.evaluate import evaluate, evaluate_mp
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import OPS
+from symgrad.ir.printer import str_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical, stable
@@ -32,8 +33,6 @@ from symgrad.rules.pipeline import canonical, stable
 __all__ = ["Gap", "gaps_of", "looked_at", "mended"]
 
 _MOST = 400  # equations of a formula that is looked at
-_POINTS = 3  # values of the other inputs
-_DIGITS = 120
 _NEAR = 20  # powers of ten by which both sides of a limit are off
 _TERMS = 11  # of a series
 _ULP = 2.0**-53
@@ -224,12 +223,12 @@ class _Place:
         raise failed
 
     def _is_zero(self, n: Node) -> bool:
-        for k in range(_POINTS):
+        for k in range(POINTS):
             point = {s: exact(self.mp, value_at(s, k)) for s in symbols_of([n])}
             (found,) = evaluate_mp(self.mp, [n], point)
             if not is_real(self.mp, found):
                 continue
-            if abs(found) > self.mp.mpf(10) ** (-_DIGITS // 2):
+            if abs(found) > self.mp.mpf(10) ** (-DIGITS // 2):
                 return False
         return True
 
@@ -361,8 +360,6 @@ def _fraction(value: Any) -> Any:
 
 
 def _text(e: Any) -> str:
-    from symgrad.ir.printer import str_text
-
     return str_text(e) if isinstance(e, Node) else str(e)
 
 

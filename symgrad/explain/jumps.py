@@ -29,6 +29,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.layout import full
 from symgrad.rules.pipeline import canonical
+from symgrad.verify.roots import root_between
 
 __all__ = ["MovedJump", "moved_jumps"]
 
@@ -203,16 +204,16 @@ class _Jump:
             return None
         if not self.node.shape and u.shape:
             return None
-        (slope,) = canonical(push_forward([gap], {u: _ones(u)})).nodes
+        (slope,) = canonical(push_forward([gap], {u: full(as_node(1), u.shape)})).nodes
         if slope.is_number(0):
             return None
         if u not in topological([slope]):
-            at: Node | None = -substitute([gap], {u: _zeros(u)})[0] / slope
+            at: Node | None = -substitute([gap], {u: full(as_node(0), u.shape)})[0] / slope
         else:
             at = solved(*self.node.args[:2], u) if len(self.node.args) == 2 else None
         if at is None:
             return None
-        (at,) = canonical([_full(at, self.node)]).nodes
+        (at,) = canonical([full(at, self.node.shape)]).nodes
         (slope,) = substitute([slope], {u: at})
         sides = self._sides(u, at)
         if sides is None:
@@ -223,7 +224,7 @@ class _Jump:
         rising = OPS["sign"](slope)
         likely = density(u, at)
         assert likely is not None
-        seed = _full((below - above) * rising * likely, at)
+        seed = full((below - above) * rising * likely, at.shape)
         gradients = pull_back([at], [seed], self.wrt).gradients
         terms = canonical(gradients, drop_stops=True).nodes
         found: dict[Node, Node | None] = {}
@@ -318,18 +319,6 @@ class _Jump:
         return False
 
 
-def _ones(u: Node) -> Node:
-    return full(as_node(1), u.shape)
-
-
-def _zeros(u: Node) -> Node:
-    return full(as_node(0), u.shape)
-
-
-def _full(value: Node, like: Node) -> Node:
-    return full(value, like.shape)
-
-
 def _pointwise(node: Node, u: Node) -> bool:
     """Whether each entry depends on that entry of a random input alone."""
     depends = Dependence([node], [u])
@@ -361,11 +350,5 @@ def _root(gap: Node, u: Node, point: Mapping[Node, Any]) -> float | None:
     values = [at(v) for v in places]
     for low, high, a, b in zip(places, places[1:], values, values[1:], strict=False):
         if np.isfinite(a) and np.isfinite(b) and a * b < 0:
-            for _ in range(100):
-                middle = (low + high) / 2
-                if at(middle) * a > 0:
-                    low = middle
-                else:
-                    high = middle
-            return low
+            return root_between(at, low, high)
     return None

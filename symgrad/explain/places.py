@@ -15,13 +15,13 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Point", "exact", "is_real", "places", "precise", "samples"]
+__all__ = ["DIGITS", "POINTS", "Point", "exact", "is_real", "places", "precise", "samples"]
 
 Point: TypeAlias = "dict[Node, Any]"
 
 _MOST = 8  # places that are looked at
-_POINTS = 3  # values of the other inputs
-_DIGITS = 120
+POINTS = 3  # values of the other inputs
+DIGITS = 120
 
 
 def places(e: Node) -> Iterator[tuple[Node, Node, Node]]:
@@ -78,12 +78,12 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
     """Exact values of the other inputs, and that of v, where these lie in the domains."""
     mp = precise()
     found: list[tuple[Point, Any]] = []
-    for k in range(4 * _POINTS):
+    for k in range(4 * POINTS):
         point: Point = {s: exact(mp, value_at(s, k)) for s in symbols_of([e, at]) if s is not v}
         (value,) = evaluate_mp(mp, [at], point)
         if is_real(mp, value) and inside(domain_of(v), Fraction(float(value))):
             found.append((point, value))
-        if len(found) == _POINTS:
+        if len(found) == POINTS:
             break
     return found
 
@@ -94,7 +94,7 @@ def precise() -> Any:
     import mpmath
 
     mp = mpmath.MPContext()
-    mp.dps = _DIGITS
+    mp.dps = DIGITS
     return mp
 
 
@@ -113,7 +113,7 @@ def _vanishes(e: Node, n: Node, v: Node, at: Node) -> bool:
     points = samples(e, v, at)
     for point, value in points:
         (found,) = evaluate_mp(mp, [n], {**point, v: value})
-        if not is_real(mp, found) or abs(found) > mp.mpf(10) ** (-_DIGITS // 2):
+        if not is_real(mp, found) or abs(found) > mp.mpf(10) ** (-DIGITS // 2):
             return False
     return bool(points)
 
@@ -124,6 +124,6 @@ def _same(e: Node, v: Node, at: Node, other: Node, there: Node) -> bool:
     for point, value in samples(e, other, there):
         whole = {**point, other: value}
         (found,) = evaluate_mp(mp, [at], whole)
-        if not is_real(mp, found) or abs(found - whole[v]) > mp.mpf(10) ** (-_DIGITS // 2):
+        if not is_real(mp, found) or abs(found - whole[v]) > mp.mpf(10) ** (-DIGITS // 2):
             return False
     return True

@@ -14,7 +14,7 @@ from symgrad.ops.arith import add, div, mul, neg
 from symgrad.ops.contraction import Labels, contract, einsum
 from symgrad.ops.layout import full
 
-__all__ = ["apart", "flat", "shared", "terms_of"]
+__all__ = ["apart", "factors_of", "flat", "shared", "terms_of"]
 
 _MOST = 8  # terms of a sum, and operands of a product, that are looked at
 
@@ -50,6 +50,26 @@ def terms_of(node: Node) -> list[Node]:
         else:
             terms.append(-top if minus else top)
     return terms
+
+
+def factors_of(node: Node) -> tuple[int, list[Node], list[Node]]:
+    """Return the sign of a quotient of products, and its factors above and below."""
+    above: list[Node] = []
+    below: list[Node] = []
+    sign = 1
+    pending = [(node, True)]
+    while pending:
+        top, up = pending.pop()
+        if top.op is mul:
+            pending += [(a, up) for a in reversed(top.args)]
+        elif top.op is div:
+            pending += [(top.args[1], not up), (top.args[0], up)]
+        elif top.op is neg:
+            sign = -sign
+            pending.append((top.args[0], up))
+        else:
+            (above if up else below).append(top)
+    return sign, above, below
 
 
 def shared(node: Node) -> Iterator[Node]:

@@ -24,7 +24,6 @@ from symgrad.ops.indexing import scatter_add
 from symgrad.ops.layout import full
 from symgrad.ops.softmax import softmax
 from symgrad.rewrite.condition import Conditions
-from symgrad.rewrite.trace import Note
 from symgrad.rules.pipeline import canonical
 from symgrad.words.common import apart, shared, terms_of
 from symgrad.words.guards import without_guards_of_zero, without_idle_guards
@@ -71,11 +70,7 @@ _LONG = 600
 
 
 class Forms:
-    """Chooses forms for the lines of a program.
-
-    Args:
-        unsure: each `one_hot` that it wrote whose position may lie outside, with the note that says so.
-    """
+    """Chooses forms for the lines of a program."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
@@ -88,7 +83,6 @@ class Forms:
         self._scaled = _scaled(self._named, words.known)
         self._forms: dict[Node, Node] = {}
         self._best: dict[tuple[Node, ...], Node] = {}
-        self.unsure: dict[Node, Note] = {}
         self._positions = {n: b for n, b in words.bodies.items() if b.op in POSITIONS}
         self._lengths: dict[Node, tuple[int, float]] = {}
         self._written = _written(words)
@@ -130,8 +124,7 @@ class Forms:
 
     def _made_canonical(self, node: Node) -> Node:
         form = canonical(substitute([node], self._positions)).nodes[0]
-        form, unsure = as_one_hot(form, self._words.known)
-        self.unsure.update(unsure)
+        form, _ = as_one_hot(form, self._words.known)  # `Domains` tells of positions that may lie outside
         named = self.named(form)
         if named is not form:
             named = self.named(canonical([named]).nodes[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import substitute, topological
@@ -75,13 +75,19 @@ def _factors(node: Node) -> list[Node]:
     pending = [node]
     while pending:
         top = pending.pop()
-        if top.op in (mul, neg):
-            pending += top.args
-        elif top.op in (div, sqrt) or (top.op is pow and top.args[1].is_number() and top.args[1].value > 0):
-            pending.append(top.args[0])
-        elif not top.is_number():
+        parts = top.args[:1] if top.op is div else _zero_with(top)
+        pending += parts
+        if not parts and not top.is_number():
             found.append(top)
     return found
+
+
+def _zero_with(node: Node) -> Sequence[Node]:
+    """Return the arguments that make a product, a root or a power zero where they are; of anything else none."""
+    if node.op in (mul, neg):
+        return node.args
+    rooted = node.op is pow and node.args[1].is_number() and node.args[1].value > 0
+    return node.args[:1] if rooted or node.op is sqrt else ()
 
 
 def _guarded(choice: Node) -> Node | None:
@@ -116,10 +122,5 @@ def _asked(parts: Iterable[Node]) -> set[Node]:
         while pending:
             divisor = pending.pop()
             found.add(divisor)
-            if divisor.op in (mul, neg):
-                pending += divisor.args
-            elif divisor.op is sqrt or (
-                divisor.op is pow and divisor.args[1].is_number() and divisor.args[1].value > 0
-            ):
-                pending.append(divisor.args[0])
+            pending += _zero_with(divisor)
     return found

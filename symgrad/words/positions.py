@@ -11,7 +11,7 @@ from functools import reduce
 from symgrad.ir.graph import Node, apply, as_node, size_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import topological
-from symgrad.ops.arith import div, mul, neg
+from symgrad.ops.arith import div, mul
 from symgrad.ops.contraction import einsum
 from symgrad.ops.indexing import gather, iota, one_hot, scatter_add
 from symgrad.ops.layout import expand, full
@@ -19,6 +19,7 @@ from symgrad.ops.reductions import argmax, argmin
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import Note
 from symgrad.rules.views import view
+from symgrad.words.common import factors_of
 
 __all__ = ["POSITIONS", "as_one_hot", "merged"]
 
@@ -122,21 +123,7 @@ def merged(node: Node) -> Node:
 
 
 def _product(node: Node) -> Node | None:
-    above: list[Node] = []
-    below: list[Node] = []
-    sign = 1
-    pending = [(node, True)]
-    while pending:
-        top, up = pending.pop()
-        if top.op is mul:
-            pending += [(a, up) for a in reversed(top.args)]
-        elif top.op is div:
-            pending += [(top.args[1], not up), (top.args[0], up)]
-        elif top.op is neg:
-            sign = -sign
-            pending.append((top.args[0], up))
-        else:
-            (above if up else below).append(top)
+    sign, above, below = factors_of(node)
     scattered = [f for f in above if f.op is scatter_add and f.shape == node.shape]
     if not scattered:
         return None

@@ -71,13 +71,9 @@ class Words:
         wanted: set[Node] = set()
         pending = list(nodes)
         while pending:
-            for n in topological(pending):
-                if n in self.bodies:
-                    wanted.add(n)
-            pending = [self.bodies[n] for n in wanted if self.bodies[n] not in pending]
-            found = {n for n in topological(pending) if n in self.bodies}
-            if found <= wanted:
-                break
+            fresh = [n for n in topological(pending) if n in self.bodies and n not in wanted]
+            wanted.update(fresh)
+            pending = [self.bodies[n] for n in fresh]
         return [n for n in self.bodies if n in wanted]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from weakref import WeakValueDictionary
 
 from symgrad.backward.trace import Slope
 from symgrad.errors import SymgradError
@@ -64,14 +63,14 @@ class Said:
 
 
 class _Program:
-    """A program that was read by its names, and how its lines are written; both are looked for once."""
+    """A program that was read by its names, how its lines are written, and what was said of it: looked for once."""
 
-    __slots__ = ("__weakref__", "_standing", "domains", "forms", "listing", "places", "words")
+    __slots__ = ("_standing", "domains", "forms", "places", "said", "words")
 
     def __init__(self, listing: Listing, words: Words) -> None:
-        self.listing = listing
         self.words = words
         self.forms = Forms(words)
+        self.said: dict[tuple[Slope, ...], Said | None] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
             if name in words.names:
@@ -94,21 +93,20 @@ class _Program:
         return self.words.literals.opaque(substitute([node], self._standing)[0])
 
 
-_known: WeakValueDictionary[int, _Program] = WeakValueDictionary()
-_kept: list[_Program] = []  # the last ones
+# The last listings by their identity, with what they are as programs; None for those that names do not say.
+_kept: dict[int, tuple[Listing, _Program | None]] = {}
 _MOST = 8
 
 
 def _program(listing: Listing) -> _Program | None:
-    found = _known.get(id(listing))
-    if found is not None and found.listing is listing:
-        return found
+    found = _kept.get(id(listing))
+    if found is not None:
+        return found[1]
     words = words_of(listing)
-    if words is None:
-        return None
-    made = _known[id(listing)] = _Program(listing, words)
-    _kept.append(made)
-    del _kept[:-_MOST]
+    made = None if words is None else _Program(listing, words)
+    _kept[id(listing)] = listing, made
+    for oldest in list(_kept)[:-_MOST]:
+        _kept.pop(oldest, None)  # another thread may have been here
     return made
 
 
@@ -116,7 +114,12 @@ def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
     """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
     try:
         program = _program(listing)
-        return None if program is None else _said(program, slopes)
+        if program is None:
+            return None
+        asked = tuple(slopes)
+        if asked not in program.said:
+            program.said[asked] = _said(program, asked)
+        return program.said[asked]
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
 

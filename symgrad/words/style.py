@@ -18,7 +18,7 @@ from symgrad.ops.contraction import Labels, contract, einsum
 from symgrad.ops.linalg import inv
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.products import spell_signs
-from symgrad.words.common import flat, terms_of
+from symgrad.words.common import factors_of, flat, terms_of
 
 __all__ = ["Terms", "styled", "terms_in"]
 
@@ -83,25 +83,13 @@ def _is_negative(term: Node) -> bool:
 
 def _positive(node: Node, known: Conditions, *, alone: bool) -> Node:
     """Return a product with the negations of sums that are known to be negative."""
-    above: list[Node] = []
-    below: list[Node] = []
-    sign = 1
+    sign, *factors = factors_of(node)
     turned = False
-    pending = [(node, True)]
-    while pending:
-        top, up = pending.pop()
-        if top.op is mul:
-            pending += [(a, up) for a in reversed(top.args)]
-        elif top.op is div:
-            pending += [(top.args[1], not up), (top.args[0], up)]
-        elif top.op is neg:
-            sign = -sign
-            pending.append((top.args[0], up))
-        elif top.op is add and known.negative(top) == "yes":
-            sign, turned = -sign, True
-            (above if up else below).append(_negated(top))
-        else:
-            (above if up else below).append(top)
+    for part in factors:
+        for k, factor in enumerate(part):
+            if factor.op is add and known.negative(factor) == "yes":
+                part[k], sign, turned = _negated(factor), -sign, True
+    above, below = factors
     alone = alone and sign < 0
     if not turned and not (alone and any(f.op is add and _is_mixed(f) for f in above)):
         return node
