@@ -34,9 +34,8 @@ PACKAGES = ("ops", "rules", "rewrite", "backward", "lower", "llvm", "kernel", "p
 _LEFT_OUT = ("tests/docs", "tests/benchmarks", "tests/examples", "tests/fuzz", "tests/typing", "tests/test_")
 _TESTS = ROOT / "build" / "tests-of-lines.json"
 _MOST = 60  # test functions of a line that are tried
-_FEW = (
-    5  # of what so few tests run (what is cached runs in the first alone), those of the layer are tried too
-)
+_FEW = 5  # of what so few tests run, the layer's are tried too: what is cached runs in the first alone
+_IMPORTED = 4  # times as long for what runs at import (records, tables): any test may notice it
 
 _BOUNDED = """
 import os, sys
@@ -249,7 +248,7 @@ def _tried(tree: Path, file: str, m: Mutation, known: dict[str, Any], seconds: f
     path = tree / file
     original = path.read_bytes()
     result = {"file": file, "line": m.line, "what": m.what, "before": m.before, "after": m.after}
-    chosen = _tests(file, m.line, known, seconds)
+    chosen, seconds = _tests(file, m.line, known, seconds)
     try:
         path.write_bytes(m.applied(original))
         begun = time.monotonic()
@@ -259,8 +258,11 @@ def _tried(tree: Path, file: str, m: Mutation, known: dict[str, Any], seconds: f
     return result | {"noticed": noticed, "tests": len(chosen), "seconds": round(time.monotonic() - begun, 1)}
 
 
-def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> list[str]:
-    """Return the test functions that run a line, the quick ones first; those of the layer if none is known to."""
+def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> tuple[list[str], float]:
+    """Return the test functions that run a line, the quick ones first, and the processor time that they may take.
+
+    If none is known to, the line runs when its module is imported, and all tests of its layer are asked.
+    """
     names = {name for name in known["lines"].get(file, {}).get(str(line), ()) if name}
     of = {_context(test): test for test in known["seconds"]}
     found = [of[name] for name in names if name in of]
@@ -269,6 +271,8 @@ def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> list[
     order = sorted(dict.fromkeys(found), key=lambda t: (not t.startswith(layer), known["seconds"][t]))
     if len(found) < _FEW:
         order += sorted(set(near).difference(found), key=known["seconds"].__getitem__)
+    if not found:
+        seconds *= _IMPORTED
     chosen: list[str] = []
     total = 0.0
     for test in order:
@@ -276,7 +280,7 @@ def _tests(file: str, line: int, known: dict[str, Any], seconds: float) -> list[
             continue  # of the layer there may be quicker ones
         total += known["seconds"][test]
         chosen.append(test)
-    return chosen[:_MOST]
+    return chosen[: _MOST if found else None], seconds
 
 
 def _context(test: str) -> str:

@@ -91,6 +91,8 @@ def _left_alone(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
         return True
+    if isinstance(node, ast.keyword) and node.arg == "strict":
+        return True  # of zip: it makes an error of what would be wrong, and nothing of what is right
     if isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.Assert | ast.JoinedStr):
         return True
     return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
