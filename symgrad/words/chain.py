@@ -6,18 +6,23 @@ Each line is what `backward/` makes of one body; values that a body computes and
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
+from symgrad.ops.arith import pow
+from symgrad.ops.elementary import exp
 from symgrad.ops.layout import full
+from symgrad.words.common import factors_of
 from symgrad.words.forms import Forms
-from symgrad.words.program import Words
+from symgrad.words.program import Words, is_symmetric
 
 __all__ = ["Lines"]
 
@@ -43,6 +48,7 @@ class Lines:
         default_factory=dict[Node, tuple[str, tuple[str, ...]]]
     )
     _slopes: dict[tuple[Node, Node], Node] = field(default_factory=dict[tuple[Node, Node], Node])
+    _lines: dict[tuple[str, Node], Node] = field(default_factory=dict[tuple[str, Node], Node])
     _taken: set[str] = field(default_factory=set[str])
 
     def body(self, name: Node) -> Node | None:
@@ -85,8 +91,42 @@ class Lines:
         return [n for n in (*self.words.bodies, *self.bodies) if n in wanted]
 
     def _slope(self, body: Node, moving: dict[Node, Node], name: Node | None) -> Node:
-        raw = full(push_forward([body], {n: full(t, n.shape) for n, t in moving.items()})[0], body.shape)
-        return self.forms.best([raw] if name is None else [substitute([raw], {body: name})[0], raw])
+        tangents = {n: full(t, n.shape) for n, t in moving.items()}
+        raw = full(push_forward([body], tangents)[0], body.shape)
+        if name is None:
+            return self.forms.best([raw])
+        return self.forms.best(
+            [substitute([raw], {body: name})[0], raw, *self._by_factors(body, tangents, name)]
+        )
+
+    def _by_factors(self, body: Node, tangents: dict[Node, Node], name: Node) -> list[Node]:
+        """Return the derivative of a product as the product times the sum of what each factor grows by, f'/f.
+
+        Of the factors above these are exponentials and names that are never zero; others are replaced by their own
+        derivatives: a form that divides by what the program does not divide by, such as a logarithm, helps nobody.
+        """
+        sign, above, below = factors_of(body)
+        factors = [*((f, 1) for f in above), *((f, -1) for f in below)]
+        if len(factors) < 2:
+            return []
+        whole: list[Node] = []
+        parts: list[Node] = []
+        for k, (factor, times) in enumerate(factors):
+            if not _reads(factor, tangents):
+                continue
+            powered = factor.op is pow and factor.args[1].is_number()
+            base, power = (factor.args[0], times * factor.args[1].value) if powered else (factor, times)
+            named = base.op in (SYMBOL, exp) and self.words.known.nonzero(base) == "yes"
+            if power < 0 or named:
+                (slope,) = push_forward([base], tangents)
+                whole.append(as_node(power) * slope / base)
+            else:
+                (slope,) = push_forward([factor], tangents)
+                others = [f if t > 0 else 1 / f for f, t in factors[:k] + factors[k + 1 :]]
+                parts.append(reduce(operator.mul, others, as_node(sign)) * slope)
+        if not whole:
+            return []
+        return [reduce(operator.add, parts, name * reduce(operator.add, whole))]
 
     # -- in reverse ------------------------------------------------------------------------------------------
 
@@ -130,17 +170,24 @@ class Lines:
     # -- lines -----------------------------------------------------------------------------------------------
 
     def _line(self, of: str, by: tuple[str, ...], body: Node) -> Node:
-        """Return a name for a derivative, such as `d2A_dT2`, or the derivative itself if it is short."""
+        """Return a name for a derivative, such as `d2A_dT2`, or the derivative itself if it is short.
+
+        Derivatives of one value that are equal, by inputs that it has only the sum of, have one line.
+        """
         if self.forms.length(body) <= _SHORT:
             return body
+        known = self._lines.get((of, body))
+        if known is not None and self.slopes[known][1][:-1] == by[:-1]:
+            return known
         times = Counter(by)
         order = len(by) if len(by) > 1 else ""
         name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])
         while name in self._taken or name in self.words.names:
             name += "_"
         self._taken.add(name)
-        made = symbol(Declaration(name, shape=body.shape))
+        made = symbol(Declaration(name, shape=body.shape, symmetric=is_symmetric(body)))
         self.bodies[made] = body
+        self._lines[of, body] = made
         self.slopes[made] = of, by
         return made
 

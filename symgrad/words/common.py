@@ -8,13 +8,13 @@ from itertools import count
 from math import prod
 from typing import NamedTuple
 
-from symgrad.ir.graph import Node, apply
+from symgrad.ir.graph import Node, apply, number
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import add, div, mul, neg
 from symgrad.ops.contraction import Labels, contract, einsum
 from symgrad.ops.layout import full
 
-__all__ = ["apart", "factors_of", "flat", "shared", "terms_of"]
+__all__ = ["apart", "factors_of", "flat", "shared", "terms_of", "without_sign"]
 
 _MOST = 8  # terms of a sum, and operands of a product, that are looked at
 
@@ -70,6 +70,18 @@ def factors_of(node: Node) -> tuple[int, list[Node], list[Node]]:
         else:
             (above if up else below).append(top)
     return sign, above, below
+
+
+def without_sign(term: Node) -> Node | None:
+    """Return a negation, or a product whose first factor has a minus sign, without it; None for anything else."""
+    if term.op is neg:
+        return term.args[0]
+    if term.op not in (mul, div):
+        return None
+    first, other = term.args
+    negative = first.is_number() and first.value < 0
+    positive = number(-first.value) if negative else without_sign(first)
+    return None if positive is None else apply(term.op, (positive, other))
 
 
 def shared(node: Node) -> Iterator[Node]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count as count_from
 
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, topological, uses
@@ -50,10 +51,11 @@ def laid_out(lines: Lines, results: Sequence[Node]) -> Shown:
         if result in bodies:
             bodies[top] = bodies[result]
     _inline(bodies, tops, forms)
-    _share(bodies, tops, lines)
     needed = _needed(bodies, tops)
     # What others read too has its own line.
     bodies.update({top: result for top, result in tops.items() if result in needed})
+    _share(bodies, tops, lines)
+    needed = _needed(bodies, tops)
     own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
     return Shown(
         [bodies[t] for t in tops],
@@ -113,7 +115,7 @@ def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> No
         | {n.name for n in bodies}
         | {n.name for b in bodies.values() for n in topological([b]) if n.op.name == "symbol"}
     )
-    counter = 0
+    made: list[Node] = []
     while True:
         shown = [*_needed(bodies, tops), *tops]
         count: dict[Node, int] = {}
@@ -127,12 +129,18 @@ def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> No
                 if forms.length(n) >= _SHARED and gain > saved:
                     best, saved = n, gain
         if best is None:
-            return
-        counter += 1
-        while f"t{counter}" in taken:
-            counter += 1
-        made = symbol(Declaration(f"t{counter}", shape=best.shape))
-        taken.add(made.name)
+            break
+        made.append(symbol(Declaration(f"__shared{len(made)}", shape=best.shape)))
         for name in shown:
-            bodies[name] = substitute([bodies[name]], {best: made})[0]
-        bodies[made] = best
+            bodies[name] = substitute([bodies[name]], {best: made[-1]})[0]
+        bodies[made[-1]] = best
+    for name in made:  # a part of what got its own name later may be read there alone
+        readers = {n: k for n in [*_needed(bodies, tops), *tops] if (k := uses([bodies[n]]).get(name, 0))}
+        if sum(readers.values()) == 1:
+            (reader,) = readers
+            bodies[reader] = substitute([bodies[reader]], {name: bodies[name]})[0]
+    free = (f"t{k}" for k in count_from(1) if f"t{k}" not in taken)
+    numbered = [n for n in reversed(_needed(bodies, tops)) if n in made]
+    table = {n: symbol(Declaration(next(free), shape=n.shape)) for n in numbered}
+    for name, body in list(bodies.items()):
+        bodies[table.get(name, name)] = substitute([body], table)[0]

@@ -17,7 +17,8 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.literals import number_text, significant_digits
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration, Domain, Number
-from symgrad.ops.arith import div, mul, neg, pow
+from symgrad.ops.arith import add, div, mul, neg, pow
+from symgrad.words.common import without_sign
 
 __all__ = ["Literals"]
 
@@ -118,6 +119,8 @@ class Literals:
                     else done[a]
                     for i, a in enumerate(n.args)
                 )
+                if n.op is add and (subtracted := without_sign(args[1])) is not None:
+                    args = args[0], neg(subtracted)
                 done[n] = n if args == n.args else n.op(*args, params=n.params)
         return self._number(node) if node.is_number() else done[node]
 

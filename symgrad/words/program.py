@@ -24,7 +24,7 @@ from symgrad.ops.build import matrix_transpose
 from symgrad.rewrite.condition import Conditions
 from symgrad.words.literals import Literals
 
-__all__ = ["Words", "words_of"]
+__all__ = ["Words", "is_symmetric", "words_of"]
 
 _NEAR = Fraction(1, 2**20)
 """A constant is known to lie so near its value, relatively: what one value alone could be would be folded."""
@@ -56,7 +56,7 @@ class Words:
     def define(self, name: str, body: Node) -> Node:
         """Add a line, and return the symbol of its name."""
         body = self.literals.opaque(body)
-        made = symbol(Declaration(name, _domain(self.known, body), body.shape, symmetric=_is_symmetric(body)))
+        made = symbol(Declaration(name, _domain(self.known, body), body.shape, symmetric=is_symmetric(body)))
         self.names[name] = made
         self.bodies[made] = body
         self.meaning[made] = self.plain([body])[0]
@@ -155,7 +155,7 @@ def _is_constant(body: Node) -> bool:
     return all(n.op is not SYMBOL or n.declaration.domain.name == "constant" for n in leaves)
 
 
-def _is_symmetric(body: Node) -> bool:
+def is_symmetric(body: Node) -> bool:
     """Tell whether a matrix is its own transpose, whatever its symbols are."""
     shape: Shape = body.shape
     if len(shape) != 2 or shape[0] != shape[1] or body.dtype != "real":

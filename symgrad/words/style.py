@@ -18,7 +18,7 @@ from symgrad.ops.contraction import Labels, contract, einsum
 from symgrad.ops.linalg import inv
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.products import spell_signs
-from symgrad.words.common import factors_of, flat, terms_of
+from symgrad.words.common import factors_of, flat, terms_of, without_sign
 
 __all__ = ["Terms", "styled", "terms_in"]
 
@@ -133,7 +133,8 @@ def _negated(total: Node) -> Node:
 def _added(node: Node, own: Collection[Terms]) -> Node:
     """Write what is subtracted of a product with a difference as what is added of that with the other."""
     terms = terms_of(node)
-    found = [_flipped(t.args[0], own) or t if t.op is neg else t for t in terms]
+    signed = [-positive if (positive := without_sign(t)) is not None else t for t in terms]
+    found = [_flipped(t.args[0], own) or t if t.op is neg else t for t in signed]
     return node if found == terms else reduce(operator.add, found)
 
 
