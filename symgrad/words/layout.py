@@ -20,6 +20,9 @@ __all__ = ["Shown", "laid_out"]
 _WIDE = 78
 """Characters of a line that one takes in at a glance."""
 
+_HOPELESS = 2 * _WIDE
+"""Characters from which on no form of a line is looked for: it would have to get too much shorter."""
+
 _SHARED = 20
 """Characters of what is written twice from which on it has a name of its own."""
 
@@ -93,7 +96,10 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> N
             by = readers[name]
             if len(by) > 3:
                 continue
-            put = {r: forms.best([substitute([bodies[r]], {name: bodies[name]})[0]]) for r, _ in by}
+            raw = {r: substitute([bodies[r]], {name: bodies[name]})[0] for r, _ in by}
+            if max(map(forms.length, raw.values())) > _HOPELESS:
+                continue
+            put = {r: forms.best([line]) for r, line in raw.items()}
             before = (
                 len(name.name) + 3 + forms.length(bodies[name]) + sum(forms.length(bodies[r]) for r, _ in by)
             )
