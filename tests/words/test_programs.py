@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,17 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.rules.pipeline import canonical
 from symgrad.words.said import Said, said
+from tests.conftest import GOLDEN
 
-PROGRAMS = sorted((Path(__file__).parents[2] / "examples" / "programs").glob("*.sg"))
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.sg"))
+TITLES = {"info_nce": "InfoNCE", "pbe": "PBE", "sabr": "SABR", "vae": "VAE"}
+PAGE = """# Twelve programs and their derivatives
+
+What `symgrad derive` prints of programs as people write them: from physics, chemistry, finance, control and
+learning. The files are in `examples/programs/`; the tests compare what is printed with this page, read it back, and
+compare its values with difference quotients in 80 digits.
+"""
 SIZES = {"n": 3, "m": 3, "d": 2, "k": 2}
 # Points of positive inputs that are far from 1, as they are in the program's units.
 POINTS: Mapping[str, Mapping[str, float]] = {
@@ -46,6 +56,7 @@ VALUES = [(path, name) for path in PROGRAMS for name in values_of(path)]
 named = pytest.mark.parametrize(("path", "name"), VALUES, ids=lambda v: v.stem if isinstance(v, Path) else v)
 
 
+@cache
 def in_words(path: Path, name: str) -> tuple[sg.Program, list[sg.Expr], Said]:
     """Return a program, the inputs that it depends on, and its derivatives by these in words."""
     program = sg.parse(path.read_text(encoding="utf-8"))
@@ -115,3 +126,19 @@ def direction(mp: Any, d: Declaration, shape: tuple[int, ...], rng: np.random.Ge
         return mp.mpf(1)
     values = rng.uniform(-1, 1, shape)
     return np.vectorize(mp.mpf, otypes=[object])(values + values.T if d.symmetric else values)
+
+
+def test_the_page(golden: Callable[[str, str], None]) -> None:
+    """docs/programs.md shows each program with what is printed of it."""
+    page = [PAGE]
+    for path in PROGRAMS:
+        title = TITLES.get(path.stem, path.stem.replace("_", " ").capitalize())
+        page += [f"## {title}\n", f"`examples/programs/{path.name}`\n", fenced(path)]
+        for name in (n for p, n in VALUES if p == path):
+            told = GOLDEN / "programs" / f"{path.stem}.{name}.txt"
+            page += [f"`symgrad derive examples/programs/{path.name} --of {name}`\n", fenced(told)]
+    golden("../../docs/programs.md", "\n".join(page))
+
+
+def fenced(path: Path) -> str:
+    return f"```text\n{path.read_text(encoding='utf-8').rstrip()}\n```\n"
