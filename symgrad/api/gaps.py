@@ -75,7 +75,7 @@ def check_domain(e: ExprLike | str) -> DomainCheck:
             "check_domain looks at formulas of numbers, of at most 400 equations",
             cure="ask about an intermediate value, or about one entry written with scalar symbols",
         )
-    found = gaps_of(node)
+    found = gaps_of(node, slope=expr.slope)
 
     def made(n: Any) -> Any:
         return None if n is None else Expr(n, listings=expr.listings)

@@ -7,18 +7,21 @@ point with many digits; where both sides agree it has a limit, whose formula com
 from __future__ import annotations
 
 import math
+import operator
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from symgrad.backward.trace import Slope
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.explain.draws import as_floats, domain_of, inside, value_at
-from symgrad.explain.naming import ELLIPSIS, Naming
+from symgrad.explain.naming import Naming
 from symgrad.explain.places import DIGITS, POINTS, Point, exact, is_real, places, precise, samples
 from symgrad.explain.rational import in_lowest_terms
 from symgrad.explain.series import NoSeries, series_of
@@ -26,15 +29,18 @@ from symgrad.ir.evaluate import evaluate, evaluate_mp
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import OPS
 from symgrad.ir.printer import str_text
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological, uses
+from symgrad.ops.arith import pow
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical, stable
+from symgrad.words.common import factors_of
 
 __all__ = ["Gap", "gaps_of", "looked_at", "mended"]
 
 _MOST = 400  # equations of a formula that is looked at
 _NEAR = 20  # powers of ten by which both sides of a limit are off
 _TERMS = 11  # of a series
+_FEW = (1, 4, _TERMS)  # for a limit
 _ULP = 2.0**-53
 _DISTANCES = (1e-3, 1e-6, 1e-9)
 _FACTORS = (0, 0.01, 0.3, 0.99, 1.01, 1.5, 4, 30)  # of a radius, at which forms are compared
@@ -48,6 +54,7 @@ _CLOSE = Fraction(1, 10**6)
 _TINY = 1e-300
 _FORM = 1e-13  # the largest relative error of a form
 _SLOPE = 1e-11  # one of its derivative that is small enough
+_DERIVED = 1e-10  # that of a derivative of a form
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +86,7 @@ class Gap:
         """What is known, each with a label, in names of the program."""
 
         def text(e: Any, long: str) -> str:
-            found = naming.body(getattr(e, "node", e), 400)
-            return long if ELLIPSIS in found else found
+            return naming.whole(getattr(e, "node", e), 400) or long
 
         found = (
             [] if self.limit is None else [("limit", text(self.limit, "long: the attribute limit has it"))]
@@ -88,9 +94,10 @@ class Gap:
         if self.digits:
             found.append(("digits", f"lost near it: {self.digits}"))
         if self.form is not None:
-            part = naming.text(getattr(self.part, "node", self.part))
+            node = getattr(self.part, "node", self.part)
+            part = naming.names.get(node) or naming.whole(node, 60)
             long = "its power series near the point (long: the attribute form has it)"
-            found.append(("write", f"for {part}: {text(self.form, long)}"))
+            found.append(("write", f"for {part or 'it'}: {text(self.form, long)}"))
         return found
 
     @property
@@ -120,21 +127,45 @@ def looked_at(e: Node) -> bool:
     )
 
 
-def gaps_of(e: Node, *, forms: bool = True, seconds: float = 20) -> list[Gap]:
+def gaps_of(e: Node, *, slope: Slope | None = None, forms: bool = True, seconds: float = 20) -> list[Gap]:
     """Return the points at which a formula is 0/0 and has a limit.
 
     Args:
         e: a formula of numbers.
+        slope: what it is a derivative of, if it is one: a form of that has a derivative, too.
         forms: whether forms are looked for that compute it there.
         seconds: after which no further limit or form is looked for.
     """
     if not looked_at(e):
         return []
     end = time.monotonic() + seconds
-    return [g for place in places(e) if (g := _Place(e, *place, end).gap(forms=forms)) is not None]
+    primal = _Primal(slope, end) if slope is not None and forms and looked_at(slope.y) else None
+    return [g for place in places(e) if (g := _Place(e, *place, end, primal).gap(forms=forms)) is not None]
 
 
 # -------------------------------------------------------------------------------------------------------------- what
+
+
+@dataclass(slots=True)
+class _Primal:
+    """What a formula is a derivative of."""
+
+    slope: Slope
+    end: float
+    _form: Node | None = None
+    _looked: bool = False
+
+    def derivative(self) -> Node | None:
+        """The derivative of a form without gaps; None where there is none."""
+        if not self._looked:
+            self._looked = True
+            y = self.slope.y
+            form = mended(y, gaps_of(y, seconds=max(0.0, self.end - time.monotonic())))
+            for v in self.slope.by:
+                if form is not None:
+                    (form,) = pull_back([form], [as_node(1)], [v]).gradients
+            self._form = form
+        return self._form
 
 
 @dataclass(slots=True)
@@ -144,6 +175,7 @@ class _Place:
     v: Node
     at: Node
     end: float
+    primal: _Primal | None
     mp: Any = field(init=False)
     points: list[tuple[Point, Any]] = field(init=False)
 
@@ -155,21 +187,69 @@ class _Place:
         if not self.points:
             return None
         lost = self._lost(self.e)
-        part, limit, form = self.quotient, None, None
-        for whole in dict.fromkeys([self.quotient, self.e]):
+        found = self._by_primal() if forms else None
+        for e, part, rest in self._parts() if found is None else ():
             try:
-                w, start, c = self._series(whole)
+                w, start, c = self._series(part)
+                limit = self._limit(substitute([e], {part: c[0]})[0])
             except (NoSeries, SymgradError, ArithmeticError):
                 continue
-            part = whole
-            there = substitute([self.e], {whole: c[0]})
-            limit = self._shortest(substitute(there, {self.v: self.at})[0])
-            if not self._agrees(limit):
-                limit = None
+            if limit is None:
                 continue
-            form = self._form(whole, w, start, c) if forms else None
+            form = self._form(e, part, w, start, self._longer(part, w, start, c)) if forms else None
+            whole = self.quotient if rest is not None else part
+            found = whole, limit, form if form is None or rest is None else rest * form
             break
-        return Gap(self.v.name, self.at, part, limit, form, lost)
+        return Gap(self.v.name, self.at, *(found or (self.quotient, None, None)), lost)
+
+    def _by_primal(self) -> tuple[Node, Node, Node] | None:
+        """Of a derivative that of a form of the primal, with its limit."""
+        form = None if self.primal is None else self.primal.derivative()
+        try:
+            limit = None if form is None else self._limit(form)
+        except (NoSeries, SymgradError, ArithmeticError):
+            return None
+        if form is None or limit is None or self._worst(self.e, form, self.v, _CLOSE) > _DERIVED:
+            return None
+        return self.e, limit, form
+
+    def _limit(self, near: Node) -> Node | None:
+        """Return the value of a formula at the point if it is the limit."""
+        limit = self._shortest(_opened(self._shortest(substitute([near], {self.v: self.at})[0])))
+        return limit if self._agrees(limit) else None
+
+    def _parts(self) -> Iterator[tuple[Node, Node, Node | None]]:
+        """Yield what may have a series: the formula with this part in it, the part, and its other factors if it is one.
+
+        What vanishes is often a function of one intermediate value, what stands beside it of others.
+        """
+        core = self._core()
+        if core is not None:
+            part, rest = core
+            yield substitute([self.e], {self.quotient: rest * part})[0], part, rest
+        yield self.e, self.quotient, None
+        if self.e is not self.quotient:
+            yield self.e, self.e, None
+
+    def _core(self) -> tuple[Node, Node] | None:
+        """Return the quotient of the factors that vanish, and that of the others; None without others."""
+        count = uses([self.e])
+        shared = {n for n in topological([self.quotient]) if count[n] > 1 and n is not self.quotient}
+        sign, above, below = factors_of(self.quotient, shared)
+        hot = [[f for f in part if self._vanishes(f)] for part in (above, below)]
+        cold = [[f for f in part if f not in gone] for part, gone in zip((above, below), hot, strict=True)]
+        if not all(hot) or not any(cold):
+            return None
+        part, rest = (_product(a) / _product(b) for a, b in (hot, cold))
+        return part, rest if sign > 0 else -rest
+
+    def _vanishes(self, factor: Node) -> bool:
+        small = self.mp.mpf(10) ** (-DIGITS // 2)
+        for point, value in self.points:
+            (found,) = evaluate_mp(self.mp, [factor], {**point, self.v: value})
+            if not is_real(self.mp, found) or abs(found) > small:
+                return False
+        return True
 
     def _is_gap(self, point: Point, value: Any) -> bool:
         """Whether the formula has no value there, and the same limit from both sides."""
@@ -208,19 +288,24 @@ class _Place:
         for n in order:
             if any(a in moving for a in n.args):
                 moving.add(n)
+        parts = [n for n in order if n in moving and n is not part]
+        whole = [w for w in reversed(parts) if w is self.v or self.v not in topological([part], until=[w])]
         failed: Exception = NoSeries("no series")
-        for w in reversed([n for n in order if n in moving and n is not part]):
-            if w is not self.v and self.v in topological([part], until=[w]):
-                continue
-            try:
-                start = self._shortest(substitute([w], {self.v: self.at})[0])
-                c = series_of(part, w, start, _TERMS, self._short)
-            except NoSeries as error:
-                failed = error
-                continue
-            if c:
-                return w, start, c
+        for terms in _FEW:  # what is long takes long: what cancels in the first ones asks for more
+            for w in whole:
+                try:
+                    start = self._shortest(substitute([w], {self.v: self.at})[0])
+                    return w, start, series_of(part, w, start, terms, self._short)
+                except NoSeries as error:
+                    failed = error
         raise failed
+
+    def _longer(self, part: Node, w: Node, start: Node, c: list[Node]) -> list[Node]:
+        """More coefficients of a series, as many as there is time for."""
+        try:
+            return series_of(part, w, start, _TERMS, self._short) or c
+        except (NoSeries, SymgradError, ArithmeticError):
+            return c
 
     def _is_zero(self, n: Node) -> bool:
         for k in range(POINTS):
@@ -252,14 +337,14 @@ class _Place:
 
     # ------------------------------------------------------------------------------------------------------- the form
 
-    def _form(self, part: Node, w: Node, start: Node, c: Sequence[Node]) -> Node | None:
+    def _form(self, e: Node, part: Node, w: Node, start: Node, c: Sequence[Node]) -> Node | None:
         """The part by its series beside the point; of derivatives digits are to be kept, too."""
         (t,) = canonical([w - start]).nodes if not start.is_number(0) else (w,)
         (direct,) = stable([part]).nodes
         ended = next((k for k in range(1, len(c) - 3) if all(x.is_number(0) for x in c[k:])), None)
         polynomial = [] if ended is None else [_polynomial(c[:ended], t)]
         for plain in dict.fromkeys([*polynomial, *canonical([part]).nodes, direct]):
-            (whole,) = substitute([self.e], {part: plain})
+            (whole,) = substitute([e], {part: plain})
             if self._worst(self.e, whole, w, _CLOSE) <= _FORM:
                 return plain
         best: tuple[float, Node] | None = None
@@ -271,7 +356,7 @@ class _Place:
                 break
             near = OPS["lt"](OPS["abs"](t), as_node(radius))
             own = OPS["where"](near, _polynomial(c[:terms], t), direct)
-            (form,) = substitute([self.e], {part: own})
+            (form,) = substitute([e], {part: own})
             error = self._worst(self.e, form, w, radius)
             if error > _FORM:
                 continue
@@ -365,6 +450,21 @@ def _text(e: Any) -> str:
 
 def _distance(found: float, truth: Any, size: Any) -> float:
     return float(abs(truth - found) / size) if math.isfinite(found) else math.inf
+
+
+def _opened(n: Node) -> Node:
+    """(a**m)**p is a**(m*p) for a positive a: where two inputs meet there are powers of powers."""
+    known = Conditions()
+    table = {
+        x: pow(x.args[0].args[0], x.args[0].args[1] * x.args[1])
+        for x in topological([n])
+        if x.op is pow and x.args[0].op is pow and known.positive(x.args[0].args[0]) == "yes"
+    }
+    return substitute([n], table)[0]
+
+
+def _product(factors: Sequence[Node]) -> Node:
+    return reduce(operator.mul, factors) if factors else as_node(1)
 
 
 def _polynomial(c: Sequence[Node], t: Node) -> Node:

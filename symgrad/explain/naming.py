@@ -47,6 +47,17 @@ class Naming:
             return known[node]
         return expression_text(node, {**self.abbreviated(node, width), **(known or {})})
 
+    def whole(self, node: Node, width: int) -> str | None:
+        """Return the expression that computes a node in full, None if it is longer than ``width``."""
+        names = {n: name for n, name in self.names.items() if n is not node}
+        size: dict[Node, int] = {}
+        for n in topological([node], until=names):
+            size[n] = 1 if n in names else min(1 + sum(size[a] for a in n.args), width + 1)
+        if size[node] > width:
+            return None
+        text = expression_text(node, names)
+        return text if len(text) <= width else None
+
     def cotangent(self, node: Node) -> str:
         """Return what the cotangent of a node is called."""
         return f"{self.names[node]}_bar" if node in self.names else "bar"

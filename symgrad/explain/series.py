@@ -26,7 +26,7 @@ class NoSeries(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """t**shift*(c[0] + c[1]*t + ...), with as many coefficients as are known; c[0] is not zero, or there is none."""
+    """t**shift*(c[0] + c[1]*t + ... + O(t**len(c))); c[0] is not zero, or there is none."""
 
     shift: int
     c: tuple[Node, ...]
@@ -70,7 +70,9 @@ def series_of(e: Node, w: Node, at: Node, terms: int, shortest: Shortest) -> lis
             found[node] = algebra.of(node, [found[a] for a in node.args], [a in moving for a in node.args])
             moving.add(node)
     s = found[e]
-    if s.c and s.shift < 0:
+    if s.shift + len(s.c) < 1:
+        raise NoSeries("all coefficients cancel")
+    if s.shift < 0:
         raise NoSeries("a pole")
     return ([as_node(0)] * s.shift + list(s.c))[:terms]
 
@@ -115,11 +117,6 @@ class _Algebra:
         return self.composed(node, args, moving.index(True))
 
     def add(self, a: _Series, b: _Series) -> _Series:
-        if not a.c or not b.c:
-            known = a if a.c else b
-            if known.c:
-                return known
-            return a
         low = min(a.shift, b.shift)
         high = min(a.shift + len(a.c), b.shift + len(b.c))
         zero = as_node(0)
@@ -132,28 +129,29 @@ class _Algebra:
     def mul(self, a: _Series, b: _Series) -> _Series:
         n = min(len(a.c), len(b.c))
         if not n:
-            return _Series(0, ())
+            return _Series(a.shift + b.shift, ())
         c = [_sum([a.c[i] * b.c[k - i] for i in range(k + 1)]) for k in range(n)]
         return self.made(a.shift + b.shift, c)
 
     def power(self, a: _Series, p: Node) -> _Series:
-        """(c0*t**s*(1 + u))**p by the binomial series."""
+        """(c0*t**s*(1 + u))**p by Miller's recurrence: with b = (1 + u)**p, b' (1 + u) = p u' b term by term.
+
+        Source: P. Henrici, Applied and Computational Complex Analysis, volume 1 (1974), theorem 1.6c.
+        """
         if not a.c:
-            raise NoSeries("a power of zero")
+            raise NoSeries("a power of what vanishes, as far as it is known")
         if a.shift and not (p.is_number() and p.value.denominator == 1):
             raise NoSeries("a root of what vanishes")
         lead = a.c[0]
-        u = [as_node(0), *(x / lead for x in a.c[1:])]
-        total = [as_node(1), *[as_node(0)] * (len(u) - 1)]
-        factor, product = as_node(1), total
-        for k in range(1, len(u)):
-            factor = factor * (p - (k - 1)) / k
-            product = self.short(
-                [_sum([product[i] * u[m - i] for i in range(m + 1)]) for m in range(len(product))]
-            )
-            total = [x + factor * y for x, y in zip(total, product, strict=False)]
-        front = lead**p
+        u = [as_node(0), *self.short([x / lead for x in a.c[1:]])]
+        total = [as_node(1)]
+        for n in range(1, len(u)):
+            found = self.short([_sum([(p * k - (n - k)) * u[k] * total[n - k] for k in range(1, n + 1)]) / n])
+            if not found:
+                break
+            total += found
         shift = a.shift * int(p.value) if a.shift else 0
+        front = lead**p
         return self.made(shift, [front * x for x in total])
 
     def composed(self, node: Node, args: Sequence[_Series], k: int) -> _Series:

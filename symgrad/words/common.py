@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import reduce
 from itertools import count
 from math import prod
@@ -52,15 +52,17 @@ def terms_of(node: Node) -> list[Node]:
     return terms
 
 
-def factors_of(node: Node) -> tuple[int, list[Node], list[Node]]:
-    """Return the sign of a quotient of products, and its factors above and below."""
+def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node], list[Node]]:
+    """Return the sign of a quotient of products, and its factors above and below; products of ``whole`` are factors."""
     above: list[Node] = []
     below: list[Node] = []
     sign = 1
     pending = [(node, True)]
     while pending:
         top, up = pending.pop()
-        if top.op is mul:
+        if top in whole:
+            (above if up else below).append(top)
+        elif top.op is mul:
             pending += [(a, up) for a in reversed(top.args)]
         elif top.op is div:
             pending += [(top.args[1], not up), (top.args[0], up)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -11,6 +12,9 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import UnsupportedError
+from symgrad.ir.evaluate import evaluate_mp
+
+PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"
 
 RATES = """
 V : real
@@ -113,6 +117,35 @@ def test_sabr_at_the_money() -> None:
             root = mpmath.sqrt(1 - 2 * m["rho"] * z + z**2)
             truth = m["alpha"] * z / mpmath.log((root + z - m["rho"]) / (1 - m["rho"]))
             assert float(c.form(F=f, **values)) == pytest.approx(float(truth), rel=1e-13)
+
+
+def test_the_whole_sabr_formula_and_its_delta() -> None:
+    """At the money both have Hagan's limits, and forms that keep their digits beside it."""
+    p = sg.parse((PROGRAMS / "sabr.sg").read_text(encoding="utf-8"))
+    values = {"K": 0.025, "tau": 2.0, "alpha": 0.04, "nu": 0.4, "beta": 0.5, "rho": -0.3}
+    others = {k: v for k, v in values.items() if k != "K"}
+    sigma = p["sigma"]
+    (gap,) = (found := sg.check_domain(sigma)).gaps
+    assert gap.where == "F = K"
+    hagan = "alpha*K**(beta - 1)*(1 + ((1 - beta)**2/24*alpha**2*K**(2*(beta - 1)) + "
+    hagan += "rho*beta*nu*alpha/4*K**(beta - 1) + (2 - 3*rho**2)/24*nu**2)*tau)"
+    declared = "K, alpha, nu, tau : positive; beta : real(0, 1); rho : real(-1, 1)\n"
+    assert sg.equal(gap.limit, sg.parse(declared + hagan).last).status == "proved"
+    delta = sg.grad(sigma, "F")
+    (slope,) = (of_delta := sg.check_domain(delta)).gaps
+    assert found.form is not None
+    assert of_delta.form is not None
+    assert slope.limit(**values) == pytest.approx(float(of_delta.form(F=0.025, **values)), rel=1e-13)
+    with mpmath.workdps(50):
+        for h in (1e-9, -1e-6, 1e-3, 0.2):
+            at = 0.025 * (1 + h)
+            for e, form, digits in ((sigma, found.form, 1e-13), (delta, of_delta.form, 1e-9)):
+                (truth,) = evaluate_mp(
+                    mpmath.mp,
+                    [e.node],
+                    {p[k].node: mpmath.mpf(v) for k, v in {"F": at, "K": 0.025, **others}.items()},
+                )
+                assert float(form(F=at, **values)) == pytest.approx(float(truth), rel=digits)
 
 
 @pytest.mark.parametrize(
