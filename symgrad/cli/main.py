@@ -144,10 +144,12 @@ def derive(
     """Print the gradient as a formula."""
     from symgrad.cli.report import derive_report, latex_document
 
+    if standalone and form != "latex":
+        raise UsageError("--standalone is a document of LaTeX", cure="add --format latex")
     program = read_source(source)
     y = chosen(program, of)
     report = derive_report(y, targets(program, y, wrt), order, form, stable=stable, expand=expand)
-    emit(latex_document(report) if standalone and form == "latex" else report, output)
+    emit(latex_document(report) if standalone else report, output)
 
 
 @main.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
@@ -86,16 +87,27 @@ def derive_report(
     return "\n".join([*lines, *below])
 
 
+_ALIGNED = (r"\begin{aligned}", r"\end{aligned}")
+_SET = re.compile(r"\\(?:left|right|frac|mathrm|operatorname)|\\(?=[a-zA-Z])|[{}&\s]")
+_PAPER = 21.0  # cm
+_CHARACTER = 0.2  # cm at ten points, at most: what is below a line is counted, too
+
+
 def latex_document(formula: str) -> str:
-    """Return a formula as a document of LaTeX."""
+    """Return a formula as a document of LaTeX, its page as wide as the longest row may be; pages break between rows."""
+    rows = formula.removeprefix(_ALIGNED[0]).removesuffix(_ALIGNED[1]).strip("\n")
+    width = max(_PAPER, 4 + _CHARACTER * max(len(_SET.sub("", row)) for row in rows.split("\n")))
+    environment = "equation*" if rows == formula else "align*"
     return "\n".join(
         [
             r"\documentclass{article}",
+            rf"\usepackage[paperwidth={width:.0f}cm, margin=1.5cm]{{geometry}}",
             r"\usepackage{amsmath}",
+            r"\allowdisplaybreaks",
             r"\begin{document}",
-            r"\[",
-            formula,
-            r"\]",
+            rf"\begin{{{environment}}}",
+            rows,
+            rf"\end{{{environment}}}",
             r"\end{document}",
         ]
     )

@@ -232,15 +232,20 @@ class _Place:
             yield self.e, self.e, None
 
     def _core(self) -> tuple[Node, Node] | None:
-        """Return the quotient of the factors that vanish, and that of the others; None without others."""
+        """Return the quotient of the factors that vanish, and that of the others that move; None without others."""
         count = uses([self.e])
         shared = {n for n in topological([self.quotient]) if count[n] > 1 and n is not self.quotient}
         sign, above, below = factors_of(self.quotient, shared)
-        hot = [[f for f in part if self._vanishes(f)] for part in (above, below)]
-        cold = [[f for f in part if f not in gone] for part, gone in zip((above, below), hot, strict=True)]
-        if not all(hot) or not any(cold):
+        beside = [
+            [f for f in part if self.v in topological([f]) and not self._vanishes(f)]
+            for part in (above, below)
+        ]
+        within = [
+            [f for f in part if f not in others] for part, others in zip((above, below), beside, strict=True)
+        ]
+        if not all(within) or not any(beside):
             return None
-        part, rest = (_product(a) / _product(b) for a, b in (hot, cold))
+        part, rest = (_product(a) / _product(b) for a, b in (within, beside))
         return part, rest if sign > 0 else -rest
 
     def _vanishes(self, factor: Node) -> bool:

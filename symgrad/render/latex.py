@@ -24,6 +24,7 @@ from symgrad.render.latex_text import (
     POW,
     SIGNED,
     Texts,
+    beside,
     latex_name,
     latex_number,
     latex_size,
@@ -175,7 +176,7 @@ def _product(node: Node, written: Texts) -> _Written:
     # Digits side by side would read as one number, a fraction after a digit as a mixed one.
     digits = second[0].isdigit() or (first[-1].isdigit() and second.startswith(r"\frac"))
     both = node.args[0].op is NUMBER and node.args[1].op is NUMBER
-    return f"{first} {chr(92) + 'cdot ' if digits or both else ''}{second}", rank
+    return rf"{first} \cdot {second}" if digits or both else beside([first, second]), rank
 
 
 def _quotient(node: Node, written: Texts) -> _Written:

@@ -22,6 +22,7 @@ from symgrad.render.latex_text import (
     SIGNED,
     Texts,
     Written,
+    beside,
     latex_shape,
     latex_size,
     within,
@@ -57,10 +58,10 @@ def _scaled(scalar: Written, array: Written) -> Written:
     # A scalar product x'y before a vector could be read as x'(y z); a sum needs parentheses anyway.
     first = rf"\left({scalar[0]}\right)" if is_product(scalar[1]) else within(scalar, SIGNED)
     second = within(array, HADAMARD)
-    gap = r" \cdot " if second[0].isdigit() else " "
+    text = rf"{first} \cdot {second}" if second[0].isdigit() else beside([first, second])
     if scalar[1] == SIGNED:
-        return f"{first}{gap}{second}", SIGNED
-    return f"{first}{gap}{second}", SCALED if is_product(array[1]) else min(MUL, array[1])
+        return text, SIGNED
+    return text, SCALED if is_product(array[1]) else min(MUL, array[1])
 
 
 def _hadamard(factors: Sequence[Written]) -> Written:
@@ -94,7 +95,7 @@ def array_quotient(node: Node, texts: Texts) -> Written | None:
     top = "1"
     if scalars:
         first, *others = (texts[s] for s in scalars)
-        top = " ".join([within(first, SIGNED if others else 0), *(within(o, MUL) for o in others)])
+        top = beside([within(first, SIGNED if others else 0), *(within(o, MUL) for o in others)])
         if first[1] == SIGNED:
             top, sign = top[1:].lstrip(), "-"
     fraction = rf"{sign}\frac{{{top}}}{{{texts[below][0]}}}"
@@ -134,7 +135,7 @@ def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = 
         found.append(
             _transposed(arg, texts, depth) if factor.transposed or row else within(texts[arg], MATRIX)
         )
-    return " ".join(found)
+    return beside(found)
 
 
 def _flipped(node: Node, chain: Sequence[Factor]) -> list[Factor]:
@@ -212,7 +213,7 @@ def _indexed(node: Node, s: Spelling, texts: Texts) -> Written:
     factors: list[str] = []
     for arg, own in zip(node.args, s.labels, strict=True):
         factors.append(f"{_indexable(texts[arg])}_{{{' '.join(own)}}}")
-    text = " ".join(factors)
+    text = beside(factors)
     if s.summed:
         text = rf"\sum_{{{', '.join(s.summed)}}} {text}"
     if s.result:

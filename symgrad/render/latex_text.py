@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from symgrad.ir.graph import Node
@@ -23,6 +24,7 @@ __all__ = [
     "SIGNED",
     "Texts",
     "Written",
+    "beside",
     "latex_decimal",
     "latex_name",
     "latex_number",
@@ -55,6 +57,25 @@ def within(part: Written, rank: float) -> str:
     """Return a text in parentheses if its form is looser than a rank."""
     text, own = part
     return text if own >= rank else rf"\left({text}\right)"
+
+
+_WORD = r"\\mathrm\{\w\w+\}"
+_ENDS_WITH_WORD = re.compile(_WORD + r"(?:[_^](?:\{[^{}]*\}|\w))*\Z")
+_STARTS_WITH_WORD = re.compile(_WORD)
+
+
+def beside(factors: Iterable[str]) -> str:
+    r"""Return factors side by side, with a thin space where one is a name of several letters.
+
+    Example:
+        >>> beside(["12", r"\mathrm{fk}^{3}", "x", "y"])
+        '12 \\, \\mathrm{fk}^{3} \\, x y'
+    """
+    text, *others = factors
+    for factor in others:
+        word = _ENDS_WITH_WORD.search(text) or _STARTS_WITH_WORD.match(factor)
+        text += rf" \, {factor}" if word else f" {factor}"
+    return text
 
 
 def latex_name(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -321,3 +322,34 @@ def test_other_numbers_are_no_conditions(call):
     program = "b : bool[m]; x : real[m]; s = sum(where(b, x, 0))"
     result = call("run", program, "b=1,2", "x=1,2", "--wrt", "x")
     assert (result.exit_code, "declared bool" in result.stderr) == (1, True)
+
+
+def test_a_document_of_latex_has_a_page_that_holds_its_rows(call, tmp_path):
+    long = "+".join(f"coefficient_{k}*sin({k}*x)" for k in range(1, 12))
+    declared = ", ".join(f"coefficient_{k}" for k in range(1, 12))
+    text = f"x, {declared} : real\ny = {long}"
+    found = call("derive", "-", "--wrt", "x,coefficient_1", "--format", "latex", "--standalone", stdin=text)
+    assert found.exit_code == 0, found.output
+    assert r"\begin{align*}" in found.stdout
+    assert "aligned" not in found.stdout
+    assert int(re.search(r"paperwidth=(\d+)cm", found.stdout)[1]) > 30
+    short = call("derive", "x : real\ny = x**2", "--format", "latex", "--standalone")
+    assert "paperwidth=21cm" in short.stdout
+    if shutil.which("pdflatex") is None:
+        return
+    for k, document in enumerate((found.stdout, short.stdout)):
+        (tmp_path / f"{k}.tex").write_text(document, encoding="utf-8")
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{k}.tex"],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        assert b"Overfull" not in done.stdout
+
+
+def test_a_document_is_one_of_latex(call):
+    found = call("derive", "x : real\ny = x**2", "--standalone")
+    assert found.exit_code == 2
+    assert "--format latex" in found.output
