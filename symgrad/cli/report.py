@@ -101,15 +101,15 @@ def latex_document(formula: str) -> str:
     )
 
 
-def explain_report(derivation: Derivation, form: str) -> str:
+def explain_report(derivation: Derivation, form: str, *, steps: bool = False) -> str:
     """Return a derivation in one of its forms."""
     if form == "latex":
-        return derivation.latex()
+        return derivation.latex(steps=steps)
     if form == "html":
         return derivation.html()
     if form == "json":
         return json.dumps(derivation.json(), indent=2, ensure_ascii=False)
-    return str(derivation)
+    return derivation.text(steps=steps)
 
 
 def run_report(inputs: Mapping[str, Any], outputs: Mapping[str, Any], form: str) -> str:

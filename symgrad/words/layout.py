@@ -5,16 +5,16 @@ The results come first, then the lines that they need, each below those that rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.traverse import substitute, topological, uses
+from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.words.chain import Lines
 from symgrad.words.forms import Forms
 
-__all__ = ["Shown", "laid_out"]
+__all__ = ["Shown", "laid_out", "share"]
 
 _WIDE = 78
 """Characters of a line that one takes in at a glance."""
@@ -107,20 +107,34 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> N
 
 def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> None:
     """Give names to what is long and written more than once."""
+    share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
+
+
+def share(
+    bodies: dict[Node, Node], shown: Callable[[], Sequence[Node]], lines: Lines, least: int = _SHARED
+) -> None:
+    """Give names to what is long and written more than once.
+
+    Args:
+        bodies: what lines stand for; new ones are added, and then read by the others.
+        shown: tells which lines are shown.
+        lines: the program, and how long a formula is in it.
+        least: characters that a new name has to save.
+    """
     forms = lines.forms
     taken = (
         set(lines.words.names)
         | {n.name for n in bodies}
-        | {n.name for b in bodies.values() for n in topological([b]) if n.op.name == "symbol"}
+        | {n.name for n in symbols_of([*bodies.values(), *lines.words.bodies.values()])}
     )
     counter = 0
     while True:
-        shown = [*_needed(bodies, tops), *tops]
+        names = shown()
         count: dict[Node, int] = {}
-        for name in shown:
+        for name in names:
             for n, k in uses([bodies[name]]).items():
                 count[n] = count.get(n, 0) + (k if n is not bodies[name] else 0)
-        best, saved = None, _SHARED
+        best, saved = None, least
         for n, k in count.items():
             if k > 1 and n.args and n not in bodies:
                 gain = (k - 1) * forms.length(n) - 2 * k - 6
@@ -133,6 +147,6 @@ def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> No
             counter += 1
         made = symbol(Declaration(f"t{counter}", shape=best.shape))
         taken.add(made.name)
-        for name in shown:
+        for name in names:
             bodies[name] = substitute([bodies[name]], {best: made})[0]
         bodies[made] = best

@@ -17,7 +17,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.literals import number_text, significant_digits
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration, Domain, Number
-from symgrad.ops.arith import div, mul, neg, pow
+from symgrad.ops.arith import add, div, mul, neg, pow
 
 __all__ = ["Literals"]
 
@@ -118,6 +118,8 @@ class Literals:
                     else done[a]
                     for i, a in enumerate(n.args)
                 )
+                if n.op is add:
+                    args = args[0], _subtracted(args[1])
                 done[n] = n if args == n.args else n.op(*args, params=n.params)
         return self._number(node) if node.is_number() else done[node]
 
@@ -170,6 +172,18 @@ class Literals:
     def _rebuilt(self, node: Node, done: dict[Node, Node]) -> Node:
         args = tuple(a if a.is_number() else done[a] for a in node.args)
         return node if args == node.args else node.op(*args, params=node.params)
+
+
+def _subtracted(term: Node) -> Node:
+    """Return a later term of a sum with the sign of its first factor in front: `a - 0.1*x` for `a + -0.1*x`."""
+    spine: list[Node] = []
+    first = term
+    while first.op is mul or first.op is div:
+        spine.append(first)
+        first = first.args[0]
+    if first.op is not neg or not spine:
+        return term
+    return neg(reduce(lambda made, n: n.op(made, n.args[1]), reversed(spine), first.args[0]))
 
 
 _DECIMAL = re.compile(r"(?<![\w.])(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*|\d[\d_]*(?=[eE]))(?:[eE][+-]?\d+)?")

@@ -11,13 +11,14 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import substitute, topological
+from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
 from symgrad.words.forms import Forms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
 
-__all__ = ["Said", "said"]
+__all__ = ["Said", "adjoints", "said"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,13 @@ class Said:
 class _Program:
     """A program that was read by its names, how its lines are written, and what was said of it: looked for once."""
 
-    __slots__ = ("_standing", "domains", "forms", "places", "said", "words")
+    __slots__ = ("_standing", "adjoints", "domains", "forms", "places", "said", "words")
 
     def __init__(self, listing: Listing, words: Words) -> None:
         self.words = words
         self.forms = Forms(words)
         self.said: dict[tuple[Slope, ...], Said | None] = {}
+        self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
             if name in words.names:
@@ -122,6 +124,27 @@ def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
         return program.said[asked]
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
+
+
+def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
+    """Return the backward pass from a scalar in the words of a program; nothing where its names do not say it."""
+    try:
+        program = _program(listing)
+        if program is None or any(w not in program.places for w in wrt):
+            return ()
+        asked = (y, *wrt)
+        if asked not in program.adjoints:
+            place = program.places.get(y)
+            program.adjoints[asked] = adjoint_lines(
+                program.words,
+                program.forms,
+                program.domains,
+                program.over_names(y) if place is None else place,
+                [program.places[w] for w in wrt],
+            )
+        return program.adjoints[asked]
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return ()
 
 
 def _said(program: _Program, slopes: Sequence[Slope]) -> Said | None:
