@@ -19,6 +19,7 @@ from symgrad.words.said import said
 __all__ = ["Brief", "adjoint_rows", "adjoint_text", "brief"]
 
 _GLANCE = 78  # characters of a gradient that one takes in where lines below have it too
+_FEW = 20  # lines of a program whose gradient may be as short as that: to look for it takes time
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
@@ -73,7 +74,9 @@ def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | Non
     whole = one_line(value)
     if value is not d.canonical[index] and whole is not None and len(whole) <= _GLANCE:
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
-    found = None if d.listing is None else said(d.listing, [Slope(d.y, (d.wrt[index],))])
+    found = None
+    if d.listing is not None and len(adjoints) <= _FEW:
+        found = said(d.listing, [Slope(d.y, (d.wrt[index],))])
     if found is not None and not found.lines and len(text := found.text([""])) <= _GLANCE:
         return Brief(text, said_rows(found)[0], tuple(found.notes([d.gradient[index]])[0]))
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
