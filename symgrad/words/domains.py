@@ -19,7 +19,7 @@ from symgrad.rewrite.condition import TOTAL, Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.words.rational import opened
 
-__all__ = ["Domains"]
+__all__ = ["Domains", "outside_of_choices"]
 
 _MOST = 40
 """Conditions of a formula that are compared; beyond, they are taken as they stand."""
@@ -94,7 +94,7 @@ class Domains:
     def _conditions(self, nodes: Sequence[Node]) -> tuple[list[_Condition], list[_Condition]]:
         """Return what has to hold for values everywhere, and what only where a choice takes its branch."""
         every = self._with_bodies(nodes)
-        outside = self._with_bodies(nodes, _outside_of_choices)
+        outside = self._with_bodies(nodes, outside_of_choices)
         mixed = self._with_bodies([a for n in every if not n.op.pointwise for a in n.args])
         always: dict[_Condition, None] = {}
         sometimes: dict[_Condition, None] = {}
@@ -215,7 +215,7 @@ def _same(one: _Condition, other: _Condition) -> bool:
     return (one.kind, one.node) == (other.kind, other.node) and (other.spread or not one.spread)
 
 
-def _outside_of_choices(nodes: Sequence[Node]) -> list[Node]:
+def outside_of_choices(nodes: Sequence[Node]) -> list[Node]:
     """Return the parts of nodes that count whichever branches are taken."""
     seen = dict.fromkeys(nodes)
     pending = list(nodes)
