@@ -134,6 +134,21 @@ class Forms(ArrayMethods):
         return self.expanded_notes if said is None else tuple(said.notes([self.node])[0])
 
     @property
+    def form_notes(self) -> tuple[str, ...]:
+        r"""What would be shorter in what is printed of a derivative if more were known, one sentence each.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("h : real[k]; t : int; p = softmax(h); loss = -log(p[t])")
+            >>> g = sg.grad(p["loss"], "h")
+            >>> print(g, *g.form_notes, sep="\n")
+            p - scatter_add(1, t, shape=(k,))
+            scatter_add(1, t, shape=(k,)) is one_hot(t, k) where t is in 0..k-1; below 0 it counts from the end
+        """
+        said = self._said()
+        return () if said is None else tuple(said.readings()[0])
+
+    @property
     def expanded_notes(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one phrase each."""
         from symgrad.rules.pipeline import canonical

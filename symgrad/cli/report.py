@@ -67,6 +67,7 @@ def derive_report(
                 "latex": g.latex(expand=expand),
                 "nothing": g.nothing,
                 "domain_notes": [*before[key], *(g.expanded_notes if expand else g.domain_notes)],
+                "form_notes": [] if expand else list(g.form_notes),
             }
             for key, g in found.items()
         ]

@@ -14,9 +14,12 @@ from dataclasses import dataclass, replace
 
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.printer import expression_text
+from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.indexing import gather, scatter_add
 from symgrad.rewrite.condition import TOTAL, Conditions
 from symgrad.rules.pipeline import canonical
+from symgrad.words.positions import is_inside
 from symgrad.words.rational import opened
 
 __all__ = ["Domains", "outside_of_choices"]
@@ -29,9 +32,8 @@ _OF_ARRAYS = {
     "inv": "where {} is singular",
     "solve": "where {} is singular",
     "logdet": "where {} is singular",
-    "gather": "where {} is out of range",
-    "scatter_add": "where {} is out of range",
 }
+_OUT_OF_RANGE = "where {} is out of range"
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
 _EVERYWHERE = "everywhere, and it was nowhere"
@@ -104,7 +106,7 @@ class Domains:
             else:
                 found = () if n.op.name in TOTAL else self._of_array(n)
             for one in found:
-                condition = replace(one, spread=n in mixed and one.node.shape != ())
+                condition = replace(one, spread=one.spread or (n in mixed and one.node.shape != ()))
                 (always if n in outside else sometimes).setdefault(condition)
         return list(always), [c for c in sometimes if c not in always]
 
@@ -148,13 +150,22 @@ class Domains:
     def _of_array(self, node: Node) -> Iterator[_Condition]:
         """Yield the condition under which an op on arrays has a value."""
         said = _OF_ARRAYS.get(node.op.name)
-        if said is not None:
-            position = next(
-                (a for i, a in enumerate(node.args) if node.op.kind_of(i) == "index"), node.args[0]
-            )
-            yield _Condition(said, canonical([position]).nodes[0])
+        if node.op in (gather, scatter_add):
+            (array, *indices), axes = node.args, node.params[0]
+            sizes = array.shape if node.op is gather else node.shape
+            for axis, index in zip(axes, indices, strict=True):
+                if not self.is_inside(index, sizes[axis]):
+                    # Where what is out of range would stand is not known: then no entry has a value.
+                    yield _Condition(_OUT_OF_RANGE, canonical([index]).nodes[0], node.op is scatter_add)
+        elif said is not None:
+            yield _Condition(said, canonical([node.args[0]]).nodes[0])
         elif self._known.defined(node) != "yes":
             yield _Condition(_EMPTY, node.args[0])
+
+    def is_inside(self, index: Node, size: Size) -> bool:
+        """Tell whether positions are known to lie inside an axis, counted from its beginning."""
+        whole = substitute([index], self._meaning)
+        return any(is_inside(i, size, self._known) for i in (index, *whole))
 
     def _nonzero(self, node: Node) -> Iterator[_Condition]:
         """Yield the factors of a node that may be zero."""

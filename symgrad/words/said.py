@@ -16,6 +16,7 @@ from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
 from symgrad.words.forms import Forms
 from symgrad.words.layout import laid_out
+from symgrad.words.positions import readings
 from symgrad.words.program import Words, words_of
 
 __all__ = ["Said", "adjoints", "said"]
@@ -50,6 +51,26 @@ class Said:
             table[name] = substitute([body], table)[0]
         found = zip(before, substitute(self.results, table), strict=True)
         return [self._domains.gained(self._over_names(b), [r]) for b, r in found]
+
+    def readings(self) -> list[list[str]]:
+        """Return for each result what would be shorter in it, or in lines that it reads, and what that takes."""
+        table = dict(self.lines)
+        return [list(dict.fromkeys(self._readings(r, table))) for r in self.results]
+
+    def _readings(self, result: Node, table: Mapping[Node, Node]) -> Iterator[str]:
+        pending, seen = [result], {result}
+        while pending:
+            node = pending.pop()
+            for scattered, short, index, size in readings(node, self._domains.is_inside):
+                of = f"{'every entry of ' if index.shape else ''}{expression_text(index)}"
+                last = size - 1 if isinstance(size, int) else f"{size}-1"
+                yield (
+                    f"{expression_text(scattered)} is {expression_text(short)} where {of} is in 0..{last}; "
+                    "below 0 it counts from the end"
+                )
+            fresh = [table[n] for n in topological([node]) if n in table and table[n] not in seen]
+            pending += fresh
+            seen.update(fresh)
 
     def __len__(self) -> int:
         """Return how many characters the text has."""
