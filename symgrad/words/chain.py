@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
+from symgrad.ops.arith import add, pow
+from symgrad.ops.elementary import exp, sqrt
 from symgrad.ops.layout import full
+from symgrad.words.common import factors_of
 from symgrad.words.forms import Forms
 from symgrad.words.program import Words
 
 __all__ = ["Lines"]
+
+_CANCELS = frozenset((SYMBOL, pow, sqrt, exp))
+"""What is left of these is short when their derivative is divided by them."""
 
 _SHORT = 12
 """Characters of a derivative that stands where it is read, without a name."""
@@ -85,8 +92,31 @@ class Lines:
         return [n for n in (*self.words.bodies, *self.bodies) if n in wanted]
 
     def _slope(self, body: Node, moving: dict[Node, Node], name: Node | None) -> Node:
-        raw = full(push_forward([body], {n: full(t, n.shape) for n, t in moving.items()})[0], body.shape)
-        return self.forms.best([raw] if name is None else [substitute([raw], {body: name})[0], raw])
+        raw = _pushed(body, moving)
+        if name is None:
+            return self.forms.best([raw])
+        options = [substitute([raw], {body: name})[0], raw]
+        rate = self._relative(body, moving)
+        if rate is not None:
+            options.append(name * self.forms.best([rate]))
+        return self.forms.best(options)
+
+    def _relative(self, body: Node, moving: dict[Node, Node]) -> Node | None:
+        """Return the derivative of a product over the product, a term a factor: `k/x - b` of `x**k*exp(-b*x)`.
+
+        None where that may be 0/0, or has denominators that nothing explains, such as `log(x)` of `x*log(x)`.
+        """
+        _, above, below = factors_of(body)
+        strange = any(f.op not in _CANCELS and _reads(f, moving) for f in above)
+        if strange or len(above) + len(below) < 2 or self.words.known.nonzero(body) != "yes":
+            return None
+        rates = [
+            sign * _pushed(factor, moving) / factor
+            for sign, factors in ((as_node(1), above), (as_node(-1), below))
+            for factor in factors
+            if _reads(factor, moving)
+        ]
+        return reduce(add, rates) if len(rates) > 1 else None
 
     # -- in reverse ------------------------------------------------------------------------------------------
 
@@ -153,6 +183,10 @@ class Lines:
         self.bodies[made] = body
         self.slopes[made] = of, by
         return made
+
+
+def _pushed(body: Node, moving: dict[Node, Node]) -> Node:
+    return full(push_forward([body], {n: full(t, n.shape) for n, t in moving.items()})[0], body.shape)
 
 
 def _reads(body: Node, names: Collection[Node]) -> bool:
