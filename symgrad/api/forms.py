@@ -62,6 +62,12 @@ class Forms(ArrayMethods):
         from symgrad.ir.printer import str_text
 
         said = None if expand else self._said()
+        if said is None and self.of_entries and not expand and len(self.listings) == 1:
+            from symgrad.words.said import in_names
+
+            found = in_names(self.listings[0], self.canonical().node)
+            if found is not None:
+                return found
         return str_text(self._readable()) if said is None else said.text([""])
 
     def canonical(self) -> Expr:
@@ -226,6 +232,11 @@ class Forms(ArrayMethods):
     @abstractmethod
     def slope(self) -> Slope | None:
         """Of a derivative of one scalar, what it is the derivative of, and by what."""
+
+    @property
+    @abstractmethod
+    def of_entries(self) -> bool:
+        """Whether it is a derivative by entries of an input."""
 
     @property
     @abstractmethod

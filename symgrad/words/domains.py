@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.printer import expression_text
-from symgrad.ir.sizes import Size
+from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.indexing import gather, scatter_add
 from symgrad.rewrite.condition import TOTAL, Conditions
@@ -151,8 +151,9 @@ class Domains:
         """Yield the condition under which an op on arrays has a value."""
         said = _OF_ARRAYS.get(node.op.name)
         if node.op in (gather, scatter_add):
-            (array, *indices), axes = node.args, node.params[0]
-            sizes = array.shape if node.op is gather else node.shape
+            array, *indices = node.args
+            axes: tuple[int, ...] = node.params[0]
+            sizes: Shape = array.shape if node.op is gather else node.shape
             for axis, index in zip(axes, indices, strict=True):
                 if not self.is_inside(index, sizes[axis]):
                     # Where what is out of range would stand is not known: then no entry has a value.

@@ -9,7 +9,7 @@ from symgrad.backward.trace import Slope
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
-from symgrad.ir.printer import expression_text
+from symgrad.ir.printer import expression_text, one_line
 from symgrad.ir.traverse import substitute, topological
 from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
@@ -19,7 +19,7 @@ from symgrad.words.layout import laid_out
 from symgrad.words.positions import readings
 from symgrad.words.program import Words, words_of
 
-__all__ = ["Said", "adjoints", "said"]
+__all__ = ["Said", "adjoints", "in_names", "said"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +166,19 @@ def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, .
         return program.adjoints[asked]
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return ()
+
+
+def in_names(listing: Listing, node: Node) -> str | None:
+    """Return a formula in the names of a program where that is no longer; None else."""
+    try:
+        program = _program(listing)
+        if program is None:
+            return None
+        text = expression_text(program.forms.as_written(program.forms.best([program.over_names(node)])))
+        plain = one_line(node)
+        return text if plain is None or len(text) <= len(plain) else None
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
 
 
 def _said(program: _Program, slopes: Sequence[Slope]) -> Said | None:
