@@ -18,6 +18,7 @@ from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.words.adjoints import Adjoint
+from symgrad.words.literals import Literals
 from symgrad.words.said import adjoints
 
 __all__ = ["Derivation", "DerivationStep", "explain"]
@@ -204,7 +205,10 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         >>> d.noise["u"].reason
         'the pullback of sqrt reads the forward value z, which depends on u through x**2*u'
     """
-    naming = Naming({} if listing is None else listing.name_of())
+    names = {} if listing is None else listing.name_of()
+    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
+    literals = Literals()
+    naming = Naming({n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)})
     _check(y, wrt, listing, naming)
     trace = _without_dead_ends(pull_back([y], [as_node(1)], wrt))
     forms = Forms(y, trace.gradients, naming)

@@ -6,20 +6,16 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.backward.trace import Slope
 from symgrad.explain.derivation import Derivation
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import one_line
+from symgrad.ir.printer import expression_text, one_line
 from symgrad.render.latex import latex
 from symgrad.render.latex_text import ATOM, Written, latex_decimal, latex_name
-from symgrad.render.said import said_rows
 from symgrad.words.adjoints import Adjoint
-from symgrad.words.said import said
 
 __all__ = ["Brief", "adjoint_rows", "adjoint_text", "brief"]
 
 _GLANCE = 78  # characters of a gradient that one takes in where lines below have it too
-_FEW = 20  # lines of a program whose gradient may be as short as that: to look for it takes time
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
@@ -43,11 +39,15 @@ def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
     spelled: dict[Node, Written] = {}
     rows: list[str] = []
     for a in adjoints:
-        spelled.update((node, latex_decimal(number.value)) for node, number in a.literals.items())
+        spelled.update(_literals(a))
         name = latex_name(a.name) if a.of is None else rf"\overline{{{latex_name(a.of)}}}"
         rows.append(f"{name} &= {latex(a.body, spelled=spelled)}")
         spelled[a.symbol] = name, ATOM
     return rows
+
+
+def _literals(adjoint: Adjoint) -> dict[Node, Written]:
+    return {node: latex_decimal(number.value) for node, number in adjoint.literals.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,8 @@ def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | Non
     whole = one_line(value)
     if value is not d.canonical[index] and whole is not None and len(whole) <= _GLANCE:
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
-    found = None
-    if d.listing is not None and len(adjoints) <= _FEW:
-        found = said(d.listing, [Slope(d.y, (d.wrt[index],))])
-    if found is not None and not found.lines and len(text := found.text([""])) <= _GLANCE:
-        return Brief(text, said_rows(found)[0], tuple(found.notes([d.gradient[index]])[0]))
+    if line.alone is not None:
+        return Brief(
+            expression_text(line.alone), latex(line.alone, spelled=_literals(line)), line.alone_notes
+        )
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())

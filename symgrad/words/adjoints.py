@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.printer import expression_text
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.arith import add
 from symgrad.words.chain import Lines
@@ -28,6 +28,12 @@ __all__ = ["Adjoint", "adjoint_lines"]
 _SAVED = 30
 """Characters that a name for what is written more than once has to save."""
 
+_WHOLE = 300
+"""Characters of a gradient that may become short."""
+
+_GLANCE = 78
+"""Characters of one that one takes in at a glance."""
+
 
 @dataclass(frozen=True, slots=True)
 class Adjoint:
@@ -40,6 +46,8 @@ class Adjoint:
         body: what it is, over declared symbols, names of the program and lines above.
         literals: numbers that are written as in the program.
         notes: where it has a value although the chain rule, as it stands, has none.
+        alone: for what one differentiates by, the same without lines above, where that is short.
+        alone_notes: where that has a value although the derivative as it was built has none.
     """
 
     name: str
@@ -48,6 +56,8 @@ class Adjoint:
     body: Node
     literals: Mapping[Node, Node] = field(repr=False)
     notes: tuple[str, ...] = ()
+    alone: Node | None = None
+    alone_notes: tuple[str, ...] = ()
 
     @property
     def formula(self) -> str:
@@ -75,19 +85,24 @@ def adjoint_lines(
     bodies: dict[Node, Node] = {}
     of: dict[Node, str] = {}
     notes: dict[Node, tuple[str, ...]] = {}
+    built: dict[Node, Node] = {}
     declared = {s.name for s in symbols_of([y, *wrt, *words.bodies.values()])}
 
-    def made(name: Node, built: Node, bar: Node) -> Node:
+    def made(name: Node, raw: Node, bar: Node) -> Node:
         title = f"{name.name}_bar"
         while title in words.names or title in declared:
             title += "_"
         declared.add(title)
         top = symbol(Declaration(title, shape=bar.shape))
-        bodies[top], of[top] = bar, name.name
-        notes[top] = tuple(domains.gained(built, [bar]))
+        bodies[top], built[top], of[top] = bar, raw, name.name
+        notes[top] = tuple(domains.gained(raw, [bar]))
         return top if bar.op is add or forms.length(bar) > len(title) else bar
 
     lines.pulled_by(y, wrt, made)
+    alone = _alone(bodies, forms, [top for top in of if of[top] in {w.name for w in wrt}])
+    whole = dict(built)
+    for top in bodies:
+        whole[top] = substitute([built[top]], whole)[0]
     share(bodies, lambda: list(bodies), lines, _SAVED)
     found: dict[Node, None] = {}
     for top in of:
@@ -103,6 +118,30 @@ def adjoint_lines(
             else:
                 found.setdefault(pending.pop())
     return tuple(
-        Adjoint(n.name, of.get(n), n, forms.as_written(bodies[n]), words.literals.meaning, notes.get(n, ()))
+        Adjoint(
+            n.name,
+            of.get(n),
+            n,
+            forms.as_written(bodies[n]),
+            words.literals.meaning,
+            notes.get(n, ()),
+            forms.as_written(alone[n]) if n in alone else None,
+            tuple(domains.gained(whole[n], [alone[n]])) if n in alone else (),
+        )
         for n in found
     )
+
+
+def _alone(bodies: dict[Node, Node], forms: Forms, tops: Sequence[Node]) -> dict[Node, Node]:
+    """Return lines without those above, where that is short."""
+    whole: dict[Node, Node] = {}
+    for top, body in bodies.items():
+        whole[top] = substitute([body], whole)[0]
+        if forms.length(whole[top]) > _WHOLE:
+            whole[top] = top  # nothing that reads it is short
+    found = {top: forms.best([whole[top]]) for top in tops if whole[top] is not top}
+    return {
+        top: form
+        for top, form in found.items()
+        if forms.length(form) <= _GLANCE and not any(n in bodies for n in topological([form]))
+    }

@@ -156,7 +156,10 @@ class Lines:
         wanted = [s for s in symbols_of([body]) if s in moving and s.dtype == "real"]
         if not wanted:
             return
-        for w, raw in zip(wanted, pull_back([body], [bar], wanted).gradients, strict=True):
+        pulled = pull_back([body], [bar], wanted).gradients
+        for w, raw in zip(wanted, pulled, strict=True):
+            # Of numbers the two directions agree, and forward what several paths share stays together.
+            raw = raw if w.shape or body.shape else bar * _pushed(body, {w: as_node(1)})
             if not raw.is_number(0):
                 bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
 

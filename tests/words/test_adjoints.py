@@ -15,6 +15,7 @@ import symgrad as sg
 from symgrad.errors import SymgradError
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node
+from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import symbols_of
 from tests.words.test_closed_forms import SIZES, draw
 
@@ -77,6 +78,11 @@ def check(text: str, of: str, seed: int, *, differences: bool = True) -> int:
         scale = max(1.0, float(np.max(np.abs(exact), initial=0)))
         assert np.shape(values[line.name]) == np.shape(exact), str(line)
         assert np.max(np.abs(values[line.name] - exact), initial=0) <= 1e-8 * scale, str(line)
+        if line.alone is not None:
+            short = sg.parse(expression_text(line.alone), symbols=known).last
+            assert np.max(np.abs(numbers([short.node], values)[0] - exact), initial=0) <= 1e-8 * scale, str(
+                line
+            )
         if differences:
             way = rng.normal(size=np.shape(exact))
             step = 1e-5 * max(1.0, float(np.max(np.abs(values[line.of]), initial=0)))
