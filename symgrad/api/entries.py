@@ -11,6 +11,7 @@ import numpy as np
 
 from symgrad.api.expr import Expr, as_expr
 from symgrad.api.inputs import listings_of, union
+from symgrad.api.places import entry_of, unit_of
 from symgrad.api.targets import many, names_of, origins_of
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
@@ -137,7 +138,12 @@ class _Apart:
         sources = union([*(e.sources for e in outputs), tuple(e.node for e in by if isinstance(e, Expr))])
         origins = origins_of(outputs) if found.derived else ()
         return Expr(
-            node, listings=listings_of(outputs), nothing=found.nothing, origins=origins, sources=sources
+            node,
+            listings=listings_of(outputs),
+            nothing=found.nothing,
+            origins=origins,
+            sources=sources,
+            of_entries=found.derived,
         )
 
 
@@ -172,7 +178,8 @@ def _taken(entry: Node, whole: Node) -> Node:
             made[node] = node.op(*(made[a] for a in node.args), params=node.params)
         else:
             placed = _placed(entry, root, node)
-            made[node] = substitute([entry], {root: node})[0] if placed is None else placed
+            (taken,) = substitute([entry], {root: node})
+            made[node] = entry_of(taken) or taken if placed is None else placed
     return made[whole]
 
 
@@ -200,6 +207,8 @@ def _without_units(whole: Node) -> Node:
         args = [made[a] for a in node.args]
         if not node.shape and node.op.name in _MOVES and _unit(node) is not None:
             made[node] = as_node(len(_unit(node) or ()))
+        elif not node.shape and node.op.name in _MOVES and (entry := entry_of(node)) is not None:
+            made[node] = entry
         elif node.op.name == "einsum" and node.params in _SUMS_OF_VECTORS:
             picked = _picked([f for a in args for f in _factors(a)])
             made[node] = node.op(*args, params=node.params) if picked is None else picked
@@ -238,7 +247,7 @@ def _unit(node: Node) -> list[int] | None:
         return None
     sizes = [s for n in beneath for s in n.shape]
     if not all(isinstance(s, int) and s <= _LONGEST for s in sizes):
-        return None
+        return unit_of(node)
     found: list[Any] = np.atleast_1d(evaluate([node], {})[0]).tolist()
     places = [i for i, value in enumerate(found) if value]
     return places if len(places) < 2 and all(found[i] == 1 for i in places) else None

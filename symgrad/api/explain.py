@@ -21,14 +21,16 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.op import OPS
 from symgrad.ops.arith import mul
 from symgrad.ops.build import total
+from symgrad.words.adjoints import Adjoint
 
-__all__ = ["ByParts", "Derivation", "explain"]
+__all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 
 
 class Derivation:
     """How a gradient comes about, and which random inputs enter it.
 
     Attributes:
+        adjoints: the backward pass in the names of the program, from the output back: a line for each named value.
         steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
         noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
             ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
@@ -51,6 +53,16 @@ class Derivation:
     def steps(self) -> tuple[DerivationStep, ...]:
         """The pullbacks in the order in which they run."""
         return self._record.steps
+
+    @property
+    def adjoints(self) -> tuple[Adjoint, ...]:
+        """The backward pass as lines in the names of the program, such as ``mu_bar = mu/n + zs_bar``.
+
+        From the output back, one line for each named value that leads to ``wrt``, with all that arrives there; each
+        reads names and lines above it alone, so that the lines read back as a program. The last are the gradients.
+        Empty where the program has no names that say it.
+        """
+        return self._record.adjoints
 
     @property
     def noise(self) -> Mapping[str, NoiseVerdict]:
@@ -105,19 +117,31 @@ class Derivation:
         return tuple(Expr(n, listings=self._y.listings, origins=(self._y.node,)) for n in nodes)
 
     def __str__(self) -> str:
-        from symgrad.render.derivation import derivation_text
-
-        return derivation_text(self._record)
+        return self.text()
 
     def __repr__(self) -> str:
         by = ", ".join(str(w) for w in self._wrt)
         return f"<Derivation of {self._y.name or self._y} by {by}: {len(self.steps)} steps>"
 
-    def latex(self) -> str:
-        """Return it as LaTeX, one aligned line a step."""
+    def text(self, *, steps: bool = False) -> str:
+        """Return it as text of at most 100 columns: what `print` shows.
+
+        Args:
+            steps: list every pullback with its rule, also where the names of the program say the backward pass.
+        """
+        from symgrad.render.derivation import derivation_text
+
+        return derivation_text(self._record, steps=steps)
+
+    def latex(self, *, steps: bool = False) -> str:
+        """Return it as LaTeX, an aligned line for each adjoint.
+
+        Args:
+            steps: a line for each pullback instead; a program without names has these alone.
+        """
         from symgrad.render.derivation import derivation_latex
 
-        return derivation_latex(self._record)
+        return derivation_latex(self._record, steps=steps)
 
     def html(self) -> str:
         """Return it as one HTML page that needs no network, with the picture."""
@@ -127,7 +151,7 @@ class Derivation:
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values, keyed by attribute names."""
-        from symgrad.render.derivation import derivation_json
+        from symgrad.render.plain import derivation_json
 
         return derivation_json(self._record)
 

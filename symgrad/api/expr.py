@@ -75,7 +75,17 @@ class Expr(Forms):
         6.0
     """
 
-    __slots__ = ("__weakref__", "_listings", "_node", "_nothing", "_origins", "_slope", "_sources", "_traces")
+    __slots__ = (
+        "__weakref__",
+        "_listings",
+        "_node",
+        "_nothing",
+        "_of_entries",
+        "_origins",
+        "_slope",
+        "_sources",
+        "_traces",
+    )
     __array_priority__ = 1000
 
     def __init__(
@@ -88,6 +98,7 @@ class Expr(Forms):
         origins: tuple[Node, ...] = (),
         sources: tuple[Node, ...] = (),
         slope: Slope | None = None,
+        of_entries: bool = False,
     ) -> None:
         self._node = node
         self._listings = listings
@@ -96,6 +107,7 @@ class Expr(Forms):
         self._origins = origins
         self._sources = sources
         self._slope = slope
+        self._of_entries = of_entries
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -153,6 +165,11 @@ class Expr(Forms):
     def slope(self) -> Slope | None:
         """Of a derivative of one scalar, what it is the derivative of, and by what (internal)."""
         return self._slope
+
+    @property
+    def of_entries(self) -> bool:
+        """Whether it is a derivative by entries of an input (internal)."""
+        return self._of_entries
 
     @property
     def traces(self) -> tuple[Trace, ...]:
@@ -321,7 +338,15 @@ class Expr(Forms):
     def __reduce__(self) -> tuple[object, ...]:
         return (
             _rebuild,
-            (self._node, self._listings, self._nothing, self._origins, self._sources, self._slope),
+            (
+                self._node,
+                self._listings,
+                self._nothing,
+                self._origins,
+                self._sources,
+                self._slope,
+                self._of_entries,
+            ),
         )
 
     def __copy__(self) -> Expr:
@@ -359,8 +384,17 @@ def _rebuild(
     origins: tuple[Node, ...],
     sources: tuple[Node, ...],
     slope: Slope | None,
+    of_entries: bool = False,
 ) -> Expr:
-    return Expr(node, listings=listings, nothing=nothing, origins=origins, sources=sources, slope=slope)
+    return Expr(
+        node,
+        listings=listings,
+        nothing=nothing,
+        origins=origins,
+        sources=sources,
+        slope=slope,
+        of_entries=of_entries,
+    )
 
 
 def _short(expr: Expr) -> str:

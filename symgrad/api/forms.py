@@ -62,6 +62,12 @@ class Forms(ArrayMethods):
         from symgrad.ir.printer import str_text
 
         said = None if expand else self._said()
+        if said is None and self.of_entries and not expand and len(self.listings) == 1:
+            from symgrad.words.said import in_names
+
+            found = in_names(self.listings[0], self.canonical().node)
+            if found is not None:
+                return found
         return str_text(self._readable()) if said is None else said.text([""])
 
     def canonical(self) -> Expr:
@@ -132,6 +138,21 @@ class Forms(ArrayMethods):
         """Where what is printed is defined although the expression as built is not, one phrase each."""
         said = self._said()
         return self.expanded_notes if said is None else tuple(said.notes([self.node])[0])
+
+    @property
+    def form_notes(self) -> tuple[str, ...]:
+        r"""What would be shorter in what is printed of a derivative if more were known, one sentence each.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("h : real[k]; t : int; p = softmax(h); loss = -log(p[t])")
+            >>> g = sg.grad(p["loss"], "h")
+            >>> print(g, *g.form_notes, sep="\n")
+            p - scatter_add(1, t, shape=(k,))
+            scatter_add(1, t, shape=(k,)) is one_hot(t, k) where t is in 0..k-1; below 0 it counts from the end
+        """
+        said = self._said()
+        return () if said is None else tuple(said.readings()[0])
 
     @property
     def expanded_notes(self) -> tuple[str, ...]:
@@ -211,6 +232,11 @@ class Forms(ArrayMethods):
     @abstractmethod
     def slope(self) -> Slope | None:
         """Of a derivative of one scalar, what it is the derivative of, and by what."""
+
+    @property
+    @abstractmethod
+    def of_entries(self) -> bool:
+        """Whether it is a derivative by entries of an input."""
 
     @property
     @abstractmethod

@@ -23,14 +23,18 @@ def together(
     found = None if expand else said_together(exprs)
     derived = [] if found is None else [e for e in exprs if e.slope is not None]
     written = [] if found is None else found.text([""] * len(derived)).split("\n")
-    told = iter(() if found is None else zip(written, found.notes([e.node for e in derived]), strict=False))
+    about: list[list[str]] = []
+    if found is not None:
+        domains = found.notes([e.node for e in derived])
+        about = [[*d, *r] for d, r in zip(domains, found.readings(), strict=True)]
+    told = iter(zip(written, about, strict=False))
     texts: list[str] = []
     notes: list[Sequence[str]] = []
     for e in exprs:
         named = found is not None and e.slope is not None
-        text, about = next(told) if named else (e.text(expand=True), e.expanded_notes)
+        text, noted = next(told) if named else (e.text(expand=True), e.expanded_notes)
         texts.append(text)
-        notes.append(about)
+        notes.append(noted)
     return texts, written[len(derived) :], notes
 
 

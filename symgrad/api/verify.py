@@ -107,6 +107,9 @@ def equal(
         return decide(statement(sides[0], sides[1], sizes), limit)
 
     verdict = decided((first, second), told, seconds)
+    if not sizes and not inputs:
+        programs = [e for e in (a, b) if isinstance(e, Expr)]
+        verdict = _told(verdict, (first, second), _named((first, second), {}, *programs))
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
     return replace(verdict, diagnosis=hint) if hint else verdict
 
@@ -213,8 +216,33 @@ def verify(
         from symgrad.verify.complex_domain import decide_complex
 
         return decide_complex(of, to, complexes, seconds, wrt=by)
-    return decided(
+    verdict = decided(
         (of, to), lambda n, limit: decide(derivative_is(n[0], by, n[1], sizes), limit), seconds, by
+    )
+    return verdict if sizes else _told(verdict, (of, to), _named((of, to), {target.node: by}, target, value))
+
+
+def _named(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> dict[Node, str]:
+    """Return the values of a claim that its programs name.
+
+    Args:
+        sides: the claim, perhaps with other domains than its programs have.
+        table: what stands in the claim for parts of the programs.
+        exprs: what the claim is about.
+    """
+    found = {name: node for e in reversed(exprs) for name, node in names_in(e).items()}
+    own = {s.name: s for s in symbols_of(sides)}
+    anew = {s: own[s.name] for s in symbols_of(found.values()) if s.name in own}
+    nodes = substitute(substitute(list(found.values()), table), anew)
+    return {node: name for name, node in reversed([*zip(found, nodes, strict=True)]) if node.args}
+
+
+def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:
+    """Return a verdict that says in words of the program where it claims nothing."""
+    from symgrad.verify.left_out import in_words
+
+    return (
+        replace(verdict, left_out=in_words(verdict.excluded, sides, names)) if verdict.excluded else verdict
     )
 
 
@@ -229,7 +257,7 @@ def _question(value: Expr, target: Expr, claim: Operand | str, sizes: Mapping[st
             (to,) = resized([as_expr(claim).node], sizes)
         except ShapeError as error:
             raise Misfit(str(error)) from None
-    of, by, to = _by_symbol(y, wrt, to)
+    of, by, to = _by_symbol(y, wrt, to, target.name)
     wanted = (*of.shape, *by.shape)
     if to.shape != wanted:
         hint = "; if the derivative of sum(y) or sum(v*y) is meant, verify that" if of.shape else ""
@@ -252,12 +280,13 @@ def _as_expr(value: Any) -> Any:
     return parse(value).last if isinstance(value, str) else value
 
 
-def _by_symbol(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node, Node]:
-    """Put a symbol in the place of an intermediate value, to differentiate by."""
+def _by_symbol(y: Node, wrt: Node, claim: Node, own: str | None) -> tuple[Node, Node, Node]:
+    """Put a symbol in the place of an intermediate value, to differentiate by, of its own name if it has one."""
     if wrt.op is SYMBOL:
         return y, wrt, claim
     taken = {s.name for s in symbols_of([y, claim])}
-    name = next(n for n in (f"h{k}" for k in range(len(taken) + 1)) if n not in taken)
+    named = [] if own is None else [own]
+    name = next(n for n in (*named, *(f"h{k}" for k in range(len(taken) + 1))) if n not in taken)
     stand_in = symbol(Declaration(name, REAL, shape=wrt.shape))
     of, to = substitute([y, claim], {wrt: stand_in})
     return of, stand_in, to

@@ -155,11 +155,18 @@ def derive(
 @main.command()
 @_program_options
 @_WRT
+@click.option("--steps", is_flag=True, help="Every pullback with its rule, also where names say it shorter.")
 @format_option("text", "latex", "html", "json")
 @click.option("--picture", type=click.Path(path_type=Path), help="Also draw the graph into this .svg file.")
 @OUTPUT
 def explain(
-    source: str, of: str | None, wrt: str | None, form: str, picture: Path | None, output: Path | None
+    source: str,
+    of: str | None,
+    wrt: str | None,
+    steps: bool,
+    form: str,
+    picture: Path | None,
+    output: Path | None,
 ) -> None:
     """Derive step by step, and tell for every random input whether it enters the gradient, and how."""
     from symgrad.cli.report import explain_report
@@ -171,7 +178,7 @@ def explain(
         if picture.suffix != ".svg":
             raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
         write_text(picture, derivation.svg())
-    emit(explain_report(derivation, form), output)
+    emit(explain_report(derivation, form, steps=steps), output)
 
 
 @main.command("compile")

@@ -68,6 +68,7 @@ def derive_report(
                 "latex": g.latex(expand=expand),
                 "nothing": g.nothing,
                 "domain_notes": [*before[key], *(g.expanded_notes if expand else g.domain_notes)],
+                "form_notes": [] if expand else list(g.form_notes),
             }
             for key, g in found.items()
         ]
@@ -113,15 +114,15 @@ def latex_document(formula: str) -> str:
     )
 
 
-def explain_report(derivation: Derivation, form: str) -> str:
+def explain_report(derivation: Derivation, form: str, *, steps: bool = False) -> str:
     """Return a derivation in one of its forms."""
     if form == "latex":
-        return derivation.latex()
+        return derivation.latex(steps=steps)
     if form == "html":
         return derivation.html()
     if form == "json":
         return json.dumps(derivation.json(), indent=2, ensure_ascii=False)
-    return str(derivation)
+    return derivation.text(steps=steps)
 
 
 def run_report(inputs: Mapping[str, Any], outputs: Mapping[str, Any], form: str) -> str:

@@ -17,6 +17,9 @@ from symgrad.explain.noise import NoiseVerdict, judge
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.words.adjoints import Adjoint
+from symgrad.words.literals import Literals
+from symgrad.words.said import adjoints
 
 __all__ = ["Derivation", "DerivationStep", "explain"]
 
@@ -124,6 +127,7 @@ class Derivation:
         nothing_reasons: for each of ``wrt``, why it is nothing, as a sentence, or None.
         naming: the names of nodes.
         forms: the gradients simplified, when asked for.
+        listing: the program.
     """
 
     y: Node
@@ -136,6 +140,19 @@ class Derivation:
     nothing_reasons: tuple[str | None, ...]
     naming: Naming = field(repr=False)
     forms: Forms = field(repr=False)
+    listing: Listing | None = field(repr=False)
+
+    @property
+    def adjoints(self) -> tuple[Adjoint, ...]:
+        """The backward pass in the names of the program, a line for each named value; nothing without names."""
+        wrt = [w for w, nothing in zip(self.wrt, self.nothing, strict=True) if nothing is None]
+        return adjoints(self.listing, self.y, wrt) if self.listing is not None and wrt else ()
+
+    @property
+    def told_by_names(self) -> bool:
+        """Whether the adjoints say more than the gradients: that of a named value between is among them."""
+        ends = {self.naming.text(n) for n in (self.y, *self.wrt)}
+        return any(a.of is not None and a.of not in ends for a in self.adjoints)
 
     @property
     def canonical(self) -> tuple[Node, ...]:
@@ -188,7 +205,10 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         >>> d.noise["u"].reason
         'the pullback of sqrt reads the forward value z, which depends on u through x**2*u'
     """
-    naming = Naming({} if listing is None else listing.name_of())
+    names = {} if listing is None else listing.name_of()
+    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
+    literals = Literals()
+    naming = Naming({n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)})
     _check(y, wrt, listing, naming)
     trace = _without_dead_ends(pull_back([y], [as_node(1)], wrt))
     forms = Forms(y, trace.gradients, naming)
@@ -204,6 +224,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         nothing_reasons=tuple(_why_nothing(trace, i, naming) for i in range(len(wrt))),
         naming=naming,
         forms=forms,
+        listing=listing,
     )
 
 

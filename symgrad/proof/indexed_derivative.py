@@ -160,7 +160,9 @@ class Derivative:
             distance = sign(t, t.subtract(t.rename(form, names), t.atom(head, _slots(head))))
             slope = t.subtract(t.number(1), t.multiply(distance, distance))
             count = t.sum_over(slope, dict(zip(at, lengths, strict=True)))
+            conditions = dict(t.conditions)
             slope = t.multiply(slope, power(t, count, -1))
+            t.conditions = conditions  # some entry is the extreme one: their number is not 0
         product = t.multiply(slope, t.rename(inner, names))
         return t.sum_over(product, dict(zip(at, lengths, strict=True)))
 

@@ -18,6 +18,7 @@ from symgrad.proof.limits import HIGHEST, SERIES
 
 __all__ = [
     "constant",
+    "content",
     "exp",
     "is_positive",
     "leave_out",
@@ -105,7 +106,7 @@ def power(t: Terms, form: Form, p: Fraction | int) -> Form:
     if len(form) == 1:
         ((monomial, c),) = form.items()
         return _power_of_product(t, c, monomial, p)
-    c, unit, base = _content(t, form)
+    c, unit, base = content(t, form)
     return t.multiply(_root(t, c, p), _raised(t, unit, p), _power_of_sum(t, base, p))
 
 
@@ -184,7 +185,7 @@ def _power_of_magnitude(t: Terms, form: Form, p: Fraction) -> Form:
     return _power_of_sum(t, magnitude(t, form), p)
 
 
-def _content(t: Terms, form: Form) -> tuple[Fraction, Monomial, Form]:
+def content(t: Terms, form: Form) -> tuple[Fraction, Monomial, Form]:
     """Return a positive number, a product of positive factors, and a form: their product is the form given."""
     low: dict[Component, Fraction] = {}
     for monomial in form:
@@ -248,7 +249,7 @@ def log(t: Terms, form: Form) -> Form:
     if not is_positive(t, form):
         leave_out_zeros(t, form, "<= 0")
     if len(form) > 1:
-        c, unit, base = _content(t, form)
+        c, unit, base = content(t, form)
         d, root, k = perfect_power(base)
         if k > 1 and is_positive(t, root):
             return t.add(
@@ -323,7 +324,8 @@ def opaque(
         if next(iter(form.values())) < 0 if len(form) == 1 else second < first:
             slots, positions, orders = other
             side = -1 if kind in _ODD else 1
-    head = t.head(kind, params, (slots,), len(positions), symmetries=orders)
+    positive = kind == "log" and list(form) == [()] and form[()] > 1
+    head = t.head(kind, params, (slots,), len(positions), symmetries=orders, positive=positive)
     return t.scale(t.atom(head, positions), side)
 
 
@@ -347,7 +349,7 @@ def sign(t: Terms, form: Form) -> Form:
         if len(kept) == 1 and not kept[0][0][0] and t.heads[kept[0][0][1][0][0]].kind == "sign":
             return {kept: Fraction(1 if c > 0 else -1)}
         return opaque(t, "sign", {kept: Fraction(1 if c > 0 else -1)}, (kink,))
-    return opaque(t, "sign", _content(t, form)[2], (kink,))
+    return opaque(t, "sign", content(t, form)[2], (kink,))
 
 
 def _is_rarely_zero(t: Terms, form: Form) -> bool:

@@ -1,26 +1,24 @@
-"""A derivation as text, LaTeX, plain values for JSON, and a picture. All are functions of the record alone."""
+"""A derivation as text, LaTeX and a picture. All are functions of the record alone."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import Any
 
 from symgrad.backward.trace import placeholder
 from symgrad.explain.derivation import Derivation, DerivationStep
 from symgrad.explain.gaps import Gap
 from symgrad.explain.jumps import MovedJump
 from symgrad.explain.naming import ELLIPSIS
-from symgrad.explain.noise import NoiseVerdict, Reading
-from symgrad.explain.witness import Value, Witness
+from symgrad.explain.noise import NoiseVerdict
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import number_text, one_line, str_text
+from symgrad.ir.printer import one_line
 from symgrad.ir.traverse import symbols_of
+from symgrad.render.adjoints import adjoint_rows, adjoint_text, brief
 from symgrad.render.latex import latex, latex_name
 from symgrad.render.picture import Highlight
 from symgrad.render.svg import LIMIT, graph_svg
 
 __all__ = [
-    "derivation_json",
     "derivation_latex",
     "derivation_svg",
     "derivation_text",
@@ -37,7 +35,6 @@ _WIDTH = 100
 _STEPS = 200  # that a person reads; JSON has them all
 _WHOLE = 300  # characters of a gradient that a person reads
 _PATH = 12
-_READINGS = 100
 _COTANGENT = "COTANGENT"  # stands in a text for what has a bar
 _LATEX = 70  # characters of program notation in one cell of a LaTeX table
 
@@ -65,38 +62,32 @@ def path_text(path: tuple[str, ...]) -> str:
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
-def derivation_text(d: Derivation) -> str:
+def derivation_text(d: Derivation, *, steps: bool = False) -> str:
     r"""Return a derivation as text of at most 100 columns.
+
+    Args:
+        d: the derivation.
+        steps: list every pullback with its rule, also where the names of the program say it: one line each.
 
     Example:
         >>> from symgrad.explain.derivation import explain
         >>> from symgrad.frontend.text import parse_program
-        >>> p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\nz = exp(x*u)")
+        >>> p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\ns = sin(x)\nz = exp(s*u)")
         >>> print(derivation_text(explain(p["z"], [p["x"]], p)))
         z, differentiated by x
         <BLANKLINE>
-          z = exp(x*u)
-          dz/dx = u*exp(u*x)
+          z = exp(s*u)
+          dz/dx = u*z*cos(x)
         <BLANKLINE>
         from the output back
         <BLANKLINE>
-          1  exp       z = exp(x*u)
-             reads     z
-             partial   z  by x*u
-             receives  1
-             passes    z  to x*u
-        <BLANKLINE>
-          2  mul       x*u
-             reads     u
-             partial   u  by x
-             receives  z
-             passes    z*u  to x
+          z_bar = 1
+          s_bar = u*z
+          x_bar = u*z*cos(x)
         <BLANKLINE>
         u enters the gradient
         <BLANKLINE>
-          reason    the pullback of exp reads the forward value z, which depends on u through x*u
-          path      z <- x*u <- u
-          witness   at x = 0.77, u = 0.95 gives 1.9742857860080387404, u = 1.05 gives 2.3567655849454158818
+          ...
     """
     lines = [title_text(d), ""]
     arrays = [str(s.declaration) for s in symbols_of([d.y, *d.wrt]) if s.shape]
@@ -104,15 +95,24 @@ def derivation_text(d: Derivation) -> str:
         lines += [*_wrapped("  ", ", ".join(arrays)), ""]
     if d.y in d.naming.names and d.y.args:
         lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, _WHOLE)}")
+    adjoints = d.adjoints if d.told_by_names and not steps else ()
+    briefs = [brief(d, i, adjoints) for i in range(len(d.wrt))]
     for i, w in enumerate(d.wrt):
-        lines += _wrapped("  ", f"{slope_text(d, w)} = {gradient_text(d, i)}")
+        short = briefs[i]
+        lines += _wrapped(
+            "  ", f"{slope_text(d, w)} = {gradient_text(d, i) if short is None else short.text}"
+        )
+        lines += [f"    {note}" for note in (short and short.notes) or ()]
         if d.nothing[i] is not None:
             lines += _wrapped("    ", f"{d.nothing[i]}: {d.nothing_reasons[i]}")
-    if d.notes:
+    if d.notes and any(b is None or b.notes is None for b in briefs):
         lines += ["", "simplifying made the gradient defined in more places", ""]
         for note in d.notes:
             lines += _wrapped("  ", note)
-    if d.steps:
+    if adjoints:
+        lines += ["", "from the output back", ""]
+        lines += [line for a in adjoints for line in adjoint_text(a, _WIDTH)]
+    elif d.steps:
         lines += ["", "from the output back"]
         for step in d.steps[:_STEPS]:
             lines += ["", *_step_lines(step, len(str(min(len(d.steps), _STEPS))))]
@@ -206,11 +206,18 @@ def _jump_lines(jump: MovedJump) -> list[str]:
 # -- LaTeX ------------------------------------------------------------------------------------------------------------
 
 
-def derivation_latex(d: Derivation) -> str:
-    """Return a derivation as a LaTeX ``align*`` environment (needs amsmath): the gradients, then a row for every step.
+def derivation_latex(d: Derivation, *, steps: bool = False) -> str:
+    """Return a derivation as a LaTeX ``align*`` environment (needs amsmath): the gradients, then a row for every line.
 
-    A row has the rule, the forward equation, and what its pullback adds to the cotangent (with a bar) of the argument.
+    A line is the adjoint of a named value, with a bar; with ``steps``, and where no value has a name, it is a step: the
+    rule, the forward equation, and what its pullback adds to the cotangent (with a bar) of the argument.
     """
+    adjoints = d.adjoints if d.told_by_names and not steps else ()
+    if adjoints:
+        briefs = [brief(d, i, adjoints) for i in range(len(d.wrt))]
+        found = [latex(v) if b is None else b.latex for v, b in zip(d.values, briefs, strict=True)]
+        rows = [rf"{_partial(d, w)} &= {text}" for w, text in zip(d.wrt, found, strict=True)]
+        return _aligned([*rows, *adjoint_rows(adjoints)])
     rows = [rf"&& {_partial(d, w)} &= {latex(d.values[i])}" for i, w in enumerate(d.wrt)]
     for step in d.steps[:_STEPS]:
         node, target = step.step.node, step.step.target
@@ -230,6 +237,10 @@ def derivation_latex(d: Derivation) -> str:
         rows.append(rf"({step.number})\ \text{{{rule}}} && {equation} && {bar} &\mathrel{{+}}= {added}")
     if len(d.steps) > _STEPS:
         rows.append(rf"\ldots && &\text{{{len(d.steps) - _STEPS} more steps}}")
+    return _aligned(rows)
+
+
+def _aligned(rows: list[str]) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
@@ -261,113 +272,6 @@ def _within(d: Derivation, node: Node) -> str:
     text = _cell(d, node)
     sum_or_sign = node.op.name in ("add", "neg") and node not in d.naming.names
     return rf"\left({text}\right)" if sum_or_sign or text.startswith("-") else text
-
-
-# -- plain values -----------------------------------------------------------------------------------------------------
-
-
-def derivation_json(d: Derivation) -> dict[str, Any]:
-    """Return a derivation as dictionaries, lists, text, numbers and truth values; keys are the attribute names.
-
-    Exact numbers are text. Of the readings of a random input (``all_paths``) the first 100 are listed.
-    """
-    return {
-        "y": d.naming.text(d.y),
-        "wrt": [d.naming.text(w) for w in d.wrt],
-        "gradient": [str_text(g) for g in d.gradient],
-        "canonical": [str_text(g) for g in d.canonical],
-        "values": [str_text(g) for g in d.values],
-        "notes": list(d.notes),
-        "nothing": [None if n is None else str(n) for n in d.nothing],
-        "nothing_reasons": list(d.nothing_reasons),
-        "steps": [_step_json(s) for s in d.steps],
-        "noise": {name: _verdict_json(v) for name, v in d.noise.items()},
-        "gaps": [_gap_json(d, w, g) for w, g in d.gaps],
-        "jumps": [_jump_json(j) for j in d.jumps],
-    }
-
-
-def _step_json(step: DerivationStep) -> dict[str, Any]:
-    return {
-        "number": step.number,
-        "rule": step.rule,
-        "equation": step.equation,
-        "shape": step.shape,
-        "target": step.target,
-        "target_shape": step.target_shape,
-        "reads": list(step.reads),
-        "partial": step.partial,
-        "incoming": step.incoming,
-        "produced": step.produced,
-        "linear": step.linear,
-    }
-
-
-def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
-    return {
-        "name": verdict.name,
-        "enters": verdict.enters,
-        "reason": verdict.reason,
-        "how": verdict.how,
-        "path": list(verdict.path),
-        "residual": verdict.residual,
-        "rule": verdict.rule,
-        "witness": None if verdict.witness is None else _witness_json(verdict.witness),
-        "all_paths": [_reading_json(r) for r in verdict.all_paths[:_READINGS]],
-        "clean": [
-            {"name": c.name, "through": [list(t) for t in c.through], "cure": c.cure} for c in verdict.clean
-        ],
-    }
-
-
-def _gap_json(d: Derivation, w: Node | None, gap: Gap) -> dict[str, Any]:
-    return {
-        "of": gap_title(d, w),
-        "where": gap.where,
-        "part": str_text(gap.part),
-        "limit": None if gap.limit is None else str_text(gap.limit),
-        "form": None if gap.form is None else str_text(gap.form),
-        "lost": {f"{h:g}": n for h, n in gap.lost.items()},
-    }
-
-
-def _jump_json(jump: MovedJump) -> dict[str, Any]:
-    return {
-        "value": jump.value,
-        "random": jump.random,
-        "choice": jump.choice,
-        "where": jump.where,
-        "terms": {name: None if term is None else str_text(term) for name, term in jump.terms.items()},
-        "reason": jump.reason,
-    }
-
-
-def _witness_json(witness: Witness) -> dict[str, Any]:
-    return {
-        "name": witness.name,
-        "values": {name: _plain(v) for name, v in witness.values.items()},
-        "draws": [_plain(v) for v in witness.draws],
-        "wrt": witness.wrt,
-        "gradients": list(witness.gradients),
-        "entry": list(witness.entry),
-    }
-
-
-def _reading_json(reading: Reading) -> dict[str, Any]:
-    return {
-        "rule": reading.rule,
-        "number": reading.number,
-        "residual": reading.residual,
-        "path": list(reading.path),
-        "crosses_stop": reading.crosses_stop,
-        "matters": reading.matters,
-    }
-
-
-def _plain(value: Value) -> Any:
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
-    return value if isinstance(value, bool) else number_text(value)
 
 
 # -- picture ----------------------------------------------------------------------------------------------------------

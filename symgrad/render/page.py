@@ -65,6 +65,9 @@ def derivation_html(d: Derivation) -> str:
         f"<h1>{title}</h1>",
         _gradients(d),
     ]
+    if d.told_by_names:
+        adjoints = escape("\n".join(map(str, d.adjoints)))
+        parts += ["<h2>Adjoints, from the output back</h2>", f"<pre>{adjoints}</pre>"]
     if d.noise:
         parts += ["<h2>Noise</h2>", *(_verdict(v) for v in d.noise.values()), *map(_jump, d.jumps)]
     if d.gaps:

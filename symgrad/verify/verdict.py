@@ -72,6 +72,7 @@ class Verdict:
         values: the two balls there, as text: the first side's and the second's.
         index: the entry of arrays that differs there.
         excluded: thin sets of points that the proof leaves out, as conditions.
+        left_out: the same in words of the program, without what cannot be; None where it is ``excluded``.
         points: how many points of the common domain agree.
         digits: decimal digits to which they do.
         error_probability: a bound on the probability that the claim is false although random points agree, where a
@@ -105,6 +106,7 @@ class Verdict:
     diagnosis: str | None = None
     of_values: Verdict | None = field(default=None, repr=False)
     of_gradients: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"], repr=False)
+    left_out: tuple[str, ...] | None = None
 
     @property
     def differ_by(self) -> tuple[str, ...]:
@@ -148,8 +150,9 @@ class Verdict:
         if self.diagnosis is not None:
             lines.append(f"  {self.diagnosis}")
         lines += [f"  {region}" for region in self.regions]
-        if self.excluded:
-            lines.append("  not claimed where " + "; ".join(self.excluded))
+        left_out = self.excluded if self.left_out is None else self.left_out
+        if left_out:
+            lines.append("  not claimed where " + "; ".join(left_out))
         return lines
 
     def to_json(self) -> dict[str, Any]:
@@ -165,6 +168,7 @@ class Verdict:
             "values": None if self.values is None else list(self.values),
             "index": list(self.index),
             "excluded": list(self.excluded),
+            "left_out": list(self.excluded if self.left_out is None else self.left_out),
             "points": self.points,
             "digits": self.digits,
             "error_probability": self.error_probability,

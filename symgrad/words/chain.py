@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -132,6 +132,18 @@ class Lines:
 
     def pulled(self, y: Node, wrt: Sequence[Node]) -> list[Node]:
         """Return the derivatives of a scalar over names by symbols and names."""
+        label = y.name if y in self.words.bodies else "out"
+        return self.pulled_by(
+            y,
+            wrt,
+            lambda name, _, bar: bar if name is y or name in wrt else self._line(label, (name.name,), bar),
+        )
+
+    def pulled_by(self, y: Node, wrt: Sequence[Node], line: Callable[[Node, Node, Node], Node]) -> list[Node]:
+        """Return the same; ``line`` tells what stands for a derivative further on.
+
+        It is called with a name, its whole derivative as it was built, and the form of that.
+        """
         order = [n for n in self.words.bodies if n not in wrt]
         moving = set(wrt)
         for name in order:
@@ -140,13 +152,10 @@ class Lines:
         bars: dict[Node, list[Node]] = {}
         self._pull(y, as_node(1), None, moving, bars)
         for name in reversed(order):
-            if name not in bars or name not in moving:
-                continue
-            bar = self._gathered(name, bars[name])
-            label = y.name if y in self.words.bodies else "out"
-            line = bar if name is y else self._line(label, (name.name,), bar)
-            self._pull(self.words.bodies[name], line, name, moving, bars)
-        return [self._gathered(w, bars[w]) if w in bars else full(as_node(0), w.shape) for w in wrt]
+            if name in bars and name in moving:
+                bar = line(name, *self._gathered(name, bars[name]))
+                self._pull(self.words.bodies[name], bar, name, moving, bars)
+        return [line(w, *self._gathered(w, bars.get(w, [as_node(0)]))) for w in wrt]
 
     def _pull(
         self, body: Node, bar: Node, name: Node | None, moving: Collection[Node], bars: dict[Node, list[Node]]
@@ -157,15 +166,19 @@ class Lines:
         wanted = [s for s in symbols_of([body]) if s in moving and s.dtype == "real"]
         if not wanted:
             return
-        for w, raw in zip(wanted, pull_back([body], [bar], wanted).gradients, strict=True):
+        pulled = pull_back([body], [bar], wanted).gradients
+        for w, raw in zip(wanted, pulled, strict=True):
+            # Of numbers the two directions agree, and forward what several paths share stays together.
+            raw = raw if w.shape or body.shape else bar * _pushed(body, {w: as_node(1)})
             if not raw.is_number(0):
                 bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
 
-    def _gathered(self, name: Node, parts: list[Node]) -> Node:
+    def _gathered(self, name: Node, parts: list[Node]) -> tuple[Node, Node]:
         total = parts[0]
         for part in parts[1:]:
             total = total + part
-        return self.forms.best([full(total, name.shape)])
+        built = full(total, name.shape)
+        return built, self.forms.best([built])
 
     # -- lines -----------------------------------------------------------------------------------------------
 
@@ -190,6 +203,10 @@ class Lines:
         self._lines[of, body] = made
         self.slopes[made] = of, by
         return made
+
+
+def _pushed(body: Node, moving: dict[Node, Node]) -> Node:
+    return full(push_forward([body], {n: full(t, n.shape) for n, t in moving.items()})[0], body.shape)
 
 
 def _reads(body: Node, names: Collection[Node]) -> bool:

@@ -14,12 +14,15 @@ from dataclasses import dataclass, replace
 
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.printer import expression_text
+from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.indexing import gather, scatter_add
 from symgrad.rewrite.condition import TOTAL, Conditions
 from symgrad.rules.pipeline import canonical
+from symgrad.words.positions import is_inside
 from symgrad.words.rational import opened
 
-__all__ = ["Domains"]
+__all__ = ["Domains", "outside_of_choices"]
 
 _MOST = 40
 """Conditions of a formula that are compared; beyond, they are taken as they stand."""
@@ -29,9 +32,8 @@ _OF_ARRAYS = {
     "inv": "where {} is singular",
     "solve": "where {} is singular",
     "logdet": "where {} is singular",
-    "gather": "where {} is out of range",
-    "scatter_add": "where {} is out of range",
 }
+_OUT_OF_RANGE = "where {} is out of range"
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
 _EVERYWHERE = "everywhere, and it was nowhere"
@@ -94,7 +96,7 @@ class Domains:
     def _conditions(self, nodes: Sequence[Node]) -> tuple[list[_Condition], list[_Condition]]:
         """Return what has to hold for values everywhere, and what only where a choice takes its branch."""
         every = self._with_bodies(nodes)
-        outside = self._with_bodies(nodes, _outside_of_choices)
+        outside = self._with_bodies(nodes, outside_of_choices)
         mixed = self._with_bodies([a for n in every if not n.op.pointwise for a in n.args])
         always: dict[_Condition, None] = {}
         sometimes: dict[_Condition, None] = {}
@@ -104,7 +106,7 @@ class Domains:
             else:
                 found = () if n.op.name in TOTAL else self._of_array(n)
             for one in found:
-                condition = replace(one, spread=n in mixed and one.node.shape != ())
+                condition = replace(one, spread=one.spread or (n in mixed and one.node.shape != ()))
                 (always if n in outside else sometimes).setdefault(condition)
         return list(always), [c for c in sometimes if c not in always]
 
@@ -148,13 +150,23 @@ class Domains:
     def _of_array(self, node: Node) -> Iterator[_Condition]:
         """Yield the condition under which an op on arrays has a value."""
         said = _OF_ARRAYS.get(node.op.name)
-        if said is not None:
-            position = next(
-                (a for i, a in enumerate(node.args) if node.op.kind_of(i) == "index"), node.args[0]
-            )
-            yield _Condition(said, canonical([position]).nodes[0])
+        if node.op in (gather, scatter_add):
+            array, *indices = node.args
+            axes: tuple[int, ...] = node.params[0]
+            sizes: Shape = array.shape if node.op is gather else node.shape
+            for axis, index in zip(axes, indices, strict=True):
+                if not self.is_inside(index, sizes[axis]):
+                    # Where what is out of range would stand is not known: then no entry has a value.
+                    yield _Condition(_OUT_OF_RANGE, canonical([index]).nodes[0], node.op is scatter_add)
+        elif said is not None:
+            yield _Condition(said, canonical([node.args[0]]).nodes[0])
         elif self._known.defined(node) != "yes":
             yield _Condition(_EMPTY, node.args[0])
+
+    def is_inside(self, index: Node, size: Size) -> bool:
+        """Tell whether positions are known to lie inside an axis, counted from its beginning."""
+        whole = substitute([index], self._meaning)
+        return any(is_inside(i, size, self._known) for i in (index, *whole))
 
     def _nonzero(self, node: Node) -> Iterator[_Condition]:
         """Yield the factors of a node that may be zero."""
@@ -215,7 +227,7 @@ def _same(one: _Condition, other: _Condition) -> bool:
     return (one.kind, one.node) == (other.kind, other.node) and (other.spread or not one.spread)
 
 
-def _outside_of_choices(nodes: Sequence[Node]) -> list[Node]:
+def outside_of_choices(nodes: Sequence[Node]) -> list[Node]:
     """Return the parts of nodes that count whichever branches are taken."""
     seen = dict.fromkeys(nodes)
     pending = list(nodes)

@@ -5,17 +5,17 @@ The results come first, then the lines that they need, each below those that rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count as count_from
 
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.traverse import substitute, topological, uses
+from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.words.chain import Lines
 from symgrad.words.forms import Forms
 
-__all__ = ["Shown", "laid_out"]
+__all__ = ["Shown", "laid_out", "share"]
 
 _WIDE = 78
 """Characters of a line that one takes in at a glance."""
@@ -115,20 +115,34 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> N
 
 def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> None:
     """Give names to what is long and written more than once."""
+    share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
+
+
+def share(
+    bodies: dict[Node, Node], shown: Callable[[], Sequence[Node]], lines: Lines, least: int = _SHARED
+) -> None:
+    """Give names to what is long and written more than once.
+
+    Args:
+        bodies: what lines stand for; new ones are added, and then read by the others.
+        shown: tells which lines are shown.
+        lines: the program, and how long a formula is in it.
+        least: characters that a new name has to save.
+    """
     forms = lines.forms
     taken = (
         set(lines.words.names)
         | {n.name for n in bodies}
-        | {n.name for b in bodies.values() for n in topological([b]) if n.op.name == "symbol"}
+        | {n.name for n in symbols_of([*bodies.values(), *lines.words.bodies.values()])}
     )
     made: list[Node] = []
     while True:
-        shown = [*_needed(bodies, tops), *tops]
+        names = shown()
         count: dict[Node, int] = {}
-        for name in shown:
+        for name in names:
             for n, k in uses([bodies[name]]).items():
                 count[n] = count.get(n, 0) + (k if n is not bodies[name] else 0)
-        best, saved = None, _SHARED
+        best, saved = None, least
         for n, k in count.items():
             if k > 1 and n.args and n not in bodies:
                 gain = (k - 1) * forms.length(n) - 2 * k - 6
@@ -137,16 +151,18 @@ def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> No
         if best is None:
             break
         made.append(symbol(Declaration(f"__shared{len(made)}", shape=best.shape)))
-        for name in shown:
+        for name in names:
             bodies[name] = substitute([bodies[name]], {best: made[-1]})[0]
         bodies[made[-1]] = best
-    for name in made:  # a part of what got its own name later may be read there alone
-        readers = {n: k for n in [*_needed(bodies, tops), *tops] if (k := uses([bodies[n]]).get(name, 0))}
-        if sum(readers.values()) == 1:
-            (reader,) = readers
-            bodies[reader] = substitute([bodies[reader]], {name: bodies[name]})[0]
+    table: dict[Node, Node] = {}
     free = (f"t{k}" for k in count_from(1) if f"t{k}" not in taken)
-    numbered = [n for n in reversed(_needed(bodies, tops)) if n in made]
-    table = {n: symbol(Declaration(next(free), shape=n.shape)) for n in numbered}
-    for name, body in list(bodies.items()):
-        bodies[table.get(name, name)] = substitute([body], table)[0]
+    for name in made:
+        readers = {n: k for n in shown() if (k := uses([bodies[n]]).get(name, 0))}
+        if sum(readers.values()) == 1:  # a part of what got its own name later, and read there alone
+            (reader,) = readers
+            bodies[reader] = substitute([bodies[reader]], {name: bodies.pop(name)})[0]
+        elif readers:
+            table[name] = symbol(Declaration(next(free), shape=name.shape))
+    lines_before = list(bodies.items())
+    bodies.clear()
+    bodies.update({table.get(n, n): substitute([body], table)[0] for n, body in lines_before})

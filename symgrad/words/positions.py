@@ -6,6 +6,7 @@ P*scatter_add(1/P[i, t], i, t)       is  scatter_add(1, i, t)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import reduce
 
 from symgrad.ir.graph import Node, apply, as_node, size_node
@@ -21,7 +22,7 @@ from symgrad.rewrite.trace import Note
 from symgrad.rules.views import view
 from symgrad.words.common import factors_of
 
-__all__ = ["POSITIONS", "as_one_hot", "merged"]
+__all__ = ["POSITIONS", "as_one_hot", "is_inside", "merged", "readings"]
 
 _OUTSIDE = "also defined where {} is out of range"
 POSITIONS = (argmax, argmin)
@@ -52,26 +53,58 @@ def as_one_hot(node: Node, known: Conditions) -> tuple[Node, dict[Node, Note]]:
 def _one_hot(node: Node, known: Conditions, unsure: dict[Node, Note]) -> Node | None:
     values, *indices = node.args
     axes, shape = node.params
-    last = len(shape) - 1
-    if axes == (0,) and last == 0 and not values.shape:
+    if axes == (0,) and len(shape) == 1 and not values.shape:
         (index,), (size,) = indices, shape
         place = size_node(size) + index if index.is_number() and index.value < 0 else index
-        inside = _is_inside(place, size, known)
+        inside = is_inside(place, size, known)
         if not inside and (isinstance(size, int) or not index.is_number()):
             return None
         made = one_hot(place, params=(size,))
         if not inside:
             unsure[made] = Note(_OUTSIDE, index)
         return _times(values, made)
-    if axes == (0, 1) and last == 1 and _counts(indices[0], shape[0]):
-        index = indices[1]
+    index = _chosen(node)
+    if index is not None and is_inside(index, shape[1], known):
         # What is read at the same positions may cancel yet.
         reads = any(n.op is gather and index in n.args for n in topological([values]))
-        if len(index.shape) == 1 and _is_inside(index, shape[1], known) and not reads:
-            column = view(values)[0]
-            column = column if not column.shape else expand(values, (1,))
-            return _times(column, one_hot(index, params=(shape[1],)))
+        return None if reads else _rows(values, index, shape[1])
     return None
+
+
+def _chosen(node: Node) -> Node | None:
+    """Return the positions at which values stand in rows, one in each; None if they stand otherwise."""
+    axes, shape = node.params
+    row, *others = node.args[1:]
+    is_rows = axes == (0, 1) and len(shape) == 2 and row.op is iota and row.shape == (shape[0],)
+    return others[0] if is_rows and len(others[0].shape) == 1 else None
+
+
+def _rows(values: Node, index: Node, size: Size) -> Node:
+    column = view(values)[0]
+    return _times(column if not column.shape else expand(values, (1,)), one_hot(index, params=(size,)))
+
+
+def readings(node: Node, inside: Callable[[Node, Size], bool]) -> Iterator[tuple[Node, Node, Node, Size]]:
+    """Yield values at positions that are `one_hot` as long as the positions, of which that is not known, are inside.
+
+    Args:
+        node: a formula.
+        inside: tells what is known.
+
+    Returns:
+        The node, what it is then, the positions, and how many there are.
+    """
+    for n in topological([node]):
+        if n.op is not scatter_add:
+            continue
+        values, *indices = n.args
+        index = indices[0] if n.params[0] == (0,) and not values.shape else _chosen(n)
+        size = n.shape[-1]
+        if index is not None and not index.is_number() and not inside(index, size):
+            made = (
+                _rows(values, index, size) if index.shape else _times(values, one_hot(index, params=(size,)))
+            )
+            yield n, made, index, size
 
 
 def _ones(node: Node, known: Conditions) -> Node | None:
@@ -81,7 +114,7 @@ def _ones(node: Node, known: Conditions) -> Node | None:
         return None
     (own,), result = node.params
     (index,) = ones.args
-    inside = result == own[:-1] and _is_inside(index, ones.shape[-1], known)
+    inside = result == own[:-1] and is_inside(index, ones.shape[-1], known)
     return full(as_node(1), node.shape) if inside else None
 
 
@@ -89,7 +122,7 @@ def _times(values: Node, ones: Node) -> Node:
     return ones if values.is_number(1) else values * ones
 
 
-def _is_inside(index: Node, size: Size, known: Conditions) -> bool:
+def is_inside(index: Node, size: Size, known: Conditions) -> bool:
     """Tell whether what counts positions stays inside an axis."""
     core, _ = view(index)
     if core.op in POSITIONS:
@@ -102,10 +135,6 @@ def _is_inside(index: Node, size: Size, known: Conditions) -> bool:
     if not isinstance(size, int):
         return False
     return bool(found.low >= 0) and bool(found.high <= size - 1)
-
-
-def _counts(index: Node, size: Size) -> bool:
-    return index.op is iota and index.shape == (size,)
 
 
 def merged(node: Node) -> Node:

@@ -134,7 +134,7 @@ def _domain(known: Conditions, body: Node) -> Domain:
         if low is not None and low == high:
             half = Fraction(1, 2)
             return Domain("constant", "int", low - half, low + half)
-        return INT
+        return INT if low is None and high is None else Domain("int", "int", low, high, closed=True)
     if low is not None and low == high:
         if low == 0:
             return REAL

@@ -9,15 +9,17 @@ from symgrad.backward.trace import Slope
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
-from symgrad.ir.printer import expression_text
+from symgrad.ir.printer import expression_text, one_line
 from symgrad.ir.traverse import substitute, topological
+from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
 from symgrad.words.forms import Forms
 from symgrad.words.layout import laid_out
+from symgrad.words.positions import readings
 from symgrad.words.program import Words, words_of
 
-__all__ = ["Said", "said"]
+__all__ = ["Said", "adjoints", "in_names", "said"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,26 @@ class Said:
         found = zip(before, substitute(self.results, table), strict=True)
         return [self._domains.gained(self._over_names(b), [r]) for b, r in found]
 
+    def readings(self) -> list[list[str]]:
+        """Return for each result what would be shorter in it, or in lines that it reads, and what that takes."""
+        table = dict(self.lines)
+        return [list(dict.fromkeys(self._readings(r, table))) for r in self.results]
+
+    def _readings(self, result: Node, table: Mapping[Node, Node]) -> Iterator[str]:
+        pending, seen = [result], {result}
+        while pending:
+            node = pending.pop()
+            for scattered, short, index, size in readings(node, self._domains.is_inside):
+                of = f"{'every entry of ' if index.shape else ''}{expression_text(index)}"
+                last = size - 1 if isinstance(size, int) else f"{size}-1"
+                yield (
+                    f"{expression_text(scattered)} is {expression_text(short)} where {of} is in 0..{last}; "
+                    "below 0 it counts from the end"
+                )
+            fresh = [table[n] for n in topological([node]) if n in table and table[n] not in seen]
+            pending += fresh
+            seen.update(fresh)
+
     def __len__(self) -> int:
         """Return how many characters the text has."""
         return len(self.text([""] * len(self.results)))
@@ -65,12 +87,13 @@ class Said:
 class _Program:
     """A program that was read by its names, how its lines are written, and what was said of it: looked for once."""
 
-    __slots__ = ("_standing", "domains", "forms", "places", "said", "words")
+    __slots__ = ("_standing", "adjoints", "domains", "forms", "places", "said", "words")
 
     def __init__(self, listing: Listing, words: Words) -> None:
         self.words = words
         self.forms = Forms(words)
         self.said: dict[tuple[Slope, ...], Said | None] = {}
+        self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
             if name in words.names:
@@ -120,6 +143,40 @@ def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
         if asked not in program.said:
             program.said[asked] = _said(program, asked)
         return program.said[asked]
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
+    """Return the backward pass from a scalar in the words of a program; nothing where its names do not say it."""
+    try:
+        program = _program(listing)
+        if program is None or any(w not in program.places for w in wrt):
+            return ()
+        asked = (y, *wrt)
+        if asked not in program.adjoints:
+            place = program.places.get(y)
+            program.adjoints[asked] = adjoint_lines(
+                program.words,
+                program.forms,
+                program.domains,
+                program.over_names(y) if place is None else place,
+                [program.places[w] for w in wrt],
+            )
+        return program.adjoints[asked]
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return ()
+
+
+def in_names(listing: Listing, node: Node) -> str | None:
+    """Return a formula in the names of a program where that is no longer; None else."""
+    try:
+        program = _program(listing)
+        if program is None:
+            return None
+        text = expression_text(program.forms.as_written(program.forms.best([program.over_names(node)])))
+        plain = one_line(node)
+        return text if plain is None or len(text) <= len(plain) else None
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
 

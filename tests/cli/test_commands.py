@@ -67,6 +67,7 @@ def test_derive_as_latex_and_json(call):
         "latex": "2 x",
         "nothing": None,
         "domain_notes": [],
+        "form_notes": [],
     }
 
 

@@ -15,8 +15,9 @@ from symgrad.explain.witness import Level
 from symgrad.frontend.text import parse_program
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.render.derivation import derivation_json, derivation_latex, derivation_svg, derivation_text
+from symgrad.render.derivation import derivation_latex, derivation_svg, derivation_text
 from symgrad.render.page import derivation_html
+from symgrad.render.plain import derivation_json
 
 FREEZING = """
 X : real[n, 5]
@@ -46,13 +47,15 @@ def derive(program: str, of: str, *wrt: str) -> Derivation:
     ("name", "program", "wrt"),
     [("arrays_frozen", FREEZING, ("w1", "w2", "w3")), ("arrays_network", NETWORK, ("W", "b", "t"))],
 )
-def test_texts(name: str, program: str, wrt: tuple[str, ...], golden: Any) -> None:
+@pytest.mark.parametrize("steps", [True, False])
+def test_texts(name: str, program: str, wrt: tuple[str, ...], steps: bool, golden: Any) -> None:
     d = derive(program, "loss", *wrt)
-    text = derivation_text(d)
+    text = derivation_text(d, steps=steps)
+    name += "" if steps or not d.told_by_names else "_adjoints"
     assert max(map(len, text.splitlines())) <= 100
     assert "__cotangent" not in text
     golden(f"derivations/{name}.txt", text)
-    tex = derivation_latex(d)
+    tex = derivation_latex(d, steps=steps)
     assert "COTANGENT" not in tex
     assert tex.count("{") == tex.count("}")
     golden(f"derivations/{name}.tex", tex)

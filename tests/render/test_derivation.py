@@ -11,8 +11,9 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import symbol
 from symgrad.ir.op import OPS
 from symgrad.ir.types import Declaration
-from symgrad.render.derivation import derivation_json, derivation_latex, derivation_text, path_text
+from symgrad.render.derivation import derivation_latex, derivation_text, path_text
 from symgrad.render.page import derivation_html
+from symgrad.render.plain import derivation_json
 from tests.explain.programs import HEAD, TRICKS
 
 NETWORK = """
@@ -43,21 +44,25 @@ def derive(program, of="y", wrt=("x",)):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_text(name, golden):
-    text = derivation_text(derive(*CASES[name]))
+@pytest.mark.parametrize("steps", [True, False])
+def test_text(name, steps, golden):
+    d = derive(*CASES[name])
+    text = derivation_text(d, steps=steps)
     assert max(map(len, text.splitlines())) <= 100
     assert not any(line != line.rstrip() for line in text.splitlines())
-    golden(f"derivations/{name}.txt", text)
+    golden(f"derivations/{name}{'' if steps or not d.told_by_names else '_adjoints'}.txt", text)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_latex(name, golden):
-    tex = derivation_latex(derive(*CASES[name]))
+@pytest.mark.parametrize("steps", [True, False])
+def test_latex(name, steps, golden):
+    d = derive(*CASES[name])
+    tex = derivation_latex(d, steps=steps)
     assert tex.count("{") == tex.count("}")
     assert tex.count(r"\left") == tex.count(r"\right")
     flat = re.sub(r"\\begin\{cases\}.*?\\end\{cases\}", "", tex)
     assert max(row.count("&") for row in flat.split("\n")) <= 6
-    golden(f"derivations/{name}.tex", tex)
+    golden(f"derivations/{name}{'' if steps or not d.told_by_names else '_adjoints'}.tex", tex)
 
 
 def test_long_derivations_end():

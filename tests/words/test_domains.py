@@ -58,3 +58,38 @@ def test_what_a_simpler_form_gains(expression: str, simple: str, notes: tuple[st
     y = sg.parse(f"x, a, b : real\n{expression}").last
     assert str(sg.simplify(y)) == simple
     assert y.simplified_notes == notes
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "short"),
+    [
+        (
+            "loss = -mean(log_softmax(h, axis=1)[arange(n), t])",
+            "scatter_add(ones(n), arange(n), t",
+            "one_hot(t, 3)",
+        ),
+        ("loss = -sum(log_softmax(h, axis=1)[:, i])", "scatter_add", None),
+        ("s = clip(t, 0, 2); loss = -mean(log_softmax(h, axis=1)[arange(n), s])", "one_hot(s, 3)", None),
+        (
+            "s = clip(t, 0, 3); loss = -mean(log_softmax(h, axis=1)[arange(n), s])",
+            "arange(n), s",
+            "one_hot(s, 3)",
+        ),
+        ("s = argmax(h, axis=1); loss = -mean(log_softmax(h, axis=1)[arange(n), s])", "one_hot(s, 3)", None),
+    ],
+)
+def test_labels_that_may_lie_outside_are_told(text: str, shown: str, short: str | None) -> None:
+    """`one_hot` has no 1 for what counts from the end, and zeros where a position has no value."""
+    program = sg.parse(f"h : real[n, 3]; t : int[n]; i : int\n{text}")
+    found = sg.grad(program["loss"], "h")
+    assert shown in str(found)
+    assert found.domain_notes == ()
+    assert bool(found.form_notes) == (short is not None)
+    if short is not None:
+        (note,) = found.form_notes
+        assert f" is {short} where every entry of {short[8]} is in 0..2" in note
+        scattered = note.partition(" is ")[0]
+        assert scattered in str(found)
+        sides = sg.parse(f"h : real[n, 3]; t : int[n]; s = clip(t, 0, 3)\na = {scattered}\nb = {short}")
+        for inside in ([0, 1, 2, 2], [2, 0, 0, 1]):
+            assert (sides["a"](t=inside, n=4) == sides["b"](t=inside, n=4)).all()

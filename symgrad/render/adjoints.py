@@ -1,0 +1,81 @@
+"""A backward pass in the names of its program, as text and as LaTeX."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgrad.explain.derivation import Derivation
+from symgrad.ir.graph import Node
+from symgrad.ir.printer import expression_text, one_line
+from symgrad.render.latex import latex
+from symgrad.render.latex_text import ATOM, Written, latex_decimal, latex_name
+from symgrad.words.adjoints import Adjoint
+
+__all__ = ["Brief", "adjoint_rows", "adjoint_text", "brief"]
+
+_GLANCE = 78  # characters of a gradient that one takes in where lines below have it too
+
+
+def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
+    """Return a line; one that is too long is broken inside parentheses, so that it reads back."""
+    head, body = f"  {adjoint.name} = ", adjoint.formula
+    lines = [head + body]
+    if len(lines[0]) > width:
+        lines = textwrap.wrap(
+            f"({body})",
+            width,
+            initial_indent=head,
+            subsequent_indent=" " * 6,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+    return [*lines, *(f"      # {note}" for note in adjoint.notes)]
+
+
+def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
+    """Return lines as LaTeX, with bars over names and a sign for their alignment."""
+    spelled: dict[Node, Written] = {}
+    rows: list[str] = []
+    for a in adjoints:
+        spelled.update(_literals(a))
+        name = latex_name(a.name) if a.of is None else rf"\overline{{{latex_name(a.of)}}}"
+        rows.append(f"{name} &= {latex(a.body, spelled=spelled)}")
+        spelled[a.symbol] = name, ATOM
+    return rows
+
+
+def _literals(adjoint: Adjoint) -> dict[Node, Written]:
+    return {node: latex_decimal(number.value) for node, number in adjoint.literals.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A gradient where the lines of a backward pass follow.
+
+    Args:
+        text: what it is: the value if that is short, else the name of its line.
+        latex: the same as LaTeX.
+        notes: where it has a value although the gradient as it was built has none; None for those of the derivation.
+    """
+
+    text: str
+    latex: str
+    notes: tuple[str, ...] | None
+
+
+def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
+    """Return how a gradient is said above the lines that lead to it, None if none does."""
+    value, name = d.values[index], d.naming.text(d.wrt[index])
+    line = next((a for a in adjoints if a.of == name), None)
+    if line is None:
+        return None
+    whole = one_line(value)
+    if value is not d.canonical[index] and whole is not None and len(whole) <= _GLANCE:
+        return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
+    if line.alone is not None:
+        return Brief(
+            expression_text(line.alone), latex(line.alone, spelled=_literals(line)), line.alone_notes
+        )
+    return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
