@@ -20,7 +20,7 @@ __all__ = ["Shown", "laid_out", "share"]
 _WIDE = 78
 """Characters of a line that one takes in at a glance."""
 
-_HOPELESS = 2 * _WIDE
+_HOPELESS = 3 * _WIDE
 """Characters from which on no form of a line is looked for: it would have to get too much shorter."""
 
 _SHARED = 20

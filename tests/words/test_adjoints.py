@@ -28,6 +28,7 @@ OUTPUTS = {
     "hodgkin_huxley": ["dV", "dm", "dh", "dn"],
     "info_nce": ["loss"],
     "kalman": ["nll"],
+    "pbe": ["energy"],
     "peng_robinson": ["lnphi"],
     "planck": ["B"],
     "sabr": ["sigma"],
