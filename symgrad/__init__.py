@@ -31,6 +31,7 @@ _PUBLIC: dict[str, str] = {
     "Program": "symgrad.api.program",
     "Shi": "symgrad.api.functions",
     "Si": "symgrad.api.functions",
+    "Training": "symgrad.api.train",
     "Verdict": "symgrad.verify.verdict",
     "abs": "symgrad.api.functions",
     "acos": "symgrad.api.functions",
@@ -218,6 +219,7 @@ _PUBLIC: dict[str, str] = {
     "tensor": "symgrad.api.symbols",
     "tensordot": "symgrad.api.arrays",
     "trace": "symgrad.api.matrices",
+    "train": "symgrad.api.train",
     "transpose": "symgrad.api.layout",
     "uppergamma": "symgrad.api.functions",
     "value_and_grad": "symgrad.api.differentiate",
@@ -443,6 +445,8 @@ if TYPE_CHECKING:
     from symgrad.api.sizes import size as size
     from symgrad.api.symbols import symbols as symbols
     from symgrad.api.symbols import tensor as tensor
+    from symgrad.api.train import Training as Training
+    from symgrad.api.train import train as train
     from symgrad.api.verify import equal as equal
     from symgrad.api.verify import verify as verify
     from symgrad.kernel.kernel import Kernel as Kernel

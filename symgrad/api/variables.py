@@ -32,9 +32,7 @@ def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str
     """
     found = targets_of(loss, over)
     if not found:
-        raise UsageError(
-            f"there is nothing to {verb}", expected="at least one input", cure=f'{option}=["w"]'
-        )
+        raise UsageError(f"there is nothing to {verb}", expected="at least one input", cure=f'{option}=["w"]')
     for e in found:
         if e.node.op is not SYMBOL or e.dtype != "real":
             raise UsageError(

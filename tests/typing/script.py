@@ -34,6 +34,9 @@ kernel: sg.Kernel = sg.compile([value, slope], [x, y, z])
 kernel = sg.compile([total, 1.5, square])
 kernel = sg.compile(total, "x")
 best: sg.Minimum = sg.minimize(total, [x, y], {"x": 1.0, "y": 2.0}, {"z": 0})
+trained: sg.Training = sg.train(
+    total, {"x": 1.0, "y": 2.0}, {"z": 0}, wrt=[x], rate=lambda k: 0.1 / (k + 1), beta1=0.8
+)
 verdict: sg.Verdict = sg.equal(x + y, y + x)
 verdict = sg.equal(total, "x**2 + y**2 + z**2")
 verdict = sg.verify(total, x, 2 * x)
