@@ -29,6 +29,7 @@ _PUBLIC: dict[str, str] = {
     "Li": "symgrad.api.functions",
     "Minimum": "symgrad.api.minimize",
     "Program": "symgrad.api.program",
+    "RowGradient": "symgrad.api.row_gradient",
     "Shi": "symgrad.api.functions",
     "Si": "symgrad.api.functions",
     "Training": "symgrad.api.train",
@@ -186,6 +187,7 @@ _PUBLIC: dict[str, str] = {
     "relu": "symgrad.api.functions",
     "reshape": "symgrad.api.layout",
     "round": "symgrad.api.functions",
+    "row_gradient": "symgrad.api.row_gradient",
     "scatter_add": "symgrad.api.layout",
     "sec": "symgrad.api.functions",
     "sech": "symgrad.api.functions",
@@ -441,6 +443,8 @@ if TYPE_CHECKING:
     from symgrad.api.minimize import minimize as minimize
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
+    from symgrad.api.row_gradient import RowGradient as RowGradient
+    from symgrad.api.row_gradient import row_gradient as row_gradient
     from symgrad.api.simplify import simplify as simplify
     from symgrad.api.sizes import size as size
     from symgrad.api.symbols import symbols as symbols

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite, prod
+from math import isfinite
 from operator import index
 from typing import Any, TypeAlias, cast
 
@@ -16,12 +16,13 @@ from symgrad.api.differentiate import grad
 from symgrad.api.expr import Expr, ExprLike, handle
 from symgrad.api.inputs import inputs_of, known_symbols
 from symgrad.api.optimisers import METHODS, number_in, options_of, step_kernel
-from symgrad.api.targets import Wrt, Wrts, differentiable
+from symgrad.api.row_gradient import RowGradient, row_gradient
+from symgrad.api.state import State
+from symgrad.api.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.variables import inside, limited, variables_of
 from symgrad.errors import ArrayTypeError, ConvergenceError, MissingInputError, NotScalarError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
-from symgrad.kernel.kernel import Kernel
 from symgrad.kernel.progress import counter
 from symgrad.ops.layout import text
 
@@ -89,6 +90,7 @@ def train(
     batch: int | Mapping[str, int] | None = None,
     seed: int = 0,
     callback: _Callback | None = None,
+    sparse: Wrt | Wrts = (),
     dtype: Any = "float64",
     threads: int = 1,
     **options: float,
@@ -126,6 +128,9 @@ def train(
         seed: of the order of the rows and of the draws.
         callback: called after every step with its number from 0 on, its loss, and the parameters by name, which it may
             read and has to copy to keep; training ends if it returns True.
+        sparse: which of the trained parameters are tables of which only rows move: those that a step reads, as
+            ``E[ids]``. Their gradient is that of `row_gradient`, and no step takes longer for a longer table. For sgd
+            alone: the moments of the other methods move every row in every step.
         dtype: ``float64`` or ``float32``, of the parameters and everything else.
         threads: as for `compile`.
         options: the method's numbers.
@@ -138,6 +143,7 @@ def train(
         MissingInputError: if an input has no value, or two, or is none of the loss.
         ShapeError: if a value has not the declared shape.
         UsageError: if a parameter has no gradient, or arguments do not fit.
+        UnsupportedError: if the gradient by a sparse parameter is dense.
         ConvergenceError: at the first step whose loss or gradient is not finite, or which takes a parameter out of its
             declared domain.
 
@@ -160,20 +166,20 @@ def train(
     total = _whole(steps)
     schedule = _schedule(method, rate)
     parameters, trained = _parameters(expr, start, wrt, dtype)
-    gradients = _gradients(expr, trained)
-    symbols = inputs_of([expr, *gradients])
+    tables = _tables(expr, sparse, trained, method)
+    dense = [s for s in trained if s not in tables]
+    outputs = [expr, *_gradients(expr, dense), *(e for g in tables.values() for e in (g.ids, g.rows))]
+    symbols = inputs_of(outputs)
     others = [s for s in symbols if s not in parameters]
     order = [*trained, *(s for s in parameters if s in symbols and s not in trained), *others]
-    kernel = compile(
-        [expr, *gradients], inputs=[handle(s) for s in order], dtype=dtype, threads=threads, name="step"
-    )
+    kernel = compile(outputs, inputs=[handle(s) for s in order], dtype=dtype, threads=threads, name="step")
     known = [s.name for s in known_symbols([expr])]
     steps_of = feed(data, others, known, parameters, batch, seed, kernel.dtype)
-    state = _State(kernel, parameters, trained)
+    state = State(kernel, parameters, dense, list(tables))
     move = _mover(method, settings, state)
     history, message = _run(state, steps_of, move, schedule, total, callback, method)
     return Training(
-        {s.name: np.array(value)[()] for s, value in state.values.items()},
+        {s.name: (v if s in trained else np.array(v))[()] for s, v in state.values.items()},
         history,
         tuple(s.name for s in trained),
         tuple(s.name for s in parameters if s not in trained),
@@ -182,47 +188,14 @@ def train(
     )
 
 
-class _State:
-    """The parameters and their gradients: one vector each, of which they are parts in their own shapes.
-
-    Attributes:
-        point: all trained parameters, one after the other.
-        slope: the gradients in the same order.
-        values: every parameter, trained or frozen.
-        gradients: the gradient of every trained one.
-    """
-
-    def __init__(self, kernel: Kernel, parameters: Values, trained: Sequence[Node]) -> None:
-        self.kernel = kernel
-        count = sum(parameters[s].size for s in trained)
-        self.point = np.empty(count, kernel.dtype)
-        self.slope = np.zeros(count, kernel.dtype)
-        self.values = dict(parameters)
-        self.gradients: Values = {}
-        position = 0
-        for s in trained:
-            shape = parameters[s].shape
-            end = position + prod(shape)
-            self.values[s] = self.point[position:end].reshape(shape)
-            self.values[s][...] = parameters[s]
-            self.gradients[s] = self.slope[position:end].reshape(shape)
-            position = end
-        self._value = np.zeros((), kernel.dtype)
-
-    def evaluate(self, step: Values) -> float:
-        """Compute the loss, which is returned, and the gradients where they are."""
-        arrays = [self.values[s] if s in self.values else step[s] for s in self.kernel.symbols]
-        self.kernel(*arrays, out=(self._value, *self.gradients.values()))
-        return float(self._value)
-
-
-def _mover(method: str, settings: Mapping[str, float], state: _State) -> Callable[[int, float], None]:
+def _mover(method: str, settings: Mapping[str, float], state: State) -> Callable[[int, float], None]:
     """Return what takes a step, counted from 0, of a size."""
     kernel, powers = step_kernel(method, state.kernel.dtype.name), METHODS[method].powers
     memory = [np.zeros_like(state.point) for _ in METHODS[method].state]
     targets = (state.point, *memory)
 
     def move(step: int, rate: float) -> None:
+        state.move_rows(rate)
         decays = [settings[name] ** (step + 1) for name in powers]
         kernel(state.point, state.slope, *memory, rate, *settings.values(), *decays, out=targets)
 
@@ -230,7 +203,7 @@ def _mover(method: str, settings: Mapping[str, float], state: _State) -> Callabl
 
 
 def _run(
-    state: _State,
+    state: State,
     feeding: Iterator[Values],
     move: Callable[[int, float], None],
     schedule: Callable[[int], float],
@@ -240,19 +213,19 @@ def _run(
 ) -> tuple[np.ndarray[Any, Any], str]:
     """Take the steps; return the losses, and why there are no more."""
     history = np.empty(total)
-    ends = [(s, v) for s, v in state.values.items() if s in state.gradients and limited(s.declaration.domain)]
+    ends = [s for s in state.trained if limited(s.declaration.domain)]
     shown = {s.name: _read_only(v) for s, v in state.values.items()}
     done, message = 0, f"{total:,} steps"
     # Parameters that run away are infinities at first, which the checks find: no warnings beside.
     with counter(f"training by {method}", total) as show, np.errstate(over="ignore", invalid="ignore"):
         for k, values in zip(range(total), feeding, strict=False):
             loss = state.evaluate(values)
-            if not isfinite(loss) or not isfinite(float(state.slope.sum())):
+            if not isfinite(loss) or not state.seems_finite():
                 _check(state, values, loss, k)
             move(k, schedule(k))
-            for s, value in ends:
-                if not inside(s.declaration.domain, value):
-                    raise _outside(s, value, k)
+            for s in ends:
+                if not inside(s.declaration.domain, state.moved(s)):
+                    raise _outside(s, state.moved(s), k)
             history[k], done = loss, k + 1
             show(done, lambda loss=loss: f"loss {loss:.4g}")
             if callback is not None and callback(k, loss, shown) is True:
@@ -261,10 +234,10 @@ def _run(
         else:
             if done < total:
                 message = f"{done:,} of {total:,} steps, when the data ended"
-    for s in state.gradients:
-        if not np.isfinite(state.values[s]).all():
+    for s in state.trained:
+        if not np.isfinite(state.moved(s)).all():
             raise ConvergenceError(
-                f"step {done - 1:,} takes '{s.name}' to {_first_wrong(state.values[s])}",
+                f"step {done - 1:,} takes '{s.name}' to {_first_wrong(state.moved(s))}",
                 cure="take a smaller rate",
             )
     return history[:done], message
@@ -333,6 +306,23 @@ def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, l
     return parameters, trained
 
 
+def _tables(loss: Expr, sparse: Any, trained: Sequence[Node], method: str) -> dict[Node, RowGradient]:
+    """Return the gradients of the parameters of which only rows move."""
+    found = targets_of(loss, sparse)
+    if found and method != "sgd":
+        raise UsageError(
+            f"sparse parameters with {method}, whose state moves every row in every step",
+            expected="method='sgd'",
+            cure="leave sparse out: the gradient by the whole table is exact for every method",
+        )
+    for e in found:
+        if e.node not in trained:
+            raise UsageError(
+                f"'{e}' is sparse and not trained", expected="some of " + ", ".join(s.name for s in trained)
+            )
+    return {e.node: row_gradient(loss, e) for e in found}
+
+
 def _gradients(loss: Expr, trained: Sequence[Node]) -> list[Expr]:
     gradients = grad(loss, [handle(s) for s in trained])
     still = {s.name: g.nothing for s, g in zip(trained, gradients, strict=True) if g.nothing is not None}
@@ -350,7 +340,7 @@ def _gradients(loss: Expr, trained: Sequence[Node]) -> list[Expr]:
 # What goes wrong on the way
 
 
-def _check(state: _State, step: Values, loss: float, k: int) -> None:
+def _check(state: State, step: Values, loss: float, k: int) -> None:
     """Say of a step what is not finite, if anything is."""
     if isfinite(loss):
         for s, gradient in state.gradients.items():
@@ -367,9 +357,9 @@ def _check(state: _State, step: Values, loss: float, k: int) -> None:
             raise ConvergenceError(
                 f"at step {k:,} the loss is {loss}: '{s.name}', as this step reads it, has {_first_wrong(value)}",
                 expected="finite numbers",
-                cure="take a smaller rate" if s in state.gradients else f"correct the data of {s.name}",
+                cure="take a smaller rate" if s in state.trained else f"correct the data of {s.name}",
             )
-    largest = max(state.gradients, key=lambda s: float(np.abs(state.values[s]).max()))
+    largest = max(state.trained, key=lambda s: float(np.abs(state.values[s]).max()))
     raise ConvergenceError(
         f"at step {k:,} the loss is {loss}, and every input is finite; "
         f"entries of '{largest.name}' go up to {float(np.abs(state.values[largest]).max()):.6g}",
