@@ -24,6 +24,7 @@ _PUBLIC: dict[str, str] = {
     "Ci": "symgrad.api.functions",
     "Derivatives": "symgrad.api.derivatives",
     "Expr": "symgrad.api.expr",
+    "Implicit": "symgrad.api.implicit",
     "Kernel": "symgrad.kernel.kernel",
     "LambertW": "symgrad.api.functions",
     "Li": "symgrad.api.functions",
@@ -133,6 +134,7 @@ _PUBLIC: dict[str, str] = {
     "huber": "symgrad.api.functions",
     "hvp": "symgrad.api.jacobians",
     "hypot": "symgrad.api.functions",
+    "implicit": "symgrad.api.implicit",
     "inner": "symgrad.api.arrays",
     "inv": "symgrad.api.matrices",
     "iv": "symgrad.api.functions",
@@ -403,6 +405,8 @@ if TYPE_CHECKING:
     from symgrad.api.functions import yv as yv
     from symgrad.api.functions import zeta as zeta
     from symgrad.api.gaps import check_domain as check_domain
+    from symgrad.api.implicit import Implicit as Implicit
+    from symgrad.api.implicit import implicit as implicit
     from symgrad.api.jacobians import batch_jacobian as batch_jacobian
     from symgrad.api.jacobians import hessian as hessian
     from symgrad.api.jacobians import hvp as hvp

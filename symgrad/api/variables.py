@@ -13,7 +13,7 @@ from symgrad.ir.exact import float_of
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.types import Domain
 
-__all__ = ["inside", "limited", "variables_of"]
+__all__ = ["inside", "limited", "variables_of", "within"]
 
 
 def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str = "over") -> list[Expr]:
@@ -57,8 +57,12 @@ def limited(domain: Domain) -> bool:
 
 def inside(domain: Domain, value: Any) -> bool:
     """Tell whether all numbers of an array lie in a domain."""
+    return bool(np.all(within(domain, value)))
+
+
+def within(domain: Domain, value: Any) -> Any:
+    """Tell of every number of an array whether it lies in a domain."""
     value = np.asarray(value)
     low = -np.inf if domain.low is None else float_of(domain.low)
     high = np.inf if domain.high is None else float_of(domain.high)
-    within = (value >= low) & (value <= high) if domain.closed else (value > low) & (value < high)
-    return bool(np.all(within))
+    return (value >= low) & (value <= high) if domain.closed else (value > low) & (value < high)
