@@ -24,7 +24,7 @@ _PUBLIC: dict[str, str] = {
     "Ci": "symgrad.api.functions",
     "Derivatives": "symgrad.api.derivatives",
     "Expr": "symgrad.api.expr",
-    "Implicit": "symgrad.api.implicit",
+    "Implicit": "symgrad.api.unknowns",
     "Kernel": "symgrad.kernel.kernel",
     "LambertW": "symgrad.api.functions",
     "Li": "symgrad.api.functions",
@@ -405,7 +405,6 @@ if TYPE_CHECKING:
     from symgrad.api.functions import yv as yv
     from symgrad.api.functions import zeta as zeta
     from symgrad.api.gaps import check_domain as check_domain
-    from symgrad.api.implicit import Implicit as Implicit
     from symgrad.api.implicit import implicit as implicit
     from symgrad.api.jacobians import batch_jacobian as batch_jacobian
     from symgrad.api.jacobians import hessian as hessian
@@ -455,6 +454,7 @@ if TYPE_CHECKING:
     from symgrad.api.symbols import tensor as tensor
     from symgrad.api.train import Training as Training
     from symgrad.api.train import train as train
+    from symgrad.api.unknowns import Implicit as Implicit
     from symgrad.api.verify import equal as equal
     from symgrad.api.verify import verify as verify
     from symgrad.kernel.kernel import Kernel as Kernel

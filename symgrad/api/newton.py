@@ -1,7 +1,8 @@
 """Newton's method for many small systems of equations at once: one column of an array for each.
 
-A function that has to be zero is seen through `Evaluate` alone, which also divides by its derivative. A solution is
-where Newton's next step is as small as rounding; where the derivative vanishes there is none.
+A function that has to be zero is seen through `Evaluate` alone, which also divides by its derivative. A search ends
+where Newton's next step is as small as rounding. That it is so also where a function underflows, beside a pole, and
+where the tangent is vertical; a solution is only what Newton's steps from both sides lead to.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _EPSILON = float(np.finfo(float).eps)
 _NEAR = (
     _EPSILON**0.5
 )  # a step so short is the last one that rounding lets be, if what is to be zero does not shrink
+_BESIDE = (2.0**-26, 2.0**-36, 2.0**-46)  # how far beside a solution, relative to it, its neighbours are
+_BESIDE_ZERO = (1e-8, 1e-100, 1e-290)  # the same beside 0
 _MOST = 1_200  # steps; 1,000 halve the way from 1 to the root of the smallest float
 _MOST_BISECTIONS = 2_200  # halvings from 1e308 to the smallest float
 
@@ -71,7 +74,7 @@ def newton(
             stuck: Array = np.all(z[:, pending] - factor * step[:, pending] == z[:, pending], axis=0)
             going[pending[stuck]] = False
             pending = pending[~stuck]
-    return z, good, residual
+    return z, _attracting(evaluate, z, good, atol), residual
 
 
 def bracketed(
@@ -114,9 +117,28 @@ def bracketed(
         residual[here], step[here] = evaluate(z[here], active)
         going[here] = np.abs(before[here]) > np.maximum(2 * _EPSILON * np.abs(then), atol)
     short = np.abs(step) <= np.maximum(_NEAR * np.abs(z), atol)
-    # Across a pole the signs differ too, and the slope is against the way from one to the other.
-    along = np.sign(residual) * np.sign(step) * np.sign(at_b - at_a) >= 0
-    return z, (short & along & differ)[0], residual
+    return z, _attracting(evaluate, z, (short & differ)[0], atol), residual
+
+
+def _attracting(evaluate: Evaluate, z: Array, good: Array, atol: float) -> Array:
+    """Tell which ends of a search are solutions: Newton's steps from both sides of these lead to them.
+
+    From beside a simple zero, at a distance d, the step is d but for terms of second order and rounding. It is d/2
+    beside a double zero, -d beside a pole, and something else where there is no zero.
+    """
+    found = np.zeros(len(good), bool)
+    for beside, beside_zero in zip(_BESIDE, _BESIDE_ZERO, strict=True):
+        columns = np.flatnonzero(good & ~found)
+        if not len(columns):
+            break
+        scale = _size(z[:, columns])
+        distance = np.maximum(np.where(scale == 0, beside_zero, beside * scale), 4 * atol)
+        leads = np.ones(len(columns), bool)
+        for side in (distance, -distance):
+            _, step = evaluate(z[:, columns] + side, columns)
+            leads &= _size(step - side) < np.abs(side) / 4
+        found[columns[leads]] = True
+    return found
 
 
 def _columns(values: Array) -> Array:

@@ -122,6 +122,17 @@ def test_the_start_chooses_among_solutions() -> None:
     np.testing.assert_allclose(found, np.pi * np.array([0, 1, 2, -3]), atol=1e-15)
 
 
+def test_a_slope_that_overflows_is_no_solution() -> None:
+    equation = sg.exp(Z + 2) / (sg.log(Z) - (Z - 3)) - X
+    with pytest.raises(ConvergenceError):
+        sg.implicit(equation, Z, start=1.5)(x=1.0)
+
+
+def test_a_solution_of_0_beside_terms_that_are_not() -> None:
+    found = sg.implicit(sg.log(2 * (X + Z)), Z, start=0.3, atol=1e-12)(x=[0.5, 0.5 + 1e-9, 0.1])
+    np.testing.assert_allclose(found, [0, -1e-9, 0.4], atol=1e-12)
+
+
 def test_an_equation_without_inputs() -> None:
     found = sg.implicit(sg.cos(Z) - Z, Z, start=1)
     np.testing.assert_allclose(found(), 0.7390851332151607, rtol=1e-15)
@@ -253,6 +264,30 @@ def test_it_prints_its_derivatives() -> None:
 @pytest.mark.parametrize(
     ("solved", "values", "what"),
     [
+        (
+            sg.implicit(sg.log(X / Z) / 2 + 500 + 0 * Z, Z, start=50),
+            {"x": 1e300},
+            "no solution",
+        ),  # z overflows
+        (sg.implicit(X + sg.log(Z), Z, start=50), {"x": 1e3}, "no solution"),  # and here it underflows
+        (
+            sg.implicit(sg.sqrt(sg.exp(X - Z)), Z, start=50),
+            {"x": 20.0},
+            "no solution",
+        ),  # 0 by underflow alone
+        (
+            sg.implicit(X * Z + sg.sqrt(sg.log(Z)), Z, start=1.5),
+            {"x": 1.0},
+            "no solution",
+        ),  # a vertical tangent
+        (sg.implicit((Z - X) ** 2, Z, start=2), {"x": 1.3}, "no solution"),  # a double zero
+        (sg.implicit(Z * sg.sin(X) * Z, Z, start=2), {"x": 1.3}, "no solution"),
+        (sg.implicit(sg.sqrt(sg.sin(Z)) * X, Z, start=3), {"x": 1.3}, "no solution"),  # the end of a domain
+        (
+            sg.implicit(sg.log(2 * (X + Z)), Z, start=0.3),
+            {"x": 0.5},
+            "no solution",
+        ),  # 0, as far as rounding tells
         (sg.implicit(Z**2 + X, Z, start=1), {"x": 1.0}, r"at x = 1: .* 1 is left of the equation\n"),
         (
             sg.implicit(Z**2 + X, Z, start=1),
