@@ -24,13 +24,16 @@ _PUBLIC: dict[str, str] = {
     "Ci": "symgrad.api.functions",
     "Derivatives": "symgrad.api.derivatives",
     "Expr": "symgrad.api.expr",
+    "Implicit": "symgrad.api.unknowns",
     "Kernel": "symgrad.kernel.kernel",
     "LambertW": "symgrad.api.functions",
     "Li": "symgrad.api.functions",
     "Minimum": "symgrad.api.minimize",
     "Program": "symgrad.api.program",
+    "RowGradient": "symgrad.api.row_gradient",
     "Shi": "symgrad.api.functions",
     "Si": "symgrad.api.functions",
+    "Training": "symgrad.api.train",
     "Verdict": "symgrad.verify.verdict",
     "abs": "symgrad.api.functions",
     "acos": "symgrad.api.functions",
@@ -131,6 +134,7 @@ _PUBLIC: dict[str, str] = {
     "huber": "symgrad.api.functions",
     "hvp": "symgrad.api.jacobians",
     "hypot": "symgrad.api.functions",
+    "implicit": "symgrad.api.implicit",
     "inner": "symgrad.api.arrays",
     "inv": "symgrad.api.matrices",
     "iv": "symgrad.api.functions",
@@ -185,6 +189,7 @@ _PUBLIC: dict[str, str] = {
     "relu": "symgrad.api.functions",
     "reshape": "symgrad.api.layout",
     "round": "symgrad.api.functions",
+    "row_gradient": "symgrad.api.row_gradient",
     "scatter_add": "symgrad.api.layout",
     "sec": "symgrad.api.functions",
     "sech": "symgrad.api.functions",
@@ -218,6 +223,7 @@ _PUBLIC: dict[str, str] = {
     "tensor": "symgrad.api.symbols",
     "tensordot": "symgrad.api.arrays",
     "trace": "symgrad.api.matrices",
+    "train": "symgrad.api.train",
     "transpose": "symgrad.api.layout",
     "uppergamma": "symgrad.api.functions",
     "value_and_grad": "symgrad.api.differentiate",
@@ -399,6 +405,7 @@ if TYPE_CHECKING:
     from symgrad.api.functions import yv as yv
     from symgrad.api.functions import zeta as zeta
     from symgrad.api.gaps import check_domain as check_domain
+    from symgrad.api.implicit import implicit as implicit
     from symgrad.api.jacobians import batch_jacobian as batch_jacobian
     from symgrad.api.jacobians import hessian as hessian
     from symgrad.api.jacobians import hvp as hvp
@@ -439,10 +446,15 @@ if TYPE_CHECKING:
     from symgrad.api.minimize import minimize as minimize
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
+    from symgrad.api.row_gradient import RowGradient as RowGradient
+    from symgrad.api.row_gradient import row_gradient as row_gradient
     from symgrad.api.simplify import simplify as simplify
     from symgrad.api.sizes import size as size
     from symgrad.api.symbols import symbols as symbols
     from symgrad.api.symbols import tensor as tensor
+    from symgrad.api.train import Training as Training
+    from symgrad.api.train import train as train
+    from symgrad.api.unknowns import Implicit as Implicit
     from symgrad.api.verify import equal as equal
     from symgrad.api.verify import verify as verify
     from symgrad.kernel.kernel import Kernel as Kernel

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArrayTypeError",
     "ComplexInputError",
+    "ConvergenceError",
     "CycleError",
     "DeclarationError",
     "DomainError",
@@ -186,6 +187,10 @@ class OutOfMemoryError(EvaluationError, MemoryError):
 
 class KernelError(SymgradError):
     """A kernel cannot be compiled or called as asked."""
+
+
+class ConvergenceError(EvaluationError):
+    """An iteration met a number that is not finite, left a domain, or did not come to its end."""
 
 
 class FileError(SymgradError):

@@ -15,10 +15,11 @@ from symgrad.api.expr import Expr, ExprLike, handle
 from symgrad.api.inputs import inputs_of, known_symbols
 from symgrad.api.jacobians import hessian, hvp
 from symgrad.api.searches import BOUNDED, READS, fitting, named
-from symgrad.api.targets import Wrt, Wrts, differentiable, targets_of
-from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UnsupportedError, UsageError
+from symgrad.api.targets import Wrt, Wrts, differentiable
+from symgrad.api.variables import inside, limited, variables_of
+from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.exact import float_of
-from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.inputs import bind
 from symgrad.ir.listing import suggest
 from symgrad.ir.types import REAL, Declaration, Domain
@@ -102,7 +103,7 @@ def minimize(
             f"minimize needs a scalar, got shape {text(expr.node.shape)}",
             cure="minimise its sum or mean over all axes",
         )
-    variables = _variables(expr, over)
+    variables = variables_of(expr, over)
     for word, given in cast("dict[str, Any]", {"start": start, "data": {} if data is None else data}).items():
         if not isinstance(given, Mapping):
             raise UsageError(
@@ -120,7 +121,7 @@ def minimize(
             f"there is nothing to minimise over: {', '.join(str(v.name) for v in variables)} has no entries",
             cure="start from an array that is not empty",
         )
-    bounds = any(_limited(v.node.declaration.domain) for v in variables)
+    bounds = any(limited(v.node.declaration.domain) for v in variables)
     name = fitting(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
     return _search(problem, name, options)
 
@@ -205,29 +206,6 @@ def _joined(parts: Sequence[Any]) -> Any:
     return np.concatenate([np.ravel(np.asarray(p, dtype=float)) for p in parts])
 
 
-def _variables(loss: Expr, over: Any) -> list[Expr]:
-    found = targets_of(loss, over)
-    if not found:
-        raise UsageError(
-            "there is nothing to minimise over", expected="at least one input", cure='over=["w"]'
-        )
-    for e in found:
-        if e.node.op is not SYMBOL or e.dtype != "real":
-            raise UsageError(
-                f"cannot minimise over '{e}'",
-                expected="real inputs of the loss",
-                cure="name an input; an intermediate value follows from the inputs",
-            )
-        if e.node.declaration.symmetric:
-            raise UnsupportedError(
-                f"cannot minimise over '{e}', which is declared symmetric: its entries are no independent variables",
-                cure=f"declare another matrix B without it, write (B + B.T)/2 for {e}, and minimise over B",
-            )
-    if len({e.node for e in found}) != len(found):
-        raise UsageError("over names one input twice", expected="every input once")
-    return found
-
-
 def _inputs(loss: Expr, variables: Sequence[Expr]) -> list[Node]:
     """Return the variables and then the inputs that the loss needs beside them."""
     first = [v.node for v in variables]
@@ -290,16 +268,12 @@ def _values(
                 cure="declare it with a shape, and sum the loss over it",
             )
     for v in variables:
-        if not _inside(v.node.declaration.domain, values[v.node]):
+        if not inside(v.node.declaration.domain, values[v.node]):
             raise UsageError(
                 f"the start of '{v.name}' lies outside its domain, {v.node.declaration.domain}",
                 cure="start inside",
             )
     return values
-
-
-def _limited(domain: Domain) -> bool:
-    return domain.low is not None or domain.high is not None
 
 
 def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minimum:
@@ -308,7 +282,7 @@ def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minim
     scipy = cast("Any", optimize)
     domains = [v.node.declaration.domain for v in problem.variables]
     given: dict[str, Any] = dict(options)
-    if method in BOUNDED and any(map(_limited, domains)):
+    if method in BOUNDED and any(map(limited, domains)):
         ends = [_bounds(d, start) for d, start in zip(domains, problem.start, strict=True)]
         given["bounds"] = scipy.Bounds(_joined([low for low, _ in ends]), _joined([high for _, high in ends]))
     reads = READS[method]
@@ -324,7 +298,7 @@ def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minim
     solution = {
         str(v.name): part[()] for v, part in zip(problem.variables, problem.split(result.x), strict=True)
     }
-    outside = [n for (n, value), d in zip(solution.items(), domains, strict=True) if not _inside(d, value)]
+    outside = [n for (n, value), d in zip(solution.items(), domains, strict=True) if not inside(d, value)]
     message = str(result.message)
     if outside:
         message += f" Outside its domain: {', '.join(outside)}; a method that takes bounds keeps it inside."
@@ -349,11 +323,3 @@ def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
         high = end - epsilon * np.minimum(1, end - start)
         high = high if domain.closed else np.minimum(high, np.nextafter(end, -np.inf))
     return low, high
-
-
-def _inside(domain: Domain, value: Any) -> bool:
-    value = np.asarray(value)
-    low = -np.inf if domain.low is None else float_of(domain.low)
-    high = np.inf if domain.high is None else float_of(domain.high)
-    within = (value >= low) & (value <= high) if domain.closed else (value > low) & (value < high)
-    return bool(np.all(within))

@@ -16,7 +16,6 @@ import symgrad
 from symgrad.api.explain import Derivation
 from symgrad.cli.files import write_text
 from symgrad.ir.graph import Node
-from symgrad.ir.types import DISTRIBUTIONS
 
 __all__ = ["PROGRAM", "run_demo"]
 
@@ -79,10 +78,7 @@ def draw(random_input: Node, count: int, seed: int) -> np.ndarray:
     """Draw values of a random input from NumPy's Philox generator with an explicit key."""
     distribution = random_input.declaration.distribution
     assert distribution is not None
-    parameters = (float(p) for p in distribution.parameters)
-    method, arguments = DISTRIBUTIONS[distribution.name].draw(*parameters)
-    generator = np.random.Generator(np.random.Philox(key=seed))
-    return getattr(generator, method)(*arguments, size=count)
+    return distribution.draw(np.random.Generator(np.random.Philox(key=seed)), count)
 
 
 def _written(name: str) -> str:

@@ -267,6 +267,17 @@ class Distribution:
         """The values it takes."""
         return cast("Callable[..., Domain]", DISTRIBUTIONS[self.name].support)(*self.parameters)
 
+    def draw(self, generator: Any, shape: int | tuple[int, ...]) -> Any:
+        """Return independent draws.
+
+        Args:
+            generator: a ``numpy.random.Generator``.
+            shape: the shape of the array of draws.
+        """
+        draw = cast("Callable[..., Call]", DISTRIBUTIONS[self.name].draw)
+        method, arguments = draw(*map(float, self.parameters))
+        return getattr(generator, method)(*arguments, size=shape)
+
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(_text, self.parameters))})"
 

@@ -1,14 +1,17 @@
-"""A bar while LLVM compiles a large graph, which it does in one step: an estimate against the clock."""
+"""Bars on a terminal, for what takes more than a second.
+
+One is for LLVM, which compiles a large graph in one step: an estimate against the clock. The other counts steps.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-__all__ = ["EQUATION_S", "QUICK_S", "bar"]
+__all__ = ["EQUATION_S", "QUICK_S", "bar", "counter"]
 
 EQUATION_S = 0.2e-3
 """Seconds that one equation of a large graph takes to compile (`python -m benchmarks.run --only chain` measures it)."""
@@ -58,3 +61,45 @@ def bar(what: str, seconds: float) -> Generator[None]:
         progress.stop()
         if ticking.is_alive():
             ticking.join()
+
+
+@contextmanager
+def counter(what: str, total: int) -> Generator[Callable[[int, Callable[[], str]], None]]:
+    """Show a bar on a terminal while the body runs, once it has taken more than a second.
+
+    Args:
+        what: what is done, in a few words.
+        total: how many steps there are.
+
+    Yields:
+        What to call after a step, with how many are done and what makes a note for behind the bar; it is quick.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda done, note: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    progress = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    task = progress.add_task(what, total=total, note="")
+    due = time.monotonic() + _PATIENCE_S
+
+    def show(done: int, note: Callable[[], str]) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now >= due:
+            due = now + 0.1
+            progress.start()  # does nothing from the second time on
+            progress.update(task, completed=done, note=note())
+
+    try:
+        yield show
+    finally:
+        progress.stop()

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from symgrad.kernel.progress import bar
+from symgrad.kernel import progress
+from symgrad.kernel.progress import bar, counter
 
 
 class Terminal(io.StringIO):
@@ -76,3 +77,29 @@ def test_an_interrupt_while_it_begins_leaves_nothing(terminal, monkeypatch, step
     assert terminal.getvalue().rindex("\x1b[?25h") > terminal.getvalue().rindex("\x1b[?25l"), (
         "the cursor is back"
     )
+
+
+def test_steps_are_counted_with_a_note(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
+    with counter("training", 30) as show:
+        show(7, lambda: "loss 0.5")
+        time.sleep(0.2)
+    assert "training" in terminal.getvalue()
+    assert "7/30" in terminal.getvalue()
+    assert "loss 0.5" in terminal.getvalue()
+
+
+def test_few_steps_are_not_counted(terminal):
+    with counter("training", 30) as show:
+        for k in range(30):
+            show(k, lambda: "")
+    assert "training" not in terminal.getvalue()
+
+
+def test_nothing_is_counted_where_nobody_looks(monkeypatch):
+    file = io.StringIO()
+    monkeypatch.setattr("symgrad.kernel.progress.sys", SimpleNamespace(stderr=file))
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
+    with counter("training", 30) as show:
+        show(7, lambda: "")
+    assert file.getvalue() == ""

@@ -1,0 +1,48 @@
+"""The gradient by a table of which a program reads rows alone: the rows, and nowhere the table's own shape."""
+
+from __future__ import annotations
+
+from symgrad.backward.trace import Step, Trace
+from symgrad.backward.vjp import pull_back
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.sizes import size_product
+from symgrad.ir.traverse import topological
+from symgrad.ops.build import join
+from symgrad.ops.indexing import gather
+from symgrad.ops.layout import reshape
+
+__all__ = ["pull_back_rows"]
+
+
+def pull_back_rows(y: Node, table: Node) -> tuple[Node, Node, Trace] | Step | None:
+    """Pull the cotangent 1 of a scalar back to the rows of a table that it reads.
+
+    Every reading of rows counts as a variable of its own, at which the cotangent stays: what it would send to the table
+    is a scatter_add of it, and all that reaches the table otherwise is dense.
+
+    Args:
+        y: the scalar.
+        table: a symbol or an intermediate node, of at least one axis.
+
+    Returns:
+        The positions of the rows and their cotangents, along one first axis, and the trace; or the step by which the
+        gradient is dense; or None where nothing reaches the table.
+    """
+    readings = [n for n in topological([y]) if n.op is gather and n.args[0] is table and n.params == ((0,),)]
+    trace = pull_back([y], [as_node(1)], [*readings, table], stopped=readings)
+    for step in trace.steps:
+        if step.target is table and not step.contribution.is_number(0):
+            return step
+    found = [(n, g) for n, g, no in zip(readings, trace.gradients, trace.nothing, strict=False) if no is None]
+    if not found:
+        return None
+    positions: list[Node] = []
+    rows: list[Node] = []
+    for node, gradient in found:
+        index = node.args[1]
+        count = size_product(index.shape)
+        positions.append(reshape(index, params=((count,),)) if len(index.shape) != 1 else index)
+        rows.append(
+            reshape(gradient, params=((count, *table.shape[1:]),)) if len(index.shape) != 1 else gradient
+        )
+    return (join(positions), join(rows), trace) if len(found) > 1 else (positions[0], rows[0], trace)
