@@ -193,6 +193,7 @@ _PUBLIC: dict[str, str] = {
     "silu": "symgrad.api.functions",
     "simplify": "symgrad.api.simplify",
     "sin": "symgrad.api.functions",
+    "sinc": "symgrad.api.functions",
     "sinh": "symgrad.api.functions",
     "sinm": "symgrad.api.matrices",
     "sinm_frechet": "symgrad.api.matrices",
@@ -201,6 +202,7 @@ _PUBLIC: dict[str, str] = {
     "softplus": "symgrad.api.functions",
     "solve": "symgrad.api.matrices",
     "spence": "symgrad.api.functions",
+    "spherical_jn": "symgrad.api.functions",
     "sqrt": "symgrad.api.functions",
     "square": "symgrad.api.functions",
     "squeeze": "symgrad.api.layout",
@@ -384,9 +386,11 @@ if TYPE_CHECKING:
     from symgrad.api.functions import sign as sign
     from symgrad.api.functions import silu as silu
     from symgrad.api.functions import sin as sin
+    from symgrad.api.functions import sinc as sinc
     from symgrad.api.functions import sinh as sinh
     from symgrad.api.functions import softplus as softplus
     from symgrad.api.functions import spence as spence
+    from symgrad.api.functions import spherical_jn as spherical_jn
     from symgrad.api.functions import sqrt as sqrt
     from symgrad.api.functions import square as square
     from symgrad.api.functions import swish as swish

@@ -127,9 +127,11 @@ __all__ = [
     "sign",
     "silu",
     "sin",
+    "sinc",
     "sinh",
     "softplus",
     "spence",
+    "spherical_jn",
     "sqrt",
     "square",
     "swish",
@@ -274,6 +276,8 @@ ive: _Binary = _function("ive")
 li: _Unary = _function("li")
 log_ndtr: _Unary = _function("log_ndtr")
 lowergamma: _Binary = _function("lowergamma")
+sinc: _Unary = _function("sinc")
+spherical_jn: _Binary = _function("spherical_jn")
 polylog: _Binary = _function("polylog")
 uppergamma: _Binary = _function("uppergamma")
 hypot: _Binary = _function("hypot")

@@ -60,6 +60,7 @@ _CALL = {
     "yv": "special.yv({0}, {1})",
     "iv": "special.iv({0}, {1})",
     "kv": "special.kv({0}, {1})",
+    "sinc": "np.sinc({0})",
     "airyai": "special.airy({0})[0]",
     "airyaiprime": "special.airy({0})[1]",
     "airybi": "special.airy({0})[2]",

@@ -47,6 +47,12 @@ class Static(sympy.Atom):
 
 _x, _n, _low, _high = sympy.symbols("x n low high")
 
+
+def _spherical(n: Any, x: Any) -> Any:
+    """SymPy's jn has the wrong sign at x < 0 in numbers: above order 0 it stays ours."""
+    return sympy.sinc(x) if n == 0 else heads.spherical_jn(n, x)
+
+
 _PLAIN: dict[str, Any] = {
     "cbrt": sympy.Lambda(_x, sympy.sign(_x) * sympy.Abs(_x) ** sympy.Rational(1, 3)),
     "clip": sympy.Lambda((_x, _low, _high), sympy.Min(sympy.Max(_x, _low), _high)),
@@ -59,6 +65,8 @@ _PLAIN: dict[str, Any] = {
     "lgamma": sympy.Lambda(_x, sympy.log(sympy.Abs(sympy.gamma(_x)))),
     "log_ndtr": sympy.Lambda(_x, sympy.log(sympy.erfc(-_x / sympy.sqrt(2)) / 2)),
     "relu": sympy.Lambda(_x, sympy.Max(_x, 0)),
+    "sinc": sympy.Lambda(_x, sympy.sinc(sympy.pi * _x)),
+    "spherical_jn": _spherical,
     "sigmoid": sympy.Lambda(_x, 1 / (1 + sympy.exp(-_x))),
     "softplus": sympy.Lambda(_x, sympy.log(1 + sympy.exp(_x))),
     "xor": sympy.Xor,
