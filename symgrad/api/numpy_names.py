@@ -80,6 +80,7 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "amax": arrays.max,
     "amin": arrays.min,
     "sinc": functions.sinc,
+    "where": functions.where,
     "linalg.norm": arrays.norm,
     "linalg.matmul": arrays.matmul,
     "linalg.inv": matrices.inv,

@@ -36,7 +36,7 @@ This page is written by `python -m symgrad.ops.document` from the op records.
 """
 
 
-_OWN_WORDS = {"where", "tan", "sec"}  # said in the introduction
+_OWN_WORDS = {"where", "where_minus_oo", "where_plus_oo", "tan", "sec"}  # said in the introduction
 
 
 def kinks_page() -> str:

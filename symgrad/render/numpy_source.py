@@ -81,6 +81,8 @@ _CALL = {
     "pow": "_pow({0}, {1})",
     "relu": "np.maximum({0}, 0)",
     "where": "np.where({0}, {1}, {2})",
+    "where_minus_oo": "np.where({0}, {1}, -np.inf)",
+    "where_plus_oo": "np.where({0}, {1}, np.inf)",
 }
 _MODULES = frozenset({"np", "scipy", "special"})
 _BUILTINS = frozenset({"len", "max", "min", "range"})  # that sizes and helpers call

@@ -69,6 +69,8 @@ _PLAIN: dict[str, Any] = {
     "spherical_jn": _spherical,
     "sigmoid": sympy.Lambda(_x, 1 / (1 + sympy.exp(-_x))),
     "softplus": sympy.Lambda(_x, sympy.log(1 + sympy.exp(_x))),
+    "where_minus_oo": lambda c, x: sympy.Piecewise((x, c), (-sympy.oo, True)),
+    "where_plus_oo": lambda c, x: sympy.Piecewise((x, c), (sympy.oo, True)),
     "xor": sympy.Xor,
 }
 """What a head is in SymPy's own words, evaluated: what ``doit`` and ``rewrite`` give."""
@@ -116,6 +118,8 @@ class _FunctionHead(_Head, sympy.Function):
         return value, self.operands
 
     def _eval_evalf(self, prec: int) -> Any:
+        if "bool" in self.op.takes:  # SymPy evaluates functions of numbers alone
+            return self.doit(deep=False)._eval_evalf(prec)
         try:
             return sympy.Function._eval_evalf(self, prec)
         except TypeError:  # a complex argument: the op has no value there
