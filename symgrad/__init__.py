@@ -182,6 +182,7 @@ _PUBLIC: dict[str, str] = {
     "polylog": "symgrad.api.functions",
     "prod": "symgrad.api.arrays",
     "reciprocal": "symgrad.api.functions",
+    "register_op": "symgrad.api.own",
     "relu": "symgrad.api.functions",
     "reshape": "symgrad.api.layout",
     "round": "symgrad.api.functions",
@@ -441,6 +442,7 @@ if TYPE_CHECKING:
     from symgrad.api.matrices import trace as trace
     from symgrad.api.minimize import Minimum as Minimum
     from symgrad.api.minimize import minimize as minimize
+    from symgrad.api.own import register_op as register_op
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
     from symgrad.api.simplify import simplify as simplify

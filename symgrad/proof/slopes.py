@@ -237,7 +237,10 @@ def _spherical(_f: Term, n: Term, x: Term) -> Term:
     above = _of("spherical_jn", n + 1, x)
     if n.into.value(n.at) == 0:
         return -above
-    return (n * _of("spherical_jn", n - 1, x) - (n + 1) * above) / (2 * n + 1)
+    below = n - 1
+    if n.into.value(n.at) is None:  # where n = 0, any function that has a value may stand in the first term
+        below = Term(n.into, n.into.op("maximum", below.at, n.into.number(0)))
+    return (n * _of("spherical_jn", below, x) - (n + 1) * above) / (2 * n + 1)
 
 
 def _of(name: str, x: Term, y: Term) -> Term:

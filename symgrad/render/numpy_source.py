@@ -350,7 +350,7 @@ class _Writer:
         if not name.isidentifier():
             raise UnsupportedError(f"{op.name} has no NumPy source", cure="compile the expression instead")
         if name not in self.helpers:
-            arguments = list("xyzw"[: op.arity])
+            arguments = list("xyzw"[: op.arity]) if op.arity < 5 else [f"x{k}" for k in range(op.arity)]
             builder = _Formula()
             result = op.lower(cast(Builder, builder), node, *arguments)
             lines = [*builder.lines, f"return {result}"]

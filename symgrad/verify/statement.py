@@ -10,6 +10,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Extent, Size
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.own import without_definitions
 from symgrad.proof.distributions import Drawn
 from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.verify.masks import without_infinities
@@ -32,7 +33,7 @@ def program_of(
         found = size_with(size, sizes) if sizes else size
         return found if isinstance(found, int) else str(found)
 
-    outputs = without_infinities(outputs)
+    outputs = without_infinities(without_definitions(outputs))
     steps: list[Step] = []
     at: dict[Node, int] = {}
     for node in topological(outputs):

@@ -14,6 +14,7 @@ from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import OPS
+from symgrad.ops.own import OWN
 from symgrad.proof.ball_ops import arb
 from symgrad.proof.balls import context, evaluate, fmpq
 from symgrad.proof.derivative import along, differentiate
@@ -27,7 +28,8 @@ from symgrad.verify.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import CASES, Case
 
-SMOOTH = [(c, k) for c in CASES for k in c.differentiable]
+MASKS = {"where_minus_oo", "where_plus_oo"}  # which no statement has
+SMOOTH = [(c, k) for c in CASES if c.op.name not in MASKS for k in c.differentiable]
 
 
 def agree(x: Any, y: Any, digits: int) -> bool:
@@ -61,7 +63,7 @@ def test_the_table_agrees_with_the_records(case: Case, k: int) -> None:
 
 def test_every_op_has_a_rule() -> None:
     known = {*SLOPES, *CONSTANT, *CHOICES, *ARRAY_TANGENTS}
-    assert known == {op.name for op in OPS.values()}
+    assert known == {op.name for op in OPS.values()} - MASKS - set(OWN)
 
 
 def grad(y: Node, x: Node) -> Node:

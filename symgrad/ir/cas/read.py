@@ -233,7 +233,8 @@ def _unsupported(e: Any) -> UnsupportedError:
         if name in names:
             return UnsupportedError(f"SymPy's {name} has no op", cure=cure)
     return UnsupportedError(
-        f"SymPy's {name} has no op", cure="rewrite it in other functions (.rewrite), or register an op for it"
+        f"SymPy's {name} has no op",
+        cure="rewrite it in other functions (.rewrite), or register an op for it: sg.register_op",
     )
 
 
