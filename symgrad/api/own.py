@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import keyword
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +10,8 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from symgrad.api.expr import Expr, apply_op, handle, node_of
-from symgrad.api.own_checks import check_own, drawn_points, refuse
+from symgrad.api.own_checks import check_kinks, check_own, drawn_points, in_floats, refuse
+from symgrad.api.own_native import address_of, called, in_kernels
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import RedefinitionError, UsageError
 from symgrad.frontend.functions import is_function
@@ -30,8 +30,6 @@ Formula: TypeAlias = "str | Callable[..., Any]"
 _OUT = "out"
 _FOLLOWS = "from the definition"
 """In the place of a partial that is not given."""
-_FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__
-"""What functions of C libraries and callbacks of ctypes are."""
 
 
 def register_op(
@@ -106,11 +104,11 @@ def register_op(
     inside = None if domain is None else _written(domain, inputs, "the domain")
     if inside is not None and inside.formula.dtype != "bool":
         raise UsageError(f"the domain of '{name}' is a number", expected="a condition such as x > 0")
-    address = None if native is None else _address(native)
+    address = None if native is None else address_of(native)
     plain = (
-        value if value is not None or address is None or body or reference else _called(address, len(names))
+        value if value is not None or address is None or body or reference else called(address, len(names))
     )
-    code = None if address is None else _in_kernels(name, len(names), address)
+    code = None if address is None else in_kernels(name, len(names), address)
     given = _by_argument(name, names, partials, body)
     out = symbol(Declaration(_OUT))
     rules: list[Callable[..., Node]] = [refuse(name, n) for n in names]
@@ -143,13 +141,13 @@ def register_op(
         if value is not None or reference is None:
             others.append(("value" if value is not None else "its value in floats", own.op.evaluate))
         if body is not None and (value is not None or reference is not None):
-            others.append(("the definition", _floats(body)))
+            others.append(("the definition", in_floats(body)))
         if address is not None:
-            others.append(("native", _called(address, len(names))))
+            others.append(("native", called(address, len(names))))
         points = [tuple(map(_float, s)) for s in own.op.samples] or drawn_points(len(names))
         formulas = [None if w is None else (w.formula, w.variables) for w in read]
         check_own(own, names, points, formulas, others, given=bool(samples))
-        _check_kinks(own.op.kinks, formulas, own.op.reference, name)
+        check_kinks(own.op.kinks, formulas, own.op.reference, name)
     except BaseException:
         drop_own(own)
         raise
@@ -286,7 +284,7 @@ def _kink(name: str, count: int, kink: Any) -> Kink:
 
 
 def _point(name: str, count: int, point: Any) -> tuple[Any, ...]:
-    found = tuple(point) if isinstance(point, list | tuple) else (point,)
+    found = tuple(cast("Sequence[Any]", point)) if isinstance(point, list | tuple) else (point,)
     if len(found) != count or any(isinstance(x, bool) for x in found):
         raise UsageError(f"{point!r} as a point of '{name}'", expected=f"{count} number{'s' * (count != 1)}")
     try:
@@ -302,10 +300,10 @@ def _float(x: Any) -> float:
 def _sympy_class(name: str, spelled: str | None) -> str | None:
     if spelled is None:
         return None
-    import sympy as cas
+    from symgrad.ir.cas.functions import sympy
 
-    found = getattr(cas, spelled, None)
-    if not isinstance(found, type) or not issubclass(found, cast(Any, cas).Function):
+    found = getattr(sympy, spelled, None)
+    if not isinstance(found, type) or not issubclass(found, sympy.Function):
         raise UsageError(f"SymPy has no function '{spelled}'", expected=f"the name of one that is '{name}'")
     if any(op.cas == spelled for op in set(OPS.values())):
         raise UsageError(f"SymPy's '{spelled}' is a function of symgrad already", cure="call that one")
@@ -340,74 +338,3 @@ def _identity(
         )
         hashed.update(repr((told, code and code.co_code, constants, code and code.co_names)).encode())
     return hashed.hexdigest()
-
-
-# --------------------------------------------------------------------------------------------------- C functions
-
-
-def _address(native: Any) -> int:
-    found = (
-        native
-        if isinstance(native, int) and not isinstance(native, bool)
-        else getattr(native, "address", None)
-    )
-    if found is None and isinstance(native, _FUNCTION):  # texts and arrays could be cast as well
-        found = ctypes.cast(native, ctypes.c_void_p).value
-    if not isinstance(found, int) or found <= 0:
-        raise UsageError(
-            f"{type(native).__name__} is no C function",
-            expected="an address, a function of ctypes, or what has an .address (numba's cfunc)",
-        )
-    return found
-
-
-def _called(address: int, count: int) -> Callable[..., Any]:
-    import numpy as np
-
-    function = ctypes.CFUNCTYPE(*[ctypes.c_double] * (count + 1))(address)
-    return np.vectorize(lambda *args: function(*map(float, args)), otypes=[float])
-
-
-def _in_kernels(name: str, count: int, address: int) -> str:
-    from symgrad.llvm.scipy_code import add_own
-
-    return add_own(name, count, address)
-
-
-# -------------------------------------------------------------------------------------------------------- checks
-
-
-def _floats(body: Written) -> Callable[..., Any]:
-    from symgrad.ir.evaluate import evaluate
-
-    return lambda *point: evaluate([body.formula], dict(zip(body.variables, point, strict=True)))[0]
-
-
-def _check_kinks(
-    kinks: Sequence[Kink],
-    partials: Sequence[tuple[Node, Sequence[Node]] | None],
-    reference: Callable[..., Any],
-    name: str,
-) -> None:
-    import mpmath
-
-    from symgrad.ir.evaluate import evaluate_mp
-
-    mp: Any = mpmath.MPContext()
-    for kink in kinks:
-        at = [mp.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in kink.point]
-        for partial_of, said in zip(partials, kink.partials, strict=True):
-            if partial_of is None:
-                continue
-            formula, symbols = partial_of
-            (found,) = evaluate_mp(mp, [formula], dict(zip(symbols, (reference(mp, *at), *at), strict=True)))
-            right = (
-                not mp.isfinite(found)
-                if said is None
-                else bool(mp.isfinite(found)) and abs(found - said) < 1e-12
-            )
-            if not right:
-                raise UsageError(
-                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, and {said} is said",
-                    expected="what the formulas of the partials give there, None where that is no number",
-                )

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
-import mpmath
+import mpmath as typed_mpmath
 
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.ir.evaluate import evaluate_mp
+from symgrad.ir.evaluate import evaluate, evaluate_mp
 from symgrad.ir.graph import Node
+from symgrad.ir.op import Kink
+from symgrad.ir.written import Written
 from symgrad.ops.own import Own
 
-__all__ = ["check_own", "drawn_points"]
+__all__ = ["check_kinks", "check_own", "drawn_points", "in_floats", "refuse"]
+
+mpmath: Any = typed_mpmath  # without annotations of its own
 
 _DIGITS = 50
 _TRIED, _WANTED, _LEAST = 120, 16, 3  # points that are drawn, that are enough, without which nothing is known
@@ -192,3 +197,39 @@ def refuse(name: str, argument: str) -> Callable[..., Node]:
         )
 
     return partial
+
+
+def in_floats(body: Written) -> Callable[..., Any]:
+    """Return a formula as a function of floats."""
+    return lambda *point: evaluate([body.formula], dict(zip(body.variables, point, strict=True)))[0]
+
+
+def check_kinks(
+    kinks: Sequence[Kink],
+    partials: Sequence[tuple[Node, Sequence[Node]] | None],
+    reference: Callable[..., Any],
+    name: str,
+) -> None:
+    """Compare what formulas of partials give at kinks with what is said of them.
+
+    Raises:
+        UsageError: if it is something else.
+    """
+    mp: Any = mpmath.MPContext()
+    for kink in kinks:
+        at = [mp.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in kink.point]
+        for partial_of, said in zip(partials, kink.partials, strict=True):
+            if partial_of is None:
+                continue
+            formula, symbols = partial_of
+            (found,) = evaluate_mp(mp, [formula], dict(zip(symbols, (reference(mp, *at), *at), strict=True)))
+            right = (
+                not mp.isfinite(found)
+                if said is None
+                else bool(mp.isfinite(found)) and abs(found - said) < 1e-12
+            )
+            if not right:
+                raise UsageError(
+                    f"at {kink.where} a partial of '{name}' is {mpmath.nstr(found, 12)}, and {said} is said",
+                    expected="what the formulas of the partials give there, None where that is no number",
+                )

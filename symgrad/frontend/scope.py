@@ -202,9 +202,11 @@ class Scope:
         _, first, second = (self._sign(t.node) for t in terms)
         if bool(first) == bool(second):
             return None
-        if second:
-            return lambda c, x, _: where_infinite(c, x, second)
-        return lambda c, _, x: where_infinite(not_(c), x, first)
+
+        def build(c: Node, x: Node, y: Node) -> Node:
+            return where_infinite(c, x, second) if second else where_infinite(not_(c), y, first)
+
+        return build
 
     def _sign(self, node: Node) -> int:
         if node.op is OPS["neg"]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import mpmath
+import mpmath as typed_mpmath
 import numpy as np
 
 from symgrad.backward.vjp import pull_back
@@ -22,6 +22,8 @@ from symgrad.verify.statement import program_of
 from symgrad.verify.verdict import Verdict, listed
 
 __all__ = ["decide_by_numbers"]
+
+mpmath: Any = typed_mpmath  # without annotations of its own
 
 _MOST, _ENOUGH = 400, 60  # points that are tried, and that are enough
 _DIGITS = 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -48,6 +48,10 @@ class Static(sympy.Atom):
 _x, _n, _low, _high = sympy.symbols("x n low high")
 
 
+def _otherwise(end: Any) -> Callable[[Any, Any], Any]:
+    return lambda condition, x: sympy.Piecewise((x, condition), (end, True))
+
+
 def _spherical(n: Any, x: Any) -> Any:
     """SymPy's jn has the wrong sign at x < 0 in numbers: above order 0 it stays ours."""
     return sympy.sinc(x) if n == 0 else heads.spherical_jn(n, x)
@@ -69,8 +73,8 @@ _PLAIN: dict[str, Any] = {
     "spherical_jn": _spherical,
     "sigmoid": sympy.Lambda(_x, 1 / (1 + sympy.exp(-_x))),
     "softplus": sympy.Lambda(_x, sympy.log(1 + sympy.exp(_x))),
-    "where_minus_oo": lambda c, x: sympy.Piecewise((x, c), (-sympy.oo, True)),
-    "where_plus_oo": lambda c, x: sympy.Piecewise((x, c), (sympy.oo, True)),
+    "where_minus_oo": _otherwise(-sympy.oo),
+    "where_plus_oo": _otherwise(sympy.oo),
     "xor": sympy.Xor,
 }
 """What a head is in SymPy's own words, evaluated: what ``doit`` and ``rewrite`` give."""
