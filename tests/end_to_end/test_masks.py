@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import symgrad as sg
 from symgrad.errors import UnsupportedError
@@ -106,13 +109,56 @@ def test_values_and_derivatives_are_those_of_jax(name: str, mask: Any) -> None:
         assert not np.any(np.asarray(kernel(mask, S, C, D)[1])[~mask])
 
 
-@pytest.mark.parametrize("text", ["-oo", "-inf", "-Infinity", 'float("-inf")', "-float('infinity')"])
+@pytest.mark.parametrize(
+    "text", ["-oo", "-inf", "-np.inf", "-math.inf", "-Infinity", 'float("-inf")', "-float('infinity')"]
+)
 def test_spellings_are_one(text: str) -> None:
     p = sg.parse(f"m : bool[n]\ns : real[n]\ny = softmax(where(m, s, {text}))")
     assert str(p["y"]) == "m : bool[n]\ns : real[n]\nsoftmax(where(m, s, -oo))"
     assert p["y"].same(sg.softmax(sg.where(p["m"], p["s"], -np.inf)))
     assert p["y"].same(sg.softmax(np.where(p["m"], p["s"], float("-inf"))))
     assert sg.parse("m : bool[n]\ns : real[n]\ny = softmax(s if m else -oo)")["y"].same(p["y"])
+
+
+@given(
+    arrays(np.float64, (3, 4), elements=st.floats(-1e40, 1e40) | st.floats(-5, 5)),
+    arrays(np.bool_, (3, 4)),
+    arrays(np.float64, (3, 4), elements=st.floats(-3, 3)),
+)
+@settings(deadline=None)
+def test_rows_are_those_of_what_is_not_masked(scores: Any, mask: Any, weights: Any) -> None:
+    values, slopes, sums, ups = KERNEL(mask, scores, weights)
+    for i in range(len(scores)):
+        seen = mask[i]
+        assert not slopes[i][~seen].any()
+        assert not ups[i][~seen].any()
+        if not seen.any():
+            assert np.isnan(values[i]).all()
+            assert sums[i] == -np.inf
+            continue
+        own, c = scores[i][seen], weights[i][seen]
+        shares = np.exp(own - own.max()) / np.exp(own - own.max()).sum()
+        np.testing.assert_allclose(values[i][seen], shares, rtol=1e-12, atol=1e-300)
+        assert not values[i][~seen].any()
+        np.testing.assert_allclose(slopes[i][seen], shares * (c - (c * shares).sum()), rtol=1e-9, atol=1e-13)
+        np.testing.assert_allclose(
+            sums[i], own.max() + np.log(np.exp(own - own.max()).sum()), rtol=1e-14, atol=1e-15
+        )
+        np.testing.assert_allclose(ups[i][seen], shares, rtol=1e-12, atol=1e-300)
+
+
+def _kernel() -> Any:
+    p = sg.parse(
+        "m : bool[n, k]\ns : real[n, k]\nc : real[n, k]\n"
+        "y = softmax(where(m, s, -oo), axis=1)\nz = logsumexp(where(m, s, -oo), axis=1)"
+    )
+    slope = sg.grad(sg.sum(p["y"] * p["c"]), p["s"])
+    return sg.compile(
+        [p["y"], slope, p["z"], sg.grad(sg.sum(p["z"]), p["s"])], inputs=[p["m"], p["s"], p["c"]]
+    )
+
+
+KERNEL = _kernel()
 
 
 def test_the_other_branch_may_be_the_infinite_one() -> None:
