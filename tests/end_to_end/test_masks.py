@@ -116,7 +116,8 @@ def test_spellings_are_one(text: str) -> None:
     p = sg.parse(f"m : bool[n]\ns : real[n]\ny = softmax(where(m, s, {text}))")
     assert str(p["y"]) == "m : bool[n]\ns : real[n]\nsoftmax(where(m, s, -oo))"
     assert p["y"].same(sg.softmax(sg.where(p["m"], p["s"], -np.inf)))
-    assert p["y"].same(sg.softmax(np.where(p["m"], p["s"], float("-inf"))))
+    by_numpy: Any = np.where(p["m"], p["s"], float("-inf"))
+    assert p["y"].same(sg.softmax(by_numpy))
     assert sg.parse("m : bool[n]\ns : real[n]\ny = softmax(s if m else -oo)")["y"].same(p["y"])
 
 
