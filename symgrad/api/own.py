@@ -17,7 +17,7 @@ from symgrad.errors import RedefinitionError, UsageError
 from symgrad.frontend.functions import is_function
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, as_node, symbol
-from symgrad.ir.op import OPS, Kink
+from symgrad.ir.op import OPS, Kink, identify
 from symgrad.ir.traverse import digest, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.written import Written
@@ -116,7 +116,6 @@ def register_op(
         name,
         doc=doc
         or (f"{name}({', '.join(names)})" + ("" if not isinstance(definition, str) else f" = {definition}")),
-        identity=_identity(name, names, body, inside, [value, reference, *given], address),
         count=len(names),
         definition=body,
         domain=inside,
@@ -146,7 +145,8 @@ def register_op(
             others.append(("native", called(address, len(names))))
         points = [tuple(map(_float, s)) for s in own.op.samples] or drawn_points(len(names))
         formulas = [None if w is None else (w.formula, w.variables) for w in read]
-        check_own(own, names, points, formulas, others, given=bool(samples))
+        values = check_own(own, names, points, formulas, others, given=bool(samples))
+        identify(own.op, _identity(names, [body, inside, *read], values))
         check_kinks(own.op.kinks, formulas, own.op.reference, name)
     except BaseException:
         drop_own(own)
@@ -318,23 +318,9 @@ def _check_spelling(name: str, names: Sequence[str]) -> None:
         raise UsageError(f"'{name}' means something else in programs", cure="choose another name")
 
 
-def _identity(
-    name: str,
-    names: Sequence[str],
-    body: Written | None,
-    inside: Written | None,
-    parts: Sequence[Any],
-    address: int | None,
-) -> str:
-    """What tells the op from another one of its name: its formulas, and the code of its functions."""
-    hashed = hashlib.sha256(repr((name, list(names), address is not None)).encode())
-    for written in (body, inside):
+def _identity(names: Sequence[str], formulas: Sequence[Written | None], values: str) -> str:
+    """What tells the op from another one of its name: its formulas, and what it gives at some points."""
+    hashed = hashlib.sha256(f"{names} {values}".encode())
+    for written in formulas:
         hashed.update(b"-" if written is None else digest(written.formula))
-    for part in parts:
-        code = getattr(part, "__code__", None)
-        told = part if isinstance(part, str) else getattr(part, "__qualname__", type(part).__name__)
-        constants = (
-            () if code is None else tuple(c for c in code.co_consts if isinstance(c, int | float | str))
-        )
-        hashed.update(repr((told, code and code.co_code, constants, code and code.co_names)).encode())
     return hashed.hexdigest()

@@ -16,7 +16,7 @@ import numpy as np
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.evaluate import evaluate, evaluate_mp
 from symgrad.ir.graph import CONSTANT, NUMBER, Node, apply
-from symgrad.ir.op import Builder, Kink, Lane, Op, Partial, forget, identify
+from symgrad.ir.op import Builder, Kink, Lane, Op, Partial, forget
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ir.written import Written
@@ -52,7 +52,6 @@ def make_own(
     name: str,
     *,
     doc: str,
-    identity: str,
     count: int,
     definition: Written | None,
     domain: Written | None,
@@ -71,7 +70,6 @@ def make_own(
     Args:
         name: its name.
         doc: what it computes.
-        identity: what tells it from another op of this name.
         count: of arguments.
         definition: a formula of the arguments, or None.
         domain: a condition over them, or None.
@@ -105,7 +103,6 @@ def make_own(
         facts=facts(),
         samples=samples,
     )
-    identify(op, identity)
     within = [] if definition is None else opaque_in([definition.formula])
     precise = reference is not None or (definition is not None and all(o.exact for o in within))
     own = _own[name] = Own(op, definition, precise, keeps)

@@ -244,6 +244,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"reference": lambda mp, x: mp.sin(x), "partials": ["cos(x) + 1e-9"]},
         r"the formula gives 0.918747409, differences of the value 0.918747408",
     ),
+    ({"value": lambda x: 1e-9 * np.sin(x), "partials": ["1e-9*sin(x)"]}, "is wrong at x = 0.4059"),
+    (
+        {"reference": lambda mp, x: mp.sin(x) / 10**30, "partials": ["0"]},
+        "is wrong at x = 0.4059: the formula gives 0.0",
+    ),
+    ({"value": lambda x: 1e-9 * np.sin(x), "definition": "1e-9*cos(x)"}, "two values of"),
     ({"value": np.sin, "definition": "cos(x)"}, "two values of .* differ at x = 0.4059"),
     ({"value": np.log, "partials": ["1/x"], "domain": "x > 10**9"}, "has a value at 0 of the 120 points"),
     ({"value": np.log, "partials": ["1/x"], "samples": [-1.0]}, "has no value at x = -1.0"),
@@ -342,6 +348,10 @@ def test_what_is_pickled_is_read_where_the_same_op_is_registered() -> None:
     for registered, message in (
         ("", "nobody registered here"),
         (f"sg.register_op('{name}', definition='x**2 + 1')", "is registered as something else here"),
+        (
+            f"sg.register_op('{name}', value=lambda x: x**3 + 2, partials=['3*x**2'])",
+            "registered as something else",
+        ),
         (f"sg.register_op('{name}', definition='x**3 + 1', partials=['3*x**2'])", "12.0"),
     ):
         script = (
