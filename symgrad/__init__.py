@@ -186,6 +186,7 @@ _PUBLIC: dict[str, str] = {
     "polylog": "symgrad.api.functions",
     "prod": "symgrad.api.arrays",
     "reciprocal": "symgrad.api.functions",
+    "register_op": "symgrad.api.own",
     "relu": "symgrad.api.functions",
     "reshape": "symgrad.api.layout",
     "round": "symgrad.api.functions",
@@ -198,6 +199,7 @@ _PUBLIC: dict[str, str] = {
     "silu": "symgrad.api.functions",
     "simplify": "symgrad.api.simplify",
     "sin": "symgrad.api.functions",
+    "sinc": "symgrad.api.functions",
     "sinh": "symgrad.api.functions",
     "sinm": "symgrad.api.matrices",
     "sinm_frechet": "symgrad.api.matrices",
@@ -206,6 +208,7 @@ _PUBLIC: dict[str, str] = {
     "softplus": "symgrad.api.functions",
     "solve": "symgrad.api.matrices",
     "spence": "symgrad.api.functions",
+    "spherical_jn": "symgrad.api.functions",
     "sqrt": "symgrad.api.functions",
     "square": "symgrad.api.functions",
     "squeeze": "symgrad.api.layout",
@@ -390,9 +393,11 @@ if TYPE_CHECKING:
     from symgrad.api.functions import sign as sign
     from symgrad.api.functions import silu as silu
     from symgrad.api.functions import sin as sin
+    from symgrad.api.functions import sinc as sinc
     from symgrad.api.functions import sinh as sinh
     from symgrad.api.functions import softplus as softplus
     from symgrad.api.functions import spence as spence
+    from symgrad.api.functions import spherical_jn as spherical_jn
     from symgrad.api.functions import sqrt as sqrt
     from symgrad.api.functions import square as square
     from symgrad.api.functions import swish as swish
@@ -444,6 +449,7 @@ if TYPE_CHECKING:
     from symgrad.api.matrices import trace as trace
     from symgrad.api.minimize import Minimum as Minimum
     from symgrad.api.minimize import minimize as minimize
+    from symgrad.api.own import register_op as register_op
     from symgrad.api.program import Program as Program
     from symgrad.api.program import parse as parse
     from symgrad.api.row_gradient import RowGradient as RowGradient

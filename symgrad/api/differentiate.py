@@ -33,18 +33,20 @@ __all__ = ["derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_an
 
 
 @overload
-def grad(y: ExprLike, wrt: Wrt) -> Expr: ...
+def grad(y: ExprLike, wrt: Wrt, *, expand: bool = False) -> Expr: ...
 @overload
-def grad(y: ExprLike, wrt: Wrts) -> list[Expr]: ...
+def grad(y: ExprLike, wrt: Wrts, *, expand: bool = False) -> list[Expr]: ...
 @by_entries
-def grad(y: ExprLike, wrt: Wrt | Wrts) -> Any:
-    """Return the gradient of a scalar expression.
+def grad(y: ExprLike, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
+    r"""Return the gradient of a scalar expression.
 
     Args:
         y: a scalar.
         wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them.
             Each result is the total derivative. ``x[3]`` or ``x[1:4]`` of an input, if the program has no name for it,
             stands for these entries of x wherever x is read.
+        expand: whether the result is printed over inputs alone, and what is derived from it; else in the names of the
+            program where that is shorter. The value is the same.
 
     Returns:
         An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero,
@@ -65,6 +67,9 @@ def grad(y: ExprLike, wrt: Wrt | Wrts) -> Any:
         >>> w = sg.tensor("w", (5,))
         >>> print(sg.grad(sg.sum(w**2), w[3]))
         2*w[3]
+        >>> p = sg.parse("x : real\ns = sin(x)\ny = s**2")
+        >>> print(sg.grad(p["y"], "x"), sg.grad(p["y"], "x", expand=True), sep="; ")
+        2*s*cos(x); 2*cos(x)*sin(x)
     """
     expr = differentiable(y)
     if expr.shape:
@@ -72,7 +77,7 @@ def grad(y: ExprLike, wrt: Wrt | Wrts) -> Any:
             f"grad needs a scalar, got shape {text(expr.shape)}",
             cure="jacobian(y, x) has every entry; gradients(ys, xs) sums over them; vjp(y, xs, cotangent) weighs them",
         )
-    return _gradients([expr], wrt, [as_node(1)], ())
+    return _gradients([expr], wrt, [as_node(1)], (), named=not expand)
 
 
 @by_entries
@@ -241,13 +246,14 @@ def jvp(y: ExprLike | Operands, xs: Wrt | Wrts, tangents: Any) -> Any:
 
 
 @by_entries
-def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1) -> Derivatives:
+def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = False) -> Derivatives:
     """Return all distinct partial derivatives up to an order, in one shared graph.
 
     Args:
         y: a scalar expression.
         wrt: inputs or intermediate expressions; they count as independent symbols, so mixed partials commute.
         order: the highest order, at least 0.
+        expand: as for `grad`.
 
     Returns:
         A mapping: ``()`` to y, ``(a,)`` to dy/da, ``(a, b)`` to the mixed second partial, and so on.
@@ -277,7 +283,7 @@ def derivatives(y: ExprLike, wrt: Wrt | Wrts, order: int = 1) -> Derivatives:
         raise UsageError(
             "wrt names one input twice", cure="name each once: the orders are counted by symgrad"
         )
-    of = slope_of(expr)
+    of = None if expand else slope_of(expr)
     made = {
         index: expr
         if not index
@@ -315,7 +321,14 @@ def _cotangent_like(output: Expr) -> str | None:
     return "compute it as the value is: sg.tensor('s', ('n',))[1:] has the shape of x[1:] for n entries in x"
 
 
-def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped: Sequence[Node]) -> Any:
+def _gradients(
+    outputs: Sequence[Expr],
+    wrt: Any,
+    seeds: Sequence[Node],
+    stopped: Sequence[Node],
+    *,
+    named: bool = True,
+) -> Any:
     by = targets(outputs, wrt)
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
@@ -326,7 +339,9 @@ def _gradients(outputs: Sequence[Expr], wrt: Any, seeds: Sequence[Node], stopped
             )
     trace = pull_back([e.node for e in outputs], seeds, by, stopped)
     listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
-    y = slope_of(outputs[0]) if len(outputs) == 1 and seeds[0].is_number(1) and not stopped else None
+    # What knows not what it is the slope of has no names to be printed in.
+    single = named and len(outputs) == 1 and seeds[0].is_number(1) and not stopped
+    y = slope_of(outputs[0]) if single else None
     made = [
         Expr(
             g,

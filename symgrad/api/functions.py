@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isinf
 from sys import maxsize
 from typing import Any, Protocol, TypeAlias
 
-from symgrad.api.expr import Expr, Operand, apply_op
+import numpy as np
+
+from symgrad.api.expr import Expr, Operand, apply_op, built, node_of
 from symgrad.errors import UsageError
 from symgrad.ir.graph import constant
 from symgrad.ir.op import OPS
 from symgrad.ir.written import WRITTEN, form_of
+from symgrad.ops.logic import not_, where_infinite
 
 __all__ = [
     "Chi",
@@ -127,9 +131,11 @@ __all__ = [
     "sign",
     "silu",
     "sin",
+    "sinc",
     "sinh",
     "softplus",
     "spence",
+    "spherical_jn",
     "sqrt",
     "square",
     "swish",
@@ -225,7 +231,38 @@ round: _Unary = _function("round")
 minimum: _Binary = _function("minimum")
 maximum: _Binary = _function("maximum")
 clip: _Ternary = _function("clip")
-where: _Ternary = _function("where")
+
+
+def where(condition: Operand, x: Operand, y: Operand) -> Expr:
+    """Return x where a condition holds, and y elsewhere.
+
+    One of x and y may be an infinity, which is no number otherwise: `softmax(where(mask, scores, -inf))`.
+
+    Args:
+        condition: a condition, or an expression of truth values.
+        x: an expression or number; it broadcasts with the others.
+        y: an expression or number.
+
+    Example:
+        >>> import symgrad as sg
+        >>> s, m = sg.tensor("s", ("n",)), sg.tensor("m", ("n",), "bool")
+        >>> print(sg.where(m, s, float("-inf")))
+        m : bool[n]
+        s : real[n]
+        where(m, s, -oo)
+    """
+    above, below = _infinity(x), _infinity(y)
+    if below and not above:
+        return built(lambda: where_infinite(node_of(condition), node_of(x), below), [condition, x])
+    if above and not below:
+        return built(lambda: where_infinite(not_(node_of(condition)), node_of(y), above), [condition, y])
+    return apply_op("where", condition, x, y)
+
+
+def _infinity(value: Any) -> float | None:
+    return float(value) if isinstance(value, float | np.floating) and isinf(value) else None
+
+
 sec: _Unary = _function("sec")
 csc: _Unary = _function("csc")
 cot: _Unary = _function("cot")
@@ -274,6 +311,8 @@ ive: _Binary = _function("ive")
 li: _Unary = _function("li")
 log_ndtr: _Unary = _function("log_ndtr")
 lowergamma: _Binary = _function("lowergamma")
+sinc: _Unary = _function("sinc")
+spherical_jn: _Binary = _function("spherical_jn")
 polylog: _Binary = _function("polylog")
 uppergamma: _Binary = _function("uppergamma")
 hypot: _Binary = _function("hypot")

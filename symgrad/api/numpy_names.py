@@ -79,6 +79,8 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(layout, name) for name in _LAYOUT.split()},
     "amax": arrays.max,
     "amin": arrays.min,
+    "sinc": functions.sinc,
+    "where": functions.where,
     "linalg.norm": arrays.norm,
     "linalg.matmul": arrays.matmul,
     "linalg.inv": matrices.inv,

@@ -14,13 +14,14 @@ from symgrad.api.fitting import Built, Misfit, fitted, shape_text
 from symgrad.api.program import parse
 from symgrad.api.sides import mistaken_constant, names_in, pair
 from symgrad.api.targets import Wrt, differentiable, targets_of
-from symgrad.errors import ShapeError, UsageError
+from symgrad.errors import ShapeError, UnsupportedError, UsageError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
 from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.own import Own, opaque_in
 
 if TYPE_CHECKING:
     from symgrad.verify.verdict import Verdict
@@ -80,6 +81,7 @@ def equal(
     from symgrad.verify.both import decide_both, moved_inputs
     from symgrad.verify.decide import decide
     from symgrad.verify.decide import equal as statement
+    from symgrad.verify.opaque import decide_by_numbers
 
     seconds = _seconds(time_limit)
     found = fitted(*_equation(a, b))
@@ -95,6 +97,10 @@ def equal(
     nodes, sizes = found
     (first, second), complexes = within(nodes, domain, sizes)
     inputs = [] if values_only else moved_inputs(first, second)
+    opaque = opaque_in([first, second])
+    if opaque:
+        _only_in_numbers(opaque, complexes, held=bool(inputs))
+        return decide_by_numbers(first, second, opaque, seconds, sizes=sizes)
     if complexes is not None and not inputs:
         from symgrad.verify.complex_domain import decide_complex
 
@@ -197,6 +203,7 @@ def verify(
           not claimed where z is on a branch cut of log
     """
     from symgrad.verify.decide import decide, derivative_is
+    from symgrad.verify.opaque import decide_by_numbers
 
     seconds = _seconds(time_limit)
     value = differentiable(_as_expr(y))
@@ -212,6 +219,10 @@ def verify(
         raise UsageError(
             f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
         )
+    opaque = opaque_in([of, to])
+    if opaque:
+        _only_in_numbers(opaque, complexes, held=False)
+        return decide_by_numbers(of, to, opaque, seconds, wrt=by, sizes=sizes)
     if complexes is not None:
         from symgrad.verify.complex_domain import decide_complex
 
@@ -267,6 +278,22 @@ def _question(value: Expr, target: Expr, claim: Operand | str, sizes: Mapping[st
             (to.shape, wanted),
         )
     return of, by, to
+
+
+def _only_in_numbers(opaque: Sequence[Own], complexes: Sequence[str] | None, *, held: bool) -> None:
+    """Refuse what is not decided of ops of which only values are known."""
+    if complexes is None and not held:
+        return
+    raise UnsupportedError(
+        f"'{opaque[0].op.name}' is known by values alone, "
+        + (
+            "and these are real"
+            if complexes is not None
+            else "so that gradients behind stop_gradient are not compared"
+        ),
+        expected="real numbers" if complexes is not None else "values_only=True",
+        cure="register it with a definition",
+    )
 
 
 def _seconds(limit: float) -> float:

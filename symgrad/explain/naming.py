@@ -98,6 +98,8 @@ class Naming:
 
 def rule_of(node: Node) -> str:
     """Return what the rule of an equation is called: its op, or what kind of contraction it is."""
+    if node.op.name in ("where_minus_oo", "where_plus_oo"):
+        return "where"
     if node.op.name != "einsum":
         return node.op.name
     match spell(node).form:

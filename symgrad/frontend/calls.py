@@ -118,7 +118,7 @@ def call(scope: Scope, name: Token, arguments: Sequence[Argument], end: int) -> 
             )
         elif isinstance(argument, Term):
             terms.append(argument)
-        elif spelled != "Piecewise":
+        elif spelled not in ("Piecewise", "float"):
             return _no_value(scope, argument)
     if special is not None:
         result = special(scope, arguments, start, end)
@@ -320,9 +320,21 @@ def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int
     return Term(result.node, start, end)
 
 
+def _float(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
+    """float("-inf") is -oo."""
+    if len(arguments) != 1 or not isinstance(arguments[0], Text):
+        return None
+    text = arguments[0].value.strip().lower()
+    if text.lstrip("+-") not in ("inf", "infinity") or len(text) - len(text.lstrip("+-")) > 1:
+        return None
+    found = scope.infinite(start, end)
+    return scope.make(OPS["neg"], (found,), start, end) if text.startswith("-") else found
+
+
 FUNCTIONS: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None]] = {
     "Piecewise": _piecewise,
     "Rational": _rational,
+    "float": _float,
     "log": _log,
     **{name: _written(name) for name in WRITTEN},
 }
@@ -330,6 +342,7 @@ FUNCTIONS: dict[str, Callable[[Scope, Sequence[Argument], int, int], Term | None
 _SIGNATURES = {
     "Piecewise": "Piecewise((a, condition), (b, True))",
     "Rational": "Rational(1, 3)",
+    "float": 'float("-inf")',
     "log": "log(x)",
     **{name: f"{name}({', '.join(forms[-1].parameters)})" for name, forms in WRITTEN.items()},
 }

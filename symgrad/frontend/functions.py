@@ -28,7 +28,7 @@ from symgrad.frontend.terms import Argument, Term, Token
 from symgrad.ir.graph import CONSTANTS, Node, number
 from symgrad.ir.op import OPS
 
-__all__ = ["Function", "Functions", "without_functions"]
+__all__ = ["Function", "Functions", "is_function", "without_functions"]
 
 _DEEPEST = 50  # calls inside calls
 _LONGEST = 2**17  # tokens of all bodies that one program reads
@@ -107,7 +107,7 @@ class Functions(Declarations):
         """Take a function in: its name, its parameters, and every name in its body."""
         name, spelled = function.name, str(function.name)
         self._begin()
-        if _known(spelled):
+        if is_function(spelled):
             self.wrong_token(
                 RedefinitionError,
                 f"'{spelled}' is a function already",
@@ -145,7 +145,7 @@ class Functions(Declarations):
                 cure="write the steps out, or compute them in Python",
             )
         elif called:
-            if not (_known(spelled) or spelled in self.functions or spelled in self.defined):
+            if not (is_function(spelled) or spelled in self.functions or spelled in self.defined):
                 self.unknown_function(token)
         elif (
             not keyword
@@ -167,7 +167,7 @@ class Functions(Declarations):
     def defined_below(self, token: Token) -> Term | None:
         """Keep the error for the call of a function that is defined further down; None if it is not."""
         later = re.compile(rf"^[ \t]*{re.escape(token)}[ \t]*\([^()\n]*\)[ \t]*=(?!=)", re.MULTILINE)
-        found = None if _known(str(token)) else later.search(self.source.text, token.end_pos)
+        found = None if is_function(str(token)) else later.search(self.source.text, token.end_pos)
         if found is None:
             return None
         line, _ = self.source.line_column(found.start())
@@ -228,7 +228,8 @@ class Functions(Declarations):
         self.error = type(error)(what, at=error.at, expected=error.expected, cure=error.cure)
 
 
-def _known(name: str) -> bool:
+def is_function(name: str) -> bool:
+    """Tell whether a function or constant of the notation has a name."""
     return name in OPS or name in FUNCTIONS or name in ARRAYS or name in CONSTANTS
 
 

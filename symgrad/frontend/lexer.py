@@ -31,6 +31,7 @@ _TOKEN = re.compile(
    |(?P<newline>\r\n?|\n)
    |(?P<semicolon>;)
    |(?P<number>(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?)
+   |(?P<infinity>(?:np|numpy|math)\.inf(?!\w))
    |(?P<name>{NAME})
    |(?P<transpose>\.[ \t]*T(?!\w))
    |(?P<string>'[\ !\#-&(-\[\]-~]*'|"[\ !\#-&(-\[\]-~]*")
@@ -101,6 +102,8 @@ class Lexer:
                     operand = True
                     if value in FORBIDDEN or not value.isascii() or value.startswith("__"):
                         check_name(self, value, start, end)
+            elif kind == "infinity":
+                name, value, operand = "NAME", "inf", True
             elif kind == "number":
                 name = "NUMBER"
                 operand = True

@@ -10,6 +10,7 @@ from symgrad.errors import DomainError
 from symgrad.frontend.calls import call
 from symgrad.frontend.functions import Function, Functions
 from symgrad.frontend.indices import index_name, index_symbol, over_indices
+from symgrad.frontend.scope import INFINITIES
 from symgrad.frontend.subscripts import subscript
 from symgrad.frontend.terms import (
     Argument,
@@ -80,6 +81,8 @@ class Reader(Functions):
                 node = size_node(spelled)
             elif self.is_index(token):
                 node = index_symbol(spelled)
+            elif spelled in INFINITIES:
+                return self.infinite(*ends(token))
             elif self.strict:
                 return self.unknown(token)
             else:

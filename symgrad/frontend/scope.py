@@ -13,19 +13,21 @@ from symgrad.errors import (
     ShapeError,
     SymgradError,
     UnknownNameError,
+    UnsupportedError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.frontend.indices import Bound, bound_names
 from symgrad.frontend.terms import Term, Token, ends
 from symgrad.frontend.uses import likely_domain
-from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, number, size_node
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.sizes import Size, names_of
-from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.ir.types import broadcast_shapes
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration, broadcast_shapes
 from symgrad.ops.layout import text as shape_text
 from symgrad.ops.lengths import as_size
+from symgrad.ops.logic import not_, where_infinite
 from symgrad.source import Location, Source, Span
 
 __all__ = ["INFINITIES", "Scope"]
@@ -34,6 +36,7 @@ __all__ = ["INFINITIES", "Scope"]
 _QUOTED = 40  # characters of an operand that a message repeats
 
 INFINITIES = ("oo", "inf", "infinity", "Infinity")
+_INFINITY = "oo"  # a leaf that no graph keeps: a choice takes it, or it is an error
 
 
 class Scope:
@@ -60,6 +63,7 @@ class Scope:
         self.sizes = {n for node in given.values() for size in node.shape for n in names_of(size)}
         self.strict = strict
         self.free: dict[str, Token] = {}
+        self.infinities: dict[Node, Span] = {}
         self.free_sizes: dict[Node, None] = {}
         self.target_name: str | None = None
         self.error: SymgradError | None = None
@@ -85,6 +89,7 @@ class Scope:
             SymgradError: the first error of meaning, if there was one.
         """
         self._drop_sizes()
+        self._check_infinities()
         if self.error is not None:
             raise self.error
         return Listing(
@@ -170,6 +175,10 @@ class Scope:
         """Apply an op; an error of kinds or shapes gets its place."""
         if self.error is not None:
             return Term(number(1), start, end)
+        if self.infinities and op.name == "where":
+            infinite = self._where_infinite(terms)
+            if infinite is not None:
+                return self.build(infinite, terms, start, end)
         try:
             node = apply(op, tuple([t.node for t in terms]), params)
         except DomainError as error:
@@ -181,6 +190,45 @@ class Scope:
         except ShapeError as error:
             return self.misfit(error, terms, start, end)
         return self.term(node, start, end)
+
+    def infinite(self, start: int, end: int) -> Term:
+        """Return the infinity, which only the branch of a choice may be."""
+        node = symbol(Declaration(_INFINITY))
+        self.infinities.setdefault(node, Span(start, end))
+        return Term(node, start, end)
+
+    def _where_infinite(self, terms: Sequence[Term]) -> Callable[..., Node] | None:
+        """Return what builds a choice one of whose branches is an infinity; None if none is."""
+        _, first, second = (self._sign(t.node) for t in terms)
+        if bool(first) == bool(second):
+            return None
+
+        def build(c: Node, x: Node, y: Node) -> Node:
+            return where_infinite(c, x, second) if second else where_infinite(not_(c), y, first)
+
+        return build
+
+    def _sign(self, node: Node) -> int:
+        if node.op is OPS["neg"]:
+            return -self._sign(node.args[0])
+        return int(node in self.infinities)
+
+    def _check_infinities(self) -> None:
+        """Keep the error for an infinity that is left somewhere else."""
+        if self.error is not None or not self.infinities:
+            return
+        roots = [*self.assignments.values(), *([self.result.node] if self.result is not None else [])]
+        reached = topological(roots)
+        for node, span in self.infinities.items():
+            if node in reached:
+                self.wrong(
+                    UnsupportedError,
+                    "an infinity stands where a number is needed",
+                    span.start,
+                    span.end,
+                    expected="a branch of a choice: softmax(where(mask, scores, -oo))",
+                    cure="take a limit, or guard with where(condition, x, y)",
+                )
 
     def build(
         self, function: Callable[..., Node], terms: Sequence[Term], start: int, end: int, *rest: Any
@@ -277,8 +325,8 @@ class Scope:
                 expected="names defined above the line that uses them, as in Python",
                 cure=f"move line {line} up",
             )
-        if name in INFINITIES or name.lower() == "nan":
-            cure = "infinities and NaN are no numbers of a formula; take a limit, or guard with where(condition, x, y)"
+        if name.lower() == "nan":
+            cure = "NaN is no number of a formula; take a limit, or guard with where(condition, x, y)"
         elif name in ("e", "E"):
             cure = f"write exp(...) for powers of Euler's number, E() for the number, or declare it: {name} : real"
         elif name in OPS:

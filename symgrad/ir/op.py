@@ -19,7 +19,21 @@ if TYPE_CHECKING:
     from symgrad.ir.graph import Node
     from symgrad.ir.types import Kind, Shape
 
-__all__ = ["OPS", "Builder", "Fact", "Kink", "Lane", "Op", "Partial", "Pull", "Push", "register", "set_apply"]
+__all__ = [
+    "OPS",
+    "Builder",
+    "Fact",
+    "Kink",
+    "Lane",
+    "Op",
+    "Partial",
+    "Pull",
+    "Push",
+    "forget",
+    "identify",
+    "register",
+    "set_apply",
+]
 
 Lane: TypeAlias = Any  # an opaque value of a Builder: a vector of numbers or a mask
 
@@ -183,7 +197,7 @@ class Op:
         return f"<op {self.name}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_lookup, (self.name,))
+        return (_lookup, (self.name, _identities.get(self.name)))
 
     @property
     def arity(self) -> int:
@@ -245,9 +259,32 @@ def register(op: Op) -> Op:
     return op
 
 
-def _lookup(name: str) -> Op:
+_identities: dict[str, str] = {}
+
+
+def identify(op: Op, identity: str) -> None:
+    """Note what tells the op of a user's own from another one of its name: what is unpickled must mean the same."""
+    _identities[op.name] = identity
+
+
+def forget(op: Op) -> None:
+    """Take back what `register` did, if no node has been made that outlives the caller."""
+    for spelling in (op.name, *op.aliases):
+        _spellings.pop(spelling, None)
+    _registry.pop(op.name, None)
+    _identities.pop(op.name, None)
+
+
+def _lookup(name: str, identity: str | None = None) -> Op:
     import symgrad.ops  # noqa: F401  (unpickling in a fresh process: the records register on import)
 
+    if identity is not None and (name not in _registry or _identities.get(name) != identity):
+        raise UsageError(
+            f"what is loaded calls '{name}', which "
+            + ("is registered as something else here" if name in _registry else "nobody registered here"),
+            expected=f"the registration of '{name}' with which it was saved",
+            cure="call sg.register_op with the same arguments first",
+        )
     if name not in _registry:
         raise InternalError(f"no op named {name} is registered")
     return _registry[name]

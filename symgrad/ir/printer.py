@@ -95,6 +95,9 @@ def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expa
     return "".join(out)
 
 
+_INFINITE = {"where_minus_oo": "-oo", "where_plus_oo": "oo"}
+
+
 def _is_literal(node: Node) -> bool:
     return node.op is NUMBER and node.dtype != "bool" and node.value != 0
 
@@ -118,6 +121,14 @@ def _parts(node: Node, names: Mapping[Node, str]) -> tuple[list[Part], int]:
         if op.name == "neg" and args[0].shape and args[0] not in names and is_matrix_product(args[0]):
             return ["-", (args[0], MUL, False)], MUL
         return [sign, (args[0], needed, op.name == "neg")], own
+    if op.name in _INFINITE:
+        return [
+            "where(",
+            (args[0], ANY, False),
+            ", ",
+            (args[1], ANY, False),
+            f", {_INFINITE[op.name]})",
+        ], ATOM
     if op.name not in _INFIX:
         parts: list[Part] = [f"{op.name}("]
         # Static parameters come before the arguments, as in polygamma(n, x).

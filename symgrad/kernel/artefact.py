@@ -21,6 +21,7 @@ from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.array_entry import blas_of, with_entry
 from symgrad.llvm.emit import emit
 from symgrad.llvm.jit import emit_assembly, emit_object
+from symgrad.llvm.scipy_code import OWN, PREFIX
 from symgrad.llvm.target import Cpu, Target, host, target_lines
 from symgrad.llvm.types import float_type
 from symgrad.lower.schedule import schedule
@@ -110,6 +111,14 @@ def write_artefacts(
     if stem.suffix in _SUFFIXES:
         stem = stem.with_suffix("")
     names = _names(kernel, outputs)
+    if f"@{PREFIX}{OWN}" in kernel.llvm_ir:
+        names_of = ", ".join(sorted(set(re.findall(rf"@{PREFIX}{OWN}(\w+)", kernel.llvm_ir))))
+        raise UnsupportedError(
+            f"the code of {names_of} lies at an address of this process, which an object file (cpu={cpu!r}) cannot be "
+            "linked with",
+            expected="functions of the C library, and ops that have a definition",
+            cure="register the op with definition= instead of native=, or call the kernel from Python",
+        )
     if "@scipy." in kernel.llvm_ir:
         raise UnsupportedError(
             f"the code of {', '.join(_from_scipy(kernel))} is SciPy's, which an object file (cpu={cpu!r}) cannot be "

@@ -168,7 +168,7 @@ class VectorBuilder:
         return self.declarations.fused
 
     def knows(self, name: str) -> bool:
-        return name in FUNCTIONS
+        return name in FUNCTIONS or name in SCIPY
 
     def two_product(self, a: Value, b: Value) -> tuple[Value, Value]:
         # Never with the leave to contract: the sum with what the product lacks would be fused with the product itself.

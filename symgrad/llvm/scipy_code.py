@@ -1,11 +1,14 @@
 """The special functions of SciPy in native code: the C functions of doubles behind scipy.special, called lane by lane.
 
+And a user's own C functions, which code calls in the same way.
+
 SciPy exports them for Cython, whose functions take a last argument that means nothing to a caller from C. Those that
 compute several functions at once give their values by address.
 """
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -13,19 +16,26 @@ from typing import Any, NamedTuple
 from symgrad.llvm.blas import address_in
 from symgrad.llvm.externals import define
 
-__all__ = ["PREFIX", "SCIPY", "code_of", "value_of"]
+__all__ = ["OWN", "PREFIX", "SCIPY", "add_own", "code_of", "value_of"]
 
 PREFIX = "scipy."
 """What the names of these functions begin with in a module."""
 
+OWN = "own."
+"""What follows in the names of a user's own."""
+
 
 class _Exported(NamedTuple):
-    """A function of scipy.special: its name, and which of its ``values`` is wanted (0 for one by return)."""
+    """A function of scipy.special: its name, and which of its ``values`` is wanted (0 for one by return).
+
+    Or one of a user's own, with its ``address``.
+    """
 
     name: str
     arity: int = 1
     values: int = 0
     which: int = 0
+    address: int = 0
 
 
 _OF_ONE = ("erfi", "erfinv", "erfcinv", "erfcx", "dawsn", "log_ndtr", "expi", "exp1", "ellipk", "ellipe")
@@ -46,11 +56,21 @@ SCIPY: dict[str, _Exported] = {
 """By the names of their ops, or of functions that formulas of ops call."""
 
 
+def add_own(name: str, arity: int, address: int) -> str:
+    """Make a C function of doubles known that lies at an address of this process; return what code calls it."""
+    called = f"{OWN}{name}"
+    SCIPY[called] = _Exported(called, arity, address=address)
+    return called
+
+
 def value_of(name: str, numbers: tuple[float, ...]) -> float:
     """Return a value as SciPy gives it, which is what native code gives."""
     from scipy import special
 
     function = SCIPY[name]
+    if function.address:
+        types = [ctypes.c_double] * (function.arity + 1)
+        return float(ctypes.CFUNCTYPE(*types)(function.address)(*numbers))
     value: Any = getattr(special, function.name)(*numbers)
     return float(value[function.which] if function.values else value)
 
@@ -58,13 +78,16 @@ def value_of(name: str, numbers: tuple[float, ...]) -> float:
 @cache
 def _known(function: _Exported) -> str:
     """Make a function known to LLVM and return its name there."""
+    symbol = f"{PREFIX}{function.name}"
+    if function.address:
+        define(symbol, function.address)
+        return symbol
     exports: dict[str, object] = import_module("scipy.special.cython_special").__pyx_capi__
     given = ", ".join(["double"] * function.arity)
     if function.values:
         signature = f"void ({', '.join([given, *['double *'] * function.values])})"
     else:
         signature = f"double ({given}, int __pyx_skip_dispatch)"
-    symbol = f"{PREFIX}{function.name}"
     # One name for several types stands for a function of each, under names that say which by a number.
     define(symbol, address_in(exports, function.name, signature))
     return symbol
@@ -87,7 +110,8 @@ def code_of(names: list[str]) -> list[str]:
             lines.append(f"  %y = load double, ptr {places[function.which]}")
             declared[symbol] = f"declare void @{symbol}({', '.join([*types, *['ptr'] * function.values])}) #0"
         else:
-            lines.append(f"  %y = call double @{symbol}({given}, i32 0)")
-            declared[symbol] = f"declare double @{symbol}({', '.join([*types, 'i32'])}) #0"
+            last = [] if function.address else ["i32"]
+            lines.append(f"  %y = call double @{symbol}({', '.join([given, *(f'{t} 0' for t in last)])})")
+            declared[symbol] = f"declare double @{symbol}({', '.join([*types, *last])}) #0"
         lines += ["  ret double %y", "}"]
     return [*lines, *declared.values()]

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import symgrad.ops  # noqa: F401
 from symgrad.ir.op import OPS, Kink, Op
+from symgrad.ops.own import OWN
 
 __all__ = ["kinks_page"]
 
@@ -36,12 +37,12 @@ This page is written by `python -m symgrad.ops.document` from the op records.
 """
 
 
-_OWN_WORDS = {"where", "tan", "sec"}  # said in the introduction
+_OWN_WORDS = {"where", "where_minus_oo", "where_plus_oo", "tan", "sec"}  # said in the introduction
 
 
 def kinks_page() -> str:
     """Return the text of docs/kinks.md."""
-    every = list(dict.fromkeys(OPS.values()))
+    every = [op for op in dict.fromkeys(OPS.values()) if op.name not in OWN]
     ops = [op for op in every if op.pointwise]
     rows = [_row(op, kink) for op in ops for kink in op.kinks]
     arrays = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.op import Builder, Lane, Op
 from symgrad.ops.record import AND, COMPARE, NOT, OR, binary, facts, ternary, unary
 
-__all__ = ["and_", "eq", "ge", "gt", "le", "lt", "ne", "not_", "or_", "where", "xor"]
+__all__ = ["and_", "eq", "ge", "gt", "le", "lt", "ne", "not_", "or_", "where", "where_infinite", "xor"]
 
 _POINTS = (("0.5", "1.5"), ("1.5", "0.5"), (2, 2), ("-1", "0"))
 
@@ -143,6 +144,46 @@ where: Op = ternary(
     facts=facts(),
     samples=((True, "0.5", "1.5"), (False, "0.5", "1.5")),
 )
+
+
+def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
+    """A choice whose other branch is an infinity, which is no number of the graph.
+
+    It is a number where the condition holds alone: no rule may take the infinity for one. What reads it knows better
+    (the softmax of it is 0 there), and no cotangent passes the choice.
+    """
+
+    def slope(_out: Node, c: Node, _x: Node) -> Node:
+        return where(c, as_node(1), as_node(0))
+
+    rows = rf"{{1}} & \text{{{{if }}}} {{0}} \\ {latex} & \text{{{{otherwise}}}}"
+
+    return binary(
+        name,
+        aliases=(),
+        doc=f"where(condition, x, {text})",
+        takes=("bool", "number"),
+        gives="real",
+        cas=None,
+        domain=lambda c, x: c,
+        evaluate=lambda c, x: np.where(c, x, end),
+        reference=lambda mp, c, x: x if c else mp.mpf(end),
+        partials=(None, slope),
+        kinks=(),
+        lower=lambda b, node, c, x: b.select(c, x, b.const(end)),
+        latex=rf"\begin{{{{cases}}}} {rows} \end{{{{cases}}}}",
+        facts=facts(),
+        samples=((True, "0.5"), (True, "-1.5")),
+    )
+
+
+_minus_oo = _infinite_elsewhere("where_minus_oo", -math.inf, "-oo", r"-\infty")
+_plus_oo = _infinite_elsewhere("where_plus_oo", math.inf, "oo", r"\infty")
+
+
+def where_infinite(condition: Node, x: Node, y: float) -> Node:
+    """Return where(condition, x, y) for an infinite y."""
+    return (_plus_oo if y > 0 else _minus_oo)(condition, x)
 
 
 def all_of(first: Node, *rest: Node) -> Node:

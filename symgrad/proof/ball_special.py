@@ -1,7 +1,7 @@
 """Integrals of Fresnel and others, incomplete gamma, zeta and elliptic functions, polylogarithms, Lambert's W.
 
 Conventions: each is real on its domain and unknown elsewhere. li(0) = 0; polylog(n, 1) = zeta(n) for n > 1; E of order
-n at 0 is 1/(n - 1) for n > 1. The table for slopes leaves out the ends of domains.
+n at 0 is 1/(n - 1) for n > 1; sinc(0) = 1. The table for slopes leaves out the ends of domains.
 """
 
 from __future__ import annotations
@@ -65,7 +65,14 @@ def _ellipe(m: Value) -> Value:
     return fmpq(1) if type(m) is fmpq and m == 1 else _ellipe_inside(m)
 
 
+def _sinc(x: Value) -> Value:
+    if whole(x):
+        return fmpq(int(not x))
+    return None if x is None else finite(ball(x).sinc_pi())
+
+
 SPECIAL: dict[str, Unary] = {
+    "sinc": _sinc,
     "erfcx": certainly(anywhere, _erfcx),
     "dawsn": certainly(anywhere, _dawsn, 0),
     "log_ndtr": certainly(anywhere, _log_ndtr),
@@ -131,6 +138,17 @@ def _upper(a: Value, x: Value) -> Value:
     if _is_zero(x) and a > 0:
         return finite(ball(a).gamma())
     return _upper_inside(a, x)
+
+
+def _spherical(n: Value, x: Value) -> Value:
+    """sqrt(pi)/2*(x/2)**n*0F1(n + 3/2, -x**2/4)/gamma(n + 3/2), DLMF 10.47.3 and 10.16.9."""
+    if not whole(n) or n < 0:
+        return None
+    if _is_zero(x):
+        return fmpq(int(not n))
+    x, order = ball(x), ball(n) + arb(3) / 2
+    series = (-x * x / 4).hypgeom_0f1(order, regularized=True)
+    return finite(arb.pi().sqrt() / 2 * (x / 2) ** int(n.p) * series)
 
 
 def _off_the_poles(a: Any) -> bool:
@@ -244,6 +262,7 @@ SPECIAL_BINARY: dict[str, Binary] = {
     "lowergamma": _ordered(_lower),
     "polylog": _ordered(_polylog),
     "zeta": _ordered(_zeta),
+    "spherical_jn": _ordered(_spherical),
     "ellipkinc": _elliptic(acb.elliptic_f),
     "ellipeinc": _second,
 }

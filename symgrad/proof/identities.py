@@ -8,6 +8,8 @@
     zeta(n, a) = (-1)**n*polygamma(n - 1, a)/(n - 1)!             DLMF 25.11.12
     Shi(x) = (Ei(x) - Ei(-x))/2, Chi(x) = (Ei(x) + Ei(-x))/2, li(x) = Ei(log(x))
     exp(W(x)) = x/W(x)
+    sinc(x) = sin(pi*x)/(pi*x), j(0, x) = sin(x)/x, j(1, x) = (j(0, x) - cos(x))/x
+    j(n + 1, x) = (2*n + 1)/x*j(n, x) - j(n - 1, x), j spherical     DLMF 10.51.1
 
 Polylogarithms of order 1, 0, -1, ... and zeta functions of order 0, -1, ... are elementary.
 """
@@ -236,6 +238,34 @@ def _ive(k: Functions, n: Element, x: Element) -> Element:
     return k.field.mul(k.exp(k.field.neg(k.absolute(x))), SPECIAL["iv"](k, n, x))
 
 
+def _spherical(k: Functions, n: Element, x: Element) -> Element:
+    F, order = k.field, _whole(k, n)
+    if order is None or order < 0:
+        return k.opaque("spherical_jn", n, x)
+    if F.is_zero(x):
+        return F.constant(int(not order))
+    if not k.zeros_left_out(x):
+        return k.opaque("spherical_jn", n, x)
+    c, s = k.cos_sin(x)
+    low = k.div(s, x)
+    if not order:
+        return low
+    high = k.div(F.sub(low, c), x)
+    for i in range(1, order):
+        low, high = high, F.sub(F.mul(F.scaled(k.inverse(x), Fraction(2 * i + 1)), high), low)
+    return high
+
+
+def _sinc(k: Functions, u: Element) -> Element:
+    F = k.field
+    if F.is_zero(u):
+        return F.constant(1)
+    if not k.zeros_left_out(u):
+        return k.opaque("sinc", u)
+    turned = F.mul(k.pi(), u)
+    return k.div(k.cos_sin(turned)[1], turned)
+
+
 _UNARY: dict[str, Callable[[Functions, Element], Element]] = {
     "LambertW": _lambert,
     "ellipk": _FIRST,
@@ -246,6 +276,7 @@ _UNARY: dict[str, Callable[[Functions, Element], Element]] = {
     "Shi": _hyperbolic(-1),
     "Chi": _hyperbolic(1),
     "li": _li,
+    "sinc": _sinc,
     "fresnels": lambda k, u: k.odd("fresnels", u),
     "fresnelc": lambda k, u: k.odd("fresnelc", u),
 }
@@ -258,6 +289,7 @@ _BINARY: dict[str, Callable[[Functions, Element, Element], Element]] = {
     "ellipkinc": _elliptic("ellipkinc", _FIRST),
     "ellipeinc": _elliptic("ellipeinc", _SECOND),
     "ive": _ive,
+    "spherical_jn": _spherical,
 }
 IDENTITIES: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY})
 """How the value of an op follows from those of its arguments."""

@@ -150,6 +150,7 @@ _FUNCTIONS: dict[str, Callable[[Term, Term], Term]] = {
     "gamma": lambda f, x: f * x("digamma"),
     "lgamma": lambda f, x: x("digamma"),
     "digamma": lambda f, x: x("polygamma", params=(1,)),
+    "sinc": lambda f, x: -_pi(x) * _of("spherical_jn", Term(x.into, x.into.number(1)), _pi(x) * x),
     "abs": lambda f, x: x("sign"),
 }
 
@@ -231,6 +232,17 @@ def _zeta(_f: Term, s: Term, x: Term) -> Term:
     return -s * _of("zeta", s + 1, x)
 
 
+def _spherical(_f: Term, n: Term, x: Term) -> Term:
+    """DLMF 10.51.2, without the function of order -1."""
+    above = _of("spherical_jn", n + 1, x)
+    if n.into.value(n.at) == 0:
+        return -above
+    below = n - 1
+    if n.into.value(n.at) is None:  # where n = 0, any function that has a value may stand in the first term
+        below = Term(n.into, n.into.op("maximum", below.at, n.into.number(0)))
+    return (n * _of("spherical_jn", below, x) - (n + 1) * above) / (2 * n + 1)
+
+
 def _of(name: str, x: Term, y: Term) -> Term:
     return Term(x.into, x.into.op(name, x.at, y.at))
 
@@ -260,6 +272,7 @@ SLOPES: dict[str, Sequence[_Rule]] = {
     "iv": _bessel(1, 1),
     "kv": _bessel(-1, -1),
     "ive": _of_order(lambda f, v, x: (_of("ive", v - 1, x) + _of("ive", v + 1, x)) / 2 - x("sign") * f),
+    "spherical_jn": _of_order(_spherical),
     # DLMF 8.19.13, 8.8.13, 8.8.14, 25.11.17; d/dx of a polylogarithm by its series
     "expint": _of_order(lambda f, n, x: -_of("expint", n - 1, x)),
     "uppergamma": _of_order(lambda f, a, x: -(x ** (a - 1)) * (-x)("exp")),

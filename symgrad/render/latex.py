@@ -213,6 +213,11 @@ def _choice(node: Node, written: Texts) -> _Written:
     return rf"{start}{written[value][0]} & \text{{if }} {written[condition][0]} \\ {rest}{end}", OPEN
 
 
+def _infinite(node: Node, written: Texts) -> _Written:
+    condition, value = (written[a][0] for a in node.args)
+    return node.op.latex.format(condition, value), OPEN
+
+
 _SPECIAL = {
     "add": _sum,
     "neg": _negative,
@@ -220,6 +225,8 @@ _SPECIAL = {
     "div": _quotient,
     "pow": _power,
     "where": _choice,
+    "where_minus_oo": _infinite,
+    "where_plus_oo": _infinite,
 }
 
 

@@ -60,6 +60,7 @@ _CALL = {
     "yv": "special.yv({0}, {1})",
     "iv": "special.iv({0}, {1})",
     "kv": "special.kv({0}, {1})",
+    "sinc": "np.sinc({0})",
     "airyai": "special.airy({0})[0]",
     "airyaiprime": "special.airy({0})[1]",
     "airybi": "special.airy({0})[2]",
@@ -80,6 +81,8 @@ _CALL = {
     "pow": "_pow({0}, {1})",
     "relu": "np.maximum({0}, 0)",
     "where": "np.where({0}, {1}, {2})",
+    "where_minus_oo": "np.where({0}, {1}, -np.inf)",
+    "where_plus_oo": "np.where({0}, {1}, np.inf)",
 }
 _MODULES = frozenset({"np", "scipy", "special"})
 _BUILTINS = frozenset({"len", "max", "min", "range"})  # that sizes and helpers call
@@ -347,7 +350,7 @@ class _Writer:
         if not name.isidentifier():
             raise UnsupportedError(f"{op.name} has no NumPy source", cure="compile the expression instead")
         if name not in self.helpers:
-            arguments = list("xyzw"[: op.arity])
+            arguments = list("xyzw"[: op.arity]) if op.arity < 5 else [f"x{k}" for k in range(op.arity)]
             builder = _Formula()
             result = op.lower(cast(Builder, builder), node, *arguments)
             lines = [*builder.lines, f"return {result}"]

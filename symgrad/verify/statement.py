@@ -10,8 +10,10 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Extent, Size
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.own import without_definitions
 from symgrad.proof.distributions import Drawn
 from symgrad.proof.steps import Program, Step, Symbol
+from symgrad.verify.masks import without_infinities
 
 __all__ = ["program_of", "symbol_of"]
 
@@ -31,9 +33,10 @@ def program_of(
         found = size_with(size, sizes) if sizes else size
         return found if isinstance(found, int) else str(found)
 
+    outputs = without_infinities(without_definitions(outputs))
     steps: list[Step] = []
     at: dict[Node, int] = {}
-    for node in topological(list(outputs)):
+    for node in topological(outputs):
         at[node] = len(steps)
         shape = tuple(length(s) for s in node.shape)
         args = tuple(at[a] for a in node.args)
@@ -49,7 +52,7 @@ def program_of(
         else:
             params = tuple(_static(p, length) for p in node.params)
         steps.append(Step(node.op.name, args, params, shape, node.dtype))
-    symbols = dict.fromkeys([*symbols_of(list(outputs)), *inputs])
+    symbols = dict.fromkeys([*symbols_of(outputs), *inputs])
     return Program(tuple(steps), tuple(symbol_of(s, length) for s in symbols)), [at[o] for o in outputs]
 
 

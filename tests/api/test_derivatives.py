@@ -369,3 +369,27 @@ def test_all_verbs_agree_with_jax() -> None:
         np.testing.assert_allclose(at(sg.hessian(ours, W)), jax.hessian(loss)(w), rtol=1e-9, atol=1e-12)
         product = at(sg.hvp(ours, W, sg.tensor("v", (3, "m"))), v=v)
         np.testing.assert_allclose(product, jax.jvp(jax.grad(loss), (w,), (v,))[1], rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_expanded_is_printed_over_inputs_alone_and_is_the_same_formula() -> None:
+    p = sg.parse("x, c : positive\nr = sqrt(x**2 + c)\ny = c/r")
+    named, plain = sg.grad(p["y"], "x"), sg.grad(p["y"], "x", expand=True)
+    assert (str(named), str(plain)) == ("-x*y/r**2", "-c*x/(x**2 + c)**(3/2)")
+    assert plain.same(named)
+    assert plain.latex() == named.latex(expand=True)
+    assert plain.numpy_source() == named.numpy_source(expand=True)
+    assert str(sg.grad(plain, "c")) == sg.grad(named, "c").text(expand=True)
+    assert [str(g) for g in sg.grad(p["y"], ["x", "c"], expand=True)] == [
+        g.text(expand=True) for g in sg.grad(p["y"], ["x", "c"])
+    ]
+    both = sg.derivatives(p["y"], ["x", "c"], order=2)
+    expanded = sg.derivatives(p["y"], ["x", "c"], order=2, expand=True)
+    assert str(expanded) == both.text(expand=True) != str(both)
+    assert expanded.latex() == both.latex(expand=True)
+    assert expanded["x", "c"].same(both["x", "c"])
+
+
+def test_derivatives_by_entries_take_expand() -> None:
+    p = sg.parse("w : real[3]\ns = sum(w**2)\ny = exp(s)")
+    assert str(sg.grad(p["y"], "w[1]", expand=True)) == "2*w[1]*exp(sum(w**2))"
+    assert "s" not in str(sg.grad(p["y"], p["w"], expand=True)).replace("sum", "")

@@ -52,6 +52,7 @@ BY_ORDER: dict[str, tuple[float, ...]] = {
     "expint": (-7.0, -2.5, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.75, 7.0),
     "uppergamma": (-2.5, -2.0, -(2.0**-40), 0.0, 2.0**-40, 0.5, 1.0, 2.0, 3.0, 7.25),
     "lowergamma": (-2.5, -2.0, -(2.0**-40), 0.0, 2.0**-40, 0.5, 1.0, 2.0, 3.0, 7.25),
+    "spherical_jn": (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 7.0, 19.0),
     "polylog": (-3.0, 0.0, 1.0, 2.0, 5.0),
     "zeta": (-2.5, -2.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 7.25),
 }
@@ -114,7 +115,11 @@ CASES = [
     for params in (PARAMETERS[op.name] if op.parameters else [()])
 ]
 
+# No statement has a choice with an infinity: the checker knows none of these.
+STATED = [c for c in CASES if c.op.name not in ("where_minus_oo", "where_plus_oo")]
+
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_stated_case = pytest.mark.parametrize("case", STATED, ids=str)
 numeric = [c for c in CASES if "bool" not in c.op.takes and c.op.gives != "bool"]
 every_numeric_case = pytest.mark.parametrize("case", numeric, ids=str)
 every_smooth_case = pytest.mark.parametrize("case", [c for c in CASES if c.differentiable], ids=str)

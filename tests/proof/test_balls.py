@@ -23,7 +23,7 @@ from symgrad.proof.steps import Program, Step, Symbol
 from symgrad.proof.witness import apart
 from symgrad.verify.statement import program_of
 from tests.graphs import inputs, random_graph
-from tests.ops.cases import CASES, Case, every_case, grid
+from tests.ops.cases import STATED, Case, every_stated_case, grid
 
 MP = mpmath.MPContext()
 MP.dps = 60
@@ -65,7 +65,7 @@ def references(case: Case, point: tuple[Any, ...]) -> Any:
     return case.op.reference(MP, *case.params, *exact)
 
 
-@every_case
+@every_stated_case
 @pytest.mark.parametrize("precision", [64, 150])
 def test_balls_contain_the_samples(case: Case, precision: int) -> None:
     program, (place,) = program_of([case.node])
@@ -77,7 +77,7 @@ def test_balls_contain_the_samples(case: Case, precision: int) -> None:
             assert found.rel_accuracy_bits() > precision - 40
 
 
-@every_case
+@every_stated_case
 def test_unknown_exactly_outside_the_domain(case: Case) -> None:
     # On the grid of integers and halves every value is decided, or outside: no ball is too wide there.
     program, (place,) = program_of([case.node])
@@ -117,7 +117,7 @@ def test_compositions_contain_the_reference(seed: int) -> None:
 
 
 def test_every_pointwise_op_has_balls() -> None:
-    assert {c.op.name for c in CASES} == {*CERTAIN, "polygamma"}
+    assert {c.op.name for c in STATED} == {*CERTAIN, "polygamma"}
     assert set(LOCAL) <= set(CERTAIN)
 
 

@@ -27,7 +27,7 @@ from symgrad.proof.indexed_terms import Terms
 from symgrad.verify.statement import program_of
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 from tests.graphs_arrays import SYMBOLS, random_arrays, random_sizes, random_values
-from tests.ops.cases import CASES, Case
+from tests.ops.cases import STATED, Case
 from tests.proof.indexed_values import Values
 
 
@@ -110,7 +110,7 @@ def test_forms_that_are_written_otherwise(text: str) -> None:
     compare(node, values, sizes)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", STATED, ids=str)
 def test_pointwise_ops_of_arrays(case: Case) -> None:
     """Of inputs, and of what has a sign: some functions of that are written otherwise."""
     exp = OPS["exp"]

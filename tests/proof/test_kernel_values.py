@@ -31,7 +31,7 @@ from symgrad.verify.complex_points import complex_points
 from symgrad.verify.search import Search
 from symgrad.verify.statement import program_of
 from tests.graphs import inputs, random_graph
-from tests.ops.cases import CASES, Case
+from tests.ops.cases import STATED, Case
 from tests.proof.kernel_values import MP, Numbers, close, exact, of_complex, of_reals, principal_log
 from tests.verify.statements import FALSE, TRUE, equality, random_pair
 from tests.verify.test_complex import AROUND, INNER, LAWS, is_left_out, named
@@ -188,7 +188,7 @@ WAYS: Sequence[Callable[[Any], Any]] = (
 
 
 @pytest.mark.parametrize(
-    "case", [c for c in CASES if c.node.dtype != "bool" and c.op.name != "where"], ids=str
+    "case", [c for c in STATED if c.node.dtype != "bool" and c.op.name != "where"], ids=str
 )
 def test_ops_beside_themselves(case: Case) -> None:
     """An op of two arguments in one program: by sums, multiples and signs one follows from the other."""

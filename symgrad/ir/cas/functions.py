@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -47,6 +47,16 @@ class Static(sympy.Atom):
 
 _x, _n, _low, _high = sympy.symbols("x n low high")
 
+
+def _otherwise(end: Any) -> Callable[[Any, Any], Any]:
+    return lambda condition, x: sympy.Piecewise((x, condition), (end, True))
+
+
+def _spherical(n: Any, x: Any) -> Any:
+    """SymPy's jn has the wrong sign at x < 0 in numbers: above order 0 it stays ours."""
+    return sympy.sinc(x) if n == 0 else heads.spherical_jn(n, x)
+
+
 _PLAIN: dict[str, Any] = {
     "cbrt": sympy.Lambda(_x, sympy.sign(_x) * sympy.Abs(_x) ** sympy.Rational(1, 3)),
     "clip": sympy.Lambda((_x, _low, _high), sympy.Min(sympy.Max(_x, _low), _high)),
@@ -59,8 +69,12 @@ _PLAIN: dict[str, Any] = {
     "lgamma": sympy.Lambda(_x, sympy.log(sympy.Abs(sympy.gamma(_x)))),
     "log_ndtr": sympy.Lambda(_x, sympy.log(sympy.erfc(-_x / sympy.sqrt(2)) / 2)),
     "relu": sympy.Lambda(_x, sympy.Max(_x, 0)),
+    "sinc": sympy.Lambda(_x, sympy.sinc(sympy.pi * _x)),
+    "spherical_jn": _spherical,
     "sigmoid": sympy.Lambda(_x, 1 / (1 + sympy.exp(-_x))),
     "softplus": sympy.Lambda(_x, sympy.log(1 + sympy.exp(_x))),
+    "where_minus_oo": _otherwise(-sympy.oo),
+    "where_plus_oo": _otherwise(sympy.oo),
     "xor": sympy.Xor,
 }
 """What a head is in SymPy's own words, evaluated: what ``doit`` and ``rewrite`` give."""
@@ -108,6 +122,8 @@ class _FunctionHead(_Head, sympy.Function):
         return value, self.operands
 
     def _eval_evalf(self, prec: int) -> Any:
+        if "bool" in self.op.takes:  # SymPy evaluates functions of numbers alone
+            return self.doit(deep=False)._eval_evalf(prec)
         try:
             return sympy.Function._eval_evalf(self, prec)
         except TypeError:  # a complex argument: the op has no value there

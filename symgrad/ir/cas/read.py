@@ -197,6 +197,9 @@ _READ: dict[Any, tuple[Container[int], Callable[[Any, list[Node]], Node]]] = {
     sympy.expint: ({2}, _read_expint),
     **{getattr(sympy, name): (_counts(name), _read_written(name)) for name in _WRITTEN},
     sympy.erfcinv: ({1}, lambda e, args: OPS["erfcinv"](args[0])),
+    # sin(x)/x, and 1 at 0: not NumPy's, whose argument is a multiple of pi.
+    sympy.sinc: ({1}, lambda e, args: OPS["spherical_jn"](number(0), args[0])),
+    sympy.jn: ({2}, lambda e, args: OPS["spherical_jn"](*args)),
     sympy.loggamma: ({1}, lambda e, args: OPS["lgamma"](args[0])),
 }
 """Heads that have more than one form, or any number of arguments, or no op of their own: of how many, and how."""
@@ -230,7 +233,8 @@ def _unsupported(e: Any) -> UnsupportedError:
         if name in names:
             return UnsupportedError(f"SymPy's {name} has no op", cure=cure)
     return UnsupportedError(
-        f"SymPy's {name} has no op", cure="rewrite it in other functions (.rewrite), or register an op for it"
+        f"SymPy's {name} has no op",
+        cure="rewrite it in other functions (.rewrite), or register an op for it: sg.register_op",
     )
 
 

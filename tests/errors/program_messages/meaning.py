@@ -140,11 +140,19 @@ CASES = [
     ),
     (
         "x : real\nx + oo",
+        "UnsupportedError",
+        2,
+        5,
+        "an infinity stands where a number is needed",
+        "take a limit, or guard with where(condition, x, y)",
+    ),
+    (
+        "x : real\nx + NaN",
         "UnknownNameError",
         2,
         5,
-        "unknown name 'oo'",
-        "infinities and NaN are no numbers of a formula; take a limit, or guard with where(condition, x, y)",
+        "unknown name 'NaN'",
+        "NaN is no number of a formula; take a limit, or guard with where(condition, x, y)",
     ),
     (
         "3j",
