@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isinf
 from sys import maxsize
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -260,7 +260,10 @@ def where(condition: Operand, x: Operand, y: Operand) -> Expr:
 
 
 def _infinity(value: Any) -> float | None:
-    return float(value) if isinstance(value, float | np.floating) and isinf(value) else None
+    if not isinstance(value, float | np.floating):
+        return None
+    number = float(cast("float", value))
+    return number if isinf(number) else None
 
 
 sec: _Unary = _function("sec")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import prod
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.explain.draws import as_floats, draws, value_at
+from symgrad.explain.draws import as_floats, domain_of, draws, value_at
 from symgrad.explain.straddle import straddling
 from symgrad.explain.witness import Evidence, Level, Witness, exact_number, is_finite, steady
 from symgrad.ir.evaluate import evaluate, evaluate_mp
@@ -28,6 +29,9 @@ from symgrad.ir.types import Number
 __all__ = ["find_array_evidence"]
 
 _POINTS = 6
+_SMALL = 3
+"""Further points with entries an eighth as large: beyond these a network of some layers only saturates."""
+
 _STRADDLED = 2
 _PAIRS = ((0, 1), (2, 3))
 _DIGITS = (50, 90)
@@ -56,14 +60,17 @@ def find_array_evidence(
     every = draws(source, landmarks)
     # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
     choices = ([v for v in every if v not in landmarks] or every, every)
-    for index in range(_STRADDLED if straddle else _POINTS):
+    for index in range(_STRADDLED if straddle else _POINTS + _SMALL):
+        size = Fraction(1, 8) if index >= _POINTS else 1
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         try:
             if _work(order, sizes) > _MOST:
                 return None
-            point = {s: _filled(s, sizes, partial(_entry, s, index)) for s in inputs}
+            point = {s: _filled(s, sizes, partial(_entry, s, index, size)) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):
-                sides = tuple(_filled(source, sizes, partial(_drawn, source, candidates, d)) for d in pair)
+                sides = tuple(
+                    _filled(source, sizes, partial(_drawn, source, candidates, d, size)) for d in pair
+                )
                 for there in straddling(order, source, sides, point) if straddle else (point,):
                     evidence = _decide(order, y, gradients, source, there, sides)
                     if evidence is not None:
@@ -114,16 +121,25 @@ def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any])
     return array
 
 
-def _entry(symbol: Node, index: int, i: int) -> Number | bool:
+def _entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
     """Return entry i of an input at a trial point. Whole numbers are most often positions, and so 0 or 1."""
     if symbol.shape and symbol.dtype == "int":
         return _hash(symbol.name, index, i) % 2
-    return value_at(symbol, _hash(index, i) % 1009 if symbol.shape else index)
+    return _sized(symbol, value_at(symbol, _hash(index, i) % 1009 if symbol.shape else index), size)
 
 
-def _drawn(source: Node, candidates: Sequence[Number | bool], draw: int, i: int) -> Number | bool:
+def _drawn(
+    source: Node, candidates: Sequence[Number | bool], draw: int, size: Number, i: int
+) -> Number | bool:
     """Return entry i of a draw. Entries differ, so that what depends on their differences is seen."""
-    return candidates[_hash(source.name, draw, i) % len(candidates)]
+    return _sized(source, candidates[_hash(source.name, draw, i) % len(candidates)], size)
+
+
+def _sized(symbol: Node, value: Number | bool, size: Number) -> Number | bool:
+    """Return a value a multiple as large, where the symbol takes all real ones."""
+    domain = domain_of(symbol)
+    free = domain.low is None and domain.high is None and symbol.dtype == "real"
+    return value * Fraction(size) if free and symbol.shape and size != 1 else value
 
 
 def _as(value: Any, convert: Callable[[Any], Any]) -> Any:
