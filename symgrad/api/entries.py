@@ -60,9 +60,9 @@ def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
         moved = [Expr(n) for n in substitute([e.node for e in outputs], apart.whole)]
         targets = [apart.target(e) if isinstance(e, Expr) else e for e in by]
         result = plain(*_as_given(y, moved), *_as_given(wrt, targets), *args[2:], **rest)
-        if hasattr(result, "moved"):  # all partial derivatives, by what they are by
-            return result.moved(by, partial(apart.back, outputs=outputs, by=by))
-        return _mapped(result, partial(apart.back, outputs=outputs, by=by))
+        back = partial(apart.back, outputs=outputs, by=by, named=not options.get("expand", False))
+        # All partial derivatives also know what they are by.
+        return result.moved(by, back) if hasattr(result, "moved") else _mapped(result, back)
 
     return cast("Callable[P, R]", apply)
 
@@ -126,8 +126,8 @@ class _Apart:
         place = self.places.get(expr.node)
         return Expr(substitute([expr.node], self.whole)[0] if place is None else place)
 
-    def back(self, found: Expr, outputs: Sequence[Expr], by: Sequence[Any]) -> Expr:
-        """Return a result in the inputs themselves."""
+    def back(self, found: Expr, outputs: Sequence[Expr], by: Sequence[Any], named: bool) -> Expr:
+        """Return a result in the inputs themselves, to be printed in names or not."""
         inputs: Mapping[Node, Node] = {made: root for root, made in self.whole.items()}
         (node,) = substitute([found.node], inputs)
         for entry in self.places:
@@ -143,7 +143,7 @@ class _Apart:
             nothing=found.nothing,
             origins=origins,
             sources=sources,
-            of_entries=found.derived,
+            of_entries=found.derived and named,
         )
 
 

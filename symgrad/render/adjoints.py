@@ -6,12 +6,15 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symgrad.backward.trace import Slope
 from symgrad.explain.derivation import Derivation
 from symgrad.ir.graph import Node
 from symgrad.ir.printer import expression_text, one_line
 from symgrad.render.latex import latex
 from symgrad.render.latex_text import ATOM, Written, latex_decimal, latex_name
+from symgrad.render.said import said_rows
 from symgrad.words.adjoints import Adjoint
+from symgrad.words.said import said
 
 __all__ = ["Brief", "adjoint_rows", "adjoint_text", "brief"]
 
@@ -66,11 +69,11 @@ class Brief:
 
 
 def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
-    """Return how a gradient is said above the lines that lead to it, None if none does."""
+    """Return how a gradient is said above the lines or steps that lead to it, None if the value itself is to be."""
     value, name = d.values[index], d.naming.text(d.wrt[index])
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
-        return None
+        return _in_words(d, index)
     whole = one_line(value)
     if value is not d.canonical[index] and whole is not None and len(whole) <= _GLANCE:
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
@@ -79,3 +82,15 @@ def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | Non
             expression_text(line.alone), latex(line.alone, spelled=_literals(line)), line.alone_notes
         )
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
+
+
+def _in_words(d: Derivation, index: int) -> Brief | None:
+    """Return a gradient in the words of its program, where these say it in one line and no stop is dropped."""
+    dropped = d.values[index] is not d.canonical[index]
+    if d.listing is None or dropped or d.nothing[index] is not None:
+        return None
+    found = said(d.listing, [Slope(d.y, (d.wrt[index],))])
+    if found is None or found.lines:
+        return None
+    (notes,) = found.notes([d.gradient[index]])
+    return Brief(found.text([""]), said_rows(found)[0], tuple(notes))

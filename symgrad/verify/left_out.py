@@ -25,6 +25,7 @@ from symgrad.proof.indexed_terms import Form, Terms
 from symgrad.proof.indexed_text import singular, ties, vanishes
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
+from symgrad.verify.masks import MASKS
 from symgrad.verify.statement import program_of
 from symgrad.words.domains import outside_of_choices
 from symgrad.words.rational import opened
@@ -60,7 +61,9 @@ def in_words(conditions: Sequence[str], sides: Sequence[Node], names: Mapping[No
     if not conditions:
         return ()
     certain = outside_of_choices(sides)
-    parts = [n for n in certain if n.dtype != "bool" and n.op not in (NUMBER, SIZE)]
+    parts = [
+        n for n in certain if n.dtype != "bool" and n.op not in (NUMBER, SIZE) and n.op.name not in MASKS
+    ]
     if any(n.shape or n.op is SIZE for n in topological(sides)):
         compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in _COMPARED and n.shape}
         speaker = _Speaker(Conditions(), names, compared)

@@ -16,9 +16,9 @@ from symgrad.ops.elementary import exp, log
 from symgrad.ops.layout import full, spread
 from symgrad.ops.logic import where
 
-__all__ = ["without_infinities"]
+__all__ = ["MASKS", "without_infinities"]
 
-_MASKS = ("where_minus_oo", "where_plus_oo")
+MASKS = ("where_minus_oo", "where_plus_oo")
 
 
 def without_infinities(outputs: Sequence[Node]) -> list[Node]:
@@ -35,13 +35,13 @@ def without_infinities(outputs: Sequence[Node]) -> list[Node]:
         'log(sum(where(m, exp(x), 0)))'
     """
     order = topological(list(outputs))
-    if not any(n.op.name in _MASKS for n in order):
+    if not any(n.op.name in MASKS for n in order):
         return list(outputs)
     done: dict[Node, Node] = {}
     for n in order:
         done[n] = _real(n) or (apply(n.op, tuple(done[a] for a in n.args), n.params) if n.args else n)
     found = [done[n] for n in outputs]
-    left = next((n for n in topological(found) if n.op.name in _MASKS), None)
+    left = next((n for n in topological(found) if n.op.name in MASKS), None)
     if left is not None:
         raise UnsupportedError(
             "a choice with an infinity has no value in real numbers where its condition fails",
