@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from symgrad.api.explain import joined_listing
@@ -10,7 +11,7 @@ from symgrad.api.expr import Expr, ExprLike
 from symgrad.api.program import parse
 from symgrad.api.targets import differentiable
 from symgrad.errors import UnsupportedError
-from symgrad.explain.gaps import Gap, gaps_of, looked_at, mended
+from symgrad.explain.gaps import Gap, gaps_of, looked_at, mended, slope_of_form
 from symgrad.explain.naming import Naming
 
 __all__ = ["DomainCheck", "Gap", "check_domain"]
@@ -75,7 +76,12 @@ def check_domain(e: ExprLike | str) -> DomainCheck:
             "check_domain looks at formulas of numbers, of at most 400 equations",
             cure="ask about an intermediate value, or about one entry written with scalar symbols",
         )
-    found = gaps_of(node, slope=expr.slope)
+    slope = expr.slope
+
+    def mended_slope() -> Any:
+        return None if slope is None else slope_of_form(slope.y, gaps_of(slope.y), slope.by)
+
+    found = gaps_of(node, mended_slope=cache(mended_slope))
 
     def made(n: Any) -> Any:
         return None if n is None else Expr(n, listings=expr.listings)

@@ -211,7 +211,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
     naming = Naming({n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)})
     _check(y, wrt, listing, naming)
     trace = _without_dead_ends(pull_back([y], [as_node(1)], wrt))
-    forms = Forms(y, trace.gradients, naming)
+    forms = Forms(y, trace.wrt, trace.gradients, naming)
     random = _random_inputs(y, wrt, listing)
     return Derivation(
         y=y,

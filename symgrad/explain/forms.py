@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
-from symgrad.explain.gaps import Gap, gaps_of
+from symgrad.explain.gaps import Gap, gaps_of, slope_of_form
 from symgrad.explain.naming import Naming
 from symgrad.ir.graph import Node
 from symgrad.rules.pipeline import Canonical, canonical
@@ -13,7 +13,8 @@ from symgrad.rules.pipeline import Canonical, canonical
 __all__ = ["Forms"]
 
 
-_SECONDS = 2.0  # for the points of a formula that are 0/0
+_SECONDS = 10.0  # for the points of the value that are 0/0, with forms
+_SLOPES = 2.0  # for those of each gradient
 
 
 class Forms:
@@ -21,12 +22,14 @@ class Forms:
 
     Args:
         y: what is differentiated.
+        wrt: by what.
         raw: the gradients.
         naming: names for the notes.
     """
 
-    def __init__(self, y: Node, raw: Sequence[Node], naming: Naming) -> None:
+    def __init__(self, y: Node, wrt: Sequence[Node], raw: Sequence[Node], naming: Naming) -> None:
         self._y = y
+        self._wrt = tuple(wrt)
         self.raw = tuple(raw)
         self._naming = naming
 
@@ -61,7 +64,10 @@ class Forms:
     @cached_property
     def gaps_of_gradients(self) -> tuple[tuple[Gap, ...], ...]:
         """The same of each gradient; what computes it there is the gradient of the form of the value."""
-        return tuple(tuple(gaps_of(g, forms=not self.gaps, seconds=_SECONDS)) for g in self.values)
+        return tuple(
+            tuple(gaps_of(g, mended_slope=partial(slope_of_form, self._y, self.gaps, [w]), seconds=_SLOPES))
+            for g, w in zip(self.values, self._wrt, strict=True)
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

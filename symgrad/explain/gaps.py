@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.trace import Slope
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.explain.draws import as_floats, domain_of, inside, value_at
@@ -33,9 +32,9 @@ from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ops.arith import pow
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical, stable
-from symgrad.words.common import factors_of
+from symgrad.words.common import factors_of, without_sign
 
-__all__ = ["Gap", "gaps_of", "looked_at", "mended"]
+__all__ = ["Gap", "gaps_of", "looked_at", "mended", "slope_of_form"]
 
 _MOST = 400  # equations of a formula that is looked at
 _NEAR = 20  # powers of ten by which both sides of a limit are off
@@ -127,45 +126,33 @@ def looked_at(e: Node) -> bool:
     )
 
 
-def gaps_of(e: Node, *, slope: Slope | None = None, forms: bool = True, seconds: float = 20) -> list[Gap]:
+def gaps_of(
+    e: Node, *, mended_slope: Callable[[], Node | None] = lambda: None, seconds: float = 20
+) -> list[Gap]:
     """Return the points at which a formula is 0/0 and has a limit.
 
     Args:
         e: a formula of numbers.
-        slope: what it is a derivative of, if it is one: a form of that has a derivative, too.
-        forms: whether forms are looked for that compute it there.
+        mended_slope: of a derivative, that of a form of its primal without gaps, if there is one.
         seconds: after which no further limit or form is looked for.
     """
     if not looked_at(e):
         return []
     end = time.monotonic() + seconds
-    primal = _Primal(slope, end) if slope is not None and forms and looked_at(slope.y) else None
-    return [g for place in places(e) if (g := _Place(e, *place, end, primal).gap(forms=forms)) is not None]
+    found = (_Place(e, *place, end, mended_slope) for place in places(e))
+    return [g for place in found if (g := place.gap()) is not None]
+
+
+def slope_of_form(y: Node, gaps: Sequence[Gap], by: Sequence[Node]) -> Node | None:
+    """Return the derivative of a form of a formula without the gaps that it has; None where there is none."""
+    form = mended(y, gaps)
+    for v in by:
+        if form is not None:
+            (form,) = pull_back([form], [as_node(1)], [v]).gradients
+    return form
 
 
 # -------------------------------------------------------------------------------------------------------------- what
-
-
-@dataclass(slots=True)
-class _Primal:
-    """What a formula is a derivative of."""
-
-    slope: Slope
-    end: float
-    _form: Node | None = None
-    _looked: bool = False
-
-    def derivative(self) -> Node | None:
-        """The derivative of a form without gaps; None where there is none."""
-        if not self._looked:
-            self._looked = True
-            y = self.slope.y
-            form = mended(y, gaps_of(y, seconds=max(0.0, self.end - time.monotonic())))
-            for v in self.slope.by:
-                if form is not None:
-                    (form,) = pull_back([form], [as_node(1)], [v]).gradients
-            self._form = form
-        return self._form
 
 
 @dataclass(slots=True)
@@ -175,7 +162,7 @@ class _Place:
     v: Node
     at: Node
     end: float
-    primal: _Primal | None
+    mended_slope: Callable[[], Node | None]
     mp: Any = field(init=False)
     points: list[tuple[Point, Any]] = field(init=False)
 
@@ -183,11 +170,11 @@ class _Place:
         self.mp = precise()
         self.points = [p for p in samples(self.e, self.v, self.at) if self._is_gap(*p)]
 
-    def gap(self, *, forms: bool) -> Gap | None:
+    def gap(self) -> Gap | None:
         if not self.points:
             return None
         lost = self._lost(self.e)
-        found = self._by_primal() if forms else None
+        found = self._by_primal()
         for e, part, rest in self._parts() if found is None else ():
             try:
                 w, start, c = self._series(part)
@@ -196,7 +183,7 @@ class _Place:
                 continue
             if limit is None:
                 continue
-            form = self._form(e, part, w, start, self._longer(part, w, start, c)) if forms else None
+            form = self._form(e, part, w, start, self._longer(part, w, start, c))
             whole = self.quotient if rest is not None else part
             found = whole, limit, form if form is None or rest is None else rest * form
             break
@@ -204,7 +191,7 @@ class _Place:
 
     def _by_primal(self) -> tuple[Node, Node, Node] | None:
         """Of a derivative that of a form of the primal, with its limit."""
-        form = None if self.primal is None else self.primal.derivative()
+        form = self.mended_slope()
         try:
             limit = None if form is None else self._limit(form)
         except (NoSeries, SymgradError, ArithmeticError):
@@ -232,14 +219,11 @@ class _Place:
             yield self.e, self.e, None
 
     def _core(self) -> tuple[Node, Node] | None:
-        """Return the quotient of the factors that vanish, and that of the others that move; None without others."""
+        """Return the quotient of the factors that vanish, and that of the others; None without others."""
         count = uses([self.e])
         shared = {n for n in topological([self.quotient]) if count[n] > 1 and n is not self.quotient}
         sign, above, below = factors_of(self.quotient, shared)
-        beside = [
-            [f for f in part if self.v in topological([f]) and not self._vanishes(f)]
-            for part in (above, below)
-        ]
+        beside = [[f for f in part if not f.is_number() and not self._vanishes(f)] for part in (above, below)]
         within = [
             [f for f in part if f not in others] for part, others in zip((above, below), beside, strict=True)
         ]
@@ -484,7 +468,10 @@ def _polynomial(c: Sequence[Node], t: Node) -> Node:
         less = number is not None and number < 0 and total is not None
         size = abs(Fraction(number)) if number is not None and less else x
         term = _times(size if isinstance(size, Node) else as_node(size), power, known)
-        total = term if total is None else OPS["add"](total, OPS["neg"](term) if less else term)
+        positive = without_sign(term)
+        if less or (positive is not None and total is not None):
+            term = OPS["neg"](term if positive is None else positive)
+        total = term if total is None else OPS["add"](total, term)
     return as_node(0) if total is None else total
 
 

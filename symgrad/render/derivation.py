@@ -188,6 +188,7 @@ def gap_rows(d: Derivation, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
     """Return what is known of a point that is 0/0, each with a label."""
     rows = gap.rows(d.naming)
     if w is not None and any(g.form is not None for g in d.forms.gaps):
+        rows = [row for row in rows if row[0] != "write"]
         rows.append(("write", f"the gradient of {d.naming.text(d.y)} in its form above"))
     return rows
 
