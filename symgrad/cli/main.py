@@ -143,12 +143,14 @@ def derive(
 ) -> None:
     """Print the gradient as a formula."""
     from symgrad.cli.report import derive_report, latex_document
+    from symgrad.kernel.progress import waiting
 
     if standalone and form != "latex":
         raise UsageError("--standalone is a document of LaTeX", cure="add --format latex")
     program = read_source(source)
     y = chosen(program, of)
-    report = derive_report(y, targets(program, y, wrt), order, form, stable=stable, expand=expand)
+    with waiting("deriving"):
+        report = derive_report(y, targets(program, y, wrt), order, form, stable=stable, expand=expand)
     emit(latex_document(report) if standalone else report, output)
 
 
@@ -170,15 +172,19 @@ def explain(
 ) -> None:
     """Derive step by step, and tell for every random input whether it enters the gradient, and how."""
     from symgrad.cli.report import explain_report
+    from symgrad.kernel.progress import waiting
 
     program = read_source(source)
     y = chosen(program, of)
-    derivation = symgrad.explain(y, targets(program, y, wrt))
+    with waiting("differentiating"):
+        derivation = symgrad.explain(y, targets(program, y, wrt))
     if picture is not None:
         if picture.suffix != ".svg":
             raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
         write_text(picture, derivation.svg())
-    emit(explain_report(derivation, form, steps=steps), output)
+    with waiting("explaining"):
+        report = explain_report(derivation, form, steps=steps)
+    emit(report, output)
 
 
 @main.command("compile")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-__all__ = ["EQUATION_S", "QUICK_S", "bar", "counter"]
+__all__ = ["EQUATION_S", "QUICK_S", "bar", "counter", "waiting"]
 
 EQUATION_S = 0.2e-3
 """Seconds that one equation of a large graph takes to compile (`python -m benchmarks.run --only chain` measures it)."""
@@ -61,6 +61,36 @@ def bar(what: str, seconds: float) -> Generator[None]:
         progress.stop()
         if ticking.is_alive():
             ticking.join()
+
+
+@contextmanager
+def waiting(what: str) -> Generator[None]:
+    """Show on a terminal that something is being done, once it has taken more than a second; nobody knows how long.
+
+    Args:
+        what: what is done, in a few words.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+
+    def show() -> None:
+        if done.wait(_PATIENCE_S):
+            return
+        from rich.console import Console
+
+        with Console(file=sys.stderr).status(what):
+            done.wait()
+
+    showing = threading.Thread(target=show, name="symgrad progress", daemon=True)
+    try:
+        showing.start()
+        yield
+    finally:
+        done.set()
+        if showing.is_alive():
+            showing.join()
 
 
 @contextmanager

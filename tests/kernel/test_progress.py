@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from symgrad.kernel import progress
-from symgrad.kernel.progress import bar, counter
+from symgrad.kernel.progress import bar, counter, waiting
 
 
 class Terminal(io.StringIO):
@@ -47,6 +47,26 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch):
     with bar("compiling 9,000 equations", 2.0):
         pass
     assert file.getvalue() == ""
+
+
+def test_what_takes_a_while_says_so(terminal, monkeypatch):
+    monkeypatch.setattr("symgrad.kernel.progress._PATIENCE_S", 0.05)
+    with waiting("deriving"):
+        time.sleep(0.5)
+    assert "deriving" in terminal.getvalue()
+    assert not [t for t in threading.enumerate() if t.name == "symgrad progress"]
+
+
+def test_what_takes_no_time_says_nothing(terminal, monkeypatch):
+    with waiting("deriving"):
+        pass
+    with pytest.raises(ValueError, match="inside"), waiting("deriving"):
+        raise ValueError("inside")
+    monkeypatch.setattr("symgrad.kernel.progress.sys", SimpleNamespace(stderr=io.StringIO()))
+    monkeypatch.setattr("symgrad.kernel.progress._PATIENCE_S", 0.0)
+    with waiting("deriving"):
+        time.sleep(0.1)
+    assert terminal.getvalue() == ""
 
 
 def test_errors_pass_through(terminal):
