@@ -229,6 +229,18 @@ def test_a_choice_among_nothing_but_rounding_is_no_witness(form: str) -> None:
             assert (verdict.enters is True, verdict.witness) == (False, None), (nothing, scale, factor)
 
 
+def test_a_witness_is_a_point_of_the_domain() -> None:
+    """Of a symmetric matrix a symmetric one."""
+    verdict = derive(
+        "S : real[n, n] symmetric\nx : real[n]\nu ~ Normal(0, 1)[n]\ny = exp(u)@S@sin(x)", "y", "x"
+    ).noise["u"]
+    assert verdict.witness is not None
+    matrix = np.array(verdict.witness.values["S"], dtype=object)
+    assert len(matrix) > 1
+    assert (matrix == matrix.T).all()
+    assert len({*matrix.ravel().tolist()}) > 1
+
+
 def test_the_reading_that_is_named_is_the_one_that_matters() -> None:
     program = "x : real[n]\nw : real[n]\nu ~ Normal(0, 1)[n]\na = (w - w)*(x*u)\nc = sin(x)*exp(u)\ny = sum(a*w + c)"
     verdict = derive(program, "y", "x").noise["u"]

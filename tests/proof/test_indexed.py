@@ -194,6 +194,11 @@ EQUAL = [
     ("x : real[n]", "x[::-1][::-1]", "x", ()),
     ("X : real[n, m]", "reshape(reshape(X, (n*m,)), (n, m))", "X", ()),
     ("x : positive[n]", "prod(x)", "prod(x)*exp(log(sum(x)) - log(sum(x)))", ()),
+    ("x : real[n]", "1/(x**2 + 2*x + 1)", "(x + 1)**(-2)", ()),
+    ("x, y : real[n]", "1/(x**2 - 2*x*y + y**2)", "1/(y - x)**2", ()),
+    ("x, y : real[n]", "1/(4*x**2 + 12*x*y + 9*y**2)**2", "(2*x + 3*y)**(-4)", ()),
+    ("x, y : real[n]", "1/(x**3 + 3*x**2*y + 3*x*y**2 + y**3)", "(x + y)**(-3)", ()),
+    ("x : real[n]", "1/(sum(x)**2 - 6*sum(x) + 9)", "1/(3 - sum(x))**2", ()),
 ]
 
 
@@ -211,6 +216,21 @@ UNEQUAL = [
     ("x : real", "sqrt(x**2)", "x"),
     ("x : real", "log(x**2)", "2*log(x) + log(2) - log(3)"),
     ("x : real[n]\ny : real[m]", "sum(x)*sum(y)/n", "sum(x)*sum(y)/m"),
+    # What says which position is which has a direction.
+    ("x : real[n]", "cumsum(x)", "cumsum(x[::-1])[::-1]"),
+    ("x, y : real[n]", "sum(cumsum(x)*y)", "sum(x*cumsum(y))"),
+    ("x, y : real[n]", "x[1:]@y[:-1]", "x[:-1]@y[1:]"),
+    ("x, y : real[n]", "x[2:]@y[:-2]", "x[:-2]@y[2:]"),
+    ("x, y : real[n]", "x[-3:]@y[:3]", "x[:3]@y[-3:]"),
+    (SQUARE, "cumsum(X, axis=0)", "cumsum(X.T, axis=1)"),
+    (SQUARE, "sum(X[1:, :-1])", "sum(X[:-1, 1:])"),
+    (
+        SQUARE,
+        "sum(X*(reshape(arange(n), (n, 1)) <= arange(n)))",
+        "sum(X*(reshape(arange(n), (n, 1)) >= arange(n)))",
+    ),
+    ("x, y : real[n]\nids : int[n]", "sum(x[ids]*y)", "sum(x*y[ids])"),
+    ("x, y : real[n]\nids : int[n]", "sum(where(x[ids] > 0, y, 0))", "sum(where(x > 0, y[ids], 0))"),
 ]
 
 
