@@ -186,11 +186,14 @@ def test_a_form_of_the_whole_is_one_at_every_point(formula: str, at: list[int]) 
     assert sorted(g.where for g in c.gaps) == [f"x = {p}" for p in at]
     for gap in c.gaps:
         own = float(gap.where.split(" = ")[1])
+        assert gap.limit is not None
         assert float(gap.limit()) == pytest.approx(at_digits(formula, x=own), rel=1e-12)
         assert gap.form is not None
-    for p in at if c.form is not None else ():
+    form = c.form
+    for p in at if form is not None else ():
         for h in (*DISTANCES, 0.0):
-            assert float(c.form(x=p + h)) == pytest.approx(at_digits(formula, x=p + h), rel=1e-12), (p, h)
+            assert form is not None
+            assert float(form(x=p + h)) == pytest.approx(at_digits(formula, x=p + h), rel=1e-12), (p, h)
 
 
 def test_what_is_long_is_an_attribute() -> None:
@@ -201,8 +204,11 @@ def test_what_is_long_is_an_attribute() -> None:
     assert "  limit   long: the attribute limit has it\n" in str(c)
     assert "\u2026" not in str(c)
     assert "None" not in str(c)
+    whole = sg.parse(f"{names} : real\n{factor}").result
+    assert gap.limit is not None
+    assert whole is not None
     values = {f"a{k}": k / 7 for k in range(12)}
-    assert float(gap.limit(**values)) == pytest.approx(sg.parse(f"{names} : real\n{factor}").result(**values))
+    assert float(gap.limit(**values)) == pytest.approx(float(whole(**values)))
 
 
 def test_arrays_and_long_formulas_are_refused() -> None:
@@ -249,6 +255,7 @@ def test_random_quotients_have_the_limits_of_their_series() -> None:
         with mpmath.workdps(40):
             names = {n: getattr(mpmath, n) for n in ("sin", "cos", "exp", "tanh", "log", "sqrt", "atan")}
             truth = eval(text, {**names, "x": c + mpmath.mpf(10) ** -15})
+        assert gap.limit is not None
         assert float(gap.limit()) == pytest.approx(float(truth), rel=1e-12), text
         assert gap.form is not None, text
         assert float(gap.form(x=float(c))) == pytest.approx(float(truth), rel=1e-12), text
