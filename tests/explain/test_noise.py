@@ -70,6 +70,20 @@ def test_rounding_is_no_witness(case):
     assert unknown == (["u"] if case == "an identity of smooth functions" else [])
 
 
+@pytest.mark.parametrize(
+    "declared",
+    ["u : positive", "u : nonnegative", "u : real(2, oo)", "u : real(-oo, 3)", "u : real", "u ~ Poisson(2)"],
+)
+def test_draws_are_beside_the_end_of_an_unbounded_domain_and_far_from_it(declared):
+    source = parse_program(f"{declared}\ny = u")["y"]
+    domain = domain_of(source)
+    found = draws(source, [])
+    end = next((Fraction(e) for e in (domain.low, domain.high) if e is not None), Fraction(0))
+    assert all(inside(domain, v) for v in found)
+    away = sorted(abs(v - end) for v in found)
+    assert away[0] < 1 < 3 < away[-1]
+
+
 @pytest.mark.parametrize("scale", ["1e12", "1e18"])
 @pytest.mark.parametrize(
     "nothing",

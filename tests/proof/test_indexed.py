@@ -194,6 +194,10 @@ EQUAL = [
     ("x : real[n]", "x[::-1][::-1]", "x", ()),
     ("X : real[n, m]", "reshape(reshape(X, (n*m,)), (n, m))", "X", ()),
     ("x : positive[n]", "prod(x)", "prod(x)*exp(log(sum(x)) - log(sum(x)))", ()),
+    ("x : real[n]", "log(sqrt(2))*x", "x*log(2)/2", ()),
+    ("x : real[n]", "log(sqrt(2)*exp(x))", "log(2)/2 + x", ()),
+    ("x : real[n]", "log((2/3)**(1/3))*x", "x*(log(2) - log(3))/3", ()),
+    ("x : real[n]", "log(1/sqrt(6))*x", "-x*(log(2) + log(3))/2", ()),
     ("x : real[n]", "sin(1/(x**2 + 2*x + 1))", "sin((x + 1)**(-2))", ()),
     ("x, y : real[n]", "y@(1/(x**2 - 2*x*y + y**2))", "(y - x)**(-2)@y", ()),
     ("x, y : real[n]", "exp(1/(4*x**2 + 12*x*y + 9*y**2)**2)", "exp((2*x + 3*y)**(-4))", ()),
@@ -207,6 +211,40 @@ def test_equal(text: str, a: str, b: str, symmetric: Sequence[str]) -> None:
     equal(text, a, b, symmetric)
     with pytest.raises(GiveUp):
         equal(f"{text}\nextra : real", f"({a}) + extra*0 + 1", b, symmetric)
+
+
+POINTWISE = (  # noqa: SIM905
+    "sin cos atan erf abs sign floor ceil round relu exp cbrt sigmoid tanh softplus sinh asinh"
+).split()
+OF_TWO = [
+    "maximum({}, 1)",
+    "atan2({}, 2)",
+    "hypot({}, 1)",
+    "clip({}, 0, 1)",
+    "where({0} > 0, {0}, 2)",
+    "{}**3",
+]
+OF_MORE = ["gamma({}**2 + 1)", "digamma({}**2 + 1)", "lgamma({}**2 + 1)", "log({}**2 + 1)", "asin({}/9)"]
+REDUCED = ["max", "min", "argmax", "argmin", "prod", "logsumexp", "norm", "mean", "sum"]
+
+
+@pytest.mark.parametrize("f", [*(f"{name}({{}})" for name in POINTWISE), *OF_TWO, *OF_MORE])
+def test_the_diagonal_of_a_function_is_the_function_of_the_diagonal(f: str) -> None:
+    whole = f"trace({f.format('X')})"
+    equal(SQUARE, whole, f"sum({f.format('diag(X)')})")
+    for wrong in (f"n*{f.format('X[0, 0]')}", f"sum({f.format('X')})", f.format("trace(X)")):
+        with pytest.raises(GiveUp, match="differ"):
+            equal(SQUARE, whole, wrong)
+
+
+@pytest.mark.parametrize("f", REDUCED)
+def test_the_diagonal_of_a_reduction_is_that_of_its_rows(f: str) -> None:
+    text, whole = "Z : real[n, n, m]", f"trace({f}(Z, axis=2))"
+    equal(text, whole, f"sum({f}(einsum('iik->ik', Z), axis=1))")
+    for wrong in (f"n*{f}(Z[0, 0])", f"sum({f}(Z, axis=2))", f"sum({f}(einsum('iik->ik', Z), axis=0))"):
+        if f != "sum" or wrong.startswith("n") or "einsum" not in wrong:
+            with pytest.raises(GiveUp):
+                equal(text, whole, wrong)
 
 
 UNEQUAL = [
