@@ -111,7 +111,7 @@ def _covered(data: Path, files: Sequence[Path]) -> dict[str, float]:
             "-p",
             "no:cacheprovider",
             "--durations=0",
-            "-vv",
+            "--durations-min=0",
             str(file),
         ]
         command += [f"--basetemp={data}-tests"]

@@ -37,6 +37,7 @@ _PAIRS = ((0, 1), (2, 3))
 _DIGITS = (50, 90)
 _MOST = 30_000  # multiplications and entries at high precision
 _MOVES = frozenset({"broadcast_to", "concatenate", "gather", "reshape", "slice"})
+_POSITIONS = frozenset({"argmax", "argmin"})
 
 
 def find_array_evidence(
@@ -194,7 +195,7 @@ def _decide(
         place = _place(level, low, high, gradient)
         if place is None:
             continue
-        if not all(_settled(level, order, side) for side in low):
+        if not all(_settled(level, order, *rows) for rows in zip(low, high, strict=True)):
             return None
         texts = level.texts(*([_at(side[gradient], place) for side in rows] for rows in both))
         values = {s.name: _listed(v) for s, v in point.items()}
@@ -225,42 +226,53 @@ def _listed(value: Any) -> Any:
 # --------------------------------------------------------------------------------------------------------- near ties
 
 
-def _settled(level: Level, order: Sequence[Node], values: Mapping[Node, Any]) -> bool:
+def _settled(
+    level: Level, order: Sequence[Node], values: Mapping[Node, Any], finer: Mapping[Node, Any]
+) -> bool:
     """Tell whether no comparison, no jump and no choice of a position may have been decided by rounding."""
     exact: set[Node] = set()
     for node in order:
         moved = node.op.name in _MOVES and all(a in exact for a in node.args)
         if node.op in (SYMBOL, NUMBER, SIZE) or node.dtype != "real" or moved:
             exact.add(node)
-    return all(_sure(level, n, values, [a not in exact for a in n.args]) for n in order)
+
+    def doubt(node: Node) -> Any:
+        coarse, fine = (np.asarray(v[node], dtype=object) for v in (values, finer))
+        return np.zeros(coarse.shape, dtype=object) if node in exact else level.doubt(coarse, fine)
+
+    # All others are continuous, also max and min; positions are whole numbers that were checked where they arose.
+    jumping = [
+        n for n in order if n.op.name in _POSITIONS or (n.op.pointwise and (n.dtype == "bool" or n.op.kinks))
+    ]
+    inexact = [n for n in jumping if not exact.issuperset(n.args)]
+    return all(_sure(level, n, values, [doubt(a) for a in n.args]) for n in inexact)
 
 
-def _sure(level: Level, node: Node, values: Mapping[Node, Any], inexact: Sequence[bool]) -> bool:
-    if not any(inexact):
-        return True
+def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
     args = [np.asarray(values[a], dtype=object) for a in node.args]
-    if node.op.name in ("argmax", "argmin"):
-        return _is_alone(level, args[0], node.params[0])
-    if not node.op.pointwise:
-        return True  # continuous, also max and min; positions are whole numbers that were checked where they arose
-    if node.dtype != "bool" and not node.op.kinks:
-        return True
+    if node.op.name in _POSITIONS:
+        return _is_alone(args[0], doubts[0], node.params[0])
     if node.op.name == "eq" and _is_extreme_of(node.args[1], node.args[0]):
-        return _one_hit(level, node, values, args)
-    entries = zip(*(np.ravel(a) for a in np.broadcast_arrays(*args)), strict=True)
-    if node.dtype == "bool":
-        return all(abs(a - b) > level.margin * (1 + abs(a) + abs(b)) for a, b in entries)
-    return all(
-        steady(level, node, r, e, inexact) for r, e in zip(_entries(values[node]), entries, strict=True)
+        return _one_hit(node, values, args, doubts)
+    entries, off = (
+        list(zip(*(np.ravel(a) for a in np.broadcast_arrays(*arrays)), strict=True))
+        for arrays in (args, doubts)
     )
+    if node.dtype == "bool":
+        return all(abs(a - b) > sum(d) for (a, b), d in zip(entries, off, strict=True))
+    results = _entries(values[node])
+    return all(steady(level, node, r, e, d) for r, e, d in zip(results, entries, off, strict=True))
 
 
-def _is_alone(level: Level, x: Any, axis: int | None) -> bool:
-    rows = np.reshape(x, (1, -1)) if axis is None else np.moveaxis(x, axis, -1).reshape(-1, x.shape[axis])
-    for row in rows:
-        ordered = sorted(row)
+def _is_alone(x: Any, doubts: Any, axis: int | None) -> bool:
+    rows, off = (
+        np.reshape(v, (1, -1)) if axis is None else np.moveaxis(v, axis, -1).reshape(-1, v.shape[axis])
+        for v in (x, doubts)
+    )
+    for row, around in zip(rows, off, strict=True):
+        ordered = sorted(zip(row, around, strict=True))
         for end in (ordered[:2], ordered[-2:]):
-            if len(end) == 2 and not end[1] - end[0] > level.margin * (1 + abs(end[0]) + abs(end[1])):
+            if len(end) == 2 and not end[1][0] - end[0][0] > end[0][1] + end[1][1]:
                 return False
     return True
 
@@ -271,7 +283,7 @@ def _is_extreme_of(node: Node, x: Node) -> bool:
     return node.op.name in ("max", "min") and node.args[0] is x
 
 
-def _one_hit(level: Level, node: Node, values: Mapping[Node, Any], args: Sequence[Any]) -> bool:
+def _one_hit(node: Node, values: Mapping[Node, Any], args: Sequence[Any], doubts: Sequence[Any]) -> bool:
     """Tell whether exactly one entry is the extreme one in every reduction, and all others are clearly not.
 
     The extreme entry equals the extreme by definition, whatever its rounding.
@@ -279,9 +291,7 @@ def _one_hit(level: Level, node: Node, values: Mapping[Node, Any], args: Sequenc
     inner = node.args[1]
     while inner.op.name in ("reshape", "broadcast_to"):
         inner = inner.args[0]
-    a, b = (np.ravel(v) for v in np.broadcast_arrays(*args))
+    a, b, off = (np.ravel(v) for v in np.broadcast_arrays(*args, sum(doubts)))
     hits = sum(1 for p, q in zip(a, b, strict=True) if p == q)
-    clear = all(
-        p == q or abs(p - q) > level.margin * (1 + abs(p) + abs(q)) for p, q in zip(a, b, strict=True)
-    )
+    clear = all(p == q or abs(p - q) > d for p, q, d in zip(a, b, off, strict=True))
     return clear and hits == np.size(np.asarray(values[inner], dtype=object))

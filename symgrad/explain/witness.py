@@ -7,7 +7,7 @@ comparison or jump is a near tie, unless exact arithmetic decides it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -77,6 +77,10 @@ class Level:
                 return one, other
         gap = fine[1] - fine[0]
         return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
+
+    def doubt(self, coarse: Any, fine: Any) -> Any:
+        """How far off a value may be: a margin, and its rounding, which the finer precision shows."""
+        return self.margin * (1 + abs(coarse)) + abs(coarse - fine)
 
     def apart(self, a: Any, b: Any) -> bool:
         """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
@@ -277,8 +281,8 @@ def _decide(
         ):
             continue
         settled = (
-            _settled(level, order, side, {**point, source: draw})
-            for side, draw in zip(low, pair, strict=True)
+            _settled(level, order, coarse, fine, {**point, source: draw})
+            for coarse, fine, draw in zip(low, high, pair, strict=True)
         )
         if not all(settled):
             return None
@@ -305,11 +309,23 @@ def is_finite(mp: Any, value: Any) -> bool:
     return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
 
 
-def _settled(level: Level, order: Sequence[Node], values: Mapping[Node, Any], at: Mapping[Node, Any]) -> bool:
+def _settled(
+    level: Level,
+    order: Sequence[Node],
+    values: Mapping[Node, Any],
+    finer: Mapping[Node, Any],
+    at: Mapping[Node, Any],
+) -> bool:
     """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
     # Exact operands, or equal roundings of equal numbers, decide by themselves.
     inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
-    near = [n for n in order if not _sure(level, n, values, [inexact[a] for a in n.args])]
+
+    def doubts(node: Node, inexact: Iterable[bool]) -> list[Any]:
+        args = zip(node.args, inexact, strict=True)
+        return [level.doubt(values[a], finer[a]) if i else 0 for a, i in args]
+
+    jumping = [n for n in order if n.dtype == "bool" or n.op.kinks]
+    near = [n for n in jumping if not _sure(level, n, values, doubts(n, (inexact[a] for a in n.args)))]
     if not near:
         return True
     # The point is exact, so exact arithmetic tells that x - x and 0, or floor(x) and 1, are the same number.
@@ -323,30 +339,30 @@ def _settled(level: Level, order: Sequence[Node], values: Mapping[Node, Any], at
         if any(not is_finite(level.contexts[0], values[a]) for a in node.args):
             return False
         still = [inexact[a] and p is None for a, p in zip(node.args, points, strict=True)]
-        if node.dtype != "bool" and not _sure(level, node, values, still):
+        if node.dtype != "bool" and not _sure(level, node, values, doubts(node, still)):
             return False
     return True
 
 
-def _sure(level: Level, node: Node, values: Mapping[Node, Any], inexact: Sequence[bool]) -> bool:
-    """Tell whether a node's value is far from any other that its arguments could give it if they are inexact."""
-    if not any(inexact):
+def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+    """Tell whether a node's value is far from any other that its arguments could give it if they are a little off."""
+    if not any(doubts):
         return True
     args = [values[a] for a in node.args]
     if node.dtype == "bool":
         a, b = args
-        return node.args[0] is node.args[1] or bool(abs(a - b) > level.margin * (1 + abs(a) + abs(b)))
-    return not node.op.kinks or steady(level, node, values[node], args, inexact)
+        return node.args[0] is node.args[1] or bool(abs(a - b) > sum(doubts))
+    return steady(level, node, values[node], args, doubts)
 
 
-def steady(level: Level, node: Node, result: Any, args: Sequence[Any], inexact: Sequence[bool]) -> bool:
-    """Tell whether an op with kinks gives about the same value on both sides of its arguments."""
+def steady(level: Level, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
+    """Tell whether an op with kinks gives about the same value wherever its arguments, which may be off, may be."""
     mp = level.contexts[0]
     if not is_finite(mp, result):
         return True  # a value that does not exist lies in a branch that is not taken
     for i, arg in enumerate(args):
-        for sign in (1, -1) if inexact[i] else ():
-            moved = [*args[:i], arg + sign * level.margin * (1 + abs(arg)), *args[i + 1 :]]
+        for away in (doubts[i], -doubts[i]) if doubts[i] else ():
+            moved = [*args[:i], arg + away, *args[i + 1 :]]
             near = node.op.reference(mp, *node.params, *moved)
             if not abs(near - result) <= (1 + abs(result)) * level.margin ** (1 / 3):
                 return False

@@ -51,7 +51,7 @@ def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
         found = None if any(v is None for v in column) else _pivot(column)
         if found is None:
             zero = all(type(v) is fmpq and not v for v in column)
-            return (fmpq(0) if zero and determinant is not None else None), nothing
+            return (fmpq(0) if zero else None), nothing
         if found:
             rows[k], rows[k + found] = rows[k + found], rows[k]
             determinant = neg(determinant)

@@ -185,7 +185,7 @@ def test_positions_that_rounding_may_decide(axis: int | None) -> None:
             else np.moveaxis(whole, axis, -1).reshape(-1, whole.shape[axis])
         )
         expected = all((row == end(row)).sum() == 1 for row in rows for end in (np.max, np.min))
-        assert array_witness._is_alone(level, x, axis) == expected
+        assert array_witness._is_alone(x, level.doubt(x, x), axis) == expected
         found.append(expected)
     assert 20 < sum(found) < 180
 
@@ -207,9 +207,41 @@ def test_an_extreme_that_rounding_may_decide() -> None:
         extremes = np.array([[getattr(builtins, f)(row)] for row in x], dtype=object)
         values = {v: extremes if v is not listing.symbols["x"] else x for v in topological([node])}
         expected = all((row == getattr(np, f)(row)).sum() == 1 for row in whole)
-        assert array_witness._sure(level, node, values | {node: x == extremes}, [False, True]) == expected
+        doubts = [np.zeros_like(x), level.doubt(extremes, extremes)]
+        assert array_witness._sure(level, node, values | {node: x == extremes}, doubts) == expected
         found.append(expected)
     assert 20 < sum(found) < 70
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "x[argmax({})]**2",
+        "sum(where({0} == max({0}), x**2, x))",
+        "sum(x*where({} >= 0, 1, 2))",
+        "sum(x*floor({}))",
+    ],
+)
+def test_a_choice_among_nothing_but_rounding_is_no_witness(form: str) -> None:
+    """However large its scale: what rounding alone makes differ is not told apart by a second precision."""
+    for nothing in ("sinh(3*w) - 3*sinh(w) - 4*sinh(w)**3", "cos(3*w) + 3*cos(w) - 4*cos(w)**3"):
+        for scale, factor in (("1e12", 1), ("1e18", 3), ("1e25", 3), ("1e25", 7)):
+            y = form.format(f"({scale}*({nothing}))")
+            program = f"x : real[n]\nu ~ Normal(0, 1)[n]\nw = {factor}*u\ny = {y}"
+            verdict = derive(program, "y", "x").noise["u"]
+            assert (verdict.enters is True, verdict.witness) == (False, None), (nothing, scale, factor)
+
+
+def test_a_witness_is_a_point_of_the_domain() -> None:
+    """Of a symmetric matrix a symmetric one."""
+    verdict = derive(
+        "S : real[n, n] symmetric\nx : real[n]\nu ~ Normal(0, 1)[n]\ny = exp(u)@S@sin(x)", "y", "x"
+    ).noise["u"]
+    assert verdict.witness is not None
+    matrix = np.array(verdict.witness.values["S"], dtype=object)
+    assert len(matrix) > 1
+    assert (matrix == matrix.T).all()
+    assert len({*matrix.ravel().tolist()}) > 1
 
 
 def test_the_reading_that_is_named_is_the_one_that_matters() -> None:

@@ -93,7 +93,9 @@ def test_rates_of_hodgkin_and_huxley() -> None:
 
 
 def test_digits_that_are_lost_are_counted() -> None:
-    (gap,) = sg.check_domain(sg.parse(RATES)["a_m"]).gaps
+    c = sg.check_domain(sg.parse(RATES)["a_m"])
+    (gap,) = c.gaps
+    assert f"\n  digits  lost near it: {gap.digits}\n" in str(c)
     assert 1 <= gap.lost[1e-3] < gap.lost[1e-6] < gap.lost[1e-9] <= 9
     g = sg.grad(sg.parse(RATES)["a_m"], "V")
     (slope,) = sg.check_domain(g).gaps
@@ -176,6 +178,72 @@ def test_one_place_is_named_once() -> None:
     assert float(form(x=1.0, y=1.0)) == pytest.approx(float(np.exp(1.0)), rel=1e-15)
 
 
+DISTANCES = [0.4, 0.02, 5e-3, 1e-3, 2e-4, 1e-5, 1e-8, -1e-12, -1e-6, -1e-4, -3e-3, -0.01, -0.3]
+
+
+def at_digits(formula: str, **values: float) -> Any:
+    """A formula by mpmath at floats, the number that they are beside a point at which it is 0/0."""
+    with mpmath.workdps(80):
+        names = {n: getattr(mpmath, n) for n in ("sin", "cos", "exp", "tanh", "log", "sqrt")}
+        exact = {n: mpmath.mpf(v) + mpmath.mpf(10) ** -30 for n, v in values.items()}
+        return float(eval(formula, {**names, **exact}))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["(1 - cos(a*x))/x**2", "(exp(a*x) - 1 - a*x)/x**2", "tanh(a**2*x)/x", "(exp(a*x) - exp(b*x))/x"],
+)
+def test_a_form_has_its_digits_whichever_of_usual_sizes_a_parameter_has(formula: str) -> None:
+    """How far a series holds depends on them: the point of least reach counts."""
+    form = sg.check_domain(f"x, a, b : real\ny = {formula} + 0*b").form
+    assert form is not None
+    for a in (-1.7, -0.4, 0.3, 1.0, 2.0):
+        for h in (*DISTANCES, 0.0):
+            truth = at_digits(formula, x=h, a=a, b=0.75)
+            assert abs(float(form(x=h, a=a, b=0.75)) - truth) <= 2e-13 * max(abs(truth), 1), (a, h)
+
+
+@pytest.mark.parametrize(
+    ("formula", "at"),
+    [
+        ("sin(x)*(exp(x - 1) - 1)/(x*(x - 1))", [0, 1]),
+        ("(x**2 - 1)*sin(x)/(x*(x - 1))", [0, 1]),
+        ("tanh(x)*log(x - 1)/(x*(x - 2))", [2]),
+        ("sin(x)/x + (exp(x - 1) - 1)/(x - 1)", [0, 1]),
+        ("x*(exp(x - 3) - 1)*(x + 2)/((x**2 - 9)*sin(x))", [0, 3]),
+    ],
+)
+def test_a_form_of_the_whole_is_one_at_every_point(formula: str, at: list[int]) -> None:
+    """Where one quotient is 0/0 at several, each has its own form; what is none at all of them is not given."""
+    c = sg.check_domain(f"x : real\ny = {formula}")
+    assert sorted(g.where for g in c.gaps) == [f"x = {p}" for p in at]
+    for gap in c.gaps:
+        own = float(gap.where.split(" = ")[1])
+        assert gap.limit is not None
+        assert float(gap.limit()) == pytest.approx(at_digits(formula, x=own), rel=1e-12)
+        assert gap.form is not None
+    form = c.form
+    for p in at if form is not None else ():
+        for h in (*DISTANCES, 0.0):
+            assert form is not None
+            assert float(form(x=p + h)) == pytest.approx(at_digits(formula, x=p + h), rel=1e-12), (p, h)
+
+
+def test_what_is_long_is_an_attribute() -> None:
+    factor = " + ".join(f"exp(a{k})*sin(3*a{k} + 1)*tanh(2*a{k})" for k in range(12))
+    names = ", ".join(f"a{k}" for k in range(12))
+    c = sg.check_domain(f"x, {names} : real\ny = sin(x)/x*({factor})")
+    (gap,) = c.gaps
+    assert "  limit   long: the attribute limit has it\n" in str(c)
+    assert "\u2026" not in str(c)
+    assert "None" not in str(c)
+    whole = sg.parse(f"{names} : real\n{factor}").result
+    assert gap.limit is not None
+    assert whole is not None
+    values = {f"a{k}": k / 7 for k in range(12)}
+    assert float(gap.limit(**values)) == pytest.approx(float(whole(**values)))
+
+
 def test_arrays_and_long_formulas_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="formulas of numbers"):
         sg.check_domain("x : real[n]\ny = sum(x/x)")
@@ -220,6 +288,7 @@ def test_random_quotients_have_the_limits_of_their_series() -> None:
         with mpmath.workdps(40):
             names = {n: getattr(mpmath, n) for n in ("sin", "cos", "exp", "tanh", "log", "sqrt", "atan")}
             truth = eval(text, {**names, "x": c + mpmath.mpf(10) ** -15})
+        assert gap.limit is not None
         assert float(gap.limit()) == pytest.approx(float(truth), rel=1e-12), text
         assert gap.form is not None, text
         assert float(gap.form(x=float(c))) == pytest.approx(float(truth), rel=1e-12), text

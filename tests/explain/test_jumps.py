@@ -73,6 +73,22 @@ def _given(e: sg.Expr, **values: float) -> dict[str, float]:
     return {name: value for name, value in values.items() if name in read}
 
 
+@pytest.mark.parametrize(
+    ("moved", "said", "why"),
+    [
+        ("t", "the gradient by t misses", "and t moves that point"),
+        ("t + s", "the gradients by s and t miss", "and s and t move that point"),
+        ("t*r - s", "the gradients by r, s and t miss", "and r, s and t move that point"),
+    ],
+)
+def test_the_parameters_that_move_a_jump_are_named(moved: str, said: str, why: str) -> None:
+    d = sg.explain(sg.parse(f"r, s, t : real\nu ~ Normal(0, 1)\ny = where(u < {moved}, r + s + t, 0)")["y"])
+    (jump,) = d.jumps
+    assert set(jump.terms) == set("rst").intersection(moved)
+    assert jump.headline == f"{said} a term of the derivative of the mean over u"
+    assert why in jump.reason
+
+
 def test_two_jumps_are_two_terms() -> None:
     p = sg.parse("t : positive\nu ~ Normal(0, 1)\ny = where(u < t, 1, 0) + where(u < 2*t, t, 0)")
     d = sg.explain(p["y"], "t")

@@ -70,6 +70,39 @@ def test_rounding_is_no_witness(case):
     assert unknown == (["u"] if case == "an identity of smooth functions" else [])
 
 
+@pytest.mark.parametrize(
+    "declared",
+    ["u : positive", "u : nonnegative", "u : real(2, oo)", "u : real(-oo, 3)", "u : real", "u ~ Poisson(2)"],
+)
+def test_draws_are_beside_the_end_of_an_unbounded_domain_and_far_from_it(declared):
+    source = parse_program(f"{declared}\ny = u")["y"]
+    domain = domain_of(source)
+    found = draws(source, [])
+    end = next((Fraction(e) for e in (domain.low, domain.high) if e is not None), Fraction(0))
+    assert all(inside(domain, v) for v in found)
+    away = sorted(abs(v - end) for v in found)
+    assert away[0] < 1 < 3 < away[-1]
+
+
+@pytest.mark.parametrize("scale", ["1e12", "1e18"])
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        "sin(3*w) - 3*sin(w) + 4*sin(w)**3",
+        "cos(3*w) + 3*cos(w) - 4*cos(w)**3",
+        "sinh(3*w) - 3*sinh(w) - 4*sinh(w)**3",
+        "log(1 + exp(w)) - log(1 + exp(-w)) - w",
+        "atan(exp(w)) + atan(exp(-w)) - pi/2",
+    ],
+)
+def test_a_condition_on_nothing_but_rounding_is_no_witness(nothing, scale):
+    """However large its scale: at either precision the rounding alone has a sign."""
+    for factor in ("1", "7", "0.3"):
+        program = f"x : real\nu ~ Normal(0, 1)\nw = {factor}*u\ny = x*where({scale}*({nothing}) >= 0, 1, 2)"
+        verdict = derive(program).noise["u"]
+        assert (verdict.enters is True, verdict.witness) == (False, None), factor
+
+
 def check_path(verdict):
     """Every node of a path is an argument of the one before, but for the signs of differences."""
     for reader, read in zip(verdict.path_nodes, verdict.path_nodes[1:], strict=False):

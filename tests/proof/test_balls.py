@@ -182,7 +182,14 @@ STRICT = [
     ("acot(x)", 0),
     ("atan2(x, -1)", 0),
     ("x**1.5", 0),
+    ("ellipe(x)", 1),
+    ("li(x)", 0),
+    ("polylog(2, x)", 1),
+    ("expint(3, x)", 0),
+    ("uppergamma(1.5, x)", 0),
+    ("lowergamma(1.5, x)", 0),
 ]
+FROM_BELOW = {"asin(x)", "ellipe(x)", "polylog(2, x)"}
 
 
 @pytest.mark.parametrize(("expression", "at"), STRICT)
@@ -191,7 +198,7 @@ def test_ties_and_jumps_are_unknown_in_the_strict_sense(expression: str, at: Any
     assert value(expression, strict=True, x=at) is None
     assert value(expression, strict="x", x=at) is None
     assert value(expression, "x : real\ny : real", strict="y", x=at, y=1) is not None
-    near = Fraction(at) + Fraction(1, 2**40) * (-1 if expression == "asin(x)" else 1)
+    near = Fraction(at) + Fraction(1, 2**40) * (-1 if expression in FROM_BELOW else 1)
     assert value(expression, strict=True, x=near) is not None
 
 
@@ -421,6 +428,16 @@ def test_arrays_that_are_not_certain() -> None:
     assert value("sum(log(v))", "v : real[n]", **ties) is None
 
 
+@pytest.mark.parametrize("choice", ["max", "min", "argmax", "argmin"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_choice_among_what_has_no_value_has_none(choice: str, strict: bool) -> None:
+    """Also of one entry, whose place would be certain."""
+    for entries in ([-1], [-1, 2], [2, -1], [3, -1, 2]):
+        v: Any = [Fraction(x) for x in entries]
+        assert value(f"{choice}(log(v))", "v : real[n]", strict, v=v) is None
+        assert value(f"{choice}(log(v**2 + 1))", "v : real[n]", strict, v=v) is not None
+
+
 def test_shapes_that_do_not_fit() -> None:
     with pytest.raises(UsageError, match="both 1 and 2"):
         values("v : real[n]\nw : real[n]\na = v*w", {"v": [Fraction(1)], "w": [Fraction(1)] * 2})
@@ -449,6 +466,8 @@ def test_singular_matrices() -> None:
     assert value("logdet(A)", declared, A=singular) is None
     assert set(value("inv(A)", declared, A=singular).flat) == {None}
     assert value("det(A*exp(1))", declared, A=singular) is None
+    assert value("det(A*exp(1))", declared, A=[[Fraction(3), Fraction(0)], [Fraction(2), Fraction(0)]]) == 0
+    assert value("det(A*log(-1))", declared, A=singular) is None
 
 
 def test_what_is_defined_all_around_a_point() -> None:

@@ -42,6 +42,8 @@ def test_the_inner_limit_and_the_outer_limit_both_count() -> None:
         ("einsum", (((0, 1), (1, 2)), (0, 2), _random(40, 40), _random(40, 40))),
         ("logsumexp", ((0,), _random(1000))),
         ("prod_except", (0, _random(30))),
+        *((op, ((1,), _random(30, 2))) for op in ("mean", "max", "min", "prod", "norm")),
+        *((op, (1, _random(30, 2))) for op in ("argmax", "argmin")),
         ("cumsum", (0, 0, _random(1000, 2))),
         ("det", (_random(5, 5),)),
         ("det", (_random(30, 30),)),

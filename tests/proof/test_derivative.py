@@ -176,6 +176,21 @@ def test_a_hundred_thousand_steps() -> None:
     assert evaluate(made, {"x": Fraction(1, 2)}, precision=64, wanted=[tangent])[0] is not None
 
 
+@pytest.mark.parametrize("others", [[], ["dx"], ["dx", "dx_"], ["dx_", "dx__"]])
+def test_a_direction_has_a_name_of_its_own(others: list[str]) -> None:
+    declared = "".join(f"{name} : real[n]\n" for name in others)
+    factors = "".join(f"*{name}" for name in others)
+    program, (y,) = parsed(f"x : real[n]\n{declared}y = sum(x**2{factors})", "y")
+    made, tangent = differentiate(program, y, "x")
+    names = [s.name for s in made.symbols]
+    (direction,) = set(names).difference(["x", *others])
+    assert len(names) == len(others) + 2
+    point = {"x": [Fraction(3), Fraction(5)], direction: [Fraction(7), Fraction(-2)]}
+    point |= {name: [Fraction(2), Fraction(11)] for name in others}
+    wanted = 2 * 3 * 7 * 2 ** len(others) - 2 * 5 * 2 * 11 ** len(others)
+    assert evaluate(made, point, precision=64, wanted=[tangent]) == [wanted]
+
+
 def test_refusals() -> None:
     program, (y,) = parsed("x : real\ny = x**2", "y")
     with pytest.raises(UsageError, match="no variable 'q'"):

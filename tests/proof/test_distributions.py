@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import product
 
@@ -9,8 +10,11 @@ import pytest
 from scipy import stats
 
 from symgrad.errors import UsageError
+from symgrad.frontend.text import parse_program
+from symgrad.proof.balls import inside
 from symgrad.proof.distributions import support
-from symgrad.proof.steps import Drawn
+from symgrad.proof.steps import Drawn, program_from_json, program_to_json
+from symgrad.verify.statement import program_of
 
 LAWS = {
     "Uniform": lambda a, b: stats.uniform(a, b - a),
@@ -49,6 +53,40 @@ def test_supports(family):
         infinite = float("inf")
         assert ends == (-infinite if first is None else first, infinite if last is None else last)
     assert len(met) == 2
+
+
+@pytest.mark.parametrize("family", LAWS)
+def test_random_inputs_of_a_program_have_these_supports(family):
+    tried = 0
+    for parameters in product(VALUES, repeat=1 if family in ONE else 2):
+        try:
+            wanted = support(Drawn(family, parameters))
+        except UsageError:
+            continue
+        tried += 1
+        declared = parse_program(f"u ~ {family}({', '.join(map(str, parameters))})\ny = u")
+        program, _ = program_of([declared["y"]])
+        (symbol,) = program.symbols
+        assert (symbol.kind, symbol.low, symbol.high) == wanted
+        assert program_from_json(json.loads(json.dumps(program_to_json(program)))) == program
+    assert tried > 2
+
+
+@pytest.mark.parametrize(
+    ("domain", "points", "others"),
+    [
+        ("positive", ["1/1000", "7"], ["0", "-1/1000"]),
+        ("nonnegative", ["1/1000", "7"], ["-1/1000", "-1/2"]),
+        ("real(-1, 1/2)", ["-999/1000", "0", "499/1000"], ["-1001/1000", "501/1000", "-3/2"]),
+        ("int", ["-3", "0"], ["1/2"]),
+        ("real", ["-7", "1/3"], []),
+    ],
+)
+def test_variables_of_a_program_are_in_their_domains(domain, points, others):
+    """At what ends an interval nothing is claimed."""
+    program, _ = program_of([parse_program(f"x : {domain}\ny = x")["y"]])
+    assert all(inside(program, {"x": Fraction(p)}) for p in points)
+    assert not any(inside(program, {"x": Fraction(p)}) for p in others)
 
 
 def test_what_is_no_distribution():

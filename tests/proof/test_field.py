@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from symgrad.proof.field import Budget, Field, rational
+from symgrad.proof.field import Budget, Field, GiveUp, rational
 from symgrad.proof.generators import fraction
 from symgrad.proof.kernels import Kernels
 from symgrad.verify.search import Search
@@ -89,6 +89,20 @@ def test_random_fractions(kernels, seed):
         for other, at in known[:-1]:
             if F.equal(made, other):
                 assert at == wanted
+
+
+@pytest.mark.parametrize("op", OPERATIONS.values(), ids=[op.__name__ for op in OPERATIONS])
+def test_every_operation_ends_at_the_time_limit(kernels, op):
+    """Also sums, of which a program may have many and nothing else."""
+    F = kernels.field
+    x, y = (F.poly(F.ring.gen(F.capacity - 1 - k)) for k in range(2))
+    over = kernels.div(x, F.add(y, F.constant(1)))
+    for a, b in [(x, y), (over, over), (over, y)]:
+        op(kernels, a, b)
+        F.budget.deadline = time.monotonic() - 1
+        with pytest.raises(GiveUp, match="time limit"):
+            op(kernels, a, b)
+        F.budget.deadline += 100
 
 
 def test_a_relation_makes_zero(kernels):

@@ -67,6 +67,29 @@ def test_what_cannot_be_read_proves_nothing(damage):
     assert answer({**PROOF, **damage}) in {"supported", "refused"}
 
 
+@pytest.mark.parametrize(
+    ("at", "step"),
+    [
+        (1, ["add", [0, 1], [], ["n"], "real"]),
+        (1, ["add", [0, 3], [], ["n"], "real"]),
+        (3, ["mul", [3, 2], [], ["n"], "real"]),
+        (0, ["symbol", [], ["y"], ["n"], "real"]),
+        (0, ["symbol", [], ["x"], ["m"], "real"]),
+        (0, ["symbol", [], ["x"], ["n"], "int"]),
+        (0, ["symbol", [], ["x", "x"], ["n"], "real"]),
+        (2, ["number", [], ["2"], [], "int"]),
+        (2, ["number", [], [2], [], "int"]),
+        (2, ["number", [], [{"q": "2"}, {"q": "2"}], [], "int"]),
+    ],
+)
+def test_a_step_is_made_of_what_is_there_before_it(at, step):
+    steps = [*DOUBLED["steps"]]
+    steps[at] = step
+    found = check({**PROOF, "program": {**DOUBLED, "steps": steps}})
+    assert found.status == "supported"
+    assert f"does not hold: step {at} " in found.why
+
+
 def test_a_second_proof_must_turn_the_angle_of_the_first():
     """Where the tangent of x/2 is infinite that of x/4 - pi/4 is not what is looked at."""
     s = equality("sin(x)**2 + cos(x)**2", "1")

@@ -194,6 +194,15 @@ EQUAL = [
     ("x : real[n]", "x[::-1][::-1]", "x", ()),
     ("X : real[n, m]", "reshape(reshape(X, (n*m,)), (n, m))", "X", ()),
     ("x : positive[n]", "prod(x)", "prod(x)*exp(log(sum(x)) - log(sum(x)))", ()),
+    ("x : real[n]", "log(sqrt(2))*x", "x*log(2)/2", ()),
+    ("x : real[n]", "log(sqrt(2)*exp(x))", "log(2)/2 + x", ()),
+    ("x : real[n]", "log((2/3)**(1/3))*x", "x*(log(2) - log(3))/3", ()),
+    ("x : real[n]", "log(1/sqrt(6))*x", "-x*(log(2) + log(3))/2", ()),
+    ("x : real[n]", "sin(1/(x**2 + 2*x + 1))", "sin((x + 1)**(-2))", ()),
+    ("x, y : real[n]", "y@(1/(x**2 - 2*x*y + y**2))", "(y - x)**(-2)@y", ()),
+    ("x, y : real[n]", "exp(1/(4*x**2 + 12*x*y + 9*y**2)**2)", "exp((2*x + 3*y)**(-4))", ()),
+    ("x, y : real[n]", "abs(1/(x**3 + 3*x**2*y + 3*x*y**2 + y**3))", "abs((x + y)**(-3))", ()),
+    ("x : real[n]", "cos(1/(sum(x)**2 - 6*sum(x) + 9))", "cos((3 - sum(x))**(-2))", ()),
 ]
 
 
@@ -204,6 +213,40 @@ def test_equal(text: str, a: str, b: str, symmetric: Sequence[str]) -> None:
         equal(f"{text}\nextra : real", f"({a}) + extra*0 + 1", b, symmetric)
 
 
+POINTWISE = (  # noqa: SIM905
+    "sin cos atan erf abs sign floor ceil round relu exp cbrt sigmoid tanh softplus sinh asinh"
+).split()
+OF_TWO = [
+    "maximum({}, 1)",
+    "atan2({}, 2)",
+    "hypot({}, 1)",
+    "clip({}, 0, 1)",
+    "where({0} > 0, {0}, 2)",
+    "{}**3",
+]
+OF_MORE = ["gamma({}**2 + 1)", "digamma({}**2 + 1)", "lgamma({}**2 + 1)", "log({}**2 + 1)", "asin({}/9)"]
+REDUCED = ["max", "min", "argmax", "argmin", "prod", "logsumexp", "norm", "mean", "sum"]
+
+
+@pytest.mark.parametrize("f", [*(f"{name}({{}})" for name in POINTWISE), *OF_TWO, *OF_MORE])
+def test_the_diagonal_of_a_function_is_the_function_of_the_diagonal(f: str) -> None:
+    whole = f"trace({f.format('X')})"
+    equal(SQUARE, whole, f"sum({f.format('diag(X)')})")
+    for wrong in (f"n*{f.format('X[0, 0]')}", f"sum({f.format('X')})", f.format("trace(X)")):
+        with pytest.raises(GiveUp, match="differ"):
+            equal(SQUARE, whole, wrong)
+
+
+@pytest.mark.parametrize("f", REDUCED)
+def test_the_diagonal_of_a_reduction_is_that_of_its_rows(f: str) -> None:
+    text, whole = "Z : real[n, n, m]", f"trace({f}(Z, axis=2))"
+    equal(text, whole, f"sum({f}(einsum('iik->ik', Z), axis=1))")
+    for wrong in (f"n*{f}(Z[0, 0])", f"sum({f}(Z, axis=2))", f"sum({f}(einsum('iik->ik', Z), axis=0))"):
+        if f != "sum" or wrong.startswith("n") or "einsum" not in wrong:
+            with pytest.raises(GiveUp):
+                equal(text, whole, wrong)
+
+
 UNEQUAL = [
     (SQUARE, "X@A", "A@X"),
     (SQUARE, "trace(X@A@X)", "trace(X@A.T@X)"),
@@ -211,6 +254,21 @@ UNEQUAL = [
     ("x : real", "sqrt(x**2)", "x"),
     ("x : real", "log(x**2)", "2*log(x) + log(2) - log(3)"),
     ("x : real[n]\ny : real[m]", "sum(x)*sum(y)/n", "sum(x)*sum(y)/m"),
+    # What says which position is which has a direction.
+    ("x : real[n]", "cumsum(x)", "cumsum(x[::-1])[::-1]"),
+    ("x, y : real[n]", "sum(cumsum(x)*y)", "sum(x*cumsum(y))"),
+    ("x, y : real[n]", "x[1:]@y[:-1]", "x[:-1]@y[1:]"),
+    ("x, y : real[n]", "x[2:]@y[:-2]", "x[:-2]@y[2:]"),
+    ("x, y : real[n]", "x[-3:]@y[:3]", "x[:3]@y[-3:]"),
+    (SQUARE, "cumsum(X, axis=0)", "cumsum(X.T, axis=1)"),
+    (SQUARE, "sum(X[1:, :-1])", "sum(X[:-1, 1:])"),
+    (
+        SQUARE,
+        "sum(X*(reshape(arange(n), (n, 1)) <= arange(n)))",
+        "sum(X*(reshape(arange(n), (n, 1)) >= arange(n)))",
+    ),
+    ("x, y : real[n]\nids : int[n]", "sum(x[ids]*y)", "sum(x*y[ids])"),
+    ("x, y : real[n]\nids : int[n]", "sum(where(x[ids] > 0, y, 0))", "sum(where(x > 0, y[ids], 0))"),
 ]
 
 

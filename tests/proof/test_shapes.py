@@ -97,15 +97,15 @@ def test_lengths_of_slices(whole):
             assert entries == _number(found, n)
 
 
-def _number(form, n: int) -> int:
-    """A form at a number for n."""
+def _number(form, n: int, m: int = 0) -> int:
+    """A form at numbers for n and m."""
 
     def atom(a) -> int:
         if isinstance(a, str):
-            return n
+            return {"n": n, "m": m}[a]
         if a[0] == "ceil":
-            return -(-_number(a[1], n) // a[2])
-        return {"max": max, "min": min}[a[0]](_number(a[1], n), _number(a[2], n))
+            return -(-_number(a[1], n, m) // a[2])
+        return {"max": max, "min": min}[a[0]](_number(a[1], n, m), _number(a[2], n, m))
 
     total = 0
     for monomial, c in form:
@@ -156,6 +156,32 @@ def test_where_an_axis_has_no_entries() -> None:
     assert said > 100
 
 
+def test_lengths_have_the_values_of_their_text() -> None:
+    """Sums of a smaller and a larger of two lengths above all, which may be joined; at small numbers for the names."""
+    rng = random.Random(0)
+    joined = ["min(2, n) + max(n - 2, 0)", "m*min(2, n) + m*max(n - 2, 0)", "3*min(n, m) + 3*max(n, m)"]
+    ends = ["min(n, m)", "max(n, m)", "min(2, n)", "max(n - 2, 0)", "min(2, m)", "max(m - 2, 0)", "max(2, n)"]
+    signs = ["+", "-", "+ m*", "- m*", "+ n*", "+ 2*", "- 2*"]
+    drawn = [
+        " ".join(
+            [
+                "n*m +",
+                rng.choice(ends),
+                *(f"{rng.choice(signs)}{rng.choice(ends)}" for _ in range(rng.randint(1, 4))),
+            ]
+        )
+        for _ in range(400)
+    ]
+    for text in [*joined, *drawn, *(_random_length(rng, 3) for _ in range(200))]:
+        form = size(text)
+        for n, m in product(range(1, 6), repeat=2):
+            names = {"n": n, "m": m, "max": max, "min": min, "ceil": math.ceil}
+            assert _number(form, n, m) == eval(text, names), text
+    assert [
+        size(text) == size(other) for text, other in zip(joined, ["n", "m*n", "3*n + 3*m"], strict=True)
+    ] == [True] * 3
+
+
 @pytest.mark.parametrize("text", ["n/2", "n + n/2", "ceil(n)", "ceil(n/0)", "n**2", "f(n)", "", "n +"])
 def test_what_is_no_length(text):
     with pytest.raises(UsageError):
@@ -174,6 +200,17 @@ X = Step("symbol", (), ("x",), ("n",))
         Step("where", (0, 0, 0), (), ("n",)),
         Step("mean", (0,), ((0, 0),), ()),
         Step("mean", (0,), ((1,),), ("n",)),
+        Step("cumsum", (0,), (1, 0), ("n",)),
+        Step("cumsum", (0,), (-1, 0), ("n",)),
+        Step("cumsum", (0,), ("0", 0), ("n",)),
+        Step("cumsum", (0,), (0, "1"), ("n",)),
+        Step("prod_except", (0,), (1,), ("n",)),
+        Step("prod_except", (0,), (None,), ("n",)),
+        Step("softmax", (0,), ((1,),), ("n",)),
+        Step("log_softmax", (0,), ((0, 0),), ("n",)),
+        Step("argmax", (0,), (1,), (), "int"),
+        Step("argmin", (0,), (-1,), (), "int"),
+        Step("norm", (0,), ((-1,),), ()),
         Step("einsum", (0,), (((0,),), (0, 0)), ("n", "n")),
         Step("einsum", (0, 0), (((0,),), (0,)), ("n",)),
         Step("gather", (0,), ((),), ("n",)),

@@ -241,6 +241,24 @@ def test_declarations(declared, printed):
     assert found.statement.lines[0] == printed
 
 
+@pytest.mark.parametrize(
+    "declared", ["x : real[n, n] symmetric", "x : positive[n, n] symmetric", "x : int[n, n] symmetric"]
+)
+def test_matrices_are_declared_symmetric_where_they_are(declared):
+    for text in (declared, declared.removesuffix(" symmetric")):
+        found = check(data_of(_of_text(f"{text}\none = 2*x + x\ntwo = 3*x")))
+        assert found.status == "proved"
+        assert found.statement is not None
+        (line,) = (
+            w.replace("real(0, oo)", "positive") for w in found.statement.lines if w.startswith("x : ")
+        )
+        assert line == text
+        assert (
+            sg.parse(f"{line}\ny = x")["x"].node.declaration
+            == sg.parse(f"{text}\ny = x")["x"].node.declaration
+        )
+
+
 def test_whole_numbers_between_bounds_that_no_distribution_has():
     data = data_of(_of_text("k ~ Bernoulli(1/2)\none = 2*k + k\ntwo = 3*k"))
     data["program"]["symbols"][0] = ["k", "int", "-1", "7/2", []]

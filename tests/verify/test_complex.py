@@ -65,6 +65,12 @@ POSITIVE = {"z": "complex", "x": "positive"}
         ("x**z*x**(-z)", "1", POSITIVE),
         ("(z*w)**n", "z**n*w**n", INTEGER),
         ("(z**w)**n", "z**(w*n)", INTEGER),
+        ("(z/w)**n", "z**n/w**n", INTEGER),
+        ("(z/w**2)**n", "z**n*w**(-2*n)", INTEGER),
+        ("(exp(z)/w)**n", "exp(n*z)/w**n", INTEGER),
+        ("(z**2/w)**n*w**n", "z**(2*n)", INTEGER),
+        ("((z + 1)/(w - 1))**n", "(z + 1)**n/(w - 1)**n", INTEGER),
+        ("(1/(3*sqrt(z)))**(2*n)", "9**(-n)*z**(-n)", {"z": "complex", "n": "int"}),
         ("exp(n*z)", "exp(z)**n", {"z": "complex", "n": "int"}),
     ],
 )

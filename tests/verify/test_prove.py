@@ -106,6 +106,44 @@ def test_points_deceive_no_oftener_than_they_are_said_to(monkeypatch: pytest.Mon
         assert abs(sum(c is not None for c in found) / 800 - (40 / 101) ** points) < 0.06
 
 
+@pytest.mark.parametrize("count", [2, 6, 7, 8])
+@pytest.mark.parametrize("inside", ["{}", "where(p > q, {}, x)"])
+def test_signs_that_are_too_many_to_go_through_prove_nothing(count, inside):
+    """Neither that the sides are equal, nor that no point has such signs, be it in one case of two."""
+    terms = ["x", "y", "a", "b", "(x + y)", "(a + b)", "(x - a)", "(y - b)"][:count]
+    left, right = " + ".join(f"abs({t})" for t in terms), " + ".join(terms)
+    attempt = prove(*statement(inside.format(left), inside.format(right)))
+    assert not attempt.proved
+    assert not attempt.empty
+
+
+@pytest.mark.parametrize(
+    ("op", "truth"),
+    [
+        ("{0} and {1}", lambda a, b: a and b),
+        ("{0} or {1}", lambda a, b: a or b),
+        ("({0}) ^ ({1})", lambda a, b: a != b),
+        ("not {0}", lambda a, b: not a),
+        ("not ({0} and {1})", lambda a, b: not (a and b)),
+        ("not {0} or {1}", lambda a, b: not a or b),
+        ("({0}) ^ (not {1})", lambda a, b: a == b),
+    ],
+)
+def test_conditions_are_those_of_their_truth_tables(op, truth):
+    """Judged by Python: as nested choices, of which any one that is wrong is not proved."""
+    condition = op.format("x > 1", "y > x**2")
+
+    def chosen(flipped):
+        ways = [(a, b) for a in (True, False) for b in (True, False)]
+        values = [1 + (truth(a, b) == (k == flipped)) for k, (a, b) in enumerate(ways)]
+        return "where(x > 1, where(y > x**2, {}, {}), where(y > x**2, {}, {}))".format(*values)
+
+    claim = f"where({condition}, 1, 2)"
+    assert proved(equality(claim, chosen(None)))
+    for k in range(4):
+        assert not proved(equality(claim, chosen(k))), k
+
+
 def test_every_false_statement_is_left_to_its_witness():
     for a, b in FALSE:
         s = equality(a, b)
