@@ -6,12 +6,10 @@ point with many digits; where both sides agree it has a limit, whose formula com
 
 from __future__ import annotations
 
-import math
 import operator
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -19,40 +17,33 @@ import numpy as np
 
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
-from symgrad.explain.draws import as_floats, domain_of, inside, value_at
+from symgrad.explain.beside import Beside, as_fraction
+from symgrad.explain.draws import as_floats, value_at
+from symgrad.explain.gap_forms import CLOSE, FormSearch
 from symgrad.explain.naming import Naming
 from symgrad.explain.places import DIGITS, POINTS, Point, exact, is_real, places, precise, samples
 from symgrad.explain.rational import in_lowest_terms
 from symgrad.explain.series import NoSeries, series_of
 from symgrad.ir.evaluate import evaluate, evaluate_mp
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
 from symgrad.ir.printer import str_text
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ops.arith import pow
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical, stable
-from symgrad.words.common import factors_of, without_sign
+from symgrad.rules.pipeline import canonical
+from symgrad.words.common import factors_of
 
 __all__ = ["Gap", "gaps_of", "looked_at", "mended", "slope_of_form"]
 
 _MOST = 400  # equations of a formula that is looked at
-_NEAR = 20  # powers of ten by which both sides of a limit are off
 _TERMS = 11  # of a series
 _FEW = (1, 4, _TERMS)  # for a limit
-_ULP = 2.0**-53
-_DISTANCES = (1e-3, 1e-6, 1e-9)
-_FACTORS = (0, 0.01, 0.3, 0.99, 1.01, 1.5, 4, 30)  # of a radius, at which forms are compared
 _AT_ZERO = {
     **dict.fromkeys(
         ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "expm1", "log1p"), 0
     ),
     **dict.fromkeys(("cos", "cosh", "exp", "sec", "sech", "erfc"), 1),
 }
-_CLOSE = Fraction(1, 10**6)
-_TINY = 1e-300
-_FORM = 1e-13  # the largest relative error of a form
-_SLOPE = 1e-11  # one of its derivative that is small enough
 _DERIVED = 1e-10  # that of a derivative of a form
 
 
@@ -165,16 +156,20 @@ class _Place:
     mended_slope: Callable[[], Node | None]
     mp: Any = field(init=False)
     points: list[tuple[Point, Any]] = field(init=False)
+    beside: Beside = field(init=False)
 
     def __post_init__(self) -> None:
         self.mp = precise()
+        self.beside = Beside(self.mp, self.v, self.at, ())
         self.points = [p for p in samples(self.e, self.v, self.at) if self._is_gap(*p)]
+        self.beside = Beside(self.mp, self.v, self.at, self.points)
 
     def gap(self) -> Gap | None:
         if not self.points:
             return None
-        lost = self._lost(self.e)
+        lost = self.beside.lost(self.e)
         found = self._by_primal()
+        search = FormSearch(self.e, self.beside, self.end)
         for e, part, rest in self._parts() if found is None else ():
             try:
                 w, start, c = self._series(part)
@@ -183,7 +178,7 @@ class _Place:
                 continue
             if limit is None:
                 continue
-            form = self._form(e, part, w, start, self._longer(part, w, start, c))
+            form = search.form(e, part, w, start, self._longer(part, w, start, c))
             whole = self.quotient if rest is not None else part
             found = whole, limit, form if form is None or rest is None else rest * form
             break
@@ -196,7 +191,8 @@ class _Place:
             limit = None if form is None else self._limit(form)
         except (NoSeries, SymgradError, ArithmeticError):
             return None
-        if form is None or limit is None or self._worst(self.e, form, self.v, _CLOSE) > _DERIVED:
+        close = [CLOSE] * len(self.points)
+        if form is None or limit is None or self.beside.worst(self.e, form, self.v, close) > _DERIVED:
             return None
         return self.e, limit, form
 
@@ -242,9 +238,9 @@ class _Place:
 
     def _is_gap(self, point: Point, value: Any) -> bool:
         """Whether the formula has no value there, and the same limit from both sides."""
-        floats = {s: as_floats(s, _fraction(x)) for s, x in point.items()}
+        floats = {s: as_floats(s, as_fraction(x)) for s, x in point.items()}
         (plain,) = evaluate([self.e], {**floats, self.v: np.float64(float(value))})
-        left, *others = (self._beside(self.e, point, value, x) for x in (1, -1, 1e-5))
+        left, *others = (self.beside.value(self.e, point, value, x) for x in (1, -1, 1e-5))
         if left is None or any(x is None for x in others):
             return False
         size = max(*map(abs, (left, *others)), self.mp.mpf(10) ** -12)
@@ -253,15 +249,10 @@ class _Place:
         exact = self.mp.mpf(float(value)) == value
         return not np.isfinite(plain) or (not exact and abs(plain - left) > 1e-6 * abs(left))
 
-    def _beside(self, e: Node, point: Point, value: Any, sign: float) -> Any:
-        moved = value + sign * self.mp.mpf(10) ** -_NEAR * max(1, abs(value))
-        (found,) = evaluate_mp(self.mp, [e], {**point, self.v: moved})
-        return found if is_real(self.mp, found) else None
-
     def _agrees(self, limit: Node) -> bool:
         for point, value in self.points:
             (found,) = evaluate_mp(self.mp, [limit], point)
-            beside = self._beside(self.e, point, value, 1)
+            beside = self.beside.value(self.e, point, value, 1)
             if not is_real(self.mp, found) or abs(found - beside) > 1e-8 * max(
                 abs(beside), self.mp.mpf(10) ** -8
             ):
@@ -324,121 +315,9 @@ class _Place:
         (other,) = canonical([in_lowest_terms(short)]).nodes
         return min(short, other, key=lambda x: len(topological([x])))
 
-    # ------------------------------------------------------------------------------------------------------- the form
-
-    def _form(self, e: Node, part: Node, w: Node, start: Node, c: Sequence[Node]) -> Node | None:
-        """The part by its series beside the point; of derivatives digits are to be kept, too."""
-        (t,) = canonical([w - start]).nodes if not start.is_number(0) else (w,)
-        (direct,) = stable([part]).nodes
-        ended = next((k for k in range(1, len(c) - 3) if all(x.is_number(0) for x in c[k:])), None)
-        polynomial = [] if ended is None else [_polynomial(c[:ended], t)]
-        for plain in dict.fromkeys([*polynomial, *canonical([part]).nodes, direct]):
-            (whole,) = substitute([e], {part: plain})
-            if self._worst(self.e, whole, w, _CLOSE) <= _FORM:
-                return plain
-        best: tuple[float, Node] | None = None
-        for terms in range(2, len(c)):
-            radius = None if c[terms].is_number(0) else self._radius(c, terms)
-            if radius is None:
-                continue
-            if time.monotonic() > self.end:
-                break
-            near = OPS["lt"](OPS["abs"](t), as_node(radius))
-            own = OPS["where"](near, _polynomial(c[:terms], t), direct)
-            (form,) = substitute([e], {part: own})
-            error = self._worst(self.e, form, w, radius)
-            if error > _FORM:
-                continue
-            slopes = [pull_back([x], [as_node(1)], [self.v]).gradients[0] for x in (self.e, form)]
-            error = self._worst(slopes[0], slopes[1], w, radius)
-            if best is None or error < best[0]:
-                best = error, own
-            if error < _SLOPE:
-                break
-        return None if best is None else best[1]
-
-    def _radius(self, c: Sequence[Node], terms: int) -> Fraction | None:
-        """How far a series of so many terms is right to all digits, at all sample points."""
-        found: list[float] = []
-        for point, _value in self.points:
-            values = [abs(x) for x in evaluate_mp(self.mp, list(c[: terms + 1]), point)]
-            first = next((k for k, x in enumerate(values) if x), None)
-            if first is None or first >= terms:
-                return None
-            if values[terms]:
-                found.append(
-                    float((values[first] * _ULP / values[terms]) ** (self.mp.mpf(1) / (terms - first)))
-                )
-        if not found:
-            return None
-        small = min(found)
-        power = math.floor(math.log10(small))
-        digit = max(d for d in (1, 2, 5) if d * 10.0**power <= small * 1.0001 or d == 1)
-        return digit * Fraction(10) ** power
-
-    def _worst(self, e: Node, form: Node, w: Node, radius: Fraction) -> float:
-        """The largest error of a form at the point, within the radius and beside it, by the size of values there."""
-        worst = 0.0
-        for point, value in self.points:
-            slope = self._slope(w, point, value)
-            if not slope or not math.isfinite(slope):
-                return math.inf
-            ways = [sign * k * float(radius) / slope for k in _FACTORS for sign in (1, -1)]
-            both = [x for h in ways if (x := self._values(form, point, value, h, e)) is not None]
-            size = max((abs(truth) for _, truth in both), default=0)
-            if not both or not size:
-                return math.inf
-            worst = max(worst, *(_distance(found, truth, size) for found, truth in both))
-        return worst
-
-    def _slope(self, w: Node, point: Point, value: Any) -> float:
-        h = self.mp.mpf(10) ** -30
-        here, there = (evaluate_mp(self.mp, [w], {**point, self.v: value + x})[0] for x in (0, h))
-        return float(abs(there - here) / h)
-
-    def _values(self, form: Node, point: Point, value: Any, h: float, e: Node) -> tuple[float, Any] | None:
-        """A form in floats at a distance from the point, and the truth; None outside of the domains."""
-        at = float(value) + h
-        if not math.isfinite(at) or not inside(domain_of(self.v), Fraction(at)):
-            return None
-        floats = {s: as_floats(s, _fraction(x)) for s, x in point.items()}
-        # What is computed in floats is compared at the same floats.
-        others = {s: x if isinstance(x, bool) else self.mp.mpf(float(x)) for s, x in floats.items()}
-        (there,) = evaluate_mp(self.mp, [self.at], others)
-        if abs(there - at) < self.mp.mpf(10) ** -40:
-            truth = self._beside(e, others, there, 1)
-        else:
-            (truth,) = evaluate_mp(self.mp, [e], {**others, self.v: self.mp.mpf(at)})
-        if truth is None or not is_real(self.mp, truth):
-            return None
-        (found,) = evaluate([form], {**floats, self.v: np.float64(at)})
-        return float(found), truth
-
-    def _lost(self, e: Node) -> dict[float, int]:
-        """How many digits a formula loses at some distances from the point, at the worst of some points."""
-        found: dict[float, int] = {}
-        for h in _DISTANCES:
-            worst = 0.0
-            for point, value in self.points:
-                scale = max(1.0, abs(float(value)))
-                for factor in (1.0, -0.7, 0.4):
-                    both = self._values(e, point, value, factor * h * scale, e)
-                    if both is not None:
-                        worst = max(worst, _distance(*both, max(abs(both[1]), _TINY)))
-            found[h] = 16 if worst >= 1 else max(0, round(math.log10(max(worst, _ULP) / _ULP) - 0.5))
-        return found
-
-
-def _fraction(value: Any) -> Any:
-    return value if isinstance(value, bool) else Fraction(float(value))
-
 
 def _text(e: Any) -> str:
     return str_text(e) if isinstance(e, Node) else str(e)
-
-
-def _distance(found: float, truth: Any, size: Any) -> float:
-    return float(abs(truth - found) / size) if math.isfinite(found) else math.inf
 
 
 def _opened(n: Node) -> Node:
@@ -454,31 +333,3 @@ def _opened(n: Node) -> Node:
 
 def _product(factors: Sequence[Node]) -> Node:
     return reduce(operator.mul, factors) if factors else as_node(1)
-
-
-def _polynomial(c: Sequence[Node], t: Node) -> Node:
-    """A polynomial as people write it: 1 - t**2/6."""
-    known = Conditions()
-    total: Node | None = None
-    for k, x in enumerate(c):
-        if x.is_number(0):
-            continue
-        power = None if k == 0 else t if k == 1 else t**k
-        number = known.point(x)
-        less = number is not None and number < 0 and total is not None
-        size = abs(Fraction(number)) if number is not None and less else x
-        term = _times(size if isinstance(size, Node) else as_node(size), power, known)
-        positive = without_sign(term)
-        if less or (positive is not None and total is not None):
-            term = OPS["neg"](term if positive is None else positive)
-        total = term if total is None else OPS["add"](total, term)
-    return as_node(0) if total is None else total
-
-
-def _times(c: Node, power: Node | None, known: Conditions) -> Node:
-    number = known.point(c)
-    if power is None or number is None:
-        return c if power is None else OPS["mul"](c, power)
-    value = Fraction(number)
-    top = power if value.numerator == 1 else OPS["mul"](as_node(value.numerator), power)
-    return top if value.denominator == 1 else OPS["div"](top, as_node(value.denominator))

@@ -293,3 +293,34 @@ def test_random_quotients_have_the_limits_of_their_series() -> None:
         assert gap.form is not None, text
         assert float(gap.form(x=float(c))) == pytest.approx(float(truth), rel=1e-12), text
     assert found >= 9
+
+
+@pytest.mark.parametrize(
+    ("formula", "truth"),
+    [
+        ("(1 - cos(a*x))/x**2", lambda a, x: (1 - mpmath.cos(a * x)) / x**2 if x else a * a / 2),
+        ("(exp(a*x) - 1)/x", lambda a, x: mpmath.expm1(a * x) / x if x else a),
+        ("(a*x - sin(a*x))/x**3", lambda a, x: (a * x - mpmath.sin(a * x)) / x**3 if x else a**3 / 6),
+        ("log(1 + a*x**2)/x**2", lambda a, x: mpmath.log1p(a * x * x) / (x * x) if x else a),
+    ],
+)
+def test_a_form_holds_whatever_size_a_parameter_has(formula: str, truth: Any) -> None:
+    """A series that is right within 0.01 of a = 1 is not at a = 1000: where it is taken depends on a."""
+    form = sg.check_domain(f"x : real; a : positive\ny = {formula}").form
+    assert form is not None
+    rng = np.random.default_rng(len(formula))
+    for _ in range(300):
+        a = float(10 ** rng.uniform(-6, 6))
+        x = float(rng.choice([0.0, 1e-12, 1.0]) if rng.random() < 0.2 else 10 ** rng.uniform(-9, 0.3) / a)
+        with mpmath.workdps(80):
+            expected = float(truth(mpmath.mpf(a), mpmath.mpf(x)))
+        assert float(form(x=x, a=a)) == pytest.approx(expected, rel=2e-9), (a, x)
+
+
+def test_what_moves_by_a_power_has_a_form() -> None:
+    for formula in ("(exp(x**2) - 1)/x**2", "(exp(x**3) - 1)/x**3"):
+        (gap,) = (found := sg.check_domain(f"x : real\ny = {formula}")).gaps
+        assert str(gap.limit) == "1"
+        assert found.form is not None
+        assert float(found.form(x=0.0)) == 1.0
+        assert float(found.form(x=1e-3)) == pytest.approx(float(mpmath.mpf(1)), rel=1e-6)
