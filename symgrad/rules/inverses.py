@@ -101,7 +101,7 @@ class Inverses:
         """Return a matrix as a number that is not zero times a matrix."""
         if x.op is add and self._forms.sums.small(x):
             content, rest = self._forms.sums.primitive(x)
-            return (number(content), rest) if content != 1 else (as_node(1), x)
+            return number(content), rest
         if x.op.name not in _PRODUCTS or not self._forms.products.small(x):
             return as_node(1), x
         form = self._forms.products.form(x)

@@ -63,6 +63,7 @@ GUARDED = [
         "norm(X - Y) | X",
     ),
     *("norm(X[0]) | X", "norm(x[1:]) | x", "sum(x) | x", "max(x) | x", "sum(x*t) | x"),
+    *("norm(x) | x | 1", "norm(x) | x | t", "x[0] | x[0] | t[0]", "t | t | x", "norm(X) | X | Y"),
 ]
 FREE = [
     *(
@@ -79,9 +80,10 @@ FREE = [
 
 @pytest.mark.parametrize("choice", GUARDED + FREE)
 def test_a_norm_guards_what_is_zero_with_it(choice: str) -> None:
-    """A guard is dropped if all entries that it chooses are among those of the norm; the values tell."""
-    guard, value = choice.split(" | ")
-    y = sg.parse(f"{_ARRAYS}y = where({guard} != 0, {value}, 0)")["y"]
+    """A guard is dropped if all entries that it chooses, or zero, are among those of the norm; the values tell."""
+    guard, value, *other = choice.split(" | ")
+    p = sg.parse(f"{_ARRAYS}g = {guard}; y = where(g != 0, {value}, {(other or ['0'])[0]})")
+    g, y = p["g"], p["y"]
     after = y.canonical()
     assert ("where" in str(after)) == (choice in GUARDED), str(after)
     rng = np.random.default_rng(0)
@@ -99,10 +101,9 @@ def test_a_norm_guards_what_is_zero_with_it(choice: str) -> None:
                 at[name] = rng.choice([-1, 1]) * at[next(k for k in names if k.isupper() == name.isupper())]
         if kind % 6 == 5:
             at[names[0]][1] = np.nan
-        raw = y(**at)
-        seen.add(bool(np.all(raw == 0)))
-        np.testing.assert_array_equal(after(**at), raw)
-    assert True in seen
+        seen.add(bool(np.any(g(**{s.name: at[s.name] for s in symbols_of([g.node])}) == 0)))
+        np.testing.assert_array_equal(after(**at), y(**at))
+    assert seen == {False, True}
 
 
 def test_guards_that_are_zero_with_what_they_guard() -> None:
