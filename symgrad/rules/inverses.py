@@ -84,7 +84,7 @@ class Inverses:
     def _solve(self, node: Node) -> Step | None:
         """Move scalar factors of the right side in front."""
         a, b = node.args
-        if b.op.name not in _PRODUCTS or not self._forms.products.small(b):
+        if not self._forms.products.small(b):
             return None
         form = self._forms.products.form(b)
         scalars = {k: e for k, e in form.factors.items() if not k.shape}
