@@ -96,6 +96,7 @@ def _checked(node: Node, sizes: Any, order: int) -> int:
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize("lead", [(), (2,), (2, 4), (1, 2, 1)], ids=str)
 @pytest.mark.parametrize("of", ["expm", "sinm", "cosm"])
+@pytest.mark.usefixtures("ends")
 def test_functions_of_stacks_of_stacks_of_matrices(of: str, lead: tuple[int, ...], n: int) -> None:
     """Against SciPy's, and the reference too; a matrix that is not finite has none, the others have one."""
     rng = np.random.default_rng(n)
