@@ -206,6 +206,23 @@ def test_equal_positions_add_up() -> None:
     np.testing.assert_array_equal(b, evaluate([turned], values)[0])
 
 
+@pytest.mark.parametrize("parts", range(2, 5))
+@pytest.mark.parametrize("early", range(4))
+def test_what_is_joined_is_read_after_its_last_part(parts: int, early: int) -> None:
+    """One part is computed beside an early output, the others later; a loop that is there already reads all."""
+    given = [tensor(f"a{k}", 6) for k in range(parts)]
+    z = tensor("z", 6 * parts)
+    joined = layout.concatenate(*(OPS["tanh"](a) for a in given), params=(0,))
+    first = given[early % parts]
+    for nodes in (
+        [first * 2, OPS["exp"](z), z * joined],
+        [OPS["exp"](z), first * 2, z + joined, joined * joined],
+        [first * 2, sum_over(z * z, [0]), sum_over(z * joined, [0])],
+    ):
+        values = values_for([*given, z], {})
+        compare(Compiled(nodes, [*given, z])({}, values), evaluate(nodes, values), 1e-14)
+
+
 @pytest.mark.parametrize("real", [FLOAT64, FLOAT32])
 @pytest.mark.parametrize("last", [1, 2, 3, 5, "m"])
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 17), (16, 5), (37, 4)])
