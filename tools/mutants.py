@@ -111,6 +111,7 @@ def _covered(data: Path, files: Sequence[Path]) -> dict[str, float]:
             "-p",
             "no:cacheprovider",
             "--durations=0",
+            "--durations-min=0",
             "-vv",
             str(file),
         ]
