@@ -247,7 +247,7 @@ def test_columns_that_are_added_up_at_positions(n: int, k: int, last: int | str,
         kept = (values[i] >= -width) & (values[i] < width)
         expected = [np.zeros((n, width)), np.zeros((n, width), int)]
         for total, added in zip(expected, (3 * values[x], 2 * values[counts]), strict=True):
-            np.add.at(total, (slice(None), values[i][kept]), added.T[:, kept])
+            np.add.at(total.T, values[i][kept], added[kept])
         compare(compiled(sizes, values), expected, 1e-13 if real is FLOAT64 else 1e-5)
 
 
