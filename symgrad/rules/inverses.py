@@ -84,7 +84,7 @@ class Inverses:
     def _solve(self, node: Node) -> Step | None:
         """Move scalar factors of the right side in front."""
         a, b = node.args
-        if b.op.name not in _PRODUCTS or not self._forms.products.small(b):
+        if not self._forms.products.small(b):
             return None
         form = self._forms.products.form(b)
         scalars = {k: e for k, e in form.factors.items() if not k.shape}
@@ -101,7 +101,7 @@ class Inverses:
         """Return a matrix as a number that is not zero times a matrix."""
         if x.op is add and self._forms.sums.small(x):
             content, rest = self._forms.sums.primitive(x)
-            return (number(content), rest) if content != 1 else (as_node(1), x)
+            return number(content), rest
         if x.op.name not in _PRODUCTS or not self._forms.products.small(x):
             return as_node(1), x
         form = self._forms.products.form(x)

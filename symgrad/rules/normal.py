@@ -124,13 +124,10 @@ class RulesForSums:
             form = self._forms.products.form_of_factor(term)
             for base, e in form.factors.items():
                 for exponent, row in self._by_anchor.get(base.op.name, ()):
-                    if exponent is not None and exponent != e:
+                    if exponent != e:
                         continue
                     wanted_c, factors = row.anchor
                     for bindings in match(factors.anchor[0], base, {}, self._forms):
-                        wanted = _value(factors.anchor[1], bindings)
-                        if e != wanted:
-                            continue
                         rest = Form(1, {b: k for b, k in form.factors.items() if b is not base}, form.powers)
                         scale = short(Fraction(c) / wanted_c)
                         if self._use(row, term, scale, rest, bindings, total, laws, notes):
@@ -373,8 +370,8 @@ def _terms(rule: Rule) -> _Terms:
     first = next(i for i, (_, part) in enumerate(parts) if not part.is_number())
     c, part = parts.pop(first)
     anchor = _factors(rule, part)
-    if anchor.others:
-        raise UsageError(f"rule {rule.name}: the first term must be a single power")
+    if anchor.others or anchor.exponent is None:
+        raise UsageError(f"rule {rule.name}: the first term must be a single power, its exponent a number")
     return _Terms(rule, (c, anchor), tuple((k, tuple(_flat(p))) for k, p in parts))
 
 

@@ -48,11 +48,7 @@ def points_of(
             keep(list(row), width)
     for scale in _SCALES:
         keep(
-            [
-                math.ldexp(_spread(f, 9, draw), scale) if _unbounded(f) else _spread(f, 99, draw)
-                for f in facts
-            ],
-            1000,
+            [_spread(f, 9, draw, scale=scale) if _unbounded(f) else _spread(f, 99, draw) for f in facts], 1000
         )
     for number in (0.0, 1.0):
         keep([number for _ in facts], 26)
@@ -84,11 +80,17 @@ def _column(f: Facts, count: int, width: int, draw: random.Random) -> list[float
 
 
 def _spread(
-    f: Facts, width: int, draw: random.Random, exponent: float | None = None, sign: float | None = None
+    f: Facts,
+    width: int,
+    draw: random.Random,
+    exponent: float | None = None,
+    sign: float | None = None,
+    scale: int = 0,
 ) -> float:
     """Return a number of an interval: any for a small width, else one of a wide range of magnitudes."""
     low, high = float(f.low), float(f.high)
     size = (0.5 + draw.random() / 2) * 2.0 ** (draw.uniform(-width, width) if exponent is None else exponent)
+    size = math.ldexp(size, scale)
     sign = draw.choice((-1.0, 1.0)) if sign is None else sign
     if math.isinf(low) and math.isinf(high):
         return sign * size
@@ -105,21 +107,22 @@ def _spread(
 
 
 def _inside(value: float, f: Facts, leaf: Node) -> float:
+    """Return the value, or one inside of the end of the interval that it is at or beyond."""
     low, high = float(f.low), float(f.high)
     if leaf.dtype == "bool":
         return float(value > 1)
-    if f.integer or leaf.dtype == "int":
+    whole = f.integer or leaf.dtype == "int"
+    if whole:
         value = float(round(max(min(value, 1e15), -1e15)))
-    if value <= low:
-        value = (
-            low if value == low and not f.low_open else low + (high - low) / 3 if high < math.inf else low + 1
+    length = high - low
+
+    def step(end: float) -> float:
+        return (
+            min(length, 1.0) if whole else length / 3 if length < math.inf else max(1.0, abs(end) * 2.0**-20)
         )
-    if value >= high:
-        value = (
-            high
-            if value == high and not f.high_open
-            else high - (high - low) / 3
-            if low > -math.inf
-            else high - 1
-        )
+
+    if value < low or (value == low and f.low_open):
+        value = low + step(low)
+    if value > high or (value == high and f.high_open):
+        value = high - step(high)
     return value

@@ -48,6 +48,7 @@ _EXPONENTIAL = frozenset([
 # Exponents (of two) of arguments that functions are not asked about, and exponentials.
 _BEYOND, _FAR = 3000, 24
 _AS_MUCH = 3  # roundings on the way are as bad as those of inputs
+_NEARLY_ALL = 0.9
 _CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
 
 
@@ -99,7 +100,8 @@ class Sample:
     def seems_fine(self, outputs: Sequence[Node], others: Sequence[Sequence[Node]] = ()) -> bool:
         """Tell whether extended precision, where the machine has it, sees no wrong bits that are worth a search.
 
-        It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others.
+        It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others,
+        unless some sum loses a term nearly everywhere.
         Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
         in the others too where inputs are huge: the squares of a quotient do, but exp(x)/(1 + exp(x)) should not.
         """
@@ -108,9 +110,12 @@ class Sample:
         if not nodes or np.finfo(np.longdouble).nmant < 63:
             return False
         with np.errstate(all="ignore"):
-            wide, *moved = self._wide(
-                nodes, [leaf for leaf in self.leaves if leaf.dtype == "real"] if others else []
-            )
+            leaves = [leaf for leaf in self.leaves if leaf.dtype == "real"] if others else []
+            values = self._wide(nodes, leaves)
+            if any(_loses_a_term(n, values) for n in values if n.op.name == "add" and n not in self.leaves):
+                return False
+            shape = (len(leaves) + 1, len(self._points))
+            wide, *moved = np.stack([np.broadcast_to(values[n], shape) for n in nodes], axis=1)
             inherent = np.zeros_like(wide)
             for one in moved:
                 inherent = inherent + np.abs(one - wide)
@@ -132,7 +137,7 @@ class Sample:
     def _stacked(self, nodes: Sequence[Node]) -> Any:
         return np.stack([np.broadcast_to(self.floats(n), (len(self._points),)) for n in nodes])
 
-    def _wide(self, nodes: Sequence[Node], moved: Sequence[Node]) -> Any:
+    def _wide(self, nodes: Sequence[Node], moved: Sequence[Node]) -> dict[Node, Any]:
         """Return values in extended precision, and then with each of some leaves half a unit of its last place away."""
         known: dict[Node, Any] = {
             n: self._floats[n] if n.dtype == "bool" else self._floats[n].astype(np.longdouble)
@@ -144,8 +149,7 @@ class Sample:
         for n in topological(nodes, until=known):
             if n not in known:
                 known[n] = _wide_of(n, [known[a] for a in n.args])
-        shape = (len(moved) + 1, len(self._points))
-        return np.stack([np.broadcast_to(known[n], shape) for n in nodes], axis=1)
+        return known
 
     def takes(self, node: Node, leaf: Node) -> None:
         """Give a leaf whose parts were replaced the values of the leaf that it was."""
@@ -282,6 +286,14 @@ def _wide_of(n: Node, args: list[Any]) -> Any:
         high = CONSTANT_VALUES[n.params[0]]
         return np.longdouble(high) + np.longdouble(_REST.get(n.params[0], math.nan))
     return _float_of(n, args)
+
+
+def _loses_a_term(total: Node, values: dict[Node, Any]) -> bool:
+    """Tell whether a sum is one of its terms, or zero, at nearly all points where neither term is zero."""
+    a, b = (values[n] for n in total.args)
+    there = (a != 0) & (b != 0) & np.isfinite(values[total])
+    lost = there & ((values[total] == a) | (values[total] == b) | (values[total] == 0))
+    return bool(np.sum(lost) > _NEARLY_ALL * np.sum(there))
 
 
 def _float_of(n: Node, args: list[Any]) -> Any:

@@ -81,6 +81,14 @@ APART = {
     "columns": lambda: build.join([X, X * X], 1),
     "gathered columns": lambda: index(X, (slice(None), [0, 0, 1])),
     "one of each row": lambda: index(X, (build.arange("n"), IDS)),
+    "one of each row, a column": lambda: index(
+        X, (build.expand_dims(build.arange("n"), 1), build.expand_dims(IDS, 1))
+    ),
+    "some of each row": lambda: index(X, (build.expand_dims(build.arange("n"), 1), [0, 1])),
+    "some of each row, deeper": lambda: index(
+        build.reshaped(X, ("n", 1, "m")) * V, (build.reshaped(build.arange("n"), ("n", 1, 1)), 0, [0, 1])
+    ),
+    "columns first": lambda: index(build.expand_dims(X, 1), (build.arange("n"), slice(None), IDS)),
     "along an axis": lambda: take_along_axis(X, build.expand_dims(IDS, 1), 1),
     "running sums": lambda: build.cumulative_sum(X, 1),
     "outer products": lambda: products.einsum_text("bi,bj->bij", X, X),
@@ -95,6 +103,9 @@ MIXED = {
     "transpose": lambda: add(A, build.matrix_transpose(A)),
     "reversed rows": lambda: build.flip(X, 0),
     "shuffled rows": lambda: index(X, IDS),
+    "all rows, column by column": lambda: index(X, (build.arange("n"), build.expand_dims(IDS, 1))),
+    "a row of rows": lambda: index(X, (build.expand_dims(build.arange("n"), 0), build.expand_dims(IDS, 1))),
+    "fewer rows": lambda: index(build.join([X, X], 0), (build.arange("n"), IDS)) * 1,
     "rows one after the other": lambda: build.join([X, X], 0),
     "running sums": lambda: build.cumulative_sum(X, 0),
     "other reshape": lambda: build.reshaped(A, (1, "n", "n")),

@@ -27,8 +27,12 @@ def terminal(monkeypatch):
 
 
 def test_it_moves_while_the_body_runs(terminal):
+    before = set(threading.enumerate())
     with bar("compiling 9,000 equations", 2.0):
         time.sleep(0.5)
+        begun = set(threading.enumerate()) - before
+        assert begun
+        assert all(thread.daemon for thread in begun), "none keeps a process that ends"
     text = terminal.getvalue()
     assert "compiling 9,000 equations" in text
     assert "of about 2 s" in text

@@ -16,7 +16,7 @@ from symgrad.ir.types import INT
 from symgrad.llvm.array_code import ArrayCode
 from symgrad.llvm.types import FLOAT32, FLOAT64, FloatType
 from symgrad.ops import indexing, layout
-from symgrad.ops.contraction import contract, sum_over
+from symgrad.ops.contraction import contract, sum_over, transpose
 from tests.llvm.arrays import Compiled, programs, random_outputs, tensor, values_for, with_gradients
 
 PROGRAMS = programs()
@@ -204,6 +204,51 @@ def test_equal_positions_add_up() -> None:
     a, b = Compiled([node, turned])({"m": 11}, values)
     np.testing.assert_array_equal(a, evaluate([node], values)[0])
     np.testing.assert_array_equal(b, evaluate([turned], values)[0])
+
+
+@pytest.mark.parametrize("parts", range(2, 5))
+@pytest.mark.parametrize("early", range(4))
+def test_what_is_joined_is_read_after_its_last_part(parts: int, early: int) -> None:
+    """One part is computed beside an early output, the others later; a loop that is there already reads all."""
+    given = [tensor(f"a{k}", 6) for k in range(parts)]
+    z = tensor("z", 6 * parts)
+    joined = layout.concatenate(*(OPS["tanh"](a) for a in given), params=(0,))
+    first = given[early % parts]
+    for nodes in (
+        [first * 2, OPS["exp"](z), z * joined],
+        [OPS["exp"](z), first * 2, z + joined, joined * joined],
+        [first * 2, sum_over(z * z, [0]), sum_over(z * joined, [0])],
+    ):
+        values = values_for([*given, z], {})
+        compare(Compiled(nodes, [*given, z])({}, values), evaluate(nodes, values), 1e-14)
+
+
+@pytest.mark.parametrize("real", [FLOAT64, FLOAT32])
+@pytest.mark.parametrize("last", [1, 2, 3, 5, "m"])
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 17), (16, 5), (37, 4)])
+def test_columns_that_are_added_up_at_positions(n: int, k: int, last: int | str, real: FloatType) -> None:
+    """Neighbours of what is added are rows apart where they go; nothing goes outside."""
+    x, i = tensor("x", "k", "n"), tensor("i", "k", domain=INT)
+    counts = tensor("c", "k", "n", domain=INT)
+    sizes = {"n": n, "k": k, "m": 4}
+    width = evaluate_size(last, sizes)
+
+    def spread(values: Node, at: Node) -> Node:
+        return indexing.scatter_add(transpose(values, (1, 0)), at, params=((1,), ("n", last)))
+
+    nodes = [spread(x * 3, i), spread(counts * 2, i)]
+    inputs = [x, i, counts, *([tensor("size", "m")] if last == "m" else [])]
+    values = values_for(inputs, sizes, low=-width, high=width)
+    values[x] = values[x].astype(real.numpy)
+    compiled = Compiled(nodes, inputs, real)
+    for outside in (False, True):
+        if outside:
+            values[i][k // 2] = width + k
+        kept = (values[i] >= -width) & (values[i] < width)
+        expected = [np.zeros((n, width)), np.zeros((n, width), int)]
+        for total, added in zip(expected, (3 * values[x], 2 * values[counts]), strict=True):
+            np.add.at(total.T, values[i][kept], added[kept])
+        compare(compiled(sizes, values), expected, 1e-13 if real is FLOAT64 else 1e-5)
 
 
 @pytest.mark.parametrize("seed", range(40))

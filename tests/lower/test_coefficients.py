@@ -12,9 +12,11 @@ import pytest
 import symgrad as sg
 from symgrad.api.compile import arranged
 from symgrad.ir.evaluate import evaluate
+from symgrad.ir.graph import as_node
 from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.lower.coefficients import gathered
+from symgrad.ops.arith import add, div, mul
 
 
 def random_program(seed):
@@ -107,6 +109,29 @@ def test_quotients_by_the_same_are_one_division():
     a, b, c = sg.symbols("a b c")
     assert texts([a / c, b / c, a / c * b]) == ["a*(1/c)", "1/c*b", "a*(1/c)*b"]
     assert texts([a / c, 2 * (a / c)]) == ["a/c", "2*(a/c)"]
+
+
+def test_the_numbers_of_a_quotient_come_out():
+    a, b = sg.symbols("a b")
+    assert texts([2 / a, 3 / a]) == ["2*(1/a)", "3*(1/a)"]
+    assert texts([2 / (a * b), -3 / (b * a)]) == ["2*(1/(a*b))", "-3*(1/(a*b))"]
+    assert texts([2 / (3 * a), b / (5 * a), 1 / a]) == ["2/3*(1/a)", "1/5*(b/a)", "1/a"]
+    assert texts([(2 * a) / (4 * b), a / b, (6 * a) / 4]) == ["1/2*(a/b)", "a/b", "3/2*a"]
+    # A quotient of numbers, that nobody computed, among those.
+    sevenths = div(as_node(3), as_node(7))
+    nodes = [
+        (2 / a).node,
+        (3 / a).node,
+        mul(a.node, sevenths),
+        add(sevenths, (b / a).node),
+        div(sevenths, b.node),
+    ]
+    found = gathered(nodes)
+    assert found != nodes
+    x, y = np.array([0.3, -7.0, 1e200]), np.array([2.0, 1e-200, -5.0])
+    values = evaluate(found, {a.node: x, b.node: y})
+    for value, expected in zip(values, [2 / x, 3 / x, 3 / 7 * x, 3 / 7 + y / x, 3 / 7 / y], strict=True):
+        np.testing.assert_allclose(value, expected, rtol=1e-15)
 
 
 def test_what_takes_no_fewer_operations_stays():

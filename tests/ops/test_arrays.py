@@ -7,6 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from scipy import linalg
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.vjp import pull_back
@@ -90,6 +91,39 @@ def _checked(node: Node, sizes: Any, order: int) -> int:
             weight = symbol_of("weight", *s.shape)
             checked += _checked(contract([gradient * weight], [labels], ()), sizes, order - 1)
     return checked
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("lead", [(), (2,), (2, 4), (1, 2, 1)], ids=str)
+@pytest.mark.parametrize("of", ["expm", "sinm", "cosm"])
+@pytest.mark.usefixtures("ends")
+def test_functions_of_stacks_of_stacks_of_matrices(of: str, lead: tuple[int, ...], n: int) -> None:
+    """Against SciPy's, and the reference too; a matrix that is not finite has none, the others have one."""
+    rng = np.random.default_rng(n)
+    x, e = rng.normal(size=(2, *lead, n, n))
+    if n and lead:
+        x[(0,) * len(lead)][0, n - 1] = np.nan
+        e[(-1,) * len(lead)][n - 1, 0] = np.inf
+    values, slopes = np.full(x.shape, np.nan), np.full(x.shape, np.nan)
+    step = 1e-6
+    for at in np.ndindex(*lead):
+        one = getattr(linalg, of)
+        if n and np.isfinite(x[at]).all():
+            values[at] = one(x[at])
+            if np.isfinite(e[at]).all():
+                slopes[at] = (one(x[at] + step * e[at]) - one(x[at] - step * e[at])) / (2 * step)
+    mp = mpmath.mp.clone()
+
+    def exact(array: np.ndarray) -> np.ndarray:
+        return np.array([*map(mp.mpf, array.flat), None], dtype=object)[:-1].reshape(array.shape)
+
+    for op, args, expected in ((OPS[of], (x,), values), (OPS[f"{of}_frechet"], (x, e), slopes)):
+        tolerance = 1e-12 if op is OPS[of] else 1e-7
+        found = op.evaluate(*args)
+        reference = op.reference(mp, *map(exact, args))
+        for got in (found, reference):
+            assert np.shape(got) == x.shape
+            np.testing.assert_allclose(np.asarray(got, float), expected, rtol=tolerance, atol=tolerance)
 
 
 NO_ROWS = {"n": 0, "m": 3, "b": 2}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.ir.traverse import symbols_of
 
 
 def canonical(declared: str, y: str, by: str = "x") -> str:
@@ -42,6 +43,67 @@ def test_what_may_be_infinite_stays_guarded() -> None:
     )
     assert str(p["y"].canonical()) == "X"
     assert str(p["z"].canonical()) == "where(norm(X, axis=1) != 0, X, 0)"
+
+
+_ARRAYS = "x : real[n]; t : real[n]; X : real[n, n]; Y : real[n, n]; "
+GUARDED = [
+    *(
+        "norm(t) | x",
+        "norm(x + t) | x",
+        "norm(x) | x + t",
+        "norm(x - t) | x + t",
+        "norm(x*t) | x",
+        "norm(x) | exp(x)",
+    ),
+    *(
+        "norm(x) | X",
+        "norm(X, axis=1) | X",
+        "norm(X, axis=0) | Y",
+        "norm(X.T, axis=0) | X",
+        "norm(X - Y) | X",
+    ),
+    *("norm(X[0]) | X", "norm(x[1:]) | x", "sum(x) | x", "max(x) | x", "sum(x*t) | x"),
+    *("norm(x) | x | 1", "norm(x) | x | t", "x[0] | x[0] | t[0]", "t | t | x", "norm(X) | X | Y"),
+]
+FREE = [
+    *(
+        "norm(x) | x",
+        "norm(x) | 5*x**3",
+        "norm(x + t) | x + t",
+        "norm(x - t) | t - x",
+        "norm(2*x - t) | 2*x - t",
+    ),
+    *("norm(X) | X", "norm(X, axis=0) | X", "norm(X, axis=1, keepdims=True) | X"),
+    "norm(X - Y, axis=1, keepdims=True) | Y - X",
+]
+
+
+@pytest.mark.parametrize("choice", GUARDED + FREE)
+def test_a_norm_guards_what_is_zero_with_it(choice: str) -> None:
+    """A guard is dropped if all entries that it chooses, or zero, are among those of the norm; the values tell."""
+    guard, value, *other = choice.split(" | ")
+    p = sg.parse(f"{_ARRAYS}g = {guard}; y = where(g != 0, {value}, {(other or ['0'])[0]})")
+    g, y = p["g"], p["y"]
+    after = y.canonical()
+    assert ("where" in str(after)) == (choice in GUARDED), str(after)
+    rng = np.random.default_rng(0)
+    names = [s.name for s in symbols_of([y.node])]
+    seen: set[bool] = set()
+    for kind in range(24):
+        at = {name: rng.normal(size=(3, 3) if name.isupper() else 3) for name in names}
+        for name in names:
+            if kind % 2:
+                at[name][rng.integers(0, 3)] = 0
+            if kind % 4 == 3 and rng.integers(0, 2):
+                at[name][...] = 0
+        if kind % 3 == 2:
+            for name in names:
+                at[name] = rng.choice([-1, 1]) * at[next(k for k in names if k.isupper() == name.isupper())]
+        if kind % 6 == 5:
+            at[names[0]][1] = np.nan
+        seen.add(bool(np.any(g(**{s.name: at[s.name] for s in symbols_of([g.node])}) == 0)))
+        np.testing.assert_array_equal(after(**at), y(**at))
+    assert seen == {False, True}
 
 
 def test_guards_that_are_zero_with_what_they_guard() -> None:

@@ -11,6 +11,7 @@ from symgrad.api.differentiate import grad
 from symgrad.api.program import parse
 from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of
 from symgrad.rewrite.pattern import metavariables
 from symgrad.rewrite.rule import Rule
 from symgrad.rules.inverse_laws import INVERSES
@@ -118,8 +119,60 @@ def test_symmetric_matrices_are_seen(text: str, written: str) -> None:
         ("einsum('ij,jk,jl->ikl', inv(X), X, X)", 'einsum("ij,ik,li->ljk", X, X, inv(X))'),
         ("einsum('ij,jk->ijk', inv(X), X)", "X*inv(X)[:, :, None]"),
         ("inv(inv(T))", "T"),
+        ("solve(A, 2*a + 4*b)", "2*solve(A, a + 2*b)"),
+        ("solve(A, a - b) + solve(A, b - a)", "zeros(n)"),
+        ("solve(A, t*a - t*b)", "t*solve(A, a - b)"),
+        ("det(inv(A))", "1/det(A)"),
+        ("det(inv(T))", "1/det(T)"),
+        ("det(inv(A))*det(A)", "1"),
+        ("logdet(inv(A)) + logdet(A)", "0"),
+        ("det(inv(A.T))", "1/det(A)"),
         ("inv(swapaxes(T, 1, 2))", "transpose(inv(T), (0, 2, 1))"),
     ],
 )
 def test_what_cancels_and_what_does_not(text: str, written: str) -> None:
     assert str(parse(f"{DECLARED}; y = {text}")["y"].canonical()) == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "det(inv(A))",
+            "logdet(inv(A))",
+            "det(inv(A).T)",
+            "det(inv(A)@B)",
+            "logdet(inv(A.T)@B)",
+            "det(inv(inv(A)))",
+        ),
+        *(
+            "det(2*inv(A))",
+            "det(inv(2*A))",
+            "det(inv(A - B))",
+            "inv(inv(A)@B)",
+            "inv(-A)",
+            "inv(2*A + 4*B)",
+            "inv(A.T).T",
+        ),
+        *(
+            "solve(A, 2*a + 4*b)",
+            "solve(2*A, a)",
+            "solve(A, t*a)",
+            "solve(A.T, -a)",
+            "solve(inv(A), a)",
+            "inv(A)@(2*a)",
+        ),
+        *("inv(eye(n))@a", "det(inv(T))", "logdet(inv(T))", "inv(T)@a"),
+    ],
+)
+def test_values_are_kept(text: str) -> None:
+    y = parse(f"{DECLARED}; y = {text}")["y"]
+    after = y.canonical()
+    again = after.canonical()
+    assert again.same(after)
+    rng = np.random.default_rng(5)
+    shapes = {**dict.fromkeys("AB", (3, 3)), "T": (2, 3, 3), "a": (3,), "b": (3,), "t": ()}
+    for _ in range(3):
+        given = {s.name: rng.normal(size=shapes[s.name]) for s in symbols_of([y.node])}
+        left = {s.name: given[s.name] for s in symbols_of([after.node])}
+        np.testing.assert_allclose(after(**left), y(**given), rtol=1e-9)

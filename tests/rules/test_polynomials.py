@@ -46,6 +46,15 @@ def test_a_sum_is_shortened_to_its_value(seed: int) -> None:
     _agree(node, shortened(node))
 
 
+@pytest.mark.parametrize("number", ["2", "3", "1/2", "3/2", "-3/2", "5/4", "-1/4", "7/3", "22/7", "10**6/2"])
+@pytest.mark.parametrize("product", ["x", "x*y", "x**2*y", "sqrt(x)*exp(y)"])
+def test_numbers_before_products(number: str, product: str) -> None:
+    node = _node(f"{number}*{product} + (x + 7) - x")
+    found = shortened(node)
+    assert found is not node
+    _agree(node, found)
+
+
 def test_powers_are_kept() -> None:
     node = _node("x**3*y + y**2 - x*y*x**2 + sqrt(x)**3*y**5")
     assert shortened(node) is not node

@@ -68,6 +68,23 @@ KNOWN = [
     ("x : real", "atan(x + 1) - atan(x)", "atan2(1, 1 + (x + 1)*x)"),
     ("x : real\ny : real", "x/y**2", "x/y/y"),
     ("x : real\ny : real", "x/(x**2 + y**2)", "x/hypot(x, y)/hypot(x, y)"),
+    # Far from zero.
+    ("x : real(1e12, oo)", "sqrt(x + 1) - sqrt(x)", "1/(sqrt(x + 1) + sqrt(x))"),
+    ("x : real(-oo, -1e12)", "cbrt(x) - cbrt(x - 1)", "1/(cbrt(x - 1)**2 + cbrt(x - 1)*cbrt(x) + cbrt(x)**2)"),
+    ("x : real(1e40, 1e41)", "sqrt(x + 1) - sqrt(x)", "1/(sqrt(x + 1) + sqrt(x))"),
+    ("x : real(1e25, oo)", "1/(x + 1) - 1/x", "-1/(x + 1)/x"),
+    # Near it, where extended precision loses all digits too.
+    ("x : real(0, 1e-25)", "exp(x) - 1", "expm1(x)"),
+    ("x : real(0, 1e-25)", "log(1 + x)", "log1p(x)"),
+    ("x : real(-1e-20, 1e-20)", "1 - cos(x)", "2*sin(x/2)**2"),
+    ("x : real(1e-40, 1e-30)", "sqrt(1 + x) - 1", None),
+    ("x : real(1e-27, 1e-25)\ny : real(1, 2)", "(y + x)*exp(y)", "(y + x)*exp(y)"),
+    # Around a function without other forms, whose argument has one.
+    ("x : real", "log(1 + erf(exp(x) - 1))", "log1p(erf(expm1(x)))"),
+    ("x : positive", "exp(digamma(exp(x) - 1)) - 1", "expm1(digamma(expm1(x)))"),
+    ("x : positive", "1 - cos(jv(2, sqrt(x + 1) - sqrt(x)))", "2*sin(jv(2, 1/(sqrt(x + 1) + sqrt(x)))/2)**2"),
+    ("x : real[n]", "exp(sum(exp(x) - 1)) - 1", "expm1(sum(expm1(x)))"),
+    ("x : real[n]", "log(1 + max(log(1 + x)))", "log1p(max(log1p(x)))"),
     # What is fine where it is used stays as it is written.
     ("x : real(1, 100)\ny : real(1, 100)", "sqrt(x*x + y*y)", "sqrt(x*x + y*y)"),
     ("x : real(1, 100)\ny : real(1, 100)", "x/y**2", "x/y**2"),

@@ -49,9 +49,7 @@ class Lanes(Instructions):
     Where it is ``plain``, what a sum of two doubles would add to the first is not computed.
     """
 
-    def __init__(
-        self, width: int, *, fused: bool, tables: bool = False, single: bool = False, fast: bool = False
-    ) -> None:
+    def __init__(self, width: int, *, fused: bool, tables: bool, single: bool, fast: bool) -> None:
         super().__init__(width)
         self.tables = tables
         self.looks_up = False  # whether the function has one of these
