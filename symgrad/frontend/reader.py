@@ -26,7 +26,7 @@ from symgrad.frontend.terms import (
     ends,
     literal_value,
 )
-from symgrad.ir.graph import Node, constant, number, size_node, symbol, truth
+from symgrad.ir.graph import Node, as_condition, constant, number, size_node, symbol, truth
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.types import Declaration
 from symgrad.ir.written import WRITTEN
@@ -180,11 +180,9 @@ class Reader(Functions):
     def _connect(self, name: str, sign: str, a: Term, b: Term, cure: str) -> Term:
         if self.error is None:
             for term, other in ((a, b), (b, a)):
-                if term.node.dtype != "bool":
+                if as_condition(term.node) is None:
                     start = self.source.text.find(sign, a.end, b.start)
-                    place = (
-                        (term.start, term.end) if other.node.dtype == "bool" else (start, start + len(sign))
-                    )
+                    place = (term.start, term.end) if as_condition(other.node) else (start, start + len(sign))
                     return self.wrong(
                         DomainError,
                         f"'{sign}' connects conditions, not numbers",
@@ -210,7 +208,7 @@ class Reader(Functions):
         return self._connect("xor", "^", a, b, "write ** for powers")
 
     def opposite(self, sign: Token, a: Term) -> Term:
-        if self.error is None and a.node.dtype != "bool":
+        if self.error is None and as_condition(a.node) is None:
             return self.wrong(
                 DomainError,
                 f"'{sign}' denies a condition, and this is a number",

@@ -11,11 +11,11 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
-from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
 from symgrad.ir.sizes import Shape, Size, Triple
 
-__all__ = ["array_parts", "is_matrix_product"]
+__all__ = ["array_parts", "counted", "is_matrix_product"]
 
 Written: TypeAlias = "tuple[list[Part], int]"
 Named: TypeAlias = "Container[Node]"
@@ -54,8 +54,14 @@ def _tuple(nodes: Sequence[Node]) -> list[Part]:
     return parts
 
 
+def counted(node: Node) -> Node | None:
+    """Return the symbol whose truth values a node counts as 1 and 0: a subscript of the one is that of the other."""
+    one_or_zero = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
+    return node.args[0] if one_or_zero and node.args[0].op is SYMBOL else None
+
+
 def _subscript(x: Node, items: Sequence[str | Node]) -> Written:
-    parts: list[Part] = [(x, ATOM, False), "["]
+    parts: list[Part] = [(counted(x) or x, ATOM, False), "["]
     for i, item in enumerate(items):
         if i:
             parts.append(", ")

@@ -45,6 +45,7 @@ __all__ = [
     "Node",
     "Operand",
     "apply",
+    "as_condition",
     "as_node",
     "constant",
     "growing",
@@ -378,7 +379,8 @@ def as_node(value: Node | Number | float) -> Node:
 def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     """Return the node of an op applied to arguments, exactly as written.
 
-    A truth value where a number is needed counts as ``where(c, 1, 0)``, as in NumPy.
+    A truth value where a number is needed counts as ``where(c, 1, 0)``, as in NumPy; entries of such values that were
+    moved about are truth values again where these are needed.
 
     Raises:
         UsageError: for a wrong number of arguments or parameters.
@@ -408,6 +410,9 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
                 integers = False
         elif taken == "bool":
             if kind != "bool":
+                condition = as_condition(arg)
+                if condition is not None:
+                    return apply(op, (*args[:i], condition, *args[i + 1 :]), params)
                 raise DomainError(
                     f"argument {i + 1} of {op.name} is a number",
                     expected="a condition such as x > 0",
@@ -438,6 +443,31 @@ set_apply(apply)
 def indicator(condition: Node) -> Node:
     """Return 1 where a condition holds and 0 elsewhere."""
     return apply(OPS["where"], (condition, number(1), number(0)))
+
+
+def as_condition(node: Node) -> Node | None:
+    """Return the truth value that a node is: itself, or entries of truth values that were moved about (``m[None]``).
+
+    None for any other number.
+    """
+    if node.dtype == "bool":
+        return node
+    pending, moved = [node], False
+    while pending:
+        n = pending.pop()
+        name = n.op.name
+        if name == "where" and n.args[1].is_number(1) and n.args[2].is_number(0):
+            moved = True
+        elif name == "where":
+            pending += n.args[1:]
+        elif name in _MOVES:
+            pending += n.args if name == "concatenate" else n.args[:1]
+        else:
+            return None
+    return apply(OPS["gt"], (node, number(0))) if moved else None
+
+
+_MOVES = frozenset(("reshape", "broadcast_to", "slice", "gather", "concatenate"))
 
 
 def pointwise_shape(shapes: tuple[Shape, ...], *_params: Any) -> Shape:

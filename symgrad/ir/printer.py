@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from symgrad.errors import RedefinitionError
-from symgrad.ir.array_spelling import array_parts, is_matrix_product
+from symgrad.ir.array_spelling import array_parts, counted, is_matrix_product
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, size_node
 from symgrad.ir.literals import (
     ADD,
@@ -316,7 +316,7 @@ def _temporaries(
             lengths[node], depths[node] = _length(node, lengths), 0
             continue
         length, depth = _length(node, lengths), _depth(node, depths)
-        shared = count[node] > 1 and length > _SMALL
+        shared = count[node] > 1 and length > _SMALL and counted(node) is None
         if node not in named and (shared or depth > _DEPTH):
             counter += 1
             while f"t{counter}" in taken:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from keyword import iskeyword
 
@@ -9,6 +10,9 @@ __all__ = ["is_name", "shown"]
 
 LONGEST = 1000
 _CONSTANTS = frozenset({"pi", "π"})
+_LETTERS_AND_DIGITS = re.compile(
+    r"[^\W\d][\w\u0300-\u036f]*"
+)  # identifiers of newer Unicode may hold joiners
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Nd", "No"})
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0")  # letters that are drawn as nothing
 _FORWARD = frozenset({"L", "EN", "ES", "ET", "CS", "ON", "WS"})
@@ -21,7 +25,9 @@ def is_name(text: str) -> bool:
         >>> [is_name(t) for t in ("x", "x_1", "σ", "5", "pi", "lambda", "__x", "x\n", "x" * 2000)]
         [True, True, True, False, False, False, False, False, False]
     """
-    if len(text) > LONGEST or not text.isidentifier() or unicodedata.normalize("NFKC", text) != text:
+    if len(text) > LONGEST or not (text.isidentifier() and _LETTERS_AND_DIGITS.fullmatch(text)):
+        return False
+    if unicodedata.normalize("NFKC", text) != text:
         return False
     return not (iskeyword(text) or text.startswith("__") or text in _CONSTANTS)
 
