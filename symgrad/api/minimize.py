@@ -256,7 +256,9 @@ def _values(
     if absent or missing:
         raise MissingInputError(
             f"no start for {', '.join(absent)}" if absent else f"no data for {', '.join(missing)}",
-            cure=f"pass start={{{absent[0]!r}: ...}}" if absent else f"pass data={{{missing[0]!r}: ...}}",
+            cure=f"pass start={{{absent[0]!r}: ...}}"
+            if absent
+            else f"pass data={{{missing[0]!r}: ...}}, or start if it is to be found",
         )
     given = {**start, **{n: v for n, v in data.items() if n in others}}
     values = bind(inputs, (), given, together=False)

@@ -101,6 +101,15 @@ def step_kernel(name: str, dtype: str) -> Kernel:
     return compile(outputs, inputs=method.inputs, dtype=dtype, name=name)
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("lr", "learning_rate", "step_size"), "write rate=, a number or a function of the step"),
+    **dict.fromkeys(("epochs", "iterations", "max_iter"), "write steps=, how many steps are taken"),
+    "batch_size": "write batch=, how many rows a step reads",
+    "params": "write wrt=, the names of what is trained",
+}
+"""What other libraries call the arguments of `train`."""
+
+
 def options_of(name: Any, given: Mapping[str, Any]) -> dict[str, float]:
     """Return the options of a method with their values.
 
@@ -121,7 +130,7 @@ def options_of(name: Any, given: Mapping[str, Any]) -> dict[str, float]:
                 expected=one_of(known) if known else "no options",
                 cure="method='adamw', whose weight decay is decoupled from the gradient"
                 if option == "weight_decay"
-                else suggest(option, known),
+                else _ELSEWHERE.get(option) or suggest(option, known),
             )
     found: dict[str, float] = {}
     for option, default in known.items():

@@ -90,9 +90,9 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
           ...
     """
     lines = [title_text(d), ""]
-    arrays = [str(s.declaration) for s in symbols_of([d.y, *d.wrt]) if s.shape]
-    if arrays:
-        lines += [*_wrapped("  ", ", ".join(arrays)), ""]
+    inputs = symbols_of([d.y, *d.wrt])
+    if any(s.shape for s in inputs):
+        lines += [*_wrapped("  ", ", ".join(str(s.declaration) for s in inputs)), ""]
     if d.y in d.naming.names and d.y.args:
         lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, _WHOLE)}")
     adjoints = d.adjoints if d.told_by_names and not steps else ()
