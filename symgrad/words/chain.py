@@ -17,7 +17,7 @@ from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ops.arith import pow
+from symgrad.ops.arith import div, mul, pow
 from symgrad.ops.elementary import exp
 from symgrad.ops.layout import full
 from symgrad.words.common import factors_of
@@ -102,8 +102,9 @@ class Lines:
     def _by_factors(self, body: Node, tangents: dict[Node, Node], name: Node) -> list[Node]:
         """Return the derivative of a product as the product times the sum of what each factor grows by, f'/f.
 
-        Of the factors above these are exponentials and names that are never zero; others are replaced by their own
-        derivatives: a form that divides by what the program does not divide by, such as a logarithm, helps nobody.
+        Of the factors above these are exponentials and names that are never zero, and powers of them; others are
+        replaced by their own derivatives: a form that divides by what the program does not divide by, such as a
+        logarithm, helps nobody.
         """
         sign, above, below = factors_of(body)
         factors = [*((f, 1) for f in above), *((f, -1) for f in below)]
@@ -114,12 +115,11 @@ class Lines:
         for k, (factor, times) in enumerate(factors):
             if not _reads(factor, tangents):
                 continue
-            powered = factor.op is pow and factor.args[1].is_number()
-            base, power = (factor.args[0], times * factor.args[1].value) if powered else (factor, times)
-            named = base.op in (SYMBOL, exp) and self.words.known.nonzero(base) == "yes"
-            if power < 0 or named:
-                (slope,) = push_forward([base], tangents)
-                whole.append(as_node(power) * slope / base)
+            rate = self._rate(factor, tangents)
+            if rate is None and times < 0:
+                rate = push_forward([factor], tangents)[0] / factor
+            if rate is not None:
+                whole.append(as_node(times) * rate)
             else:
                 (slope,) = push_forward([factor], tangents)
                 others = [f if t > 0 else 1 / f for f, t in factors[:k] + factors[k + 1 :]]
@@ -127,6 +127,22 @@ class Lines:
         if not whole:
             return []
         return [reduce(operator.add, parts, name * reduce(operator.add, whole))]
+
+    def _rate(self, factor: Node, tangents: dict[Node, Node]) -> Node | None:
+        """Return f'/f of exponentials, names that are never zero, and powers and products of these; else None."""
+        if not _reads(factor, tangents):
+            return as_node(0)
+        known = self.words.known.nonzero(factor) == "yes"
+        if factor.op in (SYMBOL, exp) and known:
+            return push_forward([factor], tangents)[0] / factor
+        if factor.op is pow and not _reads(factor.args[1], tangents):
+            inner = self._rate(factor.args[0], tangents)
+            return None if inner is None else factor.args[1] * inner
+        if factor.op in (mul, div):
+            first, second = (self._rate(a, tangents) for a in factor.args)
+            if first is not None and second is not None:
+                return first + second if factor.op is mul else first - second
+        return None
 
     # -- in reverse ------------------------------------------------------------------------------------------
 

@@ -74,6 +74,12 @@ SCIENCES = [
     Row("pendulum", "t : real; m, g, l : positive\nU = m*g*l*(1 - cos(t))", "t", "m*g*l*sin(t)"),
     Row("Arrhenius", "T, A, E, R : positive\nk = A*exp(-E/(R*T))", "T", "E*k/(R*T**2)"),
     Row("Black body peak", "x : positive\ny = x**3/(exp(x) - 1)", "x", "y*(3/x - exp(x)/(exp(x) - 1))"),
+    Row(
+        "Arrhenius",
+        "T, T0, A, n, Ea, R : positive\nk = A*(T/T0)**n*exp(-Ea/(R*T))",
+        "T",
+        "k*(n/T + Ea/(R*T**2))",
+    ),
     Row("Fermi", "x : real\nf = 1/(exp(x) + 1)", "x", "-f*sigmoid(x)"),
     Row("Bose", "x : positive\nf = 1/(exp(x) - 1)", "x", "-f*exp(x)/(exp(x) - 1)"),
     Row("Boltzmann mean", "b : positive; E : real[k]\nZ = sum(exp(-b*E))\nF = -log(Z)/b", "E", "exp(-b*E)/Z"),
