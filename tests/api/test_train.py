@@ -426,5 +426,6 @@ def test_a_mistake_in_a_callback_is_the_users() -> None:
 @pytest.mark.parametrize(("option", "own"), [("lr", "rate="), ("epochs", "steps="), ("batch_size", "batch=")])
 def test_names_of_other_libraries_are_told_ours(option: str, own: str) -> None:
     p = sg.parse("w : real[n]\nloss = sum(w**2)")
+    options: dict[str, Any] = {option: 1}
     with pytest.raises(UsageError, match=f"write {own}"):
-        sg.train(p["loss"], {"w": np.ones(3)}, **{option: 1})
+        sg.train(p["loss"], {"w": np.ones(3)}, **options)
