@@ -134,6 +134,7 @@ _PUBLIC: dict[str, str] = {
     "huber": "symgrad.api.functions",
     "hvp": "symgrad.api.jacobians",
     "hypot": "symgrad.api.functions",
+    "ignore_noise": "symgrad.api.synthesis",
     "implicit": "symgrad.api.implicit",
     "inner": "symgrad.api.arrays",
     "inv": "symgrad.api.matrices",
@@ -234,6 +235,7 @@ _PUBLIC: dict[str, str] = {
     "verify": "symgrad.api.verify",
     "vjp": "symgrad.api.differentiate",
     "where": "symgrad.api.functions",
+    "with_gradient": "symgrad.api.synthesis",
     "xlog1py": "symgrad.api.functions",
     "xlogy": "symgrad.api.functions",
     "yv": "symgrad.api.functions",
@@ -458,6 +460,8 @@ if TYPE_CHECKING:
     from symgrad.api.sizes import size as size
     from symgrad.api.symbols import symbols as symbols
     from symgrad.api.symbols import tensor as tensor
+    from symgrad.api.synthesis import ignore_noise as ignore_noise
+    from symgrad.api.synthesis import with_gradient as with_gradient
     from symgrad.api.train import Training as Training
     from symgrad.api.train import train as train
     from symgrad.api.unknowns import Implicit as Implicit

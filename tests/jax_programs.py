@@ -71,6 +71,7 @@ def _spelled(jax: Any, name: str) -> Callable[..., Any]:
         "expm": jax.scipy.linalg.expm,
         "sinm": lambda x: jax.scipy.linalg.expm(1j * x).imag,
         "cosm": lambda x: jax.scipy.linalg.expm(1j * x).real,
+        "erf": jax.scipy.special.erf,
         "sigmoid": jax.nn.sigmoid,
         "softplus": jax.nn.softplus,
     }

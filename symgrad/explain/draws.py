@@ -7,17 +7,18 @@ program is tried at the same points on every machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from symgrad.ir.exact import nearest_float
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.types import Domain, Number
+from symgrad.ops.elementary import exp
 
-__all__ = ["as_floats", "domain_of", "draws", "inside", "only_value", "place_in", "value_at"]
+__all__ = ["as_floats", "domain_of", "draws", "inside", "mean_of", "only_value", "place_in", "value_at"]
 
 # Where in its support two draws are taken: the middle of either half first, then the ends, the centre and odd places.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
@@ -29,6 +30,25 @@ def domain_of(symbol: Node) -> Domain:
     """Return the values that a symbol takes: the support of a random input, else its declared domain."""
     declaration = symbol.declaration
     return declaration.distribution.support if declaration.distribution is not None else declaration.domain
+
+
+_MEANS: Mapping[str, Callable[..., Node | Number]] = {
+    "Uniform": lambda low, high: Fraction(low + high) / 2,
+    "Normal": lambda mean, sd: mean,
+    "LogNormal": lambda mean, sd: exp(as_node(mean + Fraction(sd * sd) / 2)),
+    "Exponential": lambda rate: 1 / Fraction(rate),
+    "Gamma": lambda k, theta: k * theta,
+    "Beta": lambda a, b: Fraction(a) / (a + b),
+    "Laplace": lambda mean, scale: mean,
+    "Bernoulli": lambda p: p,
+    "Poisson": lambda rate: rate,
+}
+
+
+def mean_of(symbol: Node) -> Node | None:
+    """Return the mean of a random input as an exact scalar; None for an input that is not random."""
+    distribution = symbol.declaration.distribution
+    return None if distribution is None else as_node(_MEANS[distribution.name](*distribution.parameters))
 
 
 def inside(domain: Domain, value: Number) -> bool:
