@@ -24,6 +24,7 @@ from symgrad.ir.printer import ONE_LINE, str_text
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological, uses
 from symgrad.ops.arrays import OF_SCIPY
+from symgrad.ops.control import as_computed
 from symgrad.ops.orders import BY_ORDER, number_of
 from symgrad.render.numpy_arrays import ARRAY_SOURCES, is_view
 from symgrad.render.numpy_helpers import ARRAY_HELPERS, HELPERS
@@ -128,6 +129,7 @@ def numpy_source(
         nodes = list(outputs.values() if isinstance(outputs, Mapping) else outputs)
     if not nodes:
         raise UsageError("no outputs", expected="at least one expression")
+    nodes = as_computed(nodes)
     _check_function(name, _MODULES | _BUILTINS)
     writer = _Writer(nodes, name, lines, literals or {})
     results = [writer.result(node) for node in nodes]
