@@ -69,8 +69,7 @@ def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr
         pulled = _pulled(formula, v, x)
         found.append((x, pulled))
     exprs = [value, *(e for pair in found for e in pair)]
-    made = built(lambda: _made(value, found, v.node), exprs)
-    return made
+    return built(lambda: _made(value, found, v.node), exprs)
 
 
 def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:

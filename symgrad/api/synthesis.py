@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from symgrad.api.expr import Expr, ExprLike, Operand, as_expr, built, handle
 from symgrad.api.targets import Wrt, Wrts, differentiable, targets_of
@@ -136,7 +136,10 @@ def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
     """What each noise is fixed at, of its shape."""
     given: list[Any]
     if isinstance(at, Mapping):
-        by = {k if isinstance(k, str) else as_expr(k).node: v for k, v in at.items()}  # pyright: ignore[reportUnknownVariableType]
+        table = cast("Mapping[Any, Any]", at)
+        by: dict[str | Node, Any] = {
+            k if isinstance(k, str) else as_expr(k).node: v for k, v in table.items()
+        }
         known = {*(e.node for e in noise), *(e.name for e in noise)}
         for k in by:
             if k not in known:

@@ -60,15 +60,13 @@ with_slope = ternary(
     samples=(("0.5", 2, 3), ("-2", "0.25", "-1")),
 )
 
-# Right for values and for derivatives of order one, which are all that verdicts ask of a formula.
-define(
-    with_slope,
-    written(
-        "x + stop_gradient(z)*(y - stop_gradient(y))",
-        "x y z",
-        lambda x, y, z: x + stop_gradient(z) * (y - stop_gradient(y)),
-    ),
-)
+
+def _definition(x: Node, y: Node, z: Node) -> Node:
+    """Right for values and for derivatives of order one, which are all that verdicts ask of a formula."""
+    return x + stop_gradient(z) * (y - stop_gradient(y))
+
+
+define(with_slope, written("x + stop_gradient(z)*(y - stop_gradient(y))", "x y z", _definition))
 
 
 def as_computed(outputs: Sequence[Node]) -> list[Node]:

@@ -85,8 +85,8 @@ def canonical(
 
     Args:
         outputs: nodes of any shapes; what they share is rewritten once and stays shared.
-        drop_stops: read ``stop_gradient(e)`` as ``e``, and ``with_slope`` as its value. Right for a formula that is only evaluated; wrong
-            for one that is differentiated again, where the frozen copy matters, so the default keeps them.
+        drop_stops: read ``stop_gradient(e)`` as ``e``, and ``with_slope`` as its value. Right for a formula that is
+            only evaluated; wrong for one that is differentiated again, so the default keeps them.
         rules: the rows to apply, if not those of the phase.
 
     Returns:

@@ -116,6 +116,8 @@ def test_nan_in_nan_out(case: Case) -> None:
         for got in run(case, *map(np.float64, (*ones[:i], NAN, *ones[i + 1 :]))):
             if case.op.name == "pow" and i == 1:  # 1**NaN is 1, as in C
                 assert got == 1
+            elif "given-slope" in case.op.facts and i:  # which the value does not read
+                assert got == 1
             else:
                 assert np.isnan(got), (case, i, got)
 
