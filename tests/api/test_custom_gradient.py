@@ -198,6 +198,31 @@ def test_it_is_printed_read_pickled_and_judged():
     assert sg.verify(z**2, "x", "2*x").status == "refuted"
 
 
+def test_verdicts_of_order_two():
+    x = sg.symbols("x")
+    z = sg.custom_gradient(sg.sin(x), {x: lambda v: v * sg.exp(x)})
+    slope = sg.grad(z**2, x)
+    # Twice z*exp(x) has the derivative 2*(exp(x)*exp(x) + z*exp(x)), with the given slope of z and not its own.
+    assert sg.verify(slope, x, "2*exp(2*x) + 2*sin(x)*exp(x)").status == "proved"
+    assert sg.verify(slope, x, "2*cos(x)*exp(x) + 2*sin(x)*exp(x)").status == "refuted"
+    assert sg.derivatives(z, x, order=3)[x, x, x](x=0.3) == pytest.approx(np.exp(0.3), rel=1e-15)
+
+
+def test_named_sizes_in_a_batch():
+    p = sg.parse("X : real[b, n]\nW : real[n, m]\nh = X@W\ny = sign(h)")
+    X, W, h = p["X"], p["W"], p["h"]
+    z = sg.custom_gradient(p["y"], {W: lambda v: X.T @ (v * (1 - sg.tanh(h) ** 2))})
+    loss = sg.mean((z - 1) ** 2)
+    kernel = sg.compile([loss, sg.grad(loss, "W")])
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(200, 30)), rng.normal(size=(30, 20))
+    value_, slope = kernel(X=x, W=w)
+    hidden = x @ w
+    assert value_ == pytest.approx(np.mean((np.sign(hidden) - 1) ** 2), rel=1e-13)
+    seed = 2 * (np.sign(hidden) - 1) / hidden.size * (1 - np.tanh(hidden) ** 2)
+    np.testing.assert_allclose(slope, x.T @ seed, rtol=1e-11, atol=1e-15)
+
+
 def test_noise_in_the_value_alone_does_not_enter():
     p = sg.parse("x : real\nu ~ Normal(0, 1)\ny = sin(x + u)")
     z = sg.custom_gradient(p["y"], {"x": lambda v: v * sg.cos(p["x"])})
