@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -296,14 +297,15 @@ def test_noise_that_is_a_position(local):
 
 def test_noise_refusals():
     p = sg.parse("x, d : real\nu ~ Normal(0, 1)\ny = x*u*d\nz = x**2")
+    wrong: Any = ["dirty", "median"]
     with pytest.raises(UsageError, match="'d' has no declared distribution"):
         sg.ignore_noise(p["y"], ["d"])
     with pytest.raises(NotInProgramError, match="does not read 'u'"):
         sg.ignore_noise(p["z"], ["u"])
     with pytest.raises(UsageError, match="local='dirty'"):
-        sg.ignore_noise(p["y"], ["u"], **{"local": "dirty"})
+        sg.ignore_noise(p["y"], ["u"], local=wrong[0])
     with pytest.raises(UsageError, match="at='median'"):
-        sg.ignore_noise(p["y"], ["u"], **{"at": "median"})
+        sg.ignore_noise(p["y"], ["u"], at=wrong[1])
     with pytest.raises(UsageError, match="no noise is named"):
         sg.ignore_noise(p["y"], [])
     with pytest.raises(UsageError, match="a value for 'd', which is not among the noise"):
