@@ -83,6 +83,7 @@ _PUBLIC: dict[str, str] = {
     "csc": "symgrad.api.functions",
     "csch": "symgrad.api.functions",
     "cumsum": "symgrad.api.arrays",
+    "custom_gradient": "symgrad.api.custom",
     "dawsn": "symgrad.api.functions",
     "derivatives": "symgrad.api.differentiate",
     "det": "symgrad.api.matrices",
@@ -270,6 +271,7 @@ if TYPE_CHECKING:
     from symgrad.api.arrays import tensordot as tensordot
     from symgrad.api.arrays import var as var
     from symgrad.api.compile import compile as compile
+    from symgrad.api.custom import custom_gradient as custom_gradient
     from symgrad.api.derivatives import Derivatives as Derivatives
     from symgrad.api.differentiate import derivatives as derivatives
     from symgrad.api.differentiate import grad as grad

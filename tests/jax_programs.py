@@ -72,7 +72,7 @@ def _spelled(jax: Any, name: str) -> Callable[..., Any]:
         "sinm": lambda x: jax.scipy.linalg.expm(1j * x).imag,
         "cosm": lambda x: jax.scipy.linalg.expm(1j * x).real,
         "erf": jax.scipy.special.erf,
-        "sigmoid": jax.nn.sigmoid,
+        "sigmoid": lambda x: jax.nn.sigmoid(1.0 * x),
         "softplus": jax.nn.softplus,
     }
     if name in special:

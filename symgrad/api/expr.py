@@ -37,6 +37,7 @@ from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.op import OPS
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.written import form_of
+from symgrad.ops.control import as_computed
 from symgrad.ops.layout import full
 from symgrad.ops.layout import text as shape_text
 
@@ -222,7 +223,7 @@ class Expr(Forms):
         sizes = sizes_by_name(self, inputs, values)
         values = {name: value for name, value in values.items() if name not in sizes}
         together = not array_program([self._node])
-        return evaluate([self._node], bind(inputs, args, values, together=together), sizes)[0]
+        return evaluate(as_computed([self._node]), bind(inputs, args, values, together=together), sizes)[0]
 
     def __float__(self) -> float:
         self._single("float")

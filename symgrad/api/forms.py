@@ -228,6 +228,42 @@ class Forms(ArrayMethods):
         said = None if expand else self._said()
         return numpy_source([self._readable()], name=name) if said is None else said_source(said, name)
 
+    def framework_source(self, framework: str, name: str = "f") -> str:
+        r"""Return a Python function in the operations of JAX, torch or TensorFlow: an expression to paste there.
+
+        stop_gradient is the framework's own, so that the derivatives there are those of this expression, at every
+        order; named values of the program are lines.
+
+        Args:
+            framework: ``"jax"``, ``"torch"`` or ``"tensorflow"``.
+            name: the name of the function.
+
+        Raises:
+            UsageError: for another framework, or for a name that is no identifier of Python.
+            UnsupportedError: for operations that are neither elementwise nor a sum of products, and for a
+                `custom_gradient`, which is no expression there.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x, u = sg.symbols("x u")
+            >>> y = sg.with_gradient(forward=sg.tanh(x*u), backward_of=sg.tanh(x))
+            >>> print(y.framework_source("jax"))
+            import jax
+            import jax.numpy as jnp
+            <BLANKLINE>
+            <BLANKLINE>
+            def f(x, u):
+                t1 = jnp.tanh(x)
+                return jax.lax.stop_gradient(jnp.tanh(x*u)) - (jax.lax.stop_gradient(t1) - t1)
+            <BLANKLINE>
+            >>> print(y.framework_source("torch").splitlines()[-1].strip())
+            return torch.tanh(x*u).detach() - (t1.detach() - t1)
+        """
+        from symgrad.render.frameworks import framework_source
+
+        names = {n: t for listing in reversed(self.listings) for n, t in listing.name_of().items()}
+        return framework_source(self._readable(), framework, name, names)
+
     @property
     @abstractmethod
     def slope(self) -> Slope | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from symgrad.api.expr import Expr, ExprLike, Operand, as_expr, built, handle
 from symgrad.api.targets import Wrt, Wrts, differentiable, targets_of
-from symgrad.errors import NotInProgramError, ShapeError, UsageError
+from symgrad.errors import DomainError, NotInProgramError, ShapeError, UsageError
 from symgrad.explain.draws import mean_of
 from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
@@ -85,7 +85,8 @@ def ignore_noise(
 
     Raises:
         NotInProgramError: if y does not read the noise.
-        UsageError: for noise without a declared distribution and no value to fix it at.
+        UsageError: for noise without a declared distribution and no value to fix it at, or where y has no value with
+            the noise fixed there, such as a position between two entries.
         ShapeError: for a value of another shape than the noise.
 
     Example:
@@ -116,9 +117,17 @@ def ignore_noise(
     table = {e.node: f.node for e, f in zip(found, fixed, strict=True)}
 
     def build() -> Node:
-        if local == "clean":
-            return _straight(expr.node, substitute([expr.node], table)[0])
-        return _noisy(expr.node, table)
+        try:
+            if local == "clean":
+                return _straight(expr.node, substitute([expr.node], table)[0])
+            return _noisy(expr.node, table)
+        except DomainError as error:  # such as a position that is half a number
+            where = ", ".join(f"{e} = {f}" for e, f in zip(found, fixed, strict=True))
+            raise UsageError(
+                f"the noise cannot be fixed at {where}: {error.what}",
+                expected="values that it takes",
+                cure=f"say which: at={{{str(found[0])!r}: 1}}",
+            ) from None
 
     return built(build, [expr, *fixed])
 
@@ -136,7 +145,10 @@ def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
     """What each noise is fixed at, of its shape."""
     given: list[Any]
     if isinstance(at, Mapping):
-        by = {k if isinstance(k, str) else as_expr(k).node: v for k, v in at.items()}  # pyright: ignore[reportUnknownVariableType]
+        table = cast("Mapping[Any, Any]", at)
+        by: dict[str | Node, Any] = {
+            k if isinstance(k, str) else as_expr(k).node: v for k, v in table.items()
+        }
         known = {*(e.node for e in noise), *(e.name for e in noise)}
         for k in by:
             if k not in known:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -32,7 +32,9 @@ def domain_of(symbol: Node) -> Domain:
     return declaration.distribution.support if declaration.distribution is not None else declaration.domain
 
 
-_MEANS: Mapping[str, Callable[..., Node | Number]] = {
+_Mean: TypeAlias = "Callable[[Number], Node | Number] | Callable[[Number, Number], Node | Number]"
+
+_MEANS: Mapping[str, _Mean] = {
     "Uniform": lambda low, high: Fraction(low + high) / 2,
     "Normal": lambda mean, sd: mean,
     "LogNormal": lambda mean, sd: exp(as_node(mean + Fraction(sd * sd) / 2)),
@@ -48,7 +50,10 @@ _MEANS: Mapping[str, Callable[..., Node | Number]] = {
 def mean_of(symbol: Node) -> Node | None:
     """Return the mean of a random input as an exact scalar; None for an input that is not random."""
     distribution = symbol.declaration.distribution
-    return None if distribution is None else as_node(_MEANS[distribution.name](*distribution.parameters))
+    if distribution is None:
+        return None
+    mean = cast("Callable[..., Node | Number]", _MEANS[distribution.name])
+    return as_node(mean(*distribution.parameters))
 
 
 def inside(domain: Domain, value: Number) -> bool:

@@ -56,6 +56,7 @@ Fact: TypeAlias = Literal[
     "bounded-by-one",  # |f| <= 1
     "stops",  # derivative edges end here (stop_gradient)
     "idempotent",  # f(f(x)) = f(x)
+    "given-slope",  # a partial is no derivative of the value, but what the user gave
 ]
 
 

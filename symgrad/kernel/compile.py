@@ -18,6 +18,7 @@ from symgrad.kernel.threads import checked_threads
 from symgrad.llvm.code import Code, Effort
 from symgrad.llvm.types import FloatType, float_type
 from symgrad.lower.schedule import schedule
+from symgrad.ops.control import as_computed
 
 if TYPE_CHECKING:
     from symgrad.kernel.array_kernel import ArrayKernel
@@ -76,6 +77,7 @@ def compile_nodes(
     used = symbols_of(outputs)
     inputs = tuple(used if inputs is None else inputs)
     _check_inputs(inputs, used)
+    outputs = tuple(as_computed(outputs))
     real = float_type(dtype)
     threads = checked_threads(threads)
     if _elementwise(outputs, inputs):

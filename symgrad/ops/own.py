@@ -22,7 +22,7 @@ from symgrad.ir.types import broadcast_shapes
 from symgrad.ir.written import Written
 from symgrad.ops.record import facts, pointwise
 
-__all__ = ["OWN", "Own", "drop_own", "make_own", "opaque_in", "without_definitions"]
+__all__ = ["OWN", "Own", "define", "drop_own", "make_own", "opaque_in", "without_definitions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,11 @@ def make_own(
     precise = reference is not None or (definition is not None and all(o.exact for o in within))
     own = _own[name] = Own(op, definition, precise, keeps)
     return own
+
+
+def define(op: Op, definition: Written) -> None:
+    """Say what an op of symgrad's own stands for in verdicts."""
+    _own[op.name] = Own(op, definition, True, None)
 
 
 def drop_own(own: Own) -> None:

@@ -24,6 +24,7 @@ from symgrad.ir.printer import ONE_LINE, str_text
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological, uses
 from symgrad.ops.arrays import OF_SCIPY
+from symgrad.ops.control import as_computed
 from symgrad.ops.orders import BY_ORDER, number_of
 from symgrad.render.numpy_arrays import ARRAY_SOURCES, is_view
 from symgrad.render.numpy_helpers import ARRAY_HELPERS, HELPERS
@@ -129,7 +130,10 @@ def numpy_source(
     if not nodes:
         raise UsageError("no outputs", expected="at least one expression")
     _check_function(name, _MODULES | _BUILTINS)
-    writer = _Writer(nodes, name, lines, literals or {})
+    symbols = symbols_of([*(body for _, body in lines), *nodes])
+    nodes = as_computed(nodes)
+    lines = [(s, as_computed([body])[0]) for s, body in lines]
+    writer = _Writer(nodes, name, lines, literals or {}, symbols)
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     if isinstance(outputs, Mapping):
@@ -182,7 +186,12 @@ def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
 
 class _Writer:
     def __init__(
-        self, nodes: list[Node], name: str, lines: Sequence[tuple[Node, Node]], literals: Mapping[Node, Node]
+        self,
+        nodes: list[Node],
+        name: str,
+        lines: Sequence[tuple[Node, Node]],
+        literals: Mapping[Node, Node],
+        symbols: Sequence[Node],
     ) -> None:
         everything = [*(body for _, body in lines), *nodes]
         order = topological(everything)
@@ -192,7 +201,7 @@ class _Writer:
         self.helpers: dict[str, str] = {}
         self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
         self.taken |= {f for n in order for f in functions_in((n.shape, n.params))}
-        own = [s for s in symbols_of(everything) if s not in literals]
+        own = [s for s in symbols if s not in literals]
         chosen = self.parameters([*own, *(s for s in self.bodies if s not in own)])
         self.names = {s: n for s, n in chosen.items() if s not in self.bodies}
         self.extra: list[str] = []  # sizes that no argument has

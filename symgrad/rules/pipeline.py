@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from symgrad.ir.graph import Node, growing
 from symgrad.ir.traverse import topological
 from symgrad.ops.arith import div, mul, pow
+from symgrad.ops.control import as_computed
 from symgrad.ops.elementary import sqrt
 from symgrad.ops.logic import where
 from symgrad.rewrite.condition import Conditions
@@ -84,8 +85,8 @@ def canonical(
 
     Args:
         outputs: nodes of any shapes; what they share is rewritten once and stays shared.
-        drop_stops: read ``stop_gradient(e)`` as ``e``. Right for a formula that is only evaluated; wrong
-            for one that is differentiated again, where the frozen copy matters, so the default keeps them.
+        drop_stops: read ``stop_gradient(e)`` as ``e``, and ``with_slope`` as its value. Right for a formula that is
+            only evaluated; wrong for one that is differentiated again, so the default keeps them.
         rules: the rows to apply, if not those of the phase.
 
     Returns:
@@ -99,6 +100,8 @@ def canonical(
         >>> canonical([add(mul(x, x), mul(x, x))]).nodes[0] is 2 * x**2
         True
     """
+    if drop_stops:
+        outputs = as_computed(outputs)
     rules = rules or (DROP_STOPS if drop_stops else CANONICAL)
     known = Conditions()
     forms = NormalForms(rules, known, Order())

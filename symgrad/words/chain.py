@@ -182,8 +182,10 @@ class Lines:
         wanted = [s for s in symbols_of([body]) if s in moving and s.dtype == "real"]
         if not wanted:
             return
-        pulled = pull_back([body], [bar], wanted).gradients
-        for w, raw in zip(wanted, pulled, strict=True):
+        pulled = pull_back([body], [bar], wanted)
+        for w, raw, nothing in zip(wanted, pulled.gradients, pulled.nothing, strict=True):
+            if nothing is not None:
+                continue  # zeros, if w is an array
             # Of numbers the two directions agree, and forward what several paths share stays together.
             raw = raw if w.shape or body.shape else bar * _pushed(body, {w: as_node(1)})
             if not raw.is_number(0):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -271,6 +272,7 @@ def test_what_noise_is_fixed_at():
 def test_means_are_those_of_draws(family, parameters):
     distribution = Distribution(family, parameters)
     node = mean_of(symbol(Declaration("u", distribution.support, distribution=distribution)))
+    assert node is not None
     draws = distribution.draw(np.random.default_rng(7), 400_000)
     spread = draws.std() / np.sqrt(len(draws))
     assert abs(float(evaluate([node], {})[0]) - draws.mean()) < 5 * spread
@@ -282,16 +284,28 @@ def test_every_distribution_has_a_mean():
     assert set(_MEANS) == set(DISTRIBUTIONS)
 
 
+@pytest.mark.parametrize("local", ["clean", "noisy"])
+def test_noise_that_is_a_position(local):
+    p = sg.parse("x : real[4]\nk ~ Poisson(2.5)\ny = x[k]**2")
+    with pytest.raises(UsageError, match="the noise cannot be fixed at k = 5/2"):
+        sg.ignore_noise(p["y"], "k", local=local)
+    y = sg.ignore_noise(p["y"], "k", at=1)
+    at = {"x": np.array([1.0, 2.0, 3.0, 4.0]), "k": 3}
+    assert y(**at) == 16
+    np.testing.assert_array_equal(sg.grad(y, "x")(**at), [0, 4, 0, 0])
+
+
 def test_noise_refusals():
     p = sg.parse("x, d : real\nu ~ Normal(0, 1)\ny = x*u*d\nz = x**2")
+    wrong: Any = ["dirty", "median"]
     with pytest.raises(UsageError, match="'d' has no declared distribution"):
         sg.ignore_noise(p["y"], ["d"])
     with pytest.raises(NotInProgramError, match="does not read 'u'"):
         sg.ignore_noise(p["z"], ["u"])
     with pytest.raises(UsageError, match="local='dirty'"):
-        sg.ignore_noise(p["y"], ["u"], local="dirty")
+        sg.ignore_noise(p["y"], ["u"], local=wrong[0])
     with pytest.raises(UsageError, match="at='median'"):
-        sg.ignore_noise(p["y"], ["u"], at="median")
+        sg.ignore_noise(p["y"], ["u"], at=wrong[1])
     with pytest.raises(UsageError, match="no noise is named"):
         sg.ignore_noise(p["y"], [])
     with pytest.raises(UsageError, match="a value for 'd', which is not among the noise"):

@@ -87,6 +87,7 @@ CHECKS: dict[str, Callable[[Case], bool]] = {
     "piecewise-constant": zero_partials,
     "bounded-by-one": lambda case: all_values(case, lambda y: abs(y) <= 1),
     "stops": zero_partials,
+    "given-slope": lambda case: any(case.partial(i) in case.symbols for i in case.differentiable),
     "idempotent": lambda case: all_values(case, lambda y: case.reference((y,)) == y),
 }
 
@@ -122,6 +123,7 @@ def test_every_fact_is_checked_and_claimed() -> None:
         ("bounded-by-one", "sec"),
         ("stops", "neg"),
         ("idempotent", "neg"),
+        ("given-slope", "where"),
     ],
 )
 def test_checks_refuse_what_is_false(fact: str, name: str) -> None:

@@ -114,7 +114,8 @@ def test_nan_in_nan_out(case: Case) -> None:
     ones = (1.0,) * case.op.arity
     for i in range(case.op.arity):
         for got in run(case, *map(np.float64, (*ones[:i], NAN, *ones[i + 1 :]))):
-            if case.op.name == "pow" and i == 1:  # 1**NaN is 1, as in C
+            unread = "given-slope" in case.op.facts and i > 0
+            if unread or (case.op.name == "pow" and i == 1):  # 1**NaN is 1, as in C
                 assert got == 1
             else:
                 assert np.isnan(got), (case, i, got)
