@@ -249,10 +249,14 @@ def _with_progress(
     from symgrad.verify.batch import run_rows
 
     console = Console(stderr=True)
+    rows = run_rows(todo, decide, output, jobs=jobs, limits=limits)
+    if not console.is_terminal:  # where a bar that is disabled still ends its line in some versions of rich
+        counts.update(line["status"] for line in rows)
+        return
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=len(todo))
-        for line in run_rows(todo, decide, output, jobs=jobs, limits=limits):
+        for line in rows:
             counts[line["status"]] += 1
             words = " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
             progress.update(task, advance=1, description=words)
