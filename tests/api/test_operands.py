@@ -213,8 +213,13 @@ def test_a_list_in_itself_is_refused() -> None:
     endless.append(endless)
     with pytest.raises(UsageError, match="nest deeper"):
         sg.sin(endless)
+
+
+def test_a_list_of_truth_values_is_a_condition() -> None:
+    chosen = sg.where([True, False], X, Y)
+    np.testing.assert_array_equal(chosen(x=1.0, y=2.0), [1.0, 2.0])
     with pytest.raises(DomainError, match="argument 1 of where is a number"):
-        sg.where([True, False], X, Y)
+        sg.where([1.5, 0.5], X, Y)
 
 
 # -- what Python asks of an expression ----------------------------------------------------------------------------
