@@ -57,7 +57,7 @@ with_slope = ternary(
     lower=lambda b, node, x, y, z: x,
     latex=r"\operatorname{{with\_slope}}\left({0}, {1}, {2}\right)",
     facts=facts("given-slope"),
-    samples=(("0.5", 2, 3), ("-2", "0.25", "-1")),
+    samples=(("0.5", 2, 3), ("-2", "0.25", "-1"), (3, "-1.5", "0.75"), ("1e-3", 7, "2.5"), (-40, 1, 9)),
 )
 
 

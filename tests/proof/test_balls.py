@@ -117,7 +117,8 @@ def test_compositions_contain_the_reference(seed: int) -> None:
 
 
 def test_every_pointwise_op_has_balls() -> None:
-    assert {c.op.name for c in STATED} == {*CERTAIN, "polygamma"}
+    # What a given slope hangs on is its first argument to the prover.
+    assert {c.op.name for c in STATED} - {"with_slope"} == {*CERTAIN, "polygamma"}
     assert set(LOCAL) <= set(CERTAIN)
 
 

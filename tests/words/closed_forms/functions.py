@@ -75,7 +75,7 @@ SCIENCES = [
     Row("Arrhenius", "T, A, E, R : positive\nk = A*exp(-E/(R*T))", "T", "E*k/(R*T**2)"),
     Row("Black body peak", "x : positive\ny = x**3/(exp(x) - 1)", "x", "y*(3/x - exp(x)/(exp(x) - 1))"),
     Row(
-        "Arrhenius",
+        "Arrhenius, modified",
         "T, T0, A, n, Ea, R : positive\nk = A*(T/T0)**n*exp(-Ea/(R*T))",
         "T",
         "k*(n/T + Ea/(R*T**2))",
