@@ -14,7 +14,7 @@ from symgrad.ir.inputs import bind
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import evaluate_size, names_of
 
-__all__ = ["Values", "bound", "feed"]
+__all__ = ["Values", "bound", "count_from_one", "feed"]
 
 Values: TypeAlias = "dict[Node, np.ndarray[Any, Any]]"
 
@@ -240,7 +240,7 @@ def _counts(batch: Any, values: Values, drawn: Sequence[Node], parameters: Value
     first = {_first(s): None for s in (*values, *drawn)}
     offered = [s for s in first if isinstance(s, str) and s not in of_parameters]
     if isinstance(batch, Mapping):
-        counts = {str(size): _count(n) for size, n in cast("Mapping[Any, Any]", batch).items()}
+        counts = {str(size): _rows(n) for size, n in cast("Mapping[Any, Any]", batch).items()}
     else:
         if len(offered) != 1:
             raise UsageError(
@@ -249,7 +249,7 @@ def _counts(batch: Any, values: Values, drawn: Sequence[Node], parameters: Value
                 expected="data whose first axis has a name that no parameter has, as in X : real[n, 5]",
                 cure=f"say which: batch={{{offered[0]!r}: {batch!r}}}" if offered else None,
             )
-        counts = {offered[0]: _count(batch)}
+        counts = {offered[0]: _rows(batch)}
     for size in counts:
         if size not in offered:
             raise UsageError(
@@ -270,11 +270,16 @@ def _counts(batch: Any, values: Values, drawn: Sequence[Node], parameters: Value
     return counts
 
 
-def _count(value: Any) -> int:
+def _rows(value: Any) -> int:
+    return count_from_one("batch", value, ", or such numbers by size")
+
+
+def count_from_one(name: str, value: Any, otherwise: str = "") -> int:
+    """Return an argument that is a whole number from 1 on; a UsageError names it, and what else it may be."""
     try:
         count = index(value)
     except TypeError:
         count = 0
     if count < 1 or isinstance(value, bool):
-        raise UsageError(f"batch={value!r}", expected="a whole number from 1 on, or such numbers by size")
+        raise UsageError(f"{name}={value!r}", expected=f"a whole number from 1 on{otherwise}")
     return count

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from operator import index
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.api.batches import Values, bound, feed
+from symgrad.api.batches import Values, bound, count_from_one, feed
 from symgrad.api.compile import compile
 from symgrad.api.differentiate import grad
 from symgrad.api.expr import Expr, ExprLike, handle
@@ -163,7 +162,7 @@ def train(
             cure="train on its sum or mean over all axes",
         )
     settings = options_of(method, options)
-    total = _whole(steps)
+    total = count_from_one("steps", steps)
     schedule = _schedule(method, rate)
     parameters, trained = _parameters(expr, start, wrt, dtype)
     tables = _tables(expr, sparse, trained, method)
@@ -244,16 +243,6 @@ def _run(
 
 
 # What is given
-
-
-def _whole(steps: Any) -> int:
-    try:
-        count = index(steps)
-    except TypeError:
-        count = 0
-    if count < 1 or isinstance(steps, bool):
-        raise UsageError(f"steps={steps!r}", expected="a whole number from 1 on")
-    return count
 
 
 def _schedule(method: str, rate: Any) -> Callable[[int], float]:
