@@ -3,11 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := $(VENV)-peers
 LOWEST := $(VENV)-lowest
+FRAMEWORKS := $(VENV)-frameworks
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # Two workers by default: what the smallest CI machine has.
 WORKERS ?= 2
 # What `make test-lowest` runs: all, or some paths.
 TESTS ?=
+OF_FRAMEWORKS := symgrad/export symgrad/importers
+# What runs the tests of the frameworks.
+CHECKERS := 'hypothesis>=6.130,<7' 'pytest>=8.4,<10' 'pytest-xdist>=3.6,<4'
 # How long `make fuzz` looks.
 MINUTES ?= 10
 # How many faults `make mutants` puts in.
@@ -21,7 +25,7 @@ LOCKED := pyproject.toml requirements.lock
 UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest check format lint types layers pytest fuzz mutants bench board peers lock clean
+.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture pytest fuzz mutants bench board peers lock clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -30,10 +34,24 @@ help: ## list the targets
 demo: $(VENV)/core.stamp ## set up from a bare Python and show what symgrad does
 	@$(BIN)/symgrad demo
 
-test: check ## set up from a bare Python and run everything that CI runs
+test: check ## set up from a bare Python and run everything but test-frameworks
 
 test-lowest: $(LOWEST)/lowest.stamp ## run the tests with the oldest versions that pyproject.toml allows
 	@$(LOWEST)/$(notdir $(BIN))/python -m pytest -n $(WORKERS) $(TESTS)
+
+test-frameworks: $(VENV)/dev.stamp $(FRAMEWORKS)/frameworks.stamp ## types and tests of what Keras, TensorFlow, torch, JAX, Dask call
+	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m tests.frameworks.versions
+	@$(BIN)/pyright --pythonpath $(FRAMEWORKS)/$(notdir $(BIN))/python --project tests/frameworks
+	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m pytest -n $(WORKERS) $(or $(TESTS),tests/frameworks $(OF_FRAMEWORKS))
+
+# torch by itself and by pip, which finds a build for CPUs where one lies on the machine; the rest by uv if it is there.
+$(FRAMEWORKS)/frameworks.stamp: pyproject.toml
+	@echo "== installing the frameworks"
+	@$(PYTHON) -m venv --clear $(FRAMEWORKS)
+	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check torch==2.13.0
+	@if command -v uv >/dev/null; then uv pip install --quiet --python $(FRAMEWORKS) --editable '.[frameworks]' $(CHECKERS); \
+	else $(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check --editable '.[frameworks]' $(CHECKERS); fi
+	@touch $@
 
 # What symgrad needs at its lowest; what only checks it, as new as that lets it be. One resolution for both, so that a
 # bound which cannot be met fails here.
@@ -64,10 +82,14 @@ types: $(VENV)/dev.stamp ## pyright: strict for the package, basic for the rest
 layers: $(VENV)/dev.stamp ## who may import whom
 	@echo "== layers"
 	@$(BIN)/lint-imports
+	@$(BIN)/python tools/house.py
+
+picture: $(VENV)/dev.stamp ## draw docs/house.svg: the rooms of the package, and who imports whom
+	@$(BIN)/python tools/picture.py
 
 pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and every example
 	@echo "== tests"
-	@$(BIN)/python -m pytest -n $(WORKERS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/frameworks
 
 fuzz: $(VENV)/dev.stamp ## run random cases of every kind for MINUTES
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
@@ -104,7 +126,7 @@ lock: ## resolve requirements.lock anew within the bounds of pyproject.toml
 	    --no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and installed
-	rm -rf $(VENV) $(VENV)-lock $(LOWEST) $(PEERS) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lock $(LOWEST) $(PEERS) $(FRAMEWORKS) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/venv.stamp: $(LOCKED)

@@ -12,8 +12,8 @@ from benchmarks.measure import Options, Row, interleaved, once, per_point
 from benchmarks.published import pbe_correlation, random_points
 from benchmarks.reference import Balls, indices
 from examples.pbe_correlation import CORRELATION, INPUTS
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import evaluate
 
 __all__ = ["derivative_nodes", "errors", "random_points", "run", "run_accuracy"]
 

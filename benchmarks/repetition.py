@@ -10,12 +10,12 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import Options, Row, interleaved, per_point
-from symgrad.api.compile import arranged
+from symgrad.api.kernels.compile import arranged
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.code import Code
-from symgrad.llvm.types import FLOAT64
-from symgrad.lower.schedule import schedule
+from symgrad.llvm.engine.code import Code
+from symgrad.llvm.text.types import FLOAT64
+from symgrad.lower.elementwise.schedule import schedule
 
 __all__ = ["lennard_jones", "long_sum", "no_repetition", "pendulum", "rosenbrock", "run", "total"]
 

@@ -25,11 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 import symgrad as sg
-from symgrad.api.compile import arranged
-from symgrad.api.expr import handle
-from symgrad.ir.evaluate import evaluate
+from symgrad.api.handles.expr import handle
+from symgrad.api.kernels.compile import arranged
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import Declaration, Domain
+from symgrad.ir.values.evaluate import evaluate
 
 __all__ = ["Measured", "bits", "main", "measure"]
 

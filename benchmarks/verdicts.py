@@ -29,9 +29,9 @@ from benchmarks import peer
 from benchmarks.claims import CORPORA, claims_of, read_lines
 from benchmarks.measure import ROOT
 from benchmarks.run import machine, versions
-from symgrad.api.claims import decide_claim
+from symgrad.api.claims.rows import decide_claim
 from symgrad.errors import UsageError
-from symgrad.verify.batch import Limits, finished, read_rows, run_rows
+from symgrad.verdicts.batch import Limits, finished, read_rows, run_rows
 
 __all__ = ["Summary", "causes", "main", "page", "summary"]
 

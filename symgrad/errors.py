@@ -38,6 +38,7 @@ __all__ = [
     "ShapeError",
     "SymgradError",
     "TruthValueError",
+    "UnknownAttributeError",
     "UnknownFunctionError",
     "UnknownNameError",
     "UnsupportedError",
@@ -121,6 +122,10 @@ class UnknownFunctionError(UnknownNameError):
     """A function is called that symgrad does not know."""
 
 
+class UnknownAttributeError(UnknownNameError, AttributeError):
+    """An expression is asked for an attribute that it does not have; an AttributeError, as Python's own would be."""
+
+
 class CycleError(SymgradError):
     """A name is defined, directly or through others, by itself."""
 
@@ -134,7 +139,7 @@ class DeclarationError(SymgradError):
 
 
 class DomainError(SymgradError):
-    """An operation meets operands of a kind it does not take (a number where a truth value is needed, say)."""
+    """Operands of a kind that an operation does not take (numbers as truth values), or a value outside its domain."""
 
 
 class ShapeError(SymgradError):
@@ -206,7 +211,7 @@ class UsageError(SymgradError):
 
 
 class OperandError(UsageError, TypeError):
-    """An operator was given a text or a size, which stand in no formula; a TypeError, as Python's own would be."""
+    """An operator is given what has no meaning there, such as a text; a TypeError, as Python's own would be."""
 
 
 class InternalError(Exception):

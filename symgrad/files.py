@@ -1,4 +1,4 @@
-"""Files: read within bounds, written whole or not at all."""
+"""Reading and writing files: within bounds, and whole or not at all."""
 
 from __future__ import annotations
 

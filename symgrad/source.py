@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["Location", "Source", "Span"]
+__all__ = ["Location", "Place", "Source", "Span"]
 
 _WIDTH = 100  # longest stretch of a source line that a message shows
 
@@ -21,7 +22,12 @@ class Span:
 
 @dataclass(frozen=True)
 class Source:
-    """A text with the name it is known by (a file name or ``<text>``)."""
+    """A text with the name it is known by (a file name or ``<text>``).
+
+    Args:
+        text: all of it.
+        name: what messages call it.
+    """
 
     text: str
     name: str = "<text>"
@@ -77,3 +83,45 @@ class Location:
         width = max(1, min(self.span.end - self.span.start, len(window) - (column - 1 - shift)))
         caret = " " * (column - 1 - shift) + "^" * width
         return f"{self.source.name}, line {line}, column {column}\n    {window}\n    {caret}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file in another language: of a function, say, that a program was read from.
+
+    Args:
+        file: its path; empty where it is not known.
+        line: counted from 1.
+        start: column of the first character, from 0.
+        end: column behind the last one, on the same line.
+        text: the line as it was read, without its indentation.
+    """
+
+    file: str
+    line: int
+    start: int = 0
+    end: int = 0
+    text: str = ""
+
+    @classmethod
+    def of(cls, file: str, line: int, start: int | None = None, end: int | None = None) -> Place:
+        """Return a place with its text; the whole line where no columns are given."""
+        text = linecache.getline(file, line)
+        if start is None:
+            start, end = len(text) - len(text.lstrip()), None
+        end = len(text.rstrip()) if end is None else end
+        return cls(file, line, start, max(end, start + 1), text.strip())
+
+    def location(self) -> Location:
+        """Return it as messages point at places, of the file as it is now."""
+        lines = linecache.getlines(self.file)
+        before = sum(map(len, lines[: self.line - 1]))
+        return Location(Source("".join(lines), self.file), Span(before + self.start, before + self.end))
+
+    @property
+    def told(self) -> str:
+        """The place with its line."""
+        return f"{self}: {self.text}"
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}" if self.file else "an unknown place"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node, as_node, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node, symbol
 from symgrad.ir.sizes import Size, evaluate_size
 from symgrad.ir.types import INT, REAL, Declaration, Domain
-from symgrad.ops import build, matrices, products
-from symgrad.ops.contraction import contract
-from symgrad.ops.layout import slice_axes, unslice
-from symgrad.ops.subscripts import index, take_along_axis
+from symgrad.ops.array.contraction import contract
+from symgrad.ops.array.layout import slice_axes, unslice
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import matrices, products
+from symgrad.ops.numpy.subscripts import index, take_along_axis
 
 __all__ = ["PROGRAMS", "SIZES", "random_value", "symbol_of"]
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import symgrad.ops  # noqa: F401
-from symgrad.ir.graph import Node, number, symbol
-from symgrad.ir.op import OPS, Op
+from symgrad.ir.graph import OPS, Node, Op, number, symbol
 from symgrad.ir.types import Declaration, Distribution
 
 _WORDS = """

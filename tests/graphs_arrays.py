@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.ir.graph import Node, as_node, number, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node, number, symbol
 from symgrad.ir.sizes import Size, evaluate_size, size_product, size_sum
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
-from symgrad.ops import build, matrices, products, subscripts
-from symgrad.ops.contraction import contract
-from symgrad.ops.elementary import exp
-from symgrad.ops.hyperbolic import tanh
-from symgrad.ops.logic import gt, where
+from symgrad.ops.array.contraction import contract
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import matrices, products, subscripts
+from symgrad.ops.scalar.elementary import exp
+from symgrad.ops.scalar.hyperbolic import tanh
+from symgrad.ops.scalar.logic import gt, where
 
 __all__ = ["MOVES", "SYMBOLS", "random_arrays", "random_sizes", "random_values"]
 

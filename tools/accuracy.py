@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from symgrad.llvm.target import Target
+from symgrad.llvm.engine.target import Target
 from tests.llvm.maths_cases import CASES, agree, exact, exact_in_mpmath, kernel, sample, ulps
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"

@@ -1,6 +1,7 @@
 """Write symgrad/frontend/tables.json from program.lark: `python tools/grammar.py`.
 
-lark reads the grammar and computes the tables, LALR(1); `symgrad/frontend/lalr.py` runs them, and says what they hold.
+lark reads the grammar and computes the tables, LALR(1); `symgrad/frontend/tokens/lalr.py` runs them, and says what they
+hold.
 """
 
 from __future__ import annotations

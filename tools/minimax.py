@@ -60,7 +60,7 @@ HEAD = '''"""Coefficients and constants: written by tools/minimax.py, constant c
 # fmt: off
 from __future__ import annotations
 
-from symgrad.llvm.maths.lanes import Doubled, Series
+from symgrad.llvm.maths.vectors.lanes import Doubled, Series
 
 
 def _read(text: str) -> tuple[float, ...]:

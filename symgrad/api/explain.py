@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
-from symgrad.api.expr import Expr, ExprLike, as_expr
-from symgrad.api.targets import Wrt, Wrts, targets_of
+from symgrad.api.derivatives.targets import Wrt, Wrts, targets_of
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula, formula
 from symgrad.errors import UsageError
-from symgrad.explain.derivation import Derivation as Record
-from symgrad.explain.derivation import DerivationStep
-from symgrad.explain.derivation import explain as derive
-from symgrad.explain.gaps import Gap
-from symgrad.explain.jumps import MovedJump
-from symgrad.explain.noise import NoiseVerdict
-from symgrad.explain.parts import ByParts, by_parts
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import OPS, Node
 from symgrad.ir.listing import Listing
-from symgrad.ir.op import OPS
-from symgrad.ops.arith import mul
-from symgrad.ops.build import total
+from symgrad.ops.numpy.calls import total
+from symgrad.ops.scalar.arith import mul
+from symgrad.reasons.derivation import Derivation as Record
+from symgrad.reasons.derivation import DerivationStep
+from symgrad.reasons.derivation import explain as derive
+from symgrad.reasons.gaps.removable import Gap
+from symgrad.reasons.noise.jumps import MovedJump
+from symgrad.reasons.noise.verdict import NoiseVerdict
+from symgrad.reasons.parts import ByParts, by_parts
 from symgrad.words.adjoints import Adjoint
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
@@ -34,7 +34,7 @@ class Derivation:
         steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
         noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
             ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
-        gaps: points at which the value or a gradient is 0/0 and has a limit.
+        gaps: points at which the value or a gradient has no value (0/0, oo - oo), but a limit.
         jumps: jumps that a random input crosses and a parameter moves: the gradient of the mean has a term more.
         notes: where simplification made the domain larger.
     """
@@ -71,7 +71,7 @@ class Derivation:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Points at which the value, or then a gradient, is 0/0 and has a limit; see `check_domain`."""
+        """Points at which the value, or then a gradient, has no value, but a limit; see `check_domain`."""
 
         def made(n: Any) -> Any:
             return None if n is None else self._exprs([n])[0]
@@ -145,7 +145,7 @@ class Derivation:
 
     def html(self) -> str:
         """Return it as one HTML page that needs no network, with the picture."""
-        from symgrad.render.page import derivation_html
+        from symgrad.render.pictures.page import derivation_html
 
         return derivation_html(self._record)
 
@@ -173,10 +173,10 @@ class Derivation:
 
 
 @overload
-def explain(y: ExprLike, wrt: None = None) -> Any: ...
+def explain(y: Formula, wrt: None = None) -> Any: ...
 @overload
-def explain(y: ExprLike, wrt: Wrt | Wrts) -> Derivation: ...
-def explain(y: ExprLike, wrt: Any = None) -> Any:
+def explain(y: Formula, wrt: Wrt | Wrts) -> Derivation: ...
+def explain(y: Formula, wrt: Any = None) -> Any:
     """Derive a gradient step by step, and tell for every random input whether it enters it, and by which path.
 
     Args:
@@ -205,7 +205,7 @@ def explain(y: ExprLike, wrt: Any = None) -> Any:
         >>> print(d.noise["u"].reason)
         the pullback of sqrt reads the forward value z, which depends on u through x**2*u; ...
     """
-    expr = as_expr(y)
+    expr = formula(y)
     if wrt is None and expr.traces and not expr.derived:
         listing = joined_listing(expr.listings)
         names = {} if listing is None else listing.name_of()
@@ -249,4 +249,5 @@ def joined_listing(listings: Sequence[Listing]) -> Listing | None:
         return listings[0] if listings else None
     symbols = {name: node for listing in reversed(listings) for name, node in listing.symbols.items()}
     assignments = {name: node for listing in reversed(listings) for name, node in listing.assignments.items()}
-    return Listing(symbols, {k: v for k, v in assignments.items() if k not in symbols})
+    places = {node: place for listing in reversed(listings) for node, place in listing.places.items()}
+    return Listing(symbols, {k: v for k, v in assignments.items() if k not in symbols}, places=places)

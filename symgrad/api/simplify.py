@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from symgrad.api.expr import Expr, Operand, as_expr
+from symgrad.api.handles.expr import Expr, Operand
+from symgrad.api.handles.given import formula
+from symgrad.api.handles.program import Program
 
 __all__ = ["simplify"]
 
 
-def simplify(expression: Operand) -> Expr:
+def simplify(expression: Operand | str | Program) -> Expr:
     """Return an expression in the form that is easiest to read, of those that are looked at in bounded time.
 
     Args:
-        expression: an expression, scalar or array, or a number.
+        expression: an expression, scalar or array, a number; or the text of a program that ends with one.
 
     Returns:
         One that is equal wherever the given one is defined, or the given one. `Expr.simplified_notes` of the given one
@@ -23,4 +25,4 @@ def simplify(expression: Operand) -> Expr:
         >>> print(sg.simplify(e**2*sg.exp(-l) + e*(a - e*sg.exp(-l))))
         a*e
     """
-    return as_expr(expression).simplify()
+    return formula(expression).simplify()

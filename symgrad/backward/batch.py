@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symgrad.errors import InternalError
-from symgrad.ir.graph import Node, apply, as_node, growing
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.sizes import Shape, size_product
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ops.contraction import contract, transpose
-from symgrad.ops.indexing import eye, gather, iota, scatter_add
-from symgrad.ops.layout import (
+from symgrad.ops.array.contraction import contract, transpose
+from symgrad.ops.array.indexing import eye, gather, iota, scatter_add
+from symgrad.ops.array.layout import (
     WHOLE,
     broadcast_to,
     concatenate,
@@ -28,8 +29,8 @@ from symgrad.ops.layout import (
     squeeze,
     unslice,
 )
-from symgrad.ops.linalg import adjoint
-from symgrad.ops.logic import ne
+from symgrad.ops.array.linalg import adjoint
+from symgrad.ops.scalar.logic import ne
 
 __all__ = ["batch", "units"]
 

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import Node, apply, as_node, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, apply, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration, Shape, broadcast_shapes
-from symgrad.ops.arith import div, mul, neg
-from symgrad.ops.contraction import contract, einsum
+from symgrad.ops.array.contraction import contract, einsum
+from symgrad.ops.array.layout import expand
 from symgrad.ops.control import with_slope
-from symgrad.ops.layout import expand
-from symgrad.ops.logic import where
+from symgrad.ops.scalar.arith import div, mul, neg
+from symgrad.ops.scalar.logic import where
 
 __all__ = ["NotLinearError", "with_pullback"]
 

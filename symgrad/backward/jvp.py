@@ -7,9 +7,10 @@ from itertools import combinations_with_replacement
 
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import Node, as_node, growing
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
-from symgrad.ops.layout import full
+from symgrad.ops.array.layout import full
 
 __all__ = ["Pushforward", "all_partials", "push_forward"]
 
@@ -74,11 +75,11 @@ def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ..
     The keys are the positions in ``wrt``, ascending; () is ``y`` itself. Every ``wrt`` counts as an
     independent symbol, so mixed partials commute. One Pushforward a variable remembers the derivative of
     every node, of derivatives too, so a partial of order k + 1 costs what is new in it. The first partials by many
-    variables are one pull back, whose cost does not grow with their number.
+    variables, or by arrays, are one pull back, whose cost does not grow with their number.
     """
     partials: dict[tuple[int, ...], Node] = {(): y}
     done = 0
-    if order and len(wrt) > _PUSHED:
+    if order and (len(wrt) > _PUSHED or any(w.shape for w in wrt)):
         slopes = pull_back([y], [as_node(1)], wrt, stopped=wrt).gradients
         partials |= {(i,): slope for i, slope in enumerate(slopes)}
         done = 1

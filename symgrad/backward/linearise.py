@@ -15,12 +15,11 @@ from functools import reduce
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from symgrad.ir.graph import NUMBER, Node, as_node
-from symgrad.ir.op import OPS
-from symgrad.ops.logic import and_, not_, or_, where
+from symgrad.ir.graph import NUMBER, OPS, Node, as_node
+from symgrad.ops.scalar.logic import and_, not_, or_, where
 from symgrad.rewrite.condition import TOTAL
 
-__all__ = ["Guarded", "Linear", "accumulate", "linearise", "pass_through"]
+__all__ = ["Guarded", "Linear", "accumulate", "guarded", "linearise", "pass_through"]
 
 _ZERO = as_node(0)
 # Infinite in floats for moderate arguments.
@@ -60,13 +59,13 @@ def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
     for i, partial in enumerate(node.op.partials):
         if not wanted[i] or partial is None:
             continue
-        guarded = _split(partial(node, *node.args))
-        if not guarded.value.is_number(0):
-            terms.append(Linear(i, guarded))
+        coefficient = guarded(partial(node, *node.args))
+        if not coefficient.value.is_number(0):
+            terms.append(Linear(i, coefficient))
     return terms
 
 
-def _split(coefficient: Node) -> Guarded:
+def guarded(coefficient: Node) -> Guarded:
     """Read ``where(c, v, 0)`` and ``where(c, 0, v)`` as v under a guard."""
     if coefficient.op is where:
         condition, yes, no = coefficient.args

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.traverse import topological
-from symgrad.ops.indexing import iota
-from symgrad.ops.layout import WHOLE, reshape
+from symgrad.ops.array.indexing import iota
+from symgrad.ops.array.layout import WHOLE, reshape
 
 __all__ = ["mixing"]
 

@@ -7,9 +7,9 @@ from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import topological
-from symgrad.ops.build import join
-from symgrad.ops.indexing import gather
-from symgrad.ops.layout import reshape
+from symgrad.ops.array.indexing import gather
+from symgrad.ops.array.layout import reshape
+from symgrad.ops.numpy.calls import join
 
 __all__ = ["pull_back_rows"]
 

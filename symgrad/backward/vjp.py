@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
 from symgrad.backward.trace import Step, Trace, placeholder
 from symgrad.backward.zeros import classify
-from symgrad.ir.graph import Node, as_node, growing
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
-from symgrad.ops.layout import full, unbroadcast
+from symgrad.ops.array.layout import full, unbroadcast
 
 __all__ = ["pull_back"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -15,12 +16,13 @@ import click
 import numpy as np
 
 import symgrad
+from symgrad.api.derivatives.entries import target_named
 from symgrad.cli.files import read_source, write_text
 from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.files import make_folder, reason
 
 if TYPE_CHECKING:
-    from symgrad.llvm.target import Cpu
+    from symgrad.llvm.engine.target import Cpu
 
 __all__ = ["INTERRUPTED", "OUTPUT", "chosen", "emit", "format_option", "kernel_of", "main", "targets"]
 
@@ -150,7 +152,7 @@ def derive(
     program = read_source(source)
     y = chosen(program, of)
     with waiting("deriving"):
-        report = derive_report(y, targets(program, y, wrt), order, form, stable=stable, expand=expand)
+        report = derive_report(y, targets(y, wrt), order, form, stable=stable, expand=expand)
     emit(latex_document(report) if standalone else report, output)
 
 
@@ -177,7 +179,7 @@ def explain(
     program = read_source(source)
     y = chosen(program, of)
     with waiting("differentiating"):
-        derivation = symgrad.explain(y, targets(program, y, wrt))
+        derivation = symgrad.explain(y, targets(y, wrt))
     if picture is not None:
         if picture.suffix != ".svg":
             raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
@@ -228,7 +230,7 @@ def compile_(
         raise UsageError(f"cannot write '{output.name}'", expected="a name that ends in .ll, .s or .o")
     program = read_source(source)
     y = chosen(program, of)
-    found = {} if no_gradient else partials(y, targets(program, y, wrt, _VALUE_ALONE), order)
+    found = {} if no_gradient else partials(y, targets(y, wrt, _VALUE_ALONE), order)
     kernel = kernel_of(program, [y, *found.values()], dtype, name)
     names = [of or y.name or "value", *("_".join(["d", *(w.name or "" for w in key)]) for key in found)]
     make_folder(output.parent)
@@ -268,7 +270,7 @@ def run(
 
     program = read_source(source)
     y = chosen(program, of)
-    found = {} if no_gradient else partials(y, targets(program, y, wrt, _VALUE_ALONE), order)
+    found = {} if no_gradient else partials(y, targets(y, wrt, _VALUE_ALONE), order)
     kernel = kernel_of(program, [y, *found.values()], dtype, "kernel")
     inputs = read_values(values, program.inputs)
     real = {i.name for i in program.inputs if i.dtype == "real"}
@@ -304,6 +306,8 @@ def demo(directory: Path, seed: int) -> None:
     run_demo(directory, seed)
 
 
+_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
+
 _VALUE_ALONE = "name one with --wrt, or leave the gradient out with --no-gradient"
 
 
@@ -312,17 +316,15 @@ def chosen(program: symgrad.Program, of: str | None) -> symgrad.Expr:
     return program.last if of is None else program[of]
 
 
-def targets(
-    program: symgrad.Program, y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt"
-) -> list[symgrad.Expr]:
+def targets(y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt") -> list[symgrad.Expr]:
     """Return what to differentiate by: the names asked for, else every real input that is not random."""
     if wrt is not None:
-        names = [name.strip() for name in wrt.split(",") if name.strip()]
+        names = [name.strip() for name in _OUTSIDE_BRACKETS.split(wrt) if name.strip()]
         if not names:
             raise UsageError(
                 "--wrt names nothing", expected="--wrt NAME[,NAME]", cure="name an input, or leave it out"
             )
-        return [program[name] for name in names]
+        return [target_named(y, name) for name in names]
     found = [i for i in y.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
     if not found:
         raise UsageError("the program has no real input to differentiate by", cure=cure)
@@ -348,7 +350,7 @@ def _in(dtype: str, name: str, value: Any) -> Any:
 
 def _column_name(name: str, key: tuple[symgrad.Expr, ...]) -> str:
     power = str(len(key)) if len(key) > 1 else ""
-    return "_".join([f"d{power}{name}", *(f"d{w.name or 'value'}" for w in key)])
+    return "_".join([f"d{power}{name}", *(f"d{w.name or w}" for w in key)])
 
 
 def kernel_of(program: symgrad.Program, outputs: list[symgrad.Expr], dtype: str, name: str) -> symgrad.Kernel:

@@ -12,7 +12,7 @@ import numpy as np
 
 import symgrad
 from symgrad.api.explain import Derivation
-from symgrad.api.told import latex_together, leibniz_of, title, together
+from symgrad.api.handles.told import latex_together, leibniz_of, title, together
 
 __all__ = ["arrays_report", "derive_report", "explain_report", "latex_document", "partials", "run_report"]
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
-from symgrad.cli.values import read_number
+from symgrad.cli.numbers import read_number
 from symgrad.errors import ArrayTypeError, FileError, UsageError
 from symgrad.files import reason
 from symgrad.ir.listing import one_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,17 +11,13 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.errors import MissingInputError, NumberTooLargeError, ShapeError, UsageError
+from symgrad.cli.numbers import quoted, read_number
+from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.listing import one_of
 
-__all__ = ["quoted", "read_number", "read_values"]
+__all__ = ["read_values"]
 
-_DIGITS = "[0-9](?:_?[0-9])*"
-_NUMBER = re.compile(
-    rf"[+-]?(?:(?P<whole>{_DIGITS})|(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?|(?i:inf|infinity|nan))"
-)
 _AXES = 64  # of a NumPy array
-_LONG = 60  # characters of a value that a message quotes
 
 
 def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[str, Any]:
@@ -48,42 +43,13 @@ def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[st
     return values
 
 
-def read_number(text: str) -> bool | int | float:
-    """Return a number; whole ones keep all their digits, for positions in arrays.
-
-    Raises:
-        ValueError: if it is none.
-        NumberTooLargeError: if no float holds it.
-    """
-    text = text.strip()
-    if text in ("True", "False"):
-        return text == "True"
-    found = _NUMBER.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    if found["whole"] and len(text) < 40 and -(2**63) <= int(text) < 2**63:
-        return int(text)
-    value = float(text)
-    if math.isinf(value) and "n" not in text.lower():
-        raise NumberTooLargeError(
-            f"{quoted(text)} is too large for a float",
-            expected="numbers up to 1.8e308, or inf",
-        )
-    return value
-
-
-def quoted(text: str) -> str:
-    """Return a text in quotes, of a long one the beginning."""
-    return f"'{text}'" if len(text) <= _LONG else f"'{text[:_LONG]}...' ({len(text):,} characters)"
-
-
 def _truth(value: Any) -> Any:
     """Return zeros and ones as truth values: a command line and a table have no others."""
     return np.equal(value, 1) if np.isin(value, (0, 1)).all() else value
 
 
 def _value(name: str, text: str) -> Any:
-    from symgrad.cli.stored import read_array, read_column
+    from symgrad.cli.stored import read_array, read_column  # slow to start: it reads tables and archives
 
     file, column = text, name
     for suffix in (".csv", ".npz"):

@@ -20,8 +20,8 @@ from symgrad.cli.main import INTERRUPTED, chosen, format_option, main, targets
 from symgrad.errors import UsageError
 
 if TYPE_CHECKING:
-    from symgrad.verify.batch import Row
-    from symgrad.verify.verdict import Verdict
+    from symgrad.verdicts.batch import Row
+    from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["EXIT"]
 
@@ -115,7 +115,7 @@ def verify(
         )
     program = read_source(source)
     y = chosen(program, of)
-    by = targets(program, y, wrt)
+    by = targets(y, wrt)
     if len(by) != 1:
         names = ", ".join(str(w) for w in by)
         raise UsageError(f"a claim is about one derivative, not those by {names}", cure="name one with --wrt")
@@ -169,7 +169,7 @@ def check(file: Path, whole: bool, time_limit: float) -> None:
     holds: 0 proved, 5 refuted, 6 neither; 2 if it is no proof file at all.
     """
     from symgrad.proof.check import check as replayed
-    from symgrad.proof.reading import read_proof_file
+    from symgrad.proof.file.reading import read_proof_file
 
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
@@ -210,8 +210,8 @@ def _finish(verdict: Verdict, proof: Path | None, form: str) -> None:
 def _batch(
     claims: Path, output: Path | None, jobs: int, time_limit: float, memory: int, replay: bool
 ) -> None:
-    from symgrad.api.claims import decide_claim
-    from symgrad.verify.batch import Limits, finished, read_rows
+    from symgrad.api.claims.rows import decide_claim
+    from symgrad.verdicts.batch import Limits, finished, read_rows
 
     if output is None or output.resolve() == claims.resolve():
         raise UsageError(
@@ -246,7 +246,7 @@ def _with_progress(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from symgrad.verify.batch import run_rows
+    from symgrad.verdicts.batch import run_rows
 
     console = Console(stderr=True)
     rows = run_rows(todo, decide, output, jobs=jobs, limits=limits)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from symgrad.errors import (
     DeclarationError,
@@ -12,8 +11,8 @@ from symgrad.errors import (
     ShapeError,
     UnsupportedError,
 )
-from symgrad.frontend.scope import INFINITIES, Scope
-from symgrad.frontend.terms import Term, Token, ends, literal_value
+from symgrad.frontend.expressions.intervals import Bound, Intervals
+from symgrad.frontend.expressions.terms import Term, Token, ends, literal_value
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
@@ -22,10 +21,8 @@ from symgrad.source import Span
 
 __all__ = ["Declarations"]
 
-Bound: TypeAlias = "tuple[Number | str, Token]"
 
-
-class Declarations(Scope):
+class Declarations(Intervals):
     """The rules of lines."""
 
     def start(self, *_: object) -> None:
@@ -173,7 +170,6 @@ class Declarations(Scope):
 
     def _domain(self, name: Token, bounds: tuple[Bound, ...] | None) -> Domain:
         domain = DOMAINS.get(str(name))
-        known = ", ".join((*DOMAINS, "real(0, 1)"))
         if domain is None:
             if str(name) == "complex":
                 self.wrong_token(
@@ -184,6 +180,9 @@ class Declarations(Scope):
                 )
             else:
                 other = _DOMAIN_SPELLINGS.get(str(name).lower())
+                if other and self.source.text.startswith("[", ends(name)[1]):
+                    other = other.partition("[")[0]
+                known = ", ".join((*DOMAINS, "real(0, 1)", "int(0, 9)"))
                 self.wrong_token(
                     DeclarationError,
                     f"unknown domain '{name}'",
@@ -192,58 +191,15 @@ class Declarations(Scope):
                     cure=f"write {other}" if other else suggest(str(name), DOMAINS) or "write real",
                 )
             return DOMAINS["real"]
-        if bounds is None:
-            return domain
-        if domain.name != "real" or len(bounds) != 2:
-            self.wrong_token(
-                DeclarationError,
-                f"'{name}' takes no interval" if domain.name != "real" else "an interval has two ends",
-                name,
-                expected="an interval such as real(0, 1), real(0, oo) or real(-oo, 1/2)",
-                cure="write real(low, high)",
-            )
-            return domain
-        low, high = (self._end(b, sign) for b, sign in zip(bounds, ("-oo", "oo"), strict=True))
-        if low is not None and high is not None and low >= high:
-            self.wrong_token(
-                DeclarationError,
-                "the interval is empty",
-                name,
-                expected="low < high",
-                cure="exchange the ends",
-            )
-        if low is None and high is None:
-            return domain
-        return Domain("real", "real", low, high)
-
-    def _end(self, bound: Bound, infinite: str) -> Number | None:
-        value, token = bound
-        if value == infinite:
-            return None
-        if isinstance(value, str):
-            self._not_exact(value, token, "write the end as a decimal or a fraction, such as 22/7")
-            return 0
-        return value
-
-    def _not_exact(self, value: str, token: Token, cure: str) -> None:
-        self.wrong_token(
-            DeclarationError,
-            f"'{value}' stands where an exact number is needed",
-            token,
-            expected="a number such as 2, 0.5 or 1/3; oo or -oo as the end of an interval",
-            cure=cure,
-        )
+        return domain if bounds is None else self.interval(name, domain, bounds)
 
     def draw(
         self, names: tuple[Token, ...], family: Token, bounds: tuple[Bound, ...] | None, shape: Shape | None
     ) -> None:
         parameters: list[Number] = []
-        for value, token in bounds or ():
-            if isinstance(value, str):
-                self._not_exact(
-                    value, token, "scale a standard input instead: u ~ Normal(0, 1), then m + s*u"
-                )
-            else:
+        for bound in bounds or ():
+            value = self.exact(bound, "scale a standard input instead: u ~ Normal(0, 1), then m + s*u")
+            if value is not None:
                 parameters.append(value)
         if self.error is not None:
             return
@@ -260,44 +216,12 @@ class Declarations(Scope):
         for name in names:
             self._symbol(name, shape=shape or (), distribution=distribution)
 
-    def bounds(self, *bounds: Bound | None) -> tuple[Bound, ...]:
-        return tuple(b for b in bounds if b is not None)
-
-    def number_bound(self, token: Token, divisor: Token | None) -> Bound:
-        value = Fraction(literal_value(token))
-        if divisor is not None:
-            if literal_value(divisor) == 0:
-                self.wrong_token(DeclarationError, "a division by zero", divisor, cure="write oo for no end")
-                return 0, token
-            value /= literal_value(divisor)
-        return (value.numerator if value.denominator == 1 else value), token
-
-    def name_bound(self, token: Token) -> Bound:
-        return ("oo" if str(token) in INFINITIES else str(token)), token
-
-    def positive_bound(self, _sign: Token, bound: Bound) -> Bound:
-        return bound
-
-    def negative_bound(self, _sign: Token, bound: Bound) -> Bound:
-        value, token = bound
-        if isinstance(value, str):
-            return {"oo": "-oo", "-oo": "oo"}.get(value, f"-{value}"), token
-        return -value, token
-
     def shape(self, *sizes: int | str) -> Shape:
         return tuple(s for s in sizes if s is not None)  # pyright: ignore[reportUnnecessaryComparison]
 
     def size(self, token: Token) -> int | str:
         if token.type == "NAME":
-            if str(token) in self.defined or str(token) == "pi":
-                self.wrong_token(
-                    RedefinitionError,
-                    f"'{token}' is a value, and so not the size of an array",
-                    token,
-                    expected="a whole number, or a name that nothing else has",
-                    cure=f"choose another name, such as size_{token}",
-                )
-            self.sizes.add(str(token))
+            self.name_of_size(token)
             return str(token)
         value = literal_value(token)
         if not isinstance(value, int):
@@ -324,10 +248,18 @@ _DOMAIN_SPELLINGS = {
     "reals": "real",
     "r": "real",
     "integer": "int",
+    "integers": "int",
+    "range": "int(0, n - 1), to which both ends belong",
     "ints": "int",
     "boolean": "bool",
     "pos": "positive",
     "nonneg": "nonnegative",
     "non_negative": "nonnegative",
     "negative": "real(-oo, 0)",
+    "number": "real",
+    "scalar": "real",
+    "vector": "real[n]",
+    "matrix": "real[n, m]",
+    "array": "real[n]",
+    "tensor": "real[n, m]",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,18 +17,18 @@ from symgrad.errors import (
     UnsupportedError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
-from symgrad.frontend.indices import Bound, bound_names
-from symgrad.frontend.terms import Term, Token, ends
-from symgrad.frontend.uses import likely_domain
-from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, number, size_node, symbol
+from symgrad.frontend.expressions.indices import Bound, bound_names
+from symgrad.frontend.expressions.terms import Term, Token, ends
+from symgrad.frontend.expressions.uses import likely_domain
+from symgrad.frontend.tokens.elsewhere import operand_before
+from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
-from symgrad.ir.op import OPS, Op
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import Declaration, broadcast_shapes
-from symgrad.ops.layout import text as shape_text
-from symgrad.ops.lengths import as_size
-from symgrad.ops.logic import not_, where_infinite
+from symgrad.ir.types import Declaration, broadcast_shapes, fitting
+from symgrad.ops.array.layout import text as shape_text
+from symgrad.ops.numpy.lengths import as_size
+from symgrad.ops.scalar.logic import not_, where_infinite
 from symgrad.source import Location, Source, Span
 
 __all__ = ["INFINITIES", "Scope"]
@@ -61,6 +62,8 @@ class Scope:
         self.spans: dict[Node, Span] = {}
         self.name_spans: dict[str, Span] = {}
         self.sizes = {n for node in given.values() for size in node.shape for n in names_of(size)}
+        declared = (node.declaration.domain for node in given.values() if node.op is SYMBOL)
+        self.sizes |= {name for domain in declared for name in domain.sizes}
         self.strict = strict
         self.free: dict[str, Token] = {}
         self.infinities: dict[Node, Span] = {}
@@ -268,7 +271,10 @@ class Scope:
                         f"the shapes of {self.quote(a)} and {self.quote(b)} do not broadcast: "
                         f"{shape_text(a.node.shape)} and {shape_text(b.node.shape)}"
                     )
-                    return self.wrong(ShapeError, what, start, end, expected=error.expected, cure=error.cure)
+                    told = [(self.quote(t)[1:-1], t.node.shape) for t in (a, b)]
+                    shown = not any(spelled.endswith("...") for spelled, _ in told)
+                    cure = (fitting(*told) if shown else None) or error.cure
+                    return self.wrong(ShapeError, what, start, end, expected=error.expected, cure=cure)
         return self.keep(error, start, end)
 
     def _naming(self, what: str, terms: Sequence[Term]) -> str:
@@ -327,6 +333,10 @@ class Scope:
             )
         if name.lower() == "nan":
             cure = "NaN is no number of a formula; take a limit, or guard with where(condition, x, y)"
+        elif name.lower() in ("true", "false"):
+            cure = f"write {name.capitalize()}"
+        elif name == "T" and (raised := _RAISED.search(self.source.text[: ends(token)[0]])):
+            cure = f"write {operand_before(self.source.text, raised.start()) or 'x'}.T for the transpose"
         elif name in ("e", "E"):
             cure = f"write exp(...) for powers of Euler's number, E() for the number, or declare it: {name} : real"
         elif name in OPS:
@@ -337,10 +347,16 @@ class Scope:
             start, end = ends(token)
             first = self.source.text.rfind("\n", 0, start) + 1
             kind = likely_domain(self.source.text[first:].partition("\n")[0], start - first, end - first)
-            cure = suggest(name, self.defined) or f"declare it: {name} : {kind}"
+            line = self.source.text[first:].partition("\n")[0]
+            assigned = line[: end - first].strip() == name and line[end - first :].lstrip().startswith("==")
+            cure = f"declare it: {name} : {kind}"
+            cure = f"assign with one =: {name} = ..." if assigned else suggest(name, self.defined) or cure
         return self.wrong_token(
             UnknownNameError, f"unknown name '{name}'", token, expected=_known(self.defined), cure=cure
         )
+
+
+_RAISED = re.compile(r"(\*\*|\^)\s*$")
 
 
 def _known(scope: Mapping[str, Node]) -> str | None:

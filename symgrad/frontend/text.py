@@ -3,6 +3,7 @@ r"""The program notation: text in, a Listing of nodes with their places out. Not
     Text        ::= (Line (newline | ";"))*
     Line        ::= Names ":" Domain Shape?            -- x, y : positive;  p : real(0, 1);  X : real[n, 5]
                   | Names ":" Domain Shape "symmetric" -- S : real[n, n] symmetric
+                  | Names ":" "int" Ends Shape?        -- t : int(0, k - 1)[n], both ends included
                   | Names ":" "size"                   -- n, m : size
                   | Names "~" Distribution Shape?      -- u ~ Uniform(0.9, 1.1)
                   | Name "=" Expression
@@ -20,13 +21,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from symgrad.errors import InternalError, ProgramSyntaxError, UsageError
-from symgrad.frontend.functions import without_functions
-from symgrad.frontend.lalr import MisplacedError, parse, tables
-from symgrad.frontend.lexer import Lexer
-from symgrad.frontend.messages import misplaced
+from symgrad.frontend.expressions.functions import without_functions
+from symgrad.frontend.expressions.reader import Reader
 from symgrad.frontend.postponed import in_reading_order
-from symgrad.frontend.reader import Reader
-from symgrad.ir.graph import Node, growing
+from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
+from symgrad.frontend.tokens.lexer import Lexer
+from symgrad.frontend.tokens.messages import misplaced
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.source import Location, Source, Span
 

@@ -1,1 +1,1 @@
-"""The graph of equations, the op record, types, printing and the door to SymPy."""
+"""The graph of equations: nodes, the record of an op, types, sizes and values."""

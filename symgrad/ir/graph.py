@@ -13,44 +13,44 @@ immutable; `args` come before the node that uses them, so there are no cycles an
 (`ir/traverse.py`).
 
 What the user wrote is built by `op(...)`, which evaluates nothing. The operators on Node (`a + b`, `2*a`)
-are for symgrad's own formulas: they drop structural zeros and ones and fold exact numbers; `ops/arith.py`
-defines them.
+are for symgrad's own formulas: they drop structural zeros and ones and fold exact numbers
+(`ir/arithmetic.py`). What an op holds is said in `ir/op.py`, the ops themselves are in `symgrad/ops`.
 """
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, Protocol, cast
+from typing import Any, TypeAlias, final
 from weakref import WeakValueDictionary
 
 from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
+from symgrad.ir import op as record
+from symgrad.ir.arithmetic import Arithmetic
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.exact import held
-from symgrad.ir.op import OPS, Op, set_apply
 from symgrad.ir.sizes import Atom, Shape, Size
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
 
 __all__ = [
     "CONSTANT",
     "NUMBER",
+    "OPS",
     "SIZE",
     "SYMBOL",
-    "Algebra",
     "Node",
+    "Op",
     "Operand",
+    "Partial",
+    "Pull",
+    "Push",
     "apply",
     "as_condition",
     "as_node",
     "constant",
-    "growing",
     "number",
-    "set_algebra",
     "size_leaf",
     "size_node",
     "symbol",
@@ -62,44 +62,8 @@ Operand = "Node | int | Fraction"
 _SCALAR: Shape = ()
 
 
-def _leaf(name: str, doc: str) -> Op:
-    def never(*_: Any) -> Any:
-        raise InternalError(f"a leaf ({name}) is not applied")
-
-    return Op(
-        name=name,
-        aliases=(),
-        doc=doc,
-        parameters=("value",),
-        takes=(),
-        variadic=False,
-        gives="real",
-        shape=never,
-        cas=None,
-        domain=None,
-        evaluate=never,
-        reference=never,
-        partials=(),
-        push=None,
-        pull=None,
-        kinks=(),
-        lower=never,
-        latex="",
-        precedence=100,
-        facts=frozenset(),
-        samples=(),
-    )
-
-
-SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration")
-NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
-CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
-SIZE = _leaf("size", "the length of an axis; params[0] is its name")
-
-CONSTANTS = ("pi", "E", "EulerGamma", "Catalan", "GoldenRatio")
-
-
-class Node:
+@final
+class Node(Arithmetic):
     """One interned equation. Make nodes with `op(...)`, `symbol`, `number`, `constant`; compare them with `is`."""
 
     __slots__ = ("__weakref__", "_digest", "args", "dtype", "op", "params", "shape")
@@ -146,87 +110,84 @@ class Node:
             return False
         return value is None or self.params[1] == value
 
-    def __reduce__(self) -> tuple[object, ...]:
-        from symgrad.ir.traverse import flatten  # deep graphs pickle as a list, not by recursion
-
-        return (_unpickle, (flatten([self]),))
-
     def __copy__(self) -> Node:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
         return self
 
-    def __add__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.add(self, as_node(other))
+    # Node is final, so these are the only ones: they need not serve another class of nodes.
+    @classmethod
+    def of(cls, value: Node | int | Fraction) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return a node as it is, a Python number as a node."""
+        return as_node(value)
 
-    def __radd__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.add(as_node(other), self)
-
-    def __sub__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.add(self, _algebra.neg(as_node(other)))
-
-    def __rsub__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.add(as_node(other), _algebra.neg(self))
-
-    def __mul__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.mul(self, as_node(other))
-
-    def __rmul__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.mul(as_node(other), self)
-
-    def __truediv__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.div(self, as_node(other))
-
-    def __rtruediv__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.div(as_node(other), self)
-
-    def __pow__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.pow(self, as_node(other))
-
-    def __rpow__(self, other: Node | int | Fraction) -> Node:
-        return _algebra.pow(as_node(other), self)
-
-    def __neg__(self) -> Node:
-        return _algebra.neg(self)
+    @classmethod
+    def applied(cls, name: str, *args: Node) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return the op of that name applied to arguments, as written."""
+        return apply(OPS[name], args)
 
 
-def _unpickle(flat: list[tuple[Any, ...]]) -> Node:
+class Op(record.Schema[Node]):
+    """One operation: see `symgrad.ir.op.Schema` for what it holds."""
 
-    from symgrad.ir.traverse import rebuild
+    __slots__ = ()
 
-    return rebuild(flat)[-1]
+    def __call__(self, *args: Node, params: tuple[Any, ...] = ()) -> Node:
+        """Apply the op as written: nothing is evaluated or simplified."""
+        return apply(self, args, params)
 
-
-class Algebra(Protocol):
-    """The folding arithmetic behind Node's operators."""
-
-    def add(self, a: Node, b: Node) -> Node: ...
-    def mul(self, a: Node, b: Node) -> Node: ...
-    def div(self, a: Node, b: Node) -> Node: ...
-    def pow(self, a: Node, b: Node) -> Node: ...
-    def neg(self, a: Node) -> Node: ...
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
 
 
-class _NoAlgebra:
-    def __getattr__(self, name: str) -> Any:
-        raise InternalError("symgrad.ops was not imported before node arithmetic")
+Partial: TypeAlias = "record.Partial[Node]"
+Push: TypeAlias = "record.Push[Node]"
+Pull: TypeAlias = "record.Pull[Node]"
+
+OPS: record.Registry[Op] = record.Registry()
+"""All registered ops by name and alias."""
 
 
-_algebra = cast(Algebra, _NoAlgebra())
+def _leaf(name: str, doc: str) -> Op:
+    def never(*_: Any) -> Any:
+        raise InternalError(f"a leaf ({name}) is not applied")
+
+    return Op(
+        name=name,
+        aliases=(),
+        doc=doc,
+        parameters=("value",),
+        takes=(),
+        variadic=False,
+        gives="real",
+        shape=never,
+        cas=None,
+        domain=None,
+        evaluate=never,
+        reference=never,
+        partials=(),
+        push=None,
+        pull=None,
+        kinks=(),
+        lower=never,
+        latex="",
+        precedence=100,
+        facts=frozenset(),
+        samples=(),
+    )
 
 
-def set_algebra(algebra: Algebra) -> None:
-    """Install the arithmetic of Node's operators (`ops/arith.py` does, once)."""
-    global _algebra
-    _algebra = algebra
+SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration")
+NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
+CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
+SIZE = _leaf("size", "the length of an axis; params[0] is its name")
+
+CONSTANTS = ("pi", "E", "EulerGamma", "Catalan", "GoldenRatio")
 
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 _lock = threading.Lock()
-
-_building: dict[object, int] = {}  # passes that build a graph now, and their threads
-_resume = False  # whether the last of them switches the collector on again
 
 
 def _intern(op: Op, args: tuple[Node, ...], params: tuple[Any, ...], shape: Shape, dtype: Kind) -> Node:
@@ -248,40 +209,10 @@ def _new(key: tuple[Op, tuple[Node, ...], tuple[Any, ...]], shape: Shape, dtype:
     return node
 
 
-@contextmanager
-def growing() -> Generator[None, None, None]:
-    """Pause the cyclic garbage collector while a pass builds a large graph.
-
-    Nodes form no cycles, so the collector finds nothing among them, and looking takes longer than building:
-    more than half the time of a gradient of 100,000 equations. The collector is one for all threads: it runs again
-    when the last pass is done, and a program that switched it off itself finds it off.
-    """
-    global _resume
-    this = object()
-    thread = threading.get_ident()
-    try:
-        # Ctrl-C may end each call here as it returns; what stands between calls happens altogether or not at all.
-        _building[this] = thread
-        if gc.isenabled():
-            _resume = True
-            gc.disable()
-        yield
-    finally:
-        del _building[this]
-        if _resume and not _building:
-            _resume = False
-            gc.enable()
-
-
 def _alone() -> None:
-    """Forget the other threads, which a forked child does not have: whatever lock they held, and their passes."""
-    global _lock, _resume
+    """Forget the lock in a forked child, where whoever held it does not run."""
+    global _lock
     _lock = threading.Lock()
-    for this in [p for p, thread in _building.items() if thread != threading.get_ident()]:
-        del _building[this]
-    if _resume and not _building:
-        _resume = False
-        gc.enable()
 
 
 if hasattr(os, "register_at_fork"):
@@ -435,9 +366,6 @@ def apply(op: Op, args: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     gives = op.gives
     dtype: Kind = ("int" if integers else "real") if gives == "same" else gives
     return _new(key, shape, dtype)
-
-
-set_apply(apply)
 
 
 def indicator(condition: Node) -> Node:

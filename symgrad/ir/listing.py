@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from symgrad.errors import NotInProgramError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import flatten, rebuild
-from symgrad.source import Location, Source, Span
+from symgrad.source import Location, Place, Source, Span
 
 __all__ = ["Listing", "one_of", "suggest"]
 
@@ -35,11 +36,53 @@ def one_of(names: Iterable[str]) -> str | None:
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:
-    """Return "did you mean 'x'?" for the closest known name, or None."""
-    from difflib import get_close_matches  # only ever needed for a message
+    """Return "did you mean 'x'?" for the closest known name, or None.
 
-    close = get_close_matches(name, list(known), n=1)
+    Example:
+        >>> suggest("heigth", ["x", "height"]), suggest("v", ["x", "V"]), suggest("sigma", ["sinm"])
+        ("did you mean 'height'?", "did you mean 'V'?", None)
+        >>> suggest("sine", ["sinh", "sin"])
+        "did you mean 'sin'?"
+    """
+    names = list(known)
+    close = [n for n in names if name and n.lower() == name.lower()]
+    if not close:
+        # A slip of the pen: one letter in up to seven, two in up to eleven, and so on; else it is another word.
+        slips = ((_slips(name, n), n) for n in names)
+        near = [
+            (d, -_begun(name, n), not name.startswith(n), k, n)
+            for k, (d, n) in enumerate(slips)
+            if _is_near(name, n, d)
+        ]
+        close = [min(near)[-1]] if near else []
     return f"did you mean '{close[0]}'?" if close else None
+
+
+def _begun(a: str, b: str) -> int:
+    """Return how many letters two words begin with alike."""
+    return next((i for i, (p, q) in enumerate(zip(a, b, strict=False)) if p != q), min(len(a), len(b)))
+
+
+def _is_near(name: str, other: str, slips: int) -> bool:
+    longest = max(len(name), len(other))
+    if slips <= longest // 4 or (slips == 1 and longest == 3 and name[:1] == other[:1]):
+        return True
+    doubled, plain = ("".join(letter for letter, _ in groupby(word)) for word in (name, other))
+    return doubled == plain
+
+
+def _slips(a: str, b: str) -> int:
+    """Return how many letters are added, left out, exchanged or turned around between two words."""
+    rows = [list(range(len(b) + 1))]
+    for i, letter in enumerate(a, 1):
+        row = [i]
+        for j, other in enumerate(b, 1):
+            best = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (letter != other))
+            if i > 1 and j > 1 and a[i - 2 : i] == b[j - 2 : j][::-1]:
+                best = min(best, rows[-2][j - 2] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +98,7 @@ class Listing:
         name_spans: for each declared or assigned name, where it is defined.
         undeclared: names that a text of one bare expression reads without declaring them.
         given: what names meant before the text.
+        places: for each node of a program that was read from code in another language, the line that computes it.
     """
 
     symbols: Mapping[str, Node]
@@ -65,15 +109,17 @@ class Listing:
     name_spans: Mapping[str, Span] = field(default_factory=dict[str, Span])
     undeclared: tuple[str, ...] = ()
     given: Mapping[str, Node] = field(default_factory=dict[str, Node])
+    places: Mapping[Node, Place] = field(default_factory=dict[Node, Place])
 
     def __reduce__(self) -> tuple[object, ...]:
         # One flat list for all nodes: shared equations are written once, deep ones without recursion.
-        spans = list(self.spans.items())
+        spans, places = list(self.spans.items()), list(self.places.items())
         nodes = [
             *self.symbols.values(),
             *self.assignments.values(),
             *self.given.values(),
             *(n for n, _ in spans),
+            *(n for n, _ in places),
         ]
         result = () if self.result is None else (self.result,)
         names = (tuple(self.symbols), tuple(self.assignments), tuple(self.given))
@@ -83,6 +129,7 @@ class Listing:
                 flatten([*nodes, *result]),
                 names,
                 [s for _, s in spans],
+                [p for _, p in places],
                 bool(result),
                 self.source,
                 dict(self.name_spans),
@@ -125,7 +172,9 @@ class Listing:
         return named
 
     def location(self, node: Node) -> Location | None:
-        """Return where the text first writes a node."""
+        """Return where the text first writes a node, or the code that the program was read from computes it."""
+        if node in self.places:
+            return self.places[node].location()
         span = self.spans.get(node)
         return Location(self.source, span) if self.source is not None and span is not None else None
 
@@ -134,13 +183,15 @@ def _unpickle(
     flat: list[tuple[Any, ...]],
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
     spans: list[Span],
+    places: list[Place],
     has_result: bool,
     source: Source | None,
     name_spans: Mapping[str, Span],
     undeclared: tuple[str, ...] = (),
 ) -> Listing:
-    nodes = iter(rebuild(flat) if any(names) or spans or has_result else [])
+    nodes = iter(rebuild(flat) if any(names) or spans or places or has_result else [])
     symbols, assignments, given = ({name: next(nodes) for name in group} for group in names)
-    placed = {next(nodes): span for span in spans}
+    spanned = {next(nodes): span for span in spans}
+    placed = {next(nodes): place for place in places}
     result = next(nodes) if has_result else None
-    return Listing(symbols, assignments, result, source, placed, name_spans, undeclared, given)
+    return Listing(symbols, assignments, result, source, spanned, name_spans, undeclared, given, placed)

@@ -1,45 +1,30 @@
-"""The op record: everything symgrad knows about one operation, and the registry that holds the records.
+"""What a record of an operation holds, and what its native code may say.
 
-This file has no instances: they are in ``symgrad/ops``, one record each, every field given. Both modes of
+There are no instances here: the records are in ``symgrad/ops``, one each, every field given. Both modes of
 differentiation follow from ``partials``; printing, SymPy, NumPy, mpmath and native code each read their own
-field.
+field. Nodes and ops are one recursive definition, so the type of a node is a parameter here; ``ir/graph.py`` gives it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from symgrad.errors import InternalError, UsageError
+from symgrad.ir.sizes import Shape
+from symgrad.ir.types import Kind
 
-if TYPE_CHECKING:
-    from symgrad.ir.graph import Node
-    from symgrad.ir.types import Kind, Shape
+__all__ = ["Builder", "Fact", "Kink", "Lane", "Partial", "Pull", "Push", "Registry", "Schema"]
 
-__all__ = [
-    "OPS",
-    "Builder",
-    "Fact",
-    "Kink",
-    "Lane",
-    "Op",
-    "Partial",
-    "Pull",
-    "Push",
-    "forget",
-    "identify",
-    "register",
-    "set_apply",
-]
+N = TypeVar("N")
+
+Partial: TypeAlias = "Callable[..., N] | None"
+Push: TypeAlias = "Callable[[N, Sequence[N | None]], N]"
+Pull: TypeAlias = "Callable[[N, N, Sequence[bool]], Sequence[N | None]]"
 
 Lane: TypeAlias = Any  # an opaque value of a Builder: a vector of numbers or a mask
-
-Partial: TypeAlias = "Callable[..., Node] | None"
-Push: TypeAlias = "Callable[[Node, Sequence[Node | None]], Node]"
-Pull: TypeAlias = "Callable[[Node, Node, Sequence[bool]], Sequence[Node | None]]"
 
 Fact: TypeAlias = Literal[
     "commutative",  # f(a, b) = f(b, a)
@@ -115,24 +100,28 @@ class Builder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Kink:
-    """A place where an op is not smooth, and the derivative symgrad takes there.
+    """A place where an op is not smooth, or a partial of it is not defined, and the derivative symgrad takes there.
 
     Args:
         where: the place in words, over the argument names ``x``, ``y``, ``c``.
         point: one such argument tuple, as exact numbers, to test at.
         partials: the value of every partial there; None for "undefined: the kernel gives NaN or an infinity".
         why: the reason for the choice.
+        smooth: whether the op is smooth there all the same: a partial is written as a quotient that has a limit.
     """
 
     where: str
     point: tuple[Any, ...]
     partials: tuple[float | None, ...]
     why: str
+    smooth: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Op:
-    """One operation. Every field must be given: a silent default would be a silent bug.
+class Schema(Generic[N]):
+    """Everything known about one operation, over nodes of type N.
+
+    Every field must be given: a silent default would be a silent bug.
 
     Args:
         name: its name in programs, unique, a NumPy or SciPy name where there is one.
@@ -145,7 +134,7 @@ class Op:
         gives: kind of the result; ``"same"`` is int when all arguments are int, else real.
         shape: result shape from the argument shapes and params; ``broadcast_shapes`` for pointwise ops.
         cas: how SymPy writes it: a name in ``sympy`` or ``sympy.codegen.cfunctions`` applied unevaluated, or
-            None where ``ir/cas.py`` has a spelling of its own for the head (add, mul, pow, where, ...).
+            None where ``cas/`` has a spelling of its own for the head (add, mul, pow, where, ...).
         domain: from the argument Nodes, the condition (a bool Node) under which the value is a real number;
             None for everywhere.
         evaluate: NumPy evaluation of whole arrays: ``evaluate(*params, *arrays)``.
@@ -159,11 +148,11 @@ class Op:
             pointwise op.
         pull: its transpose, ``pull(node, cotangent, wanted)``: what a cotangent of the node sends to each argument
             that is wanted, and None for the others.
-        kinks: every place where a partial jumps or is infinite inside the closure of the domain.
+        kinks: every place where a partial jumps, is infinite or has no value inside the closure of the domain.
         lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric
             arguments.
         latex: LaTeX template with ``{0}``, ``{1}`` for the arguments; function style ones get bare arguments.
-        precedence: of the printed form, for parentheses: see ``ir/printer.py``.
+        precedence: of the printed form, for parentheses: see ``spell/printer.py``.
         facts: algebraic facts that generic rules read.
         samples: argument tuples inside the domain, exact numbers or decimals as text, where tests try it.
     """
@@ -177,28 +166,18 @@ class Op:
     gives: Kind | Literal["same"]
     shape: Callable[..., Shape]
     cas: str | None
-    domain: Callable[..., Node] | None
+    domain: Callable[..., N] | None
     evaluate: Callable[..., Any]
     reference: Callable[..., Any]
-    partials: tuple[Partial, ...]
-    push: Push | None
-    pull: Pull | None
+    partials: tuple[Partial[N], ...]
+    push: Push[N] | None
+    pull: Pull[N] | None
     kinks: tuple[Kink, ...]
     lower: Callable[..., Lane]
     latex: str
     precedence: int
     facts: frozenset[Fact]
     samples: tuple[tuple[Any, ...], ...]
-
-    def __call__(self, *args: Node, params: tuple[Any, ...] = ()) -> Node:
-        """Apply the op as written: nothing is evaluated or simplified."""
-        return _apply(self, args, params)
-
-    def __repr__(self) -> str:
-        return f"<op {self.name}>"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_lookup, (self.name, _identities.get(self.name)))
 
     @property
     def arity(self) -> int:
@@ -215,77 +194,66 @@ class Op:
         return self.takes[min(i, len(self.takes) - 1)]
 
 
-def _no_graph(op: Op, _args: tuple[Node, ...], _params: tuple[Any, ...]) -> Node:
-    raise InternalError(f"symgrad.ir.graph was not imported before {op.name} was applied")
+S = TypeVar("S", bound=Schema[Any])
 
 
-_apply: Callable[[Op, tuple[Node, ...], tuple[Any, ...]], Node] = _no_graph
+class Registry(dict[str, S]):
+    """Records by their spellings: names and aliases. Only `register` and `forget` change it."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._identities: dict[str, str] = {}
 
-def set_apply(apply: Callable[[Op, tuple[Node, ...], tuple[Any, ...]], Node]) -> None:
-    """Install how an op makes a node (`ir/graph.py` does, once: it needs the records, not they it)."""
-    global _apply
-    _apply = apply
+    def register(self, op: S) -> S:
+        """Add a record and return it.
 
+        Raises:
+            UsageError: if a field is None that may not be, a spelling is taken, or lengths disagree.
+        """
+        for field in fields(op):
+            if getattr(op, field.name) is None and field.name not in {"domain", "cas", "push", "pull"}:
+                raise UsageError(f"op {op.name}: the field '{field.name}' is missing")
+        if (op.push is None) != (op.pull is None):
+            raise UsageError(f"op {op.name}: push and pull come together")
+        if op.pointwise and len(op.partials) != op.arity:
+            raise UsageError(f"op {op.name}: {len(op.partials)} partials for {op.arity} arguments")
+        for sample in op.samples:
+            if len(sample) != op.arity and not op.variadic:
+                raise UsageError(f"op {op.name}: the sample {sample} has not {op.arity} arguments")
+        for spelling in (op.name, *op.aliases):
+            if spelling in self:
+                raise UsageError(f"op {op.name}: the spelling '{spelling}' is taken by {self[spelling]}")
+        self.update(dict.fromkeys((op.name, *op.aliases), op))
+        return op
 
-_registry: dict[str, Op] = {}
-_spellings: dict[str, Op] = {}
+    def forget(self, op: S) -> None:
+        """Take back what `register` did, if no node has been made that outlives the caller."""
+        for spelling in (op.name, *op.aliases):
+            self.pop(spelling, None)
+        self._identities.pop(op.name, None)
 
-OPS: Mapping[str, Op] = MappingProxyType(_spellings)
-"""All registered ops by name and alias."""
+    def identify(self, op: S, identity: str) -> None:
+        """Note what tells the op of a user's own from another one of its name: what is unpickled must mean the same."""
+        self._identities[op.name] = identity
 
+    def identity_of(self, op: S) -> str | None:
+        """Return what tells an op of a user's own from another one of its name, None for symgrad's."""
+        return self._identities.get(op.name)
 
-def register(op: Op) -> Op:
-    """Add a record to the registry and return it.
+    def named(self, name: str, identity: str | None = None) -> S:
+        """Return the op of that name, and of that identity if it has one.
 
-    Raises:
-        UsageError: if a field is None that may not be, a spelling is taken, or lengths disagree.
-    """
-    for field in fields(op):
-        if getattr(op, field.name) is None and field.name not in {"domain", "cas", "push", "pull"}:
-            raise UsageError(f"op {op.name}: the field '{field.name}' is missing")
-    if (op.push is None) != (op.pull is None):
-        raise UsageError(f"op {op.name}: push and pull come together")
-    if op.pointwise and len(op.partials) != op.arity:
-        raise UsageError(f"op {op.name}: {len(op.partials)} partials for {op.arity} arguments")
-    for sample in op.samples:
-        if len(sample) != op.arity and not op.variadic:
-            raise UsageError(f"op {op.name}: the sample {sample} has not {op.arity} arguments")
-    for spelling in (op.name, *op.aliases):
-        if spelling in _spellings:
-            raise UsageError(f"op {op.name}: the spelling '{spelling}' is taken by {_spellings[spelling]}")
-    for spelling in (op.name, *op.aliases):
-        _spellings[spelling] = op
-    _registry[op.name] = op
-    return op
-
-
-_identities: dict[str, str] = {}
-
-
-def identify(op: Op, identity: str) -> None:
-    """Note what tells the op of a user's own from another one of its name: what is unpickled must mean the same."""
-    _identities[op.name] = identity
-
-
-def forget(op: Op) -> None:
-    """Take back what `register` did, if no node has been made that outlives the caller."""
-    for spelling in (op.name, *op.aliases):
-        _spellings.pop(spelling, None)
-    _registry.pop(op.name, None)
-    _identities.pop(op.name, None)
-
-
-def _lookup(name: str, identity: str | None = None) -> Op:
-    import symgrad.ops  # noqa: F401  (unpickling in a fresh process: the records register on import)
-
-    if identity is not None and (name not in _registry or _identities.get(name) != identity):
-        raise UsageError(
-            f"what is loaded calls '{name}', which "
-            + ("is registered as something else here" if name in _registry else "nobody registered here"),
-            expected=f"the registration of '{name}' with which it was saved",
-            cure="call sg.register_op with the same arguments first",
-        )
-    if name not in _registry:
-        raise InternalError(f"no op named {name} is registered")
-    return _registry[name]
+        Raises:
+            UsageError: if nobody registered it here, or somebody as something else.
+        """
+        op = self.get(name)
+        if identity is not None and (op is None or op.name != name or self._identities.get(name) != identity):
+            raise UsageError(
+                f"what is loaded calls '{name}', which "
+                + ("is registered as something else here" if op is not None else "nobody registered here"),
+                expected=f"the registration of '{name}' with which it was saved",
+                cure="call sg.register_op with the same arguments first",
+            )
+        if op is None or op.name != name:
+            raise InternalError(f"no op named {name} is registered")
+        return op

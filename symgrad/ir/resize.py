@@ -19,8 +19,9 @@ from symgrad.ir.sizes import (
     size_sum,
 )
 from symgrad.ir.traverse import topological
+from symgrad.ir.types import Domain
 
-__all__ = ["never_equal", "resized", "size_names", "size_with"]
+__all__ = ["domain_with", "never_equal", "resized", "size_names", "size_with"]
 
 
 def size_with(size: Size, names: Mapping[str, Size]) -> Size:
@@ -77,8 +78,9 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
     done: dict[Node, Node] = {}
     for node in topological(outputs):
         if node.op is SYMBOL:
+            declared = node.declaration
             shape = tuple(size_with(s, sizes) for s in node.shape)
-            done[node] = symbol(replace(node.declaration, shape=shape))
+            done[node] = symbol(replace(declared, domain=domain_with(declared.domain, sizes), shape=shape))
         elif node.op is SIZE:
             done[node] = size_leaf(size_with(node.params[0], sizes))
         elif node.op in (NUMBER, CONSTANT):
@@ -89,12 +91,22 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
     return [done[o] for o in outputs]
 
 
+def domain_with(domain: Domain, sizes: Mapping[str, Size]) -> Domain:
+    """Return a domain with other sizes in the place of names."""
+    low, high = (
+        size_with(end, sizes) if isinstance(end, str | Extent) else end for end in (domain.low, domain.high)
+    )
+    return replace(domain, low=low, high=high)
+
+
 def size_names(outputs: Iterable[Node]) -> list[str]:
     """Return the names of sizes that nodes depend on, sorted."""
     found: set[str] = set()
     for node in topological(outputs):
         own = (*node.shape, *(node.params if node.op is SIZE else ()))
         found.update(name for size in own for name in names_of(size))
+        if node.op is SYMBOL:
+            found.update(node.declaration.domain.sizes)
     return sorted(found)
 
 

@@ -16,7 +16,7 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from symgrad.errors import InternalError, NumberTooLargeError, ShapeError
+from symgrad.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
 from symgrad.ir.exact import SIZE_TERMS, held
 
 __all__ = [
@@ -24,10 +24,11 @@ __all__ = [
     "Extent",
     "Shape",
     "Size",
-    "Triple",
     "evaluate_size",
+    "least_value",
     "names_of",
     "nonnegative",
+    "not_called",
     "parts_of",
     "resolve",
     "size_ceildiv",
@@ -36,16 +37,12 @@ __all__ = [
     "size_product",
     "size_quotient",
     "size_sum",
-    "slice_length",
-    "slice_start",
     "told",
     "unsure_lengths",
 ]
 
 Size: TypeAlias = "int | str | Extent"
 Shape: TypeAlias = "tuple[Size, ...]"
-Triple: TypeAlias = "tuple[Size | None, Size | None, int]"
-"""Start, stop and step of a slice of one axis."""
 
 
 class Atom(NamedTuple):
@@ -66,6 +63,15 @@ class Atom(NamedTuple):
 _Monomial: TypeAlias = "tuple[str | Atom, ...]"
 
 
+def not_called(size: Size, axis: int = 0) -> Size:
+    """Refuse torch's ``x.size(axis)``: NumPy's ``x.size`` is the number of all entries.
+
+    Raises:
+        UsageError: always.
+    """
+    raise UsageError(f"size is {told(size)}, the number of all entries", cure=f"x.shape[{axis!r}]")
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Extent:
     """A size that is computed from named ones.
@@ -79,6 +85,8 @@ class Extent:
     """
 
     terms: tuple[tuple[_Monomial, int], ...]
+
+    __call__ = not_called
 
     def __repr__(self) -> str:
         return str(self)
@@ -232,6 +240,17 @@ def nonnegative(size: Size) -> bool:
     return all(c >= 0 and all(map(_at_least_zero, monomial)) for monomial, c in _terms(size).items())
 
 
+def least_value(size: Size) -> int | None:
+    """Return a number that a size is never less than whatever the names are, None for "not known".
+
+    Example:
+        >>> least_value(size_sum(["n", -1])), least_value(size_sum([3, size_product([-1, "n"])]))
+        (-1, None)
+    """
+    constant = dict(_terms(size)).get((), 0)
+    return constant if nonnegative(size_sum([size, -constant])) else None
+
+
 def _at_least_zero(atom: str | Atom) -> bool:
     if isinstance(atom, str):
         return True
@@ -291,53 +310,6 @@ def size_ceildiv(a: Size, b: int) -> Size:
         return -(-a // b)
     exact = size_quotient(a, b)
     return exact if exact is not None else _atom("ceildiv", a, b)
-
-
-def slice_start(size: Size, triple: Triple) -> Size:
-    """Return where a slice of an axis starts, if it has any element."""
-    start, _, step = triple
-    if step > 0:
-        if start is None:
-            return 0
-        return size_max(size_sum([size, start]), 0) if isinstance(start, int) and start < 0 else start
-    if start is None:
-        return size_sum([size, -1])
-    if isinstance(start, int) and start < 0:
-        return size_sum([size, start])
-    return size_min(start, size_sum([size, -1]))
-
-
-def slice_length(size: Size, triple: Triple) -> Size:
-    """Return how many elements NumPy's slice of an axis has.
-
-    Example:
-        >>> print(slice_length("n", (1, None, 1)), slice_length("n", (-2, None, 1)))
-        max(n - 1, 0) min(2, n)
-    """
-    start, stop, step = triple
-    if isinstance(size, int) and all(isinstance(v, int) or v is None for v in (start, stop)):
-        low, high, _ = slice(cast("int | None", start), cast("int | None", stop), step).indices(size)
-        return max(0, -((low - high) // step))  # len(range(...)) stops at the largest C integer
-    if step > 0 and stop == size:
-        stop = None
-    first = slice_start(size, triple)
-    if step > 0:
-        if start is not None and isinstance(start, int) and start < 0 and stop is None:
-            return size_ceildiv(size_min(-start, size), step)
-        if stop is None:
-            end: Size = size
-        elif isinstance(stop, int) and stop < 0:
-            end = size_sum([size, stop])
-        else:
-            end = size_min(stop, size)
-        return size_ceildiv(size_max(size_sum([end, size_product([-1, first])]), 0), step)
-    if stop is None:
-        end = -1
-    elif isinstance(stop, int) and stop < 0:
-        end = size_max(size_sum([size, stop]), -1)
-    else:
-        end = stop
-    return size_ceildiv(size_max(size_sum([first, size_product([-1, end])]), 0), -step)
 
 
 _ATOMS: dict[str, Callable[[int, int], int]] = {"max": max, "min": min, "ceildiv": lambda a, b: -(-a // b)}

@@ -5,6 +5,7 @@ Nothing in symgrad recurses over a graph, so a chain of 100,000 equations is as 
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -34,6 +35,7 @@ __all__ = [
     "substitute",
     "symbols_of",
     "topological",
+    "unpickled",
     "uses",
 ]
 
@@ -114,7 +116,8 @@ def symbols_of(outputs: Iterable[Node]) -> list[Node]:
                 cure="declare it once, or rename one of them",
             )
     for node in found.values():
-        size = next((s for s in node.shape if isinstance(s, str) and s in found), None)
+        named = (*node.shape, *node.declaration.domain.sizes)
+        size = next((s for s in named if isinstance(s, str) and s in found), None)
         if size is not None:
             raise RedefinitionError(
                 f"'{size}' stands for a size and a symbol: '{node.declaration}' and '{found[size].declaration}'",
@@ -189,3 +192,15 @@ def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
         else:
             nodes.append(apply(op, tuple([nodes[i] for i in positions]), params))
     return [nodes[-1]]
+
+
+def unpickled(flat: list[tuple[Any, ...]]) -> Node:
+    """Return the node that was pickled as a list: what pickles name."""
+    return rebuild(flat)[-1]
+
+
+def _pickled(node: Node) -> tuple[Callable[..., Node], tuple[Any, ...]]:
+    return unpickled, (flatten([node]),)  # deep graphs pickle as a list, not by recursion
+
+
+copyreg.pickle(Node, _pickled)

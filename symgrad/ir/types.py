@@ -2,7 +2,8 @@
 
 Shape        ::= (Size*)                                             -- see `ir/sizes.py`; a name is bound by the inputs
 Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
-Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo)
+Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo),
+                                                                        `int(0, k - 1)` has a size as an end
 Distribution ::= name(parameters)                                    -- parameters as in sympy.stats
 Declaration  ::= name, Domain, Shape, Distribution | None            -- everything that makes a symbol
 """
@@ -20,7 +21,15 @@ from unicodedata import normalize
 from symgrad.errors import DeclarationError, ShapeError
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.exact import decimal_digits
-from symgrad.ir.sizes import Extent, Shape, Size, names_of, size_min
+from symgrad.ir.sizes import (
+    Extent,
+    Shape,
+    Size,
+    least_value,
+    names_of,
+    size_min,
+    size_product,
+)
 
 __all__ = [
     "BOOL",
@@ -35,12 +44,14 @@ __all__ = [
     "Distribution",
     "DistributionFamily",
     "Domain",
+    "End",
     "Kind",
     "Number",
     "Shape",
     "Size",
     "broadcast_shapes",
     "decimal_text",
+    "fitting",
     "is_name",
 ]
 
@@ -49,6 +60,7 @@ NAME = r"[^\W\d][\w\u0300-\u036f]*"
 
 Kind: TypeAlias = Literal["real", "int", "bool"]
 Number: TypeAlias = "int | Fraction"
+End: TypeAlias = "Number | Size"
 
 
 def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
@@ -85,6 +97,32 @@ def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
     return tuple(result)
 
 
+def fitting(a: tuple[str, Shape], b: tuple[str, Shape]) -> str | None:
+    """Return what makes two operands fit that do not broadcast: axes that one of them has in front of the others.
+
+    Args:
+        a: the text of one, and its shape.
+        b: that of the other.
+
+    Example:
+        >>> fitting(("A", ("n", 3)), ("b", ("n",)))
+        'b goes with the first axis of A: write b[:, None]'
+    """
+    (short, few), (long, many) = sorted((a, b), key=lambda term: len(term[1]))
+    missing = len(many) - len(few)
+    try:
+        broadcast_shapes([(*few, *[1] * missing), many])
+    except ShapeError:
+        return None
+    if not few or not missing:
+        return None
+    whole = short.isidentifier() or (short[0] == "(" and short.find(")") == len(short) - 1)
+    text = short if whole else f"({short})"
+    which = "axis" if len(few) == 1 else "axes"
+    subscript = ", ".join([":"] * len(few) + ["None"] * missing)
+    return f"{short} goes with the first {which} of {long}: write {text}[{subscript}]"
+
+
 def _may_be_empty(size: Size) -> bool:
     """Tell whether a size is one, or zero where an axis is empty: the length of x[:1]."""
     return isinstance(size, Extent) and any(size == size_min(1, name) for name in names_of(size))
@@ -115,24 +153,46 @@ class Domain:
     Args:
         name: how it is written in a program (``real``, ``positive``, ``nonnegative``, ``int``, ``bool``).
         kind: the kind of value.
-        low, high: ends of the interval, exact, or None for none.
-        closed: whether the ends belong to it (``real(0, 1)`` is open).
+        low, high: ends of the interval, exact, or None for none; those of whole numbers may be sizes of axes.
+        closed: whether the ends belong to it (``real(0, 1)`` is open, ``int(0, 1)`` closed).
+
+    Example:
+        >>> from symgrad.ir.sizes import size_sum
+        >>> labels = Domain("int", "int", 0, size_sum(["k", -1]), closed=True)
+        >>> print(labels, labels.span, labels.sizes)
+        int(0, k - 1) (0, None) ('k',)
     """
 
     name: str
     kind: Kind
-    low: Number | None = None
-    high: Number | None = None
+    low: End | None = None
+    high: End | None = None
     closed: bool = False
 
+    @property
+    def span(self) -> tuple[Number | None, Number | None]:
+        """The numbers between which the values are whatever the sizes are, None for no end."""
+        low, high = self.low, self.high
+        if isinstance(low, str | Extent):
+            low = least_value(low)
+        if isinstance(high, str | Extent):
+            least = least_value(size_product([-1, high]))
+            high = None if least is None else -least
+        return low, high
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of sizes that its ends are computed from."""
+        ends = (e for e in (self.low, self.high) if isinstance(e, str | Extent))
+        return tuple(dict.fromkeys(name for end in ends for name in names_of(end)))
+
     def __str__(self) -> str:
-        if self.name == "real" and (self.low is not None or self.high is not None):
-            ends = (
-                "-oo" if self.low is None else _text(self.low),
-                "oo" if self.high is None else _text(self.high),
-            )
-            return f"real({ends[0]}, {ends[1]})"
-        return self.name
+        if self.name not in DOMAINS or DOMAINS[self.name] == self:
+            return self.name
+        low, high = (
+            none if end is None else _end_text(end) for end, none in ((self.low, "-oo"), (self.high, "oo"))
+        )
+        return f"{self.name}({low}, {high})"
 
 
 REAL = Domain("real", "real")
@@ -284,6 +344,10 @@ class Distribution:
 
 def _text(value: Number) -> str:
     return decimal_text(value) or str(value)
+
+
+def _end_text(end: End) -> str:
+    return str(end) if isinstance(end, str | Extent) else _text(end)
 
 
 def is_name(text: str) -> bool:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from symgrad.ir.graph import Node, apply, symbol
-from symgrad.ir.op import Op
+from symgrad.ir.graph import Node, Op, apply, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 

@@ -13,19 +13,21 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, OutOfMemoryError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.inputs import check_symmetric, in_order
 from symgrad.ir.sizes import Shape, Size, evaluate_size
 from symgrad.ir.traverse import symbols_of
-from symgrad.kernel.guards import Position, check_filled, check_position, guards_of
+from symgrad.ir.values.exchange import PLAIN
+from symgrad.ir.values.inputs import check_domain, check_symmetric, in_order
+from symgrad.kernel.calls.guards import Position, check_filled, check_position, guards_of
+from symgrad.kernel.calls.native import Native
+from symgrad.kernel.calls.spares import Spares
+from symgrad.kernel.calls.threads import in_pieces, targets, worthwhile
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.kernel.signature import Signature, signature_of
-from symgrad.kernel.spares import Spares
-from symgrad.kernel.threads import in_pieces, targets, worthwhile
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
-from symgrad.llvm.array_loop import ArrayLoop
-from symgrad.llvm.code import Effort
-from symgrad.llvm.types import FloatType
+from symgrad.llvm.arrays.plan import ArrayLoop
+from symgrad.llvm.engine.code import Effort
+from symgrad.llvm.text.types import FloatType
 
 __all__ = ["ArrayKernel", "ProgramCode"]
 
@@ -39,7 +41,7 @@ _MAX_AXES = 32
 
 
 class ProgramCode(Protocol):
-    """What a kernel must know of the code of an array program (``symgrad/llvm/array_code.py``)."""
+    """What a kernel must know of the code of an array program (``symgrad/llvm/arrays/code_of_arrays.py``)."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -79,6 +81,7 @@ class ArrayKernel(Kernel):
         "_code",
         "_compile",
         "_core",
+        "_found",
         "_guards",
         "_indices",
         "_large",
@@ -122,10 +125,11 @@ class ArrayKernel(Kernel):
         self.signature = found.text
         self._code = code
         self._core = found.sizes
+        self._found = found
         self.sizes = code.names
         self._loop = ArrayLoop(code, found.sizes, found.axes, itemsizes, nin)
         self._shapes = Shapes(inputs, outputs)
-        self._guards = guards_of(outputs)
+        self._guards = guards_of(outputs, inputs)
         self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
         self._compile = compile_indices
         self._indices: ArrayKernel | None = None
@@ -134,7 +138,7 @@ class ArrayKernel(Kernel):
         self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
         self._spares = Spares(self.kinds[nin:])
 
-    def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc:
+    def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc | None:
         core = Core(
             found.text, tuple(i for axes in found.axes for i in axes), found.frozen, self._loop.process
         )
@@ -196,6 +200,10 @@ class ArrayKernel(Kernel):
                 else:
                     found = _FLOAT64 if type(array) is float else None
                 if found is not kind:
+                    if not PLAIN.issuperset(map(type, arrays)):
+                        exchanged = self._exchanged(arrays, out, where)
+                        if exchanged is not None:
+                            return exchanged[0]
                     arrays = tuple([self._unmasked(k, self._admit(k, a)) for k, a in enumerate(arrays)])
                     break
             if self._guards:
@@ -219,7 +227,29 @@ class ArrayKernel(Kernel):
                 return call(*arrays) if made is None else _scalars(call(*arrays, out=made))
             return call(*arrays, out=out)
         except (TypeError, ValueError, MemoryError) as error:
+            exchanged = None if out is None else self._exchanged(arrays, out, where)
+            if exchanged is not None:
+                return exchanged[0]
             raise self._explain(error, arrays, out) from error
+
+    def native(self) -> Native:
+        loop = self._loop
+        return Native(
+            loop.batch,
+            loop.plan,
+            told=True,
+            stopped=loop.stopped,
+            sizes=self._core,
+            axes=self._found.axes,
+            arrays=self._code.arrays,
+            computed=self._code.computed,
+            guards=self._guards,
+            symmetric=tuple(k for k, _ in self._symmetric),
+        )
+
+    @property
+    def _declared(self) -> Signature:
+        return self._found
 
     # Checks
 
@@ -238,6 +268,8 @@ class ArrayKernel(Kernel):
         sizes = self._shapes.fit(arrays).sizes
         check_lengths(self._guards.lengths, sizes)
         check_filled(self._guards.filled, sizes)
+        for k in self._guards.bounded:
+            check_domain(self.symbols[k], arrays[k], sizes)
         values = dict(zip(self.symbols, arrays, strict=True))
         computed: list[Position] = []
         for position in self._guards.positions:

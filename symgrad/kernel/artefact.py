@@ -17,14 +17,14 @@ from symgrad.ir.types import Declaration
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.c_names import c_function, c_identifiers
 from symgrad.kernel.kernel import Kernel
-from symgrad.llvm.array_code import ArrayCode
-from symgrad.llvm.array_entry import blas_of, with_entry
-from symgrad.llvm.emit import emit
-from symgrad.llvm.jit import emit_assembly, emit_object
-from symgrad.llvm.scipy_code import OWN, PREFIX
-from symgrad.llvm.target import Cpu, Target, host, target_lines
-from symgrad.llvm.types import float_type
-from symgrad.lower.schedule import schedule
+from symgrad.llvm.arrays.code_of_arrays import ArrayCode
+from symgrad.llvm.arrays.entry import blas_of, with_entry
+from symgrad.llvm.elementwise.emit import emit
+from symgrad.llvm.engine.jit import emit_assembly, emit_object
+from symgrad.llvm.engine.scipy_code import OWN, PREFIX
+from symgrad.llvm.engine.target import Cpu, Target, host, target_lines
+from symgrad.llvm.text.types import float_type
+from symgrad.lower.elementwise.schedule import schedule
 
 __all__ = ["c_prototype", "write_artefacts"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from symgrad.llvm.externals import of_c_library
+from symgrad.llvm.engine.externals import of_c_library
 
 __all__ = ["c_function", "c_identifier", "c_identifiers"]
 

@@ -6,19 +6,20 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from symgrad.errors import MissingInputError, ShapeError, UsageError
-from symgrad.ir.graph import SIZE, SYMBOL, Node, growing
-from symgrad.ir.printer import expression_text
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Extent, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import broadcast_shapes
+from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.kernel.progress import EQUATION_S, QUICK_S, bar
-from symgrad.kernel.threads import checked_threads
-from symgrad.llvm.code import Code, Effort
-from symgrad.llvm.types import FloatType, float_type
-from symgrad.lower.schedule import schedule
+from symgrad.llvm.engine.code import Code, Effort
+from symgrad.llvm.text.types import FloatType, float_type
+from symgrad.lower.elementwise.schedule import schedule
 from symgrad.ops.control import as_computed
+from symgrad.spell.printer import expression_text
 
 if TYPE_CHECKING:
     from symgrad.kernel.array_kernel import ArrayKernel
@@ -111,7 +112,7 @@ def _array_kernel(
     effort: Effort,
 ) -> ArrayKernel:
     from symgrad.kernel.array_kernel import ArrayKernel  # some thirty modules that other programs do not need
-    from symgrad.llvm.array_code import ArrayCode
+    from symgrad.llvm.arrays.code_of_arrays import ArrayCode
 
     return ArrayKernel(
         ArrayCode(outputs, inputs, real, fast=fast),

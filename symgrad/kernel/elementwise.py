@@ -13,16 +13,20 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
-from symgrad.ir.inputs import check_shapes, in_order, whole
 from symgrad.ir.traverse import topological
-from symgrad.kernel.direct import direct_call
+from symgrad.ir.values.exchange import PLAIN
+from symgrad.ir.values.inputs import check_domain, check_shapes, in_order, whole
+from symgrad.kernel.calls.direct import direct_call
+from symgrad.kernel.calls.guards import has_ends
+from symgrad.kernel.calls.native import Native
+from symgrad.kernel.calls.spares import Spares
+from symgrad.kernel.calls.team import call_in_team
+from symgrad.kernel.calls.threads import common_shape, in_pieces, piece, targets, worthwhile
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.progress import EQUATION_S, bar
-from symgrad.kernel.spares import Spares
-from symgrad.kernel.team import call_in_team
-from symgrad.kernel.threads import common_shape, in_pieces, piece, targets, worthwhile
+from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
-from symgrad.llvm.code import Code, Effort
+from symgrad.llvm.engine.code import Code, Effort
 
 __all__ = ["ElementwiseKernel"]
 
@@ -46,6 +50,7 @@ class ElementwiseKernel(Kernel):
     """The kernel of a program that computes every element by itself."""
 
     __slots__ = (
+        "_bounded",
         "_called",
         "_code",
         "_cut",
@@ -92,6 +97,7 @@ class ElementwiseKernel(Kernel):
         self._shaped = any(node.shape for node in inputs)
         integers = [node if node.dtype == "int" else None for node in inputs]
         self._integers = tuple(integers) if any(integers) else ()
+        self._bounded = [k for k, s in enumerate(inputs) if s.dtype == "int" and has_ends(s)]
         self._code = code
         # NumPy makes no ufunc without inputs, and none with more than MAX_ARGS arguments.
         if inputs and len(self.kinds) <= MAX_ARGS:
@@ -137,13 +143,18 @@ class ElementwiseKernel(Kernel):
                 else:
                     found = _FLOAT64 if type(array) is float else None
                 if found is not kind:
+                    if not PLAIN.issuperset(map(type, arrays)):
+                        exchanged = self._exchanged(arrays, out, where)
+                        if exchanged is not None:
+                            return exchanged[0]
                     arrays = tuple([self._admit(k, a) for k, a in enumerate(arrays)])
                     break
             for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
                 if node is not None:
                     whole(node, array)
-            if self._shaped:
-                check_shapes(self.symbols, arrays)
+            sizes = check_shapes(self.symbols, arrays) if self._shaped else {}
+            for k in self._bounded:
+                check_domain(self.symbols[k], arrays[k], sizes)
             try:
                 # Code without branches computes both sides of a `where`, so the floating-point flags that NumPy
                 # would report say nothing about the result.
@@ -157,9 +168,16 @@ class ElementwiseKernel(Kernel):
                     call = self._ufunc or self._call_plainly
                     return call(*arrays) if out is None else call(*arrays, out=out, where=where)
             except (TypeError, ValueError) as error:
+                exchanged = None if out is None else self._exchanged(arrays, out, where)
+                if exchanged is not None:
+                    return exchanged[0]
                 raise self._explain(error, arrays, out) from error
         except MemoryError as error:
             raise self._explain(error, arrays, out) from error
+
+    @property
+    def _declared(self) -> Signature:
+        return signature_of([()] * len(self.inputs), [()] * (len(self.kinds) - len(self.inputs)))
 
     def _explain(self, error: Exception, arrays: tuple[Any, ...], out: Any) -> SymgradError:
         """Say in the formula's words what NumPy refused."""
@@ -180,7 +198,7 @@ class ElementwiseKernel(Kernel):
             return ShapeError(
                 f"the shapes do not broadcast: {text}",
                 expected="shapes that broadcast as in NumPy",
-                cure=str(error),
+                cure="give arrays of one shape, or a number for each input that is the same everywhere",
             )
         kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
         return ArrayTypeError(
@@ -199,6 +217,18 @@ class ElementwiseKernel(Kernel):
         kinds = self.kinds[len(arrays) :]
         needed = math.prod(shape) * sum(kind.itemsize for kind in kinds)
         return out_of_memory(f"{len(kinds)} results of shape {shape}", needed) if memory else None
+
+    def native(self) -> Native:
+        if self._quick:
+            self._improve()
+        return Native(
+            self._code.better_loop(),
+            self._code.cell,
+            told=False,
+            stopped=0,
+            sizes=(),
+            axes=((),) * len(self.kinds),
+        )
 
     # Quick code and better code
 

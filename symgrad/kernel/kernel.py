@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, KernelError
 from symgrad.ir.graph import Node
-from symgrad.ir.inputs import converted, counted, not_complex
 from symgrad.ir.traverse import flatten, rebuild
-from symgrad.kernel.threads import cores
-from symgrad.kernel.ufunc import MAX_ARGS
-from symgrad.llvm.code import Effort
-from symgrad.llvm.jit import emit_assembly
-from symgrad.llvm.types import FloatType
+from symgrad.ir.values.exchange import DASK, PLAIN, called_with_arrays, library_of, viewed
+from symgrad.ir.values.inputs import converted, counted, not_complex
+from symgrad.kernel.calls.native import Native
+from symgrad.kernel.calls.threads import cores
+from symgrad.kernel.signature import Signature
+from symgrad.kernel.ufunc import MAX_ARGS, ufuncs_are_known
+from symgrad.llvm.engine.code import Effort
+from symgrad.llvm.engine.jit import emit_assembly
+from symgrad.llvm.text.types import FloatType
 
 __all__ = ["Kernel", "as_tuple"]
+
+
+_LOADED = 8
+"""Loaded kernels that are kept for the next time: schedulers load one again for every task."""
 
 
 class Kernel(ABC):
@@ -105,9 +114,15 @@ class Kernel(ABC):
         """The NumPy ufunc itself; it stays valid when the Kernel is gone.
 
         Raises:
-            KernelError: if the kernel has no input, or more arguments than a ufunc can have.
+            KernelError: if the kernel has no input, or more arguments than a ufunc can have, or NumPy's ufuncs are not
+                laid out as known.
         """
         if self._ufunc is None:
+            if not ufuncs_are_known():
+                raise KernelError(
+                    f"NumPy {np.__version__} lays out ufuncs otherwise than symgrad knows",
+                    cure="call the kernel itself, which gives the same",
+                )
             raise KernelError(
                 f"kernel '{self.name}' has {len(self.inputs)} inputs and {len(self.outputs)} outputs, "
                 "and so is not a ufunc",
@@ -115,6 +130,11 @@ class Kernel(ABC):
                 cure="call the kernel itself, which takes any number, or compile fewer outputs",
             )
         return self._ufunc
+
+    @property
+    def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
+        """The kernel's name, as a function has one; without what Dask takes names apart at."""
+        return self.name.replace("-", "_")
 
     @property
     def quick(self) -> bool:
@@ -138,6 +158,7 @@ class Kernel(ABC):
         Args:
             arrays: the inputs in order: numbers, arrays, or what NumPy makes an array of. Those of an elementwise
                 program broadcast. Those of an array program have the declared shapes, with a batch before them.
+                Arrays of other libraries in the memory of the host (DLPack, the array interfaces) are not copied.
             out: an array for the only output, or a tuple with an array or None for each; may be an input.
             where: boolean array, for elementwise programs: compute only there. Elsewhere ``out`` keeps its values,
                 and new arrays have NaN (or False).
@@ -145,10 +166,12 @@ class Kernel(ABC):
 
         Returns:
             The output, or a tuple of the outputs if there are several. They are always as in NumPy: a
-            scalar if all inputs are scalars.
+            scalar if all inputs are scalars. With an array of torch, JAX or TensorFlow among the arrays they are
+            such arrays, without axes too.
 
         Raises:
-            ArrayTypeError: if an input is not numeric, or would lose precision.
+            ArrayTypeError: if an input is not numeric, or would lose precision; if it is not in the memory of the
+                host, requires grad, or there are arrays of two libraries.
             ComplexInputError: if an input is complex.
             IndexRangeError: if a position is outside its axis.
             MissingInputError: if an input is missing or there is one too many.
@@ -156,6 +179,42 @@ class Kernel(ABC):
             ShapeError: if shapes do not broadcast or are not the declared ones.
             UnsupportedError: for ``where`` with an array program.
         """
+
+    @abstractmethod
+    def native(self) -> Native:
+        """Return what a caller without Python must know; compiles the better code if there is only quick code yet."""
+
+    def _exchanged(self, arrays: Sequence[Any], out: Any, where: Any) -> tuple[Any] | None:
+        """Make a call with arrays of another library, and return the result in a tuple; None if there are none."""
+        library = library_of((*arrays, *as_tuple(out)))
+        if library is None:
+            return None
+        if library is DASK:
+            return None if out is not None or where is not True else (self._blockwise(arrays),)
+        more = {} if where is True else {"where": np.asarray(viewed("where", where))}
+        return (called_with_arrays(partial(self, **more), library, self.inputs, arrays, out),)
+
+    def _blockwise(self, arrays: Sequence[Any]) -> Any:
+        """Return what a call with arrays of Dask gives: arrays of Dask, whose blocks this kernel computes.
+
+        NumPy would hand over the ufunc, which does not travel to other processes.
+        """
+        da = cast("Any", sys.modules["dask.array"])  # one of the arrays is Dask's, so Dask is there
+        kinds = self.kinds[len(self.inputs) :]
+        # Axes of the batch are cut in the same places; they are aligned from the end. Others keep their blocks.
+        labelled: list[Any] = []
+        for k, array in enumerate(arrays):
+            core = len(self._declared.axes[k])
+            batch = np.ndim(array) - core
+            labelled += [array, (*range(-batch, 0), *((k, axis) for axis in range(core)))]
+        _, aligned = da.core.unify_chunks(*labelled)
+        types = kinds[0] if len(kinds) == 1 else list(kinds)
+        return da.apply_gufunc(self, self._declared.text, *aligned, output_dtypes=types)
+
+    @property
+    @abstractmethod
+    def _declared(self) -> Signature:
+        """The shapes of every argument without a batch."""
 
     def _admit(self, k: int, value: Any) -> Any:
         """Return input k as something the ufunc takes without loss, or raise."""
@@ -173,6 +232,8 @@ class Kernel(ABC):
         if hasattr(given, "__array_ufunc__") and not is_array and not issubclass(given, np.generic):
             return value  # another array type; NumPy hands the call over to it
         try:
+            if not (is_array or given in PLAIN):
+                value = viewed(name, value)
             array = np.asarray(value)
         except ValueError as error:
             raise ArrayTypeError(f"input '{name}' is not an array: {error}") from error
@@ -242,16 +303,24 @@ def _load(
 ) -> Kernel:
     nodes = rebuild(graph)
     first, last = counts[0], sum(counts)
-    more: dict[str, Any] = {"fusable": nodes[last:]} if nodes[last:] else {}
+    # Where it is loaded there may be fewer processors.
+    how = dtype, name, min(threads, cores()), fast, effort
+    return _compiled(compile_again, tuple(nodes[:first]), tuple(nodes[first:last]), tuple(nodes[last:]), *how)
+
+
+@lru_cache(_LOADED)
+def _compiled(
+    compile_again: Callable[..., Kernel],
+    outputs: tuple[Node, ...],
+    inputs: tuple[Node, ...],
+    fusable: tuple[Node, ...],
+    dtype: str,
+    name: str,
+    threads: int,
+    fast: bool,
+    effort: Effort,
+) -> Kernel:
+    more: dict[str, Any] = {"fusable": fusable} if fusable else {}
     if fast:
         more["fast"] = True
-    # Where it is loaded there may be fewer processors.
-    return compile_again(
-        nodes[:first],
-        nodes[first:last],
-        dtype=dtype,
-        name=name,
-        threads=min(threads, cores()),
-        effort=effort,
-        **more,
-    )
+    return compile_again(outputs, inputs, dtype=dtype, name=name, threads=threads, effort=effort, **more)

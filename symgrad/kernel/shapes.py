@@ -106,6 +106,7 @@ class Shapes:
             raise ShapeError(
                 f"the batches do not broadcast: {text}",
                 expected="axes before the declared ones that broadcast as in NumPy",
+                cure="give arrays with the declared axes alone, or as many of them for every input",
             ) from None
 
 

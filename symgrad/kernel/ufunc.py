@@ -1,14 +1,15 @@
 """A NumPy ufunc around machine code, made through NumPy's C API with ctypes, so that no compiler is needed.
 
-``PyUFunc_FromFuncAndDataAndSignature`` is slot 31 of the table in the capsule ``_UFUNC_API``; slot 0 is the type
+``PyUFunc_FromFuncAndDataAndSignature`` is a slot of the table in the capsule ``_UFUNC_API``; another is the type
 ``numpy.ufunc`` itself, which tells us that we read the right table. The ufunc borrows its buffers and the
 machine code, so it is given a reference to their owner in its field ``obj``, which NumPy releases with the
-ufunc.
+ufunc. Where ufuncs are not laid out as known there are none, and kernels call their inner loops themselves.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,54 +19,15 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import InternalError
+from symgrad.llvm.calls.layout import UFUNC_FROM_SIGNATURE, UFUNC_TYPE, read, words, write
 
-__all__ = ["MAX_ARGS", "Core", "ufunc_from_loop"]
+__all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufuncs_are_known"]
 
 MAX_ARGS = 64
 """The largest number of arguments of a ufunc (NPY_MAXARGS of NumPy 2)."""
 
 _NUMBERS = {t: np.dtype(t).num for t in ("bool", "int64", "float32", "float64")}
 _NO_IDENTITY = -1  # PyUFunc_None
-
-
-class _Ufunc(ctypes.Structure):
-    """PyUFuncObject (numpy/ufuncobject.h) of NumPy 2.1, which later versions may only add to."""
-
-    _fields_ = [
-        ("object_head", ctypes.c_byte * object.__basicsize__),
-        ("nin", ctypes.c_int),
-        ("nout", ctypes.c_int),
-        ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.c_void_p),
-        ("data", ctypes.c_void_p),
-        ("ntypes", ctypes.c_int),
-        ("reserved1", ctypes.c_int),
-        ("name", ctypes.c_void_p),
-        ("types", ctypes.c_void_p),
-        ("doc", ctypes.c_void_p),
-        ("ptr", ctypes.c_void_p),
-        ("obj", ctypes.c_void_p),
-        ("userloops", ctypes.c_void_p),
-        ("core_enabled", ctypes.c_int),
-        ("core_num_dim_ix", ctypes.c_int),
-        ("core_num_dims", ctypes.c_void_p),
-        ("core_dim_ixs", ctypes.POINTER(ctypes.c_int)),
-        ("core_offsets", ctypes.c_void_p),
-        ("core_signature", ctypes.c_char_p),
-        ("type_resolver", ctypes.c_void_p),
-        ("dict", ctypes.c_void_p),
-        ("vectorcall", ctypes.c_void_p),
-        ("reserved3", ctypes.c_void_p),
-        ("op_flags", ctypes.c_void_p),
-        ("iter_flags", ctypes.c_uint32),
-        ("core_dim_sizes", ctypes.POINTER(ctypes.c_ssize_t)),
-        ("core_dim_flags", ctypes.c_void_p),
-        ("identity_value", ctypes.c_void_p),
-        ("dispatch_cache", ctypes.c_void_p),
-        ("loops", ctypes.c_void_p),
-        ("process_core_dims", ctypes.c_void_p),
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +48,79 @@ class Core:
     process: int
 
 
-class _Owner:
-    """Everything that a ufunc points to and does not own."""
-
-    __slots__ = ("buffers", "code")
-
-    def __init__(self, code: object, buffers: tuple[object, ...]) -> None:
-        self.code = code
-        self.buffers = buffers
-
-
 @cache
 def _constructor() -> Any:
+    """Return NumPy's function that makes ufuncs, or None if the table of its functions is another than known."""
     capsule = cast(Any, import_module("numpy._core._multiarray_umath"))._UFUNC_API
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
-    if table[0] != id(np.ufunc):
-        raise InternalError(f"NumPy {np.__version__} has another ufunc table than symgrad knows")
+    if table[UFUNC_TYPE] != id(np.ufunc):
+        return None
     text, number = ctypes.c_void_p, ctypes.c_int
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object, text, text, text, number, number, number, number, text, text, number, text
     )
-    return prototype(table[31] or 0)
+    return prototype(table[UFUNC_FROM_SIGNATURE] or 0)
+
+
+class _Buffers:
+    """Everything that a ufunc points to and does not own."""
+
+    __slots__ = ("code", "datas", "doc", "functions", "name", "signature", "types")
+
+    def __init__(
+        self,
+        loop: int,
+        data: int,
+        kinds: Sequence[str],
+        signature: str | None,
+        *,
+        name: str,
+        doc: str,
+        code: object,
+    ) -> None:
+        self.code = code
+        self.functions = (ctypes.c_void_p * 1)(loop)
+        self.datas = (ctypes.c_void_p * 1)(data)
+        self.types = ctypes.create_string_buffer(bytes(_NUMBERS[k] for k in kinds))
+        self.name = ctypes.create_string_buffer(name.encode(errors="backslashreplace"))
+        self.doc = ctypes.create_string_buffer(doc.encode(errors="backslashreplace"))
+        self.signature = None if signature is None else ctypes.create_string_buffer(signature.encode())
+
+    def ufunc(self, nin: int, nout: int) -> Any:
+        """Return a ufunc that points to them, and does not keep them."""
+        functions, datas, types, name, doc = map(
+            ctypes.addressof, (self.functions, self.datas, self.types, self.name, self.doc)
+        )
+        signature = None if self.signature is None else ctypes.addressof(self.signature)
+        return _constructor()(functions, datas, types, 1, nin, nout, _NO_IDENTITY, name, doc, 0, signature)
+
+
+@cache
+def ufuncs_are_known() -> bool:
+    """Tell whether the fields of ufuncs are where the table of places says, by ufuncs whose fields are known."""
+    if sys.implementation.name != "cpython":
+        return False
+    called = np.frompyfunc(max, 2, 1)  # NumPy keeps the function in the field in which we keep our buffers
+    if _constructor() is None or read("ufunc.obj", called) != id(max):
+        return False
+    core = Core("(n,m),(m),()->(n),()", (0, 1, 1, 0), (-1, -1), 0)
+    for part in (None, core):
+        signature = part.signature if part else None
+        buffers = _Buffers(0, 0, ["float64"] * 5, signature, name="trial", doc="", code=None)
+        made = buffers.ufunc(3, 2)
+        known = {"nin": 3, "nargs": 5, "obj": 0, "process_core_dims_func": 0}
+        known |= {"core_enabled": int(part is not None), "core_num_dim_ix": 2 if part else 0}
+        pointers = (buffers.functions, buffers.datas, buffers.types, buffers.name)
+        known |= zip(("functions", "data", "types", "name"), map(ctypes.addressof, pointers), strict=True)
+        if type(made) is not np.ufunc or any(
+            read(f"ufunc.{name}", made) != value for name, value in known.items()
+        ):
+            return False
+        if part and not _same_core(made, part):
+            return False
+    return True
 
 
 def ufunc_from_loop(
@@ -121,7 +133,7 @@ def ufunc_from_loop(
     doc: str,
     code: object,
     core: Core | None = None,
-) -> np.ufunc:
+) -> np.ufunc | None:
     """Wrap an inner loop as a ufunc.
 
     Args:
@@ -133,38 +145,33 @@ def ufunc_from_loop(
         doc: its docstring.
         code: owner of the machine code; it lives as long as the ufunc.
         core: what makes it a generalised ufunc, one of arrays instead of elements.
+
+    Returns:
+        None where ufuncs are not laid out as known.
     """
-    functions = (ctypes.c_void_p * 1)(loop)
-    datas = (ctypes.c_void_p * 1)(data)
-    types = ctypes.create_string_buffer(bytes(_NUMBERS[k] for k in kinds))
-    name_text = ctypes.create_string_buffer(name.encode(errors="backslashreplace"))
-    doc_text = ctypes.create_string_buffer(doc.encode(errors="backslashreplace"))
-    signature = ctypes.create_string_buffer(core.signature.encode()) if core else None
-    addresses = [ctypes.addressof(b) for b in (functions, datas, types, name_text, doc_text)]
-    at_signature = ctypes.addressof(signature) if signature else None
-    made = _constructor()(
-        *addresses[:3], 1, nin, len(kinds) - nin, _NO_IDENTITY, *addresses[3:], 0, at_signature
-    )
-    fields = _Ufunc.from_address(id(made))
-    read = (fields.nin, fields.nargs, fields.functions, fields.data, fields.types, fields.name)
-    read += (fields.ptr, fields.obj, fields.process_core_dims)
-    known = (nin, len(kinds), *addresses[:4], None, None, None)
-    fits = isinstance(made, np.ufunc) and np.ufunc.__basicsize__ >= ctypes.sizeof(_Ufunc) and read == known
-    if not fits or (core and not _same_core(fields, core)):
-        raise InternalError(f"NumPy {np.__version__} lays out a ufunc otherwise than symgrad knows")
-    owner = _Owner(code, (functions, datas, types, name_text, doc_text, signature))
+    if not ufuncs_are_known():
+        return None
+    signature = core.signature if core else None
+    owner = _Buffers(loop, data, kinds, signature, name=name, doc=doc, code=code)
+    made = owner.ufunc(nin, len(kinds) - nin)
+    if core and not _same_core(made, core):
+        raise InternalError(
+            f"NumPy {np.__version__} numbers the axes of a ufunc otherwise than symgrad knows"
+        )
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
-    fields.obj = id(owner)
+    write("ufunc.obj", made, id(owner))
     if core and core.process:
-        fields.process_core_dims = core.process
+        write("ufunc.process_core_dims_func", made, core.process)
     return made
 
 
-def _same_core(fields: _Ufunc, core: Core) -> bool:
+def _same_core(made: np.ufunc, core: Core) -> bool:
     """Check that NumPy numbered the core dimensions as the loop does, from the first to the last appearance."""
-    if fields.core_num_dim_ix != len(core.frozen) or bool(fields.core_enabled) != bool(core.frozen):
+    count, enabled = read("ufunc.core_num_dim_ix", made), read("ufunc.core_enabled", made)
+    if (count, enabled) != (len(core.frozen), bool(core.frozen)):
         return False
     if not core.frozen:
         return True
-    numbered = fields.core_dim_ixs[: len(core.axes)] == list(core.axes)
-    return numbered and fields.core_dim_sizes[: len(core.frozen)] == list(core.frozen)
+    numbered = words(read("ufunc.core_dim_ixs", made), len(core.axes), ctypes.c_int)
+    sizes = words(read("ufunc.core_dim_sizes", made), len(core.frozen))
+    return numbered == core.axes and sizes == core.frozen

@@ -1,32 +1,28 @@
 """The op records, by family; importing this package registers them all."""
 
-from symgrad.ops import (
-    arith,
+import copyreg
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.ir.graph import OPS, Op
+from symgrad.ops import control, written
+from symgrad.ops.array import contraction, indexing, layout, linalg, matrix_functions, reductions, softmax
+from symgrad.ops.scalar import arith, elementary, hyperbolic, logic, rounding, trig
+from symgrad.ops.special import (
     bessel,
-    contraction,
-    control,
-    elementary,
     elliptic,
     error_functions,
-    hyperbolic,
     incomplete,
-    indexing,
     integrals,
-    layout,
-    linalg,
-    logic,
-    matrix_functions,
-    reductions,
-    rounding,
-    softmax,
-    special,
     spherical,
-    trig,
-    written,
     zeta,
+)
+from symgrad.ops.special import (
+    gamma as special,
 )
 
 __all__ = [
+    "op_named",
     "arith",
     "bessel",
     "contraction",
@@ -51,3 +47,15 @@ __all__ = [
     "written",
     "zeta",
 ]
+
+
+def op_named(name: str, identity: str | None) -> Op:
+    """Return an op by its name: what pickles name, so that loading one in a fresh process registers the records."""
+    return OPS.named(name, identity)
+
+
+def _pickled(op: Op) -> tuple[Callable[..., Op], tuple[Any, ...]]:
+    return op_named, (op.name, OPS.identity_of(op))
+
+
+copyreg.pickle(Op, _pickled)

@@ -10,11 +10,12 @@ import numpy as np
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ir.written import written
-from symgrad.ops.layout import full
+from symgrad.ops.array.layout import full
 from symgrad.ops.own import define
 from symgrad.ops.record import facts, ternary, unary
+from symgrad.ops.scalar.arith import add, mul, neg
 
-__all__ = ["as_computed", "stop_gradient", "with_slope"]
+__all__ = ["as_computed", "stop_gradient", "value_alone", "with_slope"]
 
 # The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is
 # replaced by a frozen twin (`backward/frozen.py`), so the partial is zero at every order.
@@ -63,7 +64,7 @@ with_slope = ternary(
 
 def _definition(x: Node, y: Node, z: Node) -> Node:
     """Right for values and for derivatives of order one, which are all that verdicts ask of a formula."""
-    return x + stop_gradient(z) * (y - stop_gradient(y))
+    return add(x, mul(stop_gradient(z), add(y, neg(stop_gradient(y)))))
 
 
 define(with_slope, written("x + stop_gradient(z)*(y - stop_gradient(y))", "x y z", _definition))
@@ -82,3 +83,31 @@ def as_computed(outputs: Sequence[Node]) -> list[Node]:
         else:
             made[n] = n if args == n.args else apply(n.op, args, n.params)
     return [made[o] for o in outputs]
+
+
+def value_alone(outputs: Sequence[Node]) -> list[Node]:
+    """Return nodes without what changes derivatives only: for functions that are told their derivatives.
+
+    Of ``stop_gradient(f) - (stop_gradient(g) - g)`` f is left, which has its value wherever g is finite.
+    """
+    outputs = as_computed(outputs)
+    made: dict[Node, Node] = {}
+    for n in topological(outputs):
+        args = tuple(made[a] for a in n.args)
+        if n.op is stop_gradient:
+            made[n] = args[0]
+        elif (f := _straight_through(n)) is not None:
+            made[n] = full(made[f], n.shape)
+        else:
+            made[n] = n if args == n.args else apply(n.op, args, n.params)
+    return [made[o] for o in outputs]
+
+
+def _straight_through(n: Node) -> Node | None:
+    """Return f of an expression that has its value and the derivatives of something else, else None."""
+    if n.op.name != "add" or n.args[0].op is not stop_gradient or n.args[1].op.name != "neg":
+        return None
+    (inner,) = n.args[1].args
+    if inner.op.name != "add" or inner.args[0].op is not stop_gradient or inner.args[1].op.name != "neg":
+        return None
+    return n.args[0].args[0] if inner.args[0].args[0] is inner.args[1].args[0] else None

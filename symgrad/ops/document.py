@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 
-import symgrad.ops  # noqa: F401
-from symgrad.ir.op import OPS, Kink, Op
+import symgrad.ops  # noqa: F401  (registers the records)
+from symgrad.ir.graph import OPS, Op
+from symgrad.ir.op import Kink
 from symgrad.ops.own import OWN
 
 __all__ = ["kinks_page"]

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.ir.evaluate import evaluate, evaluate_mp
-from symgrad.ir.graph import CONSTANT, NUMBER, Node, apply
-from symgrad.ir.op import Builder, Kink, Lane, Op, Partial, forget
+from symgrad.ir.graph import CONSTANT, NUMBER, OPS, Node, Op, Partial, apply
+from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import broadcast_shapes
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ir.written import Written
 from symgrad.ops.record import facts, pointwise
 
@@ -117,7 +117,7 @@ def define(op: Op, definition: Written) -> None:
 def drop_own(own: Own) -> None:
     """Take an op back that turned out to be wrong before anybody could use it."""
     _own.pop(own.op.name, None)
-    forget(own.op)
+    OPS.forget(own.op)
 
 
 def _template(latex: str, count: int) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 from symgrad.errors import InternalError
-from symgrad.ir.graph import Node, pointwise_shape
-from symgrad.ir.op import Builder, Fact, Kink, Lane, Op, Partial, Pull, Push, register
+from symgrad.ir.graph import OPS, Node, Op, Partial, Pull, Push, pointwise_shape
+from symgrad.ir.op import Builder, Fact, Kink, Lane
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
 
@@ -148,7 +148,7 @@ def pointwise(
     precedence: int = ATOM,
 ) -> Op:
     """Register an op that acts elementwise with broadcasting; by default all its arguments are numbers."""
-    return register(
+    return OPS.register(
         Op(
             name=name,
             aliases=aliases,
@@ -226,7 +226,7 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
         raise InternalError(f"'{node.op.name}' is not computed lane by lane: its loops are in symgrad/lower")
 
     given: _Structural = {"kinks": (), "variadic": False, "aliases": (), **fields}
-    return register(
+    return OPS.register(
         Op(
             name=name,
             cas=None,

@@ -8,20 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from symgrad.ir.graph import Node, as_node, constant
-from symgrad.ir.op import Op
+from symgrad.ir.graph import Node, Op, as_node, constant
 from symgrad.ir.written import Written, register_written, written
-from symgrad.ops.arith import div, mul, neg
-from symgrad.ops.bessel import iv, ive, jv, kv, yv
-from symgrad.ops.elementary import expm1, log, log1p, sigmoid, softplus, sqrt
-from symgrad.ops.elliptic import ellipe, ellipeinc
-from symgrad.ops.hyperbolic import tanh
-from symgrad.ops.incomplete import lowergamma, uppergamma
-from symgrad.ops.integrals import erfcinv, li
-from symgrad.ops.logic import and_, eq, ge, gt, le, where
-from symgrad.ops.rounding import abs, floor, sign
-from symgrad.ops.special import digamma, erf, erfc, gamma, lgamma, polygamma
-from symgrad.ops.zeta import polylog, zeta
+from symgrad.ops.scalar.arith import div, mul, neg
+from symgrad.ops.scalar.elementary import expm1, log, log1p, sigmoid, softplus, sqrt
+from symgrad.ops.scalar.hyperbolic import tanh
+from symgrad.ops.scalar.logic import and_, eq, ge, gt, le, where
+from symgrad.ops.scalar.rounding import abs, floor, sign
+from symgrad.ops.special.bessel import iv, ive, jv, kv, yv
+from symgrad.ops.special.elliptic import ellipe, ellipeinc
+from symgrad.ops.special.gamma import digamma, erf, erfc, gamma, lgamma, polygamma
+from symgrad.ops.special.incomplete import lowergamma, uppergamma
+from symgrad.ops.special.integrals import erfcinv, li
+from symgrad.ops.special.zeta import polylog, zeta
 
 
 def _of_one(doc: str, formula: Callable[[Node], Node], name: str = "x") -> Written:

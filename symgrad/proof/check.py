@@ -14,21 +14,21 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import UsageError
-from symgrad.proof.balls import evaluate, inside, sizes_at
-from symgrad.proof.cases import check_case
+from symgrad.proof.balls.programs import evaluate, inside, sizes_at
 from symgrad.proof.clock import tick, until
-from symgrad.proof.complex_check import RealStatement, check_complex
-from symgrad.proof.derivative import derivative_claim, gradient_claim
-from symgrad.proof.evaluate import branches
-from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed import has_sizes, prove_equal, prove_gradient, prove_same_gradient
-from symgrad.proof.merging import same
-from symgrad.proof.names import shown
-from symgrad.proof.reading import check_structure
-from symgrad.proof.shapes import check_shapes
+from symgrad.proof.complex.checked import RealStatement, check_complex
+from symgrad.proof.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
+from symgrad.proof.file.names import shown
+from symgrad.proof.file.reading import check_structure
+from symgrad.proof.file.statement import Statement, statement_of
+from symgrad.proof.kernels.cases import check_case
+from symgrad.proof.kernels.evaluate import branches
+from symgrad.proof.kernels.field import GiveUp
+from symgrad.proof.program.derivative import derivative_claim, gradient_claim
+from symgrad.proof.program.merging import same
+from symgrad.proof.program.shapes import check_shapes
+from symgrad.proof.program.steps import Program, number_from_json, program_from_json
 from symgrad.proof.spots import contradicted
-from symgrad.proof.statement import Statement, statement_of
-from symgrad.proof.steps import Program, number_from_json, program_from_json
 from symgrad.proof.witness import Witness, all_around, apart, known, pairs, values_apart
 
 __all__ = ["FORMAT", "SECONDS", "Checked", "Difference", "check", "point_from_json"]
@@ -114,12 +114,17 @@ class _Claim:
     data: Mapping[str, Any]
     deadline: float
 
+    @property
+    def plain(self) -> int | None:
+        """The claim that something is a derivative: it may have kinks where what is differentiated has none."""
+        return self.b if self.data["kind"] == "derivative" else None
+
 
 def check(data: Any, seconds: float = SECONDS) -> Checked:
     """Check a proof file.
 
     Args:
-        data: what the file holds; see `symgrad.proof.reading`.
+        data: what the file holds; see `symgrad.proof.file.reading`.
         seconds: how long that may take.
 
     Returns:
@@ -255,7 +260,7 @@ def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> Checked:
     if not _fits(program, point, sizes):
         raise GiveUp("a point that no variable may have")
     left, right, *rest = evaluate(
-        program, point, precision=_BITS, sizes=sizes, strict=c.strict, wanted=wanted
+        program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
     )  # fmt: skip
     both = pairs(left, right)
     if not known(rest) or not both:
@@ -267,7 +272,9 @@ def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> Checked:
         raise GiveUp("the point that is given may be one of those that are left out")
     if data["status"] == "apart":
         return Checked("refuted", why, left_out)
-    if contradicted(program, c.a, c.b, strict=c.strict, defined=c.defined, thin=bool(left_out)):
+    if contradicted(
+        program, c.a, c.b, strict=c.strict, plain=c.plain, defined=c.defined, thin=bool(left_out)
+    ):
         raise GiveUp("the two sides differ at a point of the checker's own")
     return Checked("proved", why, left_out)
 
@@ -286,7 +293,7 @@ def _witness(c: _Claim) -> Checked:
     if not _fits(c.program, point, sizes):
         raise GiveUp("a point that no variable may have")
     witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
-    values = values_apart(c.program, c.a, c.b, witness, strict=c.strict, defined=c.defined)
+    values = values_apart(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:
         raise GiveUp("the two balls are not disjoint at the point that is given")
     # Of a derivative by an array the direction tells the entry.

@@ -13,12 +13,12 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.errors import UsageError
-from symgrad.proof import ball_complex
-from symgrad.proof.balls import context, evaluate, inside
-from symgrad.proof.complex_meaning import Stated
-from symgrad.proof.gaussian import Gaussian
-from symgrad.proof.lengths import length, names_in
-from symgrad.proof.steps import Program, Symbol
+from symgrad.proof.balls import complex_points as ball_complex
+from symgrad.proof.balls.programs import context, evaluate, inside
+from symgrad.proof.complex.gaussian import Gaussian
+from symgrad.proof.complex.meaning import Stated
+from symgrad.proof.program.lengths import length
+from symgrad.proof.program.steps import Program, Symbol, resolved
 from symgrad.proof.witness import apart, known, pairs
 
 __all__ = ["contradicted", "contradicted_at_complex"]
@@ -40,6 +40,7 @@ def contradicted(
     b: int,
     *,
     strict: bool | str = False,
+    plain: int | None = None,
     defined: Sequence[int] = (),
     thin: bool = False,
 ) -> bool:
@@ -49,13 +50,14 @@ def contradicted(
         program: the steps.
         a: position of one value.
         b: position of the other.
-        strict: see `symgrad.proof.balls.evaluate`.
+        strict: see `symgrad.proof.balls.programs.evaluate`.
+        plain: see there.
         defined: positions of further values that must be certain at the point.
         thin: whether thin sets are left out: then points with whole numbers or truth values, which may well lie in
             one, tell nothing.
 
     Example:
-        >>> from symgrad.proof.steps import Step
+        >>> from symgrad.proof.program.steps import Step
         >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)), Step("abs", (0,)))
         >>> program = Program(steps, (Symbol("x", "real", None, None),))
         >>> contradicted(program, 0, 2), contradicted(program, 3, 2)
@@ -72,6 +74,7 @@ def contradicted(
                 precision=_BITS,
                 sizes=sizes,
                 strict=strict,
+                plain=plain,
                 wanted=[a, b, *defined],
                 deadline=deadline,
             )
@@ -130,8 +133,7 @@ def _complex_value(symbol: Symbol, draw: random.Random, spread: Fraction, signs:
 
 
 def _points(program: Program) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
-    shapes = (*(s.shape for s in program.symbols), *(s.shape for s in program.steps))
-    names = sorted(set(names_in(size for shape in shapes for size in shape)))
+    names = sorted(program.sizes)
     for k in range(_POINTS):
         draw = random.Random(k)
         sizes = {name: draw.randint(1, 3) for name in names}
@@ -144,7 +146,7 @@ def _points(program: Program) -> Iterator[tuple[dict[str, Any], dict[str, int]]]
 
 
 def _value(symbol: Symbol, sizes: Mapping[str, int], draw: random.Random, spread: Fraction) -> Any:
-    shape = [length(size, sizes) for size in symbol.shape]
+    shape, symbol = [length(size, sizes) for size in symbol.shape], resolved(symbol, sizes)
 
     def filled(axes: Sequence[int]) -> Any:
         return [filled(axes[1:]) for _ in range(axes[0])] if axes else _coordinate(symbol, draw, spread)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.proof.ball_entries import boxed
-from symgrad.proof.ball_ops import Value, ball, number
-from symgrad.proof.balls import EVERY, context, evaluate, flint, inside
-from symgrad.proof.steps import Program
+from symgrad.proof.balls.entries import boxed
+from symgrad.proof.balls.ops import Value, ball, number
+from symgrad.proof.balls.programs import EVERY, context, evaluate, flint, inside
+from symgrad.proof.program.steps import Program
 
 __all__ = ["Witness", "all_around", "apart", "ball_text", "known", "pairs", "texts_apart", "values_apart"]
 
@@ -118,6 +118,7 @@ def values_apart(
     witness: Witness,
     *,
     strict: bool | str = False,
+    plain: int | None = None,
     defined: Sequence[int] = (),
 ) -> tuple[str, str] | None:
     """Return the values of two steps at a witness, computed anew, as text; None if they may be equal there.
@@ -127,7 +128,8 @@ def values_apart(
         a: position of one value.
         b: position of the other.
         witness: what was found; its texts are not read.
-        strict: see `symgrad.proof.balls.evaluate`.
+        strict: see `symgrad.proof.balls.programs.evaluate`.
+        plain: see there.
         defined: positions of further values that must be certain at the point; for a derivative, of the function.
 
     Raises:
@@ -136,7 +138,7 @@ def values_apart(
 
     Example:
         >>> from fractions import Fraction
-        >>> from symgrad.proof.steps import Step, Symbol
+        >>> from symgrad.proof.program.steps import Step, Symbol
         >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)))
         >>> program = Program(steps, (Symbol("x", "real", None, None),))
         >>> values_apart(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
@@ -152,6 +154,7 @@ def values_apart(
         precision=witness.precision,
         sizes=witness.sizes,
         strict=strict,
+        plain=plain,
         wanted=[a, b, *defined],
     )
     if not known(rest):

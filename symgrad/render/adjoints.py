@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.backward.trace import Slope
-from symgrad.explain.derivation import Derivation
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import expression_text, one_line
-from symgrad.render.latex import latex
-from symgrad.render.latex_text import ATOM, Written, latex_decimal, latex_name
+from symgrad.reasons.derivation import Derivation
+from symgrad.render.latex.expressions import latex
+from symgrad.render.latex.pieces import ATOM, Written, latex_literal, latex_name
 from symgrad.render.said import said_rows
+from symgrad.spell.printer import expression_text, one_line
 from symgrad.words.adjoints import Adjoint
 from symgrad.words.said import said
 
@@ -50,7 +50,7 @@ def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
 
 
 def _literals(adjoint: Adjoint) -> dict[Node, Written]:
-    return {node: latex_decimal(number.value) for node, number in adjoint.literals.items()}
+    return {node: latex_literal(node.name, number.value) for node, number in adjoint.literals.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,9 @@ def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | Non
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
     if line.alone is not None:
         return Brief(
-            expression_text(line.alone), latex(line.alone, spelled=_literals(line)), line.alone_notes
+            expression_text(line.alone, line.calls),
+            latex(line.alone, spelled=_literals(line)),
+            line.alone_notes,
         )
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
 

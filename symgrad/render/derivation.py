@@ -5,18 +5,18 @@ from __future__ import annotations
 import textwrap
 
 from symgrad.backward.trace import placeholder
-from symgrad.explain.derivation import Derivation, DerivationStep
-from symgrad.explain.gaps import Gap
-from symgrad.explain.jumps import MovedJump
-from symgrad.explain.naming import ELLIPSIS
-from symgrad.explain.noise import NoiseVerdict
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import one_line
 from symgrad.ir.traverse import symbols_of
+from symgrad.reasons.derivation import Derivation, DerivationStep
+from symgrad.reasons.gaps.removable import Gap
+from symgrad.reasons.naming import ELLIPSIS
+from symgrad.reasons.noise.jumps import MovedJump
+from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.adjoints import adjoint_rows, adjoint_text, brief
-from symgrad.render.latex import latex, latex_name
-from symgrad.render.picture import Highlight
-from symgrad.render.svg import LIMIT, graph_svg
+from symgrad.render.latex.expressions import latex, latex_name
+from symgrad.render.pictures.picture import Highlight
+from symgrad.render.pictures.svg import LIMIT, graph_svg
+from symgrad.spell.printer import one_line
 
 __all__ = [
     "derivation_latex",
@@ -70,7 +70,7 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
         steps: list every pullback with its rule, also where the names of the program say it: one line each.
 
     Example:
-        >>> from symgrad.explain.derivation import explain
+        >>> from symgrad.reasons.derivation import explain
         >>> from symgrad.frontend.text import parse_program
         >>> p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\ns = sin(x)\nz = exp(s*u)")
         >>> print(derivation_text(explain(p["z"], [p["x"]], p)))
@@ -105,6 +105,7 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
         lines += [f"    {note}" for note in (short and short.notes) or ()]
         if d.nothing[i] is not None:
             lines += _wrapped("    ", f"{d.nothing[i]}: {d.nothing_reasons[i]}")
+            lines += [part for place in d.nothing_places[i] for part in _wrapped("    ", place.told)]
     if d.notes and any(b is None or b.notes is None for b in briefs):
         lines += ["", "simplifying made the gradient defined in more places", ""]
         for note in d.notes:
@@ -121,7 +122,7 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
     for verdict in d.noise.values():
         lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
     for w, gap in d.gaps:
-        lines += ["", f"{gap_title(d, w)} is 0/0 where {gap.where}", "", *_gap_lines(d, w, gap)]
+        lines += ["", f"{gap_title(d, w)} {gap.what} where {gap.where}", "", *_gap_lines(d, w, gap)]
     for jump in d.jumps:
         lines += ["", *_wrapped("", jump.headline), "", *_jump_lines(jump)]
     return "\n".join(lines)
@@ -156,6 +157,7 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
     kind, by = ("map", "") if step.is_map else ("partial", f"  by {step.target}")
     rows = [
         (head + f"{step.rule:<9} ", step.equation + shaped(step.shape)),
+        (f"{margin}{'line':<10}", "" if step.place is None else step.place.told),
         (f"{margin}{'reads':<10}", ", ".join(step.reads)),
         (f"{margin}{kind:<10}", step.partial + by),
         (f"{margin}{'receives':<10}", step.incoming),
@@ -173,6 +175,7 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
     rows = [("reason", verdict.reason)]
     if verdict.path:
         rows.append(("path", path_text(verdict.path)))
+    rows += [("line", place.told) for place in verdict.places]
     rows.append(("witness", str(verdict.witness)) if verdict.witness else ("evidence", verdict.how))
     rows += [("clean", str(c)) for c in verdict.clean]
     rows += [("cure", cure) for cure in dict.fromkeys(c.cure for c in verdict.clean) if cure is not None]
@@ -180,15 +183,15 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
 
 
 def gap_title(d: Derivation, w: Node | None) -> str:
-    """Return what is 0/0 somewhere: the value, or a gradient."""
+    """Return what has no value somewhere: the value, or a gradient."""
     return d.naming.text(d.y) if w is None else slope_text(d, w)
 
 
 def gap_rows(d: Derivation, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
-    """Return what is known of a point that is 0/0, each with a label."""
+    """Return what is known of a point without a value, each with a label."""
     rows = gap.rows(d.naming)
     if w is not None and any(g.form is not None for g in d.forms.gaps):
-        rows = [row for row in rows if row[0] != "write"]
+        rows = [row for row in rows if row[0] not in ("write", "reason")]
         rows.append(("write", f"the gradient of {d.naming.text(d.y)} in its form above"))
     return rows
 
@@ -200,7 +203,8 @@ def _gap_lines(d: Derivation, w: Node | None, gap: Gap) -> list[str]:
 def _jump_lines(jump: MovedJump) -> list[str]:
     several = len(jump.additions) > 1
     added = [("add", f"by {name}: {text}" if several else text) for name, text in jump.additions.items()]
-    rows = [("reason", jump.reason), *(added or [("advice", jump.advice)])]
+    lines = [("line", place.told) for place in jump.places]
+    rows = [("reason", jump.reason), *lines, *(added or [("advice", jump.advice)])]
     return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
 
 

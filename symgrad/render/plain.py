@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.explain.derivation import Derivation, DerivationStep
-from symgrad.explain.gaps import Gap
-from symgrad.explain.jumps import MovedJump
-from symgrad.explain.noise import NoiseVerdict, Reading
-from symgrad.explain.witness import Value, Witness
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import number_text, str_text
+from symgrad.reasons.derivation import Derivation, DerivationStep
+from symgrad.reasons.gaps.removable import Gap
+from symgrad.reasons.noise.jumps import MovedJump
+from symgrad.reasons.noise.verdict import NoiseVerdict, Reading
+from symgrad.reasons.noise.witness import Value, Witness
 from symgrad.render.derivation import gap_title
+from symgrad.source import Place
+from symgrad.spell.printer import number_text, str_text
 
 __all__ = ["derivation_json"]
 
@@ -32,6 +33,7 @@ def derivation_json(d: Derivation) -> dict[str, Any]:
         "notes": list(d.notes),
         "nothing": [None if n is None else str(n) for n in d.nothing],
         "nothing_reasons": list(d.nothing_reasons),
+        "nothing_places": [[_place_json(p) for p in places] for places in d.nothing_places],
         "adjoints": [
             {"name": a.name, "of": a.of, "formula": a.formula, "notes": list(a.notes)} for a in d.adjoints
         ],
@@ -48,6 +50,7 @@ def _step_json(step: DerivationStep) -> dict[str, Any]:
         "rule": step.rule,
         "equation": step.equation,
         "shape": step.shape,
+        "place": None if step.place is None else _place_json(step.place),
         "target": step.target,
         "target_shape": step.target_shape,
         "reads": list(step.reads),
@@ -65,6 +68,7 @@ def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "how": verdict.how,
         "path": list(verdict.path),
+        "places": [_place_json(p) for p in verdict.places],
         "residual": verdict.residual,
         "rule": verdict.rule,
         "witness": None if verdict.witness is None else _witness_json(verdict.witness),
@@ -79,10 +83,12 @@ def _gap_json(d: Derivation, w: Node | None, gap: Gap) -> dict[str, Any]:
     return {
         "of": gap_title(d, w),
         "where": gap.where,
+        "kind": gap.kind,
         "part": str_text(gap.part),
         "limit": None if gap.limit is None else str_text(gap.limit),
         "form": None if gap.form is None else str_text(gap.form),
         "lost": {f"{h:g}": n for h, n in gap.lost.items()},
+        "reason": gap.reason,
     }
 
 
@@ -95,6 +101,10 @@ def _jump_json(jump: MovedJump) -> dict[str, Any]:
         "terms": {name: None if term is None else str_text(term) for name, term in jump.terms.items()},
         "reason": jump.reason,
     }
+
+
+def _place_json(place: Place) -> dict[str, Any]:
+    return {"file": place.file, "line": place.line, "text": place.text}
 
 
 def _witness_json(witness: Witness) -> dict[str, Any]:
@@ -114,6 +124,7 @@ def _reading_json(reading: Reading) -> dict[str, Any]:
         "number": reading.number,
         "residual": reading.residual,
         "path": list(reading.path),
+        "places": [_place_json(p) for p in reading.places],
         "crosses_stop": reading.crosses_stop,
         "matters": reading.matters,
     }

@@ -3,15 +3,16 @@ r"""Derivatives in the words of their program, as LaTeX and as source."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symgrad.ir.graph import Node
-from symgrad.render.latex import latex
-from symgrad.render.latex_text import MUL, Written, latex_decimal, latex_name
-from symgrad.render.numpy_source import numpy_source
+from symgrad.render.latex.expressions import latex
+from symgrad.render.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
+from symgrad.render.numpy.source import numpy_source
+from symgrad.words.normal import argument_of
 from symgrad.words.said import Said
 
-__all__ = ["latex_rows", "leibniz", "said_latex", "said_rows", "said_source"]
+__all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source"]
 
 
 def said_latex(found: Said) -> str:
@@ -20,13 +21,25 @@ def said_latex(found: Said) -> str:
     return latex_rows([f"& {first}", *others]) if others else first
 
 
+def named_latex(node: Node, literals: Mapping[Node, Node]) -> str:
+    """Return a formula over names as LaTeX, with its numbers as the program has them."""
+    return latex(
+        node,
+        spelled={symbol: latex_literal(symbol.name, number.value) for symbol, number in literals.items()},
+    )
+
+
 def said_rows(found: Said) -> list[str]:
     """Return formulas as LaTeX, and then a row, with the sign for its alignment, for each new name in them."""
     spelled: dict[Node, Written] = {}
     for node, number in found.literals.items():
-        spelled[node] = latex_decimal(number.value)
+        spelled[node] = latex_literal(node.name, number.value)
     for name, (of, by) in found.slopes.items():
         spelled[name] = leibniz(latex_name(of), list(map(latex_name, by))), MUL
+    for call in found.calls:
+        argument = argument_of(call)
+        if argument is not None:
+            spelled[call] = rf"\Phi\left({latex(argument, spelled=spelled)}\right)", ATOM
     rows = [latex(node, spelled=spelled) for node in found.results]
     for k, (name, body) in enumerate(found.lines):
         start = r"\text{where} \quad " if not k else ""

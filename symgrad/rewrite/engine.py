@@ -7,7 +7,7 @@ form, found once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -51,6 +51,7 @@ class Round:
         done: the normal form of every node visited.
         raw: nodes that are flattened into their only user, and so were left as they are.
         settled: results known to be in normal form, which need no visit in this round.
+        normal: normal forms that are known from before, of nodes that stand by themselves.
     """
 
     rules: RuleSet
@@ -59,6 +60,7 @@ class Round:
     done: dict[Node, Node] = field(default_factory=dict[Node, Node])
     raw: set[Node] = field(default_factory=set[Node])
     settled: set[Node] = field(default_factory=set[Node])
+    normal: Mapping[Node, Node] = field(default_factory=dict[Node, Node])
     steps: list[Step] = field(default_factory=list[Step])
 
 
@@ -70,6 +72,7 @@ def rewrite(
     known: Conditions | None = None,
     steps_per_node: int = 30,
     rounds: int = 12,
+    normal: dict[Node, Node] | None = None,
 ) -> tuple[list[Node], Trace]:
     """Rewrite outputs to a common fixpoint.
 
@@ -80,6 +83,7 @@ def rewrite(
         known: facts about nodes, if some were computed before.
         steps_per_node: bound on the number of steps, per node of the outputs.
         rounds: bound on the number of passes.
+        normal: normal forms of nodes by the same rules and facts, which are not looked for again; more are added.
 
     Returns:
         The rewritten outputs and the trace.
@@ -89,19 +93,38 @@ def rewrite(
     current = list(outputs)
     budget = 1000 + steps_per_node * len(topological(current))
     seen: set[tuple[Node, ...]] = set()
+    passed: list[dict[Node, Node]] = []
     while True:
         seen.add(tuple(current))
-        this = Round(rules, known, budget)
+        this = Round(rules, known, budget, normal=normal or {})
         after = _one_round(current, this, normaliser_for(this))
         trace.steps += this.steps
         trace.rounds += 1
         budget = this.budget
+        if normal is not None:
+            passed.append(
+                {n: form for n, form in this.done.items() if n not in this.raw and form not in this.raw}
+            )
         if after == current:
+            if normal is not None:
+                _remember(normal, passed)
             return current, trace
         current = after
         if budget <= 0 or trace.rounds >= rounds or tuple(current) in seen:
             trace.stopped = "budget"
             return current, trace
+
+
+def _remember(normal: dict[Node, Node], passed: Sequence[Mapping[Node, Node]]) -> None:
+    """Add what nodes became over all rounds, where each left them in a normal form of their own."""
+    for node, form in passed[0].items():
+        for after in passed[1:]:
+            found = after.get(form)
+            if found is None:
+                break
+            form = found
+        else:
+            normal[node] = normal[form] = form
 
 
 def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list[Node]:
@@ -114,6 +137,11 @@ def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list
         while stack:
             node = stack[-1]
             if node in done:
+                stack.pop()
+                continue
+            known = this.normal.get(node)
+            if known is not None and node not in flattened:
+                done[node] = known
                 stack.pop()
                 continue
             target = becomes.get(node)

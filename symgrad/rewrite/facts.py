@@ -209,8 +209,9 @@ def _of_symbol(node: Node) -> Facts:
     domain = declaration.distribution.support if declaration.distribution else declaration.domain
     if domain.kind == "bool":
         return _TRUTH
-    low: Bound = -INF if domain.low is None else domain.low
-    high: Bound = INF if domain.high is None else domain.high
+    ends = domain.span
+    low: Bound = -INF if ends[0] is None else ends[0]
+    high: Bound = INF if ends[1] is None else ends[1]
     is_open = not domain.closed
     return bounded(low, high, is_open and low > -INF, is_open and high < INF, integer=domain.kind == "int")
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
-from symgrad.ir.graph import Node, growing
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.ops.arith import div, mul, pow
 from symgrad.ops.control import as_computed
-from symgrad.ops.elementary import sqrt
-from symgrad.ops.logic import where
+from symgrad.ops.scalar.arith import div, mul, pow
+from symgrad.ops.scalar.elementary import sqrt
+from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, rewrite
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
-from symgrad.rules.canonical import CANONICAL, DROP_STOPS
-from symgrad.rules.matrices import in_matrix_notation
-from symgrad.rules.normal import NormalForms
-from symgrad.rules.order import Order
-from symgrad.rules.products import spell_signs
+from symgrad.rules.arrays.matrices import in_matrix_notation
+from symgrad.rules.normal.normaliser import NormalForms
+from symgrad.rules.normal.order import Order
+from symgrad.rules.normal.products import spell_signs
+from symgrad.rules.rows.canonical import CANONICAL, DROP_STOPS
 
-__all__ = ["Canonical", "Stable", "canonical", "stable"]
+__all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "stable"]
+
+_KEPT = 50_000
+"""Nodes whose normal forms are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class Stable:
 
 
 def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
-    from symgrad.ir.printer import expression_text
+    from symgrad.spell.printer import expression_text
 
     found: dict[str, None] = {}
     for step, note in widened:
@@ -95,7 +100,7 @@ def canonical(
     Example:
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import Declaration
-        >>> from symgrad.ops.arith import add, mul
+        >>> from symgrad.ops.scalar.arith import add, mul
         >>> x = symbol(Declaration("x"))
         >>> canonical([add(mul(x, x), mul(x, x))]).nodes[0] is 2 * x**2
         True
@@ -116,6 +121,52 @@ def canonical(
     return Canonical(spell_signs(nodes), trace, asked)
 
 
+class CanonicalForms:
+    """Canonical forms of many nodes that have parts in common: what is known of a part is not looked for again.
+
+    They are those of `canonical`, without a trace. What is remembered goes with the object.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> forms = CanonicalForms()
+        >>> [forms.of([(x + x) * k])[0] is 2 * k * x for k in (2, 3)]
+        [True, True]
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._start()
+
+    def _start(self) -> None:
+        self._known = Conditions()
+        self._forms = NormalForms(CANONICAL, self._known, Order())
+        self._normal: dict[Node, Node] = {}
+
+    def of(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return nodes in canonical form."""
+        if not self._lock.acquire(
+            blocking=False
+        ):  # another thread is at it: what a round remembers is its own
+            return canonical(nodes).nodes
+        try:
+            with growing():
+                if len(self._normal) > _KEPT:
+                    self._forms.forget()
+                    self._start()
+                found, _ = rewrite(
+                    nodes, CANONICAL, self._forms.begin, known=self._known, normal=self._normal
+                )
+                found = in_matrix_notation(found, lambda: self._forms.begin(Round(CANONICAL, self._known, 0)))
+                return spell_signs(found)
+        finally:
+            self._lock.release()
+
+    def __del__(self) -> None:
+        self._forms.forget()
+
+
 def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
     """Replace what loses digits in floating point by what is equal in exact arithmetic and loses fewer.
 
@@ -129,12 +180,12 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
     Example:
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import Declaration
-        >>> from symgrad.ops.elementary import exp, expm1
+        >>> from symgrad.ops.scalar.elementary import exp, expm1
         >>> x = symbol(Declaration("x"))
         >>> stable([exp(x) - 1]).nodes[0] is expm1(x)
         True
     """
-    from symgrad.rules.samples import LARGEST, Sample
+    from symgrad.rules.search.samples import LARGEST, Sample
 
     nodes, trace = list(outputs), Trace()
     if len(topological(nodes)) > LARGEST:
@@ -143,7 +194,7 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
     known = Conditions()
     sample = Sample(nodes, known)
     if not sample.seems_fine(nodes, [make() for make in others[:1]]):
-        from symgrad.rules.stabilise import stabilise  # what is never asked for is not read
+        from symgrad.rules.search.stabilise import stabilise  # what is never asked for is not read
 
         nodes, trace = stabilise(nodes, known, sample, others)
     return Stable(nodes, trace)

@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ops.arith import add
+from symgrad.ops.scalar.arith import add
+from symgrad.spell.printer import expression_text
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
-from symgrad.words.forms import Forms
+from symgrad.words.forms.shortest import Forms
 from symgrad.words.layout import share
 from symgrad.words.program import Words
 
@@ -48,6 +48,7 @@ class Adjoint:
         notes: where it has a value although the chain rule, as it stands, has none.
         alone: for what one differentiates by, the same without lines above, where that is short.
         alone_notes: where that has a value although the derivative as it was built has none.
+        calls: parts that are printed as calls of functions without an op of their own.
     """
 
     name: str
@@ -58,11 +59,12 @@ class Adjoint:
     notes: tuple[str, ...] = ()
     alone: Node | None = None
     alone_notes: tuple[str, ...] = ()
+    calls: Mapping[Node, str] = field(repr=False, default_factory=dict[Node, str])
 
     @property
     def formula(self) -> str:
         """What it is, in program notation."""
-        return expression_text(self.body)
+        return expression_text(self.body, self.calls)
 
     def __str__(self) -> str:
         """Return the line as a program would have it."""
@@ -127,6 +129,7 @@ def adjoint_lines(
             notes.get(n, ()),
             forms.as_written(alone[n]) if n in alone else None,
             tuple(domains.gained(whole[n], [alone[n]])) if n in alone else (),
+            forms.calls,
         )
         for n in found
     )

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
 from symgrad.backward.jvp import push_forward
+from symgrad.backward.linearise import Guarded, guarded, pass_through
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ops.arith import div, mul, pow
-from symgrad.ops.elementary import exp
-from symgrad.ops.layout import full
-from symgrad.words.common import factors_of
-from symgrad.words.forms import Forms
+from symgrad.ops.array.layout import full
+from symgrad.ops.scalar.arith import div, mul, neg, pow
+from symgrad.ops.scalar.elementary import exp
+from symgrad.words.forms.common import factors_of
+from symgrad.words.forms.shortest import Forms
 from symgrad.words.program import Words, is_symmetric
 
 __all__ = ["Lines"]
@@ -75,6 +76,30 @@ class Lines:
             return moving[y]
         return self._slope(y, moving, None) if _reads(y, moving) else as_node(0)
 
+    def _strong(self, derivative: Node) -> Guarded:
+        """Return a derivative as a strong zero where a choice makes it zero: also where what it meets has no value."""
+        top = self.body(derivative) or derivative
+        pending, seen = [top], set[Node]()
+        while pending:
+            n = pending.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            guard = guarded(n).guard
+            if guard is not None and guard.shape == top.shape:
+                return Guarded(guard, derivative, settled=True)
+            inner = self.body(n)
+            pending += (
+                [inner]
+                if inner is not None
+                else n.args
+                if n.op is mul
+                else n.args[:1]
+                if n.op in (neg, div)
+                else ()
+            )
+        return Guarded(None, derivative)
+
     def _below(self, y: Node) -> list[Node]:
         """Return the names that a node reads, through others too, in the order of their lines."""
         wanted: set[Node] = set()
@@ -92,14 +117,15 @@ class Lines:
 
     def _slope(self, body: Node, moving: dict[Node, Node], name: Node | None) -> Node:
         tangents = {n: full(t, n.shape) for n, t in moving.items()}
-        raw = full(push_forward([body], tangents)[0], body.shape)
+        strong = {n: self._strong(t) for n, t in tangents.items()}
+        raw = full(push_forward([body], strong)[0], body.shape)
         if name is None:
             return self.forms.best([raw])
         return self.forms.best(
-            [substitute([raw], {body: name})[0], raw, *self._by_factors(body, tangents, name)]
+            [substitute([raw], {body: name})[0], raw, *self._by_factors(body, strong, name)]
         )
 
-    def _by_factors(self, body: Node, tangents: dict[Node, Node], name: Node) -> list[Node]:
+    def _by_factors(self, body: Node, tangents: Mapping[Node, Node | Guarded], name: Node) -> list[Node]:
         """Return the derivative of a product as the product times the sum of what each factor grows by, f'/f.
 
         Of the factors above these are exponentials and names that are never zero, and powers of them; others are
@@ -128,7 +154,7 @@ class Lines:
             return []
         return [reduce(operator.add, parts, name * reduce(operator.add, whole))]
 
-    def _rate(self, factor: Node, tangents: dict[Node, Node]) -> Node | None:
+    def _rate(self, factor: Node, tangents: Mapping[Node, Node | Guarded]) -> Node | None:
         """Return f'/f of exponentials, names that are never zero, and powers and products of these; else None."""
         if not _reads(factor, tangents):
             return as_node(0)
@@ -160,18 +186,20 @@ class Lines:
 
         It is called with a name, its whole derivative as it was built, and the form of that.
         """
-        order = [n for n in self.words.bodies if n not in wrt]
         moving = set(wrt)
-        for name in order:
-            if _reads(self.words.bodies[name], moving):
+        for name, body in self.words.bodies.items():
+            if _reads(body, moving):
                 moving.add(name)
         bars: dict[Node, list[Node]] = {}
+        found: dict[Node, Node] = {}
         self._pull(y, as_node(1), None, moving, bars)
-        for name in reversed(order):
-            if name in bars and name in moving:
-                bar = line(name, *self._gathered(name, bars[name]))
-                self._pull(self.words.bodies[name], bar, name, moving, bars)
-        return [line(w, *self._gathered(w, bars.get(w, [as_node(0)]))) for w in wrt]
+        for name, body in reversed(self.words.bodies.items()):
+            if name in bars and name in moving:  # what one differentiates by may itself depend on others
+                found[name] = line(name, *self._gathered(name, bars[name]))
+                self._pull(body, found[name], name, moving, bars)
+        return [
+            found[w] if w in found else line(w, *self._gathered(w, bars.get(w, [as_node(0)]))) for w in wrt
+        ]
 
     def _pull(
         self, body: Node, bar: Node, name: Node | None, moving: Collection[Node], bars: dict[Node, list[Node]]
@@ -182,12 +210,14 @@ class Lines:
         wanted = [s for s in symbols_of([body]) if s in moving and s.dtype == "real"]
         if not wanted:
             return
-        pulled = pull_back([body], [bar], wanted)
+        seed = self._strong(bar)
+        pulled = pull_back([body], [seed], wanted)
         for w, raw, nothing in zip(wanted, pulled.gradients, pulled.nothing, strict=True):
             if nothing is not None:
                 continue  # zeros, if w is an array
             # Of numbers the two directions agree, and forward what several paths share stays together.
-            raw = raw if w.shape or body.shape else bar * _pushed(body, {w: as_node(1)})
+            if not w.shape and not body.shape:
+                raw = pass_through(Guarded(None, _pushed(body, {w: as_node(1)})), seed).node()
             if not raw.is_number(0):
                 bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
 

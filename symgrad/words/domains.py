@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.ir.graph import SIZE, Node
-from symgrad.ir.printer import expression_text
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ops.indexing import gather, scatter_add
+from symgrad.ops.array.indexing import gather, scatter_add
 from symgrad.rewrite.condition import TOTAL, Conditions
+from symgrad.rewrite.definite import is_definite
 from symgrad.rules.pipeline import canonical
-from symgrad.words.positions import is_inside
-from symgrad.words.rational import opened
+from symgrad.spell.printer import expression_text
+from symgrad.words.forms.positions import is_inside
+from symgrad.words.forms.rational import opened
 
 __all__ = ["Domains", "outside_of_choices"]
 
@@ -72,7 +73,7 @@ class Domains:
         known: Conditions,
         written: Callable[[Node], Node],
     ) -> None:
-        self._bodies = bodies
+        self.bodies = bodies
         self._meaning = meaning
         self._known = known
         self._written = written
@@ -119,7 +120,7 @@ class Domains:
         while pending:
             fresh = [n for n in parts(pending) if n not in found]
             found.update(dict.fromkeys(fresh))
-            pending = [self._bodies[n] for n in fresh if n in self._bodies]
+            pending = [self.bodies[n] for n in fresh if n in self.bodies]
         return found
 
     def _of(self, node: Node) -> Iterator[_Condition]:
@@ -159,6 +160,8 @@ class Domains:
                     # Where what is out of range would stand is not known: then no entry has a value.
                     yield _Condition(_OUT_OF_RANGE, canonical([index]).nodes[0], node.op is scatter_add)
         elif said is not None:
+            if is_definite(node.args[0], self._known):
+                return
             yield _Condition(said, canonical([node.args[0]]).nodes[0])
         elif self._known.defined(node) != "yes":
             yield _Condition(_EMPTY, node.args[0])

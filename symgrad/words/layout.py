@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.words.chain import Lines
-from symgrad.words.forms import Forms
+from symgrad.words.forms.shortest import Forms
 
 __all__ = ["Shown", "laid_out", "share"]
 
@@ -99,14 +99,18 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> N
             raw = {r: substitute([bodies[r]], {name: bodies[name]})[0] for r, _ in by}
             if max(map(forms.length, raw.values())) > _HOPELESS:
                 continue
-            put = {r: forms.best([line]) for r, line in raw.items()}
-            before = (
+            left = (
                 len(name.name) + 3 + forms.length(bodies[name]) + sum(forms.length(bodies[r]) for r, _ in by)
             )
-            after = sum(map(forms.length, put.values()))
             once = len(by) == 1 and by[0][1] == 1
-            wide = max(map(forms.length, put.values()))
-            if after < before and (wide <= _WIDE or (once and after <= forms.length(bodies[by[0][0]]))):
+            most = forms.length(bodies[by[0][0]]) if once else 0  # beyond what one takes in at a glance
+            put: dict[Node, Node] = {}
+            for reader, line in raw.items():
+                put[reader] = forms.best([line])
+                left -= forms.length(put[reader])
+                if left <= 0 or forms.length(put[reader]) > max(_WIDE, most):
+                    break
+            else:
                 bodies.update(put)
                 break
         else:

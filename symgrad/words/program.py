@@ -20,9 +20,10 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
-from symgrad.ops.build import matrix_transpose
+from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.rewrite.condition import Conditions
-from symgrad.words.literals import Literals
+from symgrad.rewrite.whole import ends_of
+from symgrad.words.forms.numbers import Literals
 
 __all__ = ["Words", "is_symmetric", "words_of"]
 
@@ -44,6 +45,7 @@ class Words:
         meaning: the same, over declared symbols alone.
         known: facts about bodies.
         result: the line without a name, over names.
+        source: its text, if it has one.
     """
 
     literals: Literals = field(default_factory=Literals)
@@ -52,6 +54,7 @@ class Words:
     meaning: dict[Node, Node] = field(default_factory=dict[Node, Node])
     known: Conditions = field(default_factory=Conditions)
     result: Node | None = None
+    source: str = ""
 
     def define(self, name: str, body: Node) -> Node:
         """Add a line, and return the symbol of its name."""
@@ -92,7 +95,7 @@ def words_of(listing: Listing) -> Words | None:
 
 def _read(listing: Listing, whole: bool) -> Words | None:
     """Read the text again; without ``whole``, what stands for a whole number is the number: it may be a size."""
-    words = Words(Literals.of(listing))
+    words = Words(Literals.of(listing), source="" if listing.source is None else listing.source.text)
 
     def stands_for(name: str, node: Node) -> Node:
         if node.op is SYMBOL or (node.dtype == "int" and _is_size(node, whole)):
@@ -134,6 +137,8 @@ def _domain(known: Conditions, body: Node) -> Domain:
         if low is not None and low == high:
             half = Fraction(1, 2)
             return Domain("constant", "int", low - half, low + half)
+        least, most = ends_of(body)  # sizes among them
+        low, high = (least if low is None else low), (most if high is None else high)
         return INT if low is None and high is None else Domain("int", "int", low, high, closed=True)
     if low is not None and low == high:
         if low == 0:

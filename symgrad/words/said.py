@@ -9,17 +9,18 @@ from symgrad.backward.trace import Slope
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
-from symgrad.ir.printer import expression_text, one_line
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.spell.printer import expression_text, one_line
 from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
-from symgrad.words.forms import Forms
+from symgrad.words.forms.numbers import Literals
+from symgrad.words.forms.positions import readings
+from symgrad.words.forms.shortest import Forms
 from symgrad.words.layout import laid_out
-from symgrad.words.positions import readings
 from symgrad.words.program import Words, words_of
 
-__all__ = ["Said", "adjoints", "in_names", "said"]
+__all__ = ["Named", "Said", "adjoints", "in_names", "said", "solved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Said:
         slopes: of lines that are derivatives, what of, and by what.
         literals: numbers that are written as in the program.
         meaning: what the results stand for, over declared symbols.
+        calls: parts that are printed as calls of functions without an op of their own.
     """
 
     results: tuple[Node, ...]
@@ -41,6 +43,7 @@ class Said:
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
     literals: Mapping[Node, Node]
     meaning: tuple[Node, ...]
+    calls: Mapping[Node, str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
@@ -61,13 +64,7 @@ class Said:
         pending, seen = [result], {result}
         while pending:
             node = pending.pop()
-            for scattered, short, index, size in readings(node, self._domains.is_inside):
-                of = f"{'every entry of ' if index.shape else ''}{expression_text(index)}"
-                last = size - 1 if isinstance(size, int) else f"{size}-1"
-                yield (
-                    f"{expression_text(scattered)} is {expression_text(short)} where {of} is in 0..{last}; "
-                    "below 0 it counts from the end"
-                )
+            yield from readings(node, self._domains.is_inside, self._domains.bodies)
             fresh = [table[n] for n in topological([node]) if n in table and table[n] not in seen]
             pending += fresh
             seen.update(fresh)
@@ -78,10 +75,36 @@ class Said:
 
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas behind titles such as ``d/dx = ``, then the lines that they need."""
-        found = [f"{title}{expression_text(r)}" for title, r in zip(titles, self.results, strict=True)]
+        found = [
+            f"{title}{expression_text(r, self.calls)}" for title, r in zip(titles, self.results, strict=True)
+        ]
         if self.lines:
-            found += ["where", *(f"  {name.name} = {expression_text(body)}" for name, body in self.lines)]
+            found += [
+                "where",
+                *(f"  {name.name} = {expression_text(body, self.calls)}" for name, body in self.lines),
+            ]
         return "\n".join(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One formula over names.
+
+    Args:
+        formula: the formula.
+        literals: numbers that are written as in the program.
+        calls: parts that are printed as calls of functions without an op of their own.
+    """
+
+    formula: Node
+    literals: Mapping[Node, Node]
+    calls: Mapping[Node, str]
+    _over_names: Callable[[Node], Node]
+    _domains: Domains
+
+    def notes(self, before: Node) -> list[str]:
+        """Return where it has values although the derivative as it was built has none."""
+        return self._domains.gained(self._over_names(before), [self.formula])
 
 
 class _Program:
@@ -114,6 +137,16 @@ class _Program:
     def over_names(self, node: Node) -> Node:
         """Return a node over declared symbols with names for the values of the program in it."""
         return self.words.literals.opaque(substitute([node], self._standing)[0])
+
+    def read(self, node: Node) -> Node | None:
+        """Return a formula of what the program names, such as an entry, over names; None for what reads more."""
+        found = self.over_names(node)
+        known = {*self.words.bodies, *self.places}
+        return found if self.named_in(node) and all(s in known for s in symbols_of([found])) else None
+
+    def named_in(self, node: Node) -> bool:
+        """Tell whether a formula reads a value that the program computes and names."""
+        return any(n in self._standing and n.args for n in topological([node]))
 
 
 # The last listings by their identity, with what they are as programs; None for those that names do not say.
@@ -168,36 +201,89 @@ def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, .
         return ()
 
 
-def in_names(listing: Listing, node: Node) -> str | None:
+def in_names(listing: Listing, node: Node) -> Named | None:
     """Return a formula in the names of a program where that is no longer; None else."""
     try:
         program = _program(listing)
         if program is None:
             return None
-        text = expression_text(program.forms.as_written(program.forms.best([program.over_names(node)])))
+        found = program.forms.as_written(program.forms.best([program.over_names(node)]))
         plain = one_line(node)
-        return text if plain is None or len(text) <= len(plain) else None
+        longer = plain is not None and len(expression_text(found)) > len(plain)
+        return (
+            None
+            if longer
+            else Named(
+                found,
+                program.words.literals.meaning,
+                program.forms.calls,
+                program.over_names,
+                program.domains,
+            )
+        )
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
+
+
+def solved(
+    listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
+) -> tuple[tuple[Node, ...], Said] | None:
+    """Return one or two equations, and the slopes of what solves them, in the names of a program.
+
+    From F(z, x) = 0 follows dz/dx = -F_x/F_z; of two unknowns the system of both is solved by Cramer's rule.
+
+    Args:
+        listing: the program, None if there is none.
+        equations: what is zero, as many as unknowns.
+        unknowns: symbols.
+        inputs: the symbols that unknowns are differentiated by, first all of the first unknown.
+    """
+    try:
+        program = None if listing is None else _program(listing)
+        if program is None:
+            program = _Program(Listing({}, {}), Words(Literals(whole=True)))
+        lines = Lines(program.words, program.forms)
+        zero = [program.over_names(f) for f in equations]
+        jacobian = [[lines.pushed(f, z) for z in unknowns] for f in zero]
+        rows = [_cramer(jacobian, [lines.pushed(f, x) for f in zero]) for x in inputs]
+        slopes = [program.forms.best([row[k]]) for k in range(len(unknowns)) for row in rows]
+        shown = tuple(program.forms.as_written(program.words.bodies.get(f, f)) for f in zero)
+        return shown, _told(program, lines, slopes)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[Node]:
+    if len(by_x) == 1:
+        return [-by_x[0] / jacobian[0][0]]
+    ((a, b), (c, d)), (g, h) = jacobian, by_x
+    determinant = a * d - b * c
+    return [(b * h - d * g) / determinant, (c * g - a * h) / determinant]
 
 
 def _said(program: _Program, slopes: Sequence[Slope]) -> Said | None:
     found = _derived(program, slopes)
     if found is None:
         return None
-    lines, results = found
+    return _told(program, *found)
+
+
+def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> Said:
     shown = laid_out(lines, results)
     written = program.forms.as_written
+    printed = tuple(map(written, shown.results))
+    new = {name: written(body) for name, body in shown.new.items()}
     table = {**program.words.meaning, **program.words.literals.meaning}
-    for name in shown.new:  # those that others read first
-        table[name] = substitute([shown.new[name]], table)[0]
+    for name, body in new.items():  # those that others read first
+        table[name] = substitute([body], table)[0]
     return Said(
-        tuple(map(written, shown.results)),
-        tuple((n, written(b)) for n, b in reversed(shown.new.items())),
+        printed,
+        tuple(reversed(new.items())),
         tuple((n, written(b)) for n, b in shown.own.items()),
         lines.slopes,
         program.words.literals.meaning,
-        tuple(substitute(shown.results, table)),
+        tuple(substitute(printed, table)),
+        program.forms.calls,
         program.over_names,
         program.domains,
     )
@@ -206,9 +292,12 @@ def _said(program: _Program, slopes: Sequence[Slope]) -> Said | None:
 def _derived(program: _Program, slopes: Sequence[Slope]) -> tuple[Lines, list[Node]] | None:
     lines = Lines(program.words, program.forms)
     places = program.places
-    if any(n not in places for s in slopes for n in (s.y, *s.by)):
+    tops = {s.y: places.get(s.y) or program.read(s.y) for s in slopes}
+    if any(n not in places for s in slopes for n in s.by):
         return None
-    placed = [(places[s.y], tuple(places[b] for b in s.by)) for s in slopes]
+    placed = [(top, tuple(places[b] for b in s.by)) for s in slopes if (top := tops[s.y]) is not None]
+    if len(placed) < len(slopes):
+        return None
     if not any(n.shape for n in topological([s.y for s in slopes])):
         made: dict[tuple[Node, tuple[Node, ...]], Node] = {}
         return lines, [_pushed(lines, y, by, made) for y, by in placed]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import evaluate
 
 X = sg.symbols("x")
 

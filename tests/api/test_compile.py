@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.compile import arranged
+from symgrad.api.kernels.compile import arranged
 from symgrad.errors import MissingInputError, UsageError
 from symgrad.ir.traverse import topological
-from symgrad.llvm.target import host
-from symgrad.lower.tasks import own_cost
+from symgrad.llvm.engine.target import host
+from symgrad.lower.arrays.tasks import own_cost
 from tests.arrays import random_value
 
 X, W, B = sg.tensor("X", ("n", 3)), sg.tensor("w", (3, 2)), sg.tensor("b", (2,))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.api.expr import Expr
+from symgrad.api.handles.expr import Expr
 from symgrad.errors import NotDifferentiableError, ShapeError, UsageError
 from symgrad.ir.traverse import symbols_of
 from tests.graphs import inputs, random_graph

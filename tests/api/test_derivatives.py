@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.jacobians import backwards, forwards
+from symgrad.api.derivatives.jacobians import backwards, forwards
+from symgrad.api.handles.told import together
 from symgrad.errors import NotDifferentiableError, NotScalarError, ShapeError, UnsupportedError, UsageError
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
+from symgrad.ir.values.evaluate import evaluate
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 
 SIZE = SIZES[0]
@@ -329,7 +330,8 @@ def test_gradients_by_a_gathered_intermediate_and_its_table() -> None:
         (lambda: sg.value_and_grad(Z, W), NotScalarError, "jacobian"),
         (lambda: sg.hessian(Z, W), NotScalarError, "hessian needs a scalar"),
         (lambda: sg.hvp(Z, W, 1), NotScalarError, "hvp needs a scalar"),
-        (lambda: sg.derivatives(LOSS, [W]), NotScalarError, "jacobian and hessian"),
+        (lambda: sg.derivatives(LOSS, [W], order=2), NotScalarError, "hessian"),
+        (lambda: sg.derivatives(Z, [W]), NotScalarError, "jacobian"),
         (lambda: sg.vjp(Z, W), UsageError, "one cotangent"),
         (lambda: sg.vjp(Z, W, 1, seed=1), UsageError, "one cotangent"),
         (lambda: sg.vjp(Z, W, B), ShapeError, r"cotangent of shape \(m,\)"),
@@ -393,3 +395,60 @@ def test_derivatives_by_entries_take_expand() -> None:
     p = sg.parse("w : real[3]\ns = sum(w**2)\ny = exp(s)")
     assert str(sg.grad(p["y"], "w[1]", expand=True)) == "2*w[1]*exp(sum(w**2))"
     assert "s" not in str(sg.grad(p["y"], p["w"], expand=True)).replace("sum", "")
+
+
+NETWORK = """
+X : real[n, d]; y : real[n]; W : real[d, k]; v : real[k]; c : real
+h = tanh(X@W)
+r = h@v + c - y
+loss = sum(r**2)
+"""
+
+
+def network_values() -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    shapes = {"X": (4, 3), "y": (4,), "W": (3, 2), "v": (2,), "c": ()}
+    return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+
+def test_derivatives_by_arrays_are_one_listing() -> None:
+    p = sg.parse(NETWORK)
+    ds = sg.derivatives(p["loss"], ["W", "v", "c"])
+    lines = ["dloss/dW = 2*X.T@(outer(r, v)*(1 - h**2))", "dloss/dv = 2*h.T@r", "dloss/dc = 2*sum(r)"]
+    assert str(ds) == "\n".join(lines)
+    assert ds["W"].shape == ("d", "k")
+    assert ds.latex().count("&=") == 3
+    values = network_values()
+    gradients = [g(**values) for g in sg.grad(p["loss"], ["W", "v", "c"])]
+    for expand in (False, True):
+        namespace: dict[str, Any] = {}
+        exec(ds.numpy_source("slopes", expand=expand), namespace)
+        by_source = namespace["slopes"](**values)
+        for name, expected, written in zip("Wvc", gradients, by_source, strict=True):
+            np.testing.assert_allclose(ds[name](**values), expected, rtol=1e-12)
+            np.testing.assert_allclose(written, expected, rtol=1e-12)
+
+
+def test_the_source_of_one_derivative_and_of_none() -> None:
+    x = sg.symbols("x")
+    namespace: dict[str, Any] = {}
+    exec(sg.derivatives(x**3, [x]).numpy_source("slope"), namespace)
+    exec(sg.derivatives(x**3, [x], order=0).numpy_source("value"), namespace)
+    assert (namespace["slope"](2.0), namespace["value"](2.0)) == (12, 8)
+
+
+@pytest.mark.parametrize("shape", ["", "[n]"])
+def test_named_values_beside_inputs(shape: str) -> None:
+    """Gradients are total, however many are asked for; derivatives hold what else is asked for fixed."""
+    p = sg.parse(
+        f"x : real{shape}\ns = sin(x)\nloss = sum(s**2) + sum(x)"
+        if shape
+        else "x : real\ns = sin(x)\nloss = s**2 + x"
+    )
+    by_x, by_s = sg.grad(p["loss"], ["x", "s"])
+    partials = sg.derivatives(p["loss"], ["x", "s"])
+    assert (str(by_x), str(by_s)) == ("2*s*cos(x) + 1", "2*s")
+    assert together([by_x, by_s])[0] == ["2*s*cos(x) + 1", "2*s"]
+    assert str(partials) == f"dloss/dx = {'ones(n)' if shape else 1}\ndloss/ds = 2*sin(x)"
+    bars = [str(a) for a in sg.explain(p["loss"], ["x", "s"]).adjoints]
+    assert bars == ["loss_bar = 1", "s_bar = 2*s", "x_bar = 2*s*cos(x) + 1"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.errors import NotInProgramError, ShapeError, SymgradError, UsageError
-from symgrad.ir.evaluate import evaluate
+from symgrad.ir.values.evaluate import evaluate
 
 P = sg.parse("""
 x : real[5]
@@ -104,8 +104,10 @@ def test_texts_and_keywords() -> None:
     assert sg.grad(P["f"], "x[3]").same(by_place)
     assert sg.grad(y=P["f"], wrt=X[3]).same(by_place)
     assert sg.value_and_grad(P["f"], "x[3]")[1].same(by_place)
-    for wrong in ("x[", "x[7]", "q[1]"):
-        with pytest.raises(NotInProgramError, match="is not in the program"):
+    with pytest.raises(NotInProgramError, match=r"'q.1.' is not in the program"):
+        sg.grad(P["f"], "q[1]")
+    for wrong, said in {"x[": "never closed", "x[7]": "an index from -", "x[q]": "unknown name 'q'"}.items():
+        with pytest.raises(SymgradError, match=said):
             sg.grad(P["f"], wrong)
 
 

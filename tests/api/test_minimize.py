@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api import searches
-from symgrad.api.searches import READS
+from symgrad.api.training import searches
+from symgrad.api.training.searches import READS
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.ir import bounds
 

@@ -36,3 +36,11 @@ def test_a_program_is_asked_by_name() -> None:
     for key in (0, p["x"], None):
         with pytest.raises(sg.errors.UsageError, match="names are texts"):
             p[key]  # pyright: ignore[reportArgumentType]
+
+
+def test_numbers_are_printed_as_they_are_written() -> None:
+    text = "x : positive\nR = 8.3140\ny = 2.5*x**2.5/R - 1e-5*x + x/2 - 0.50*x**-0.25 + (-1.5)**3 - -(0.25)"
+    program = sg.parse(text)
+    assert str(program) == text
+    assert sg.parse(str(program))["y"].same(program["y"])
+    assert "2.5*x**2.5/R - 1e-5*x" in str(sg.explain(program["y"], "x"))

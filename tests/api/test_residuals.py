@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.compile import arranged
+from symgrad.api.kernels.compile import arranged
 from symgrad.ir.traverse import topological
 
 NETWORK = """

@@ -11,9 +11,9 @@ import pytest
 import symgrad as sg
 from symgrad.errors import ArrayTypeError, DeclarationError, SymgradError, UnsupportedError, UsageError
 from symgrad.proof.check import check
-from symgrad.proof.steps import program_from_json, program_to_json
-from symgrad.verify.points import points_of
-from symgrad.verify.statement import program_of
+from symgrad.proof.program.steps import program_from_json, program_to_json
+from symgrad.verdicts.points.draw import points_of
+from symgrad.verdicts.statement import program_of
 
 TEXT = """
 S : real[n, n] symmetric

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.api.batches import feed
+from symgrad.api.training.batches import feed
 from symgrad.errors import (
     ArrayTypeError,
     ConvergenceError,

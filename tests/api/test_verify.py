@@ -18,7 +18,7 @@ from symgrad.errors import (
     UsageError,
 )
 from symgrad.proof.check import check
-from tests.verify.statements import DECLARED, DERIVATIVES, FALSE, TRUE, nodes
+from tests.verdicts.statements import DECLARED, DERIVATIVES, FALSE, TRUE, nodes
 
 
 def verdict_of(a: str, b: str) -> sg.Verdict:

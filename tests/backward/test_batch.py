@@ -11,16 +11,16 @@ import pytest
 from symgrad.backward.batch import _RULES, batch, units
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.rows import mixing
-from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
-from symgrad.ops import build, products
-from symgrad.ops.arith import add
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.control import stop_gradient
-from symgrad.ops.subscripts import index, take_along_axis
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import products
+from symgrad.ops.numpy.subscripts import index, take_along_axis
+from symgrad.ops.scalar.arith import add
 from tests.arrays import PROGRAMS, SIZES, A, S, V, W, X, random_value, symbol_of
 
 LEADS: list[tuple[Any, ...]] = [(2,), ("k", 3), ()]

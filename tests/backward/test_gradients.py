@@ -19,11 +19,10 @@ from symgrad.backward.frozen import frozen_copy, thaw
 from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.trace import Nothing
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.evaluate import evaluate, evaluate_mp
-from symgrad.ir.graph import Node, as_node, symbol, truth
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, Declaration
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from tests.graphs import inputs, random_graph
 
 seeds = st.integers(0, 10**9)

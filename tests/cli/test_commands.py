@@ -54,7 +54,7 @@ def test_derive_in_stable_form(call):
 def test_derive_to_higher_order_and_by_an_intermediate(call, program):
     out = call("derive", "x**2*y", "--order", "2").stdout.splitlines()
     assert out == ["d/dx = 2*x*y", "d/dy = x**2", "d2/dx dx = 2*y", "d2/dx dy = 2*x", "d2/dy dy = 0"]
-    assert call("derive", program, "--of", "z", "--wrt", "yu").stdout == "dz/dyu = 0.5/z\n"
+    assert call("derive", program, "--of", "z", "--wrt", "yu").stdout == "dz/dyu = 1/(2*z)\n"
 
 
 def test_derive_as_latex_and_json(call):
@@ -115,7 +115,7 @@ def test_run_prints_a_table_and_null_for_what_is_no_number(call):
     ("args", "code", "text"),
     [
         (("derive", "sin(x"), 1, "never closed"),
-        (("derive", "x**2", "--wrt", "q"), 1, "the program has no 'q'"),
+        (("derive", "x**2", "--wrt", "q"), 1, "'q' is not in the program"),
         (("derive", "x", "--of", "zz"), 1, "the program has no 'zz'"),
         (("derive", "__import__('os').system('touch owned')"), 1, "^"),
         (("derive", "5"), 2, "no real input"),

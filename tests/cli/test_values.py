@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 import symgrad as sg
 from symgrad.cli import main
-from symgrad.cli.values import read_number, read_values
+from symgrad.cli.numbers import read_number
+from symgrad.cli.values import read_values
 from symgrad.errors import NumberTooLargeError, SymgradError
 
 

@@ -14,10 +14,10 @@ from symgrad.cli import main
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.verdicts import EXIT
 from symgrad.proof.check import Checked
-from symgrad.proof.statement import statement_of
-from symgrad.proof.steps import Program, Step, Symbol
-from symgrad.verify import batch
-from symgrad.verify.verdict import Verdict
+from symgrad.proof.file.statement import statement_of
+from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.verdicts import batch
+from symgrad.verdicts.verdict import Verdict
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_verdict_as_json(call) -> None:
     data = json.loads(call("equal", "sqrt(x**2)", "x", "--format", "json").stdout)
     assert data["status"] == "refuted"
     assert data["witness"]["x"].startswith("-")
-    assert {"status": "proved", "where": "x > 0"} in data["regions"]
+    assert {"status": "proved", "where": "x > 0", "excluded": []} in data["regions"]
 
 
 def test_a_proof_is_written_and_checked(call) -> None:

@@ -8,7 +8,13 @@ import pytest
 
 from tests.docs.markdown import ROOT, run_page
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# The pages about frameworks run where these are: tests/frameworks/test_pages.py.
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    *sorted(p for p in (ROOT / "docs").rglob("*.md") if p.parent.name != "frameworks"),
+]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -9,9 +9,9 @@ import pytest
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
+from symgrad.ir.values.evaluate import evaluate
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 from tests.jax_programs import of_real_inputs
 

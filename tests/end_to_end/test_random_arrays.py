@@ -11,10 +11,10 @@ import pytest
 
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.kernel.compile import compile_nodes
 from symgrad.rules.pipeline import canonical
 from tests.graphs_arrays import random_arrays, random_sizes, random_values

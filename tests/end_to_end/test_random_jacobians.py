@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.api.jacobians import backwards, forwards
+from symgrad.api.derivatives.jacobians import backwards, forwards
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.rows import mixing
 from symgrad.errors import SymgradError
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.rules.pipeline import canonical
 from tests.graphs_arrays import random_arrays, random_sizes, random_values
 

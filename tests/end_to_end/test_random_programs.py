@@ -11,13 +11,12 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.api.expr import handle
+from symgrad.api.handles.expr import handle
 from symgrad.errors import NumberTooLargeError
-from symgrad.ir.evaluate import evaluate_mp
-from symgrad.ir.graph import as_node
-from symgrad.ir.op import OPS
-from symgrad.ops.orders import BY_ORDER
+from symgrad.ir.graph import OPS, as_node
+from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.own import OWN
+from symgrad.ops.special.orders import BY_ORDER
 from tests.graphs import SMOOTH, inputs, random_graph
 
 OPS_HERE = [*SMOOTH, "cosh", "erfc", "log2", "hypot", "atan2", "minimum", "relu", "cbrt", "sech", "exp2"]

@@ -11,8 +11,8 @@ import lark
 import pytest
 
 import symgrad
-from symgrad.frontend import lalr
-from symgrad.frontend.lexer import Lexer
+from symgrad.frontend.tokens import lalr
+from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.source import Source
 
 ROOT = Path(symgrad.__file__).parent.parent

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.arrays import ARRAYS
+from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.text import parse_program
 
 PROGRAMS = [

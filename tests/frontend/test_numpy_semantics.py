@@ -15,10 +15,10 @@ from scipy import special
 
 from symgrad.errors import IndexRangeError, SymgradError
 from symgrad.frontend.text import parse_expression
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Size, evaluate_size
 from symgrad.ir.types import INT, REAL, Declaration
+from symgrad.ir.values.evaluate import evaluate
 
 SEEDS = st.integers(0, 2**32)
 

@@ -10,12 +10,12 @@ import pytest
 
 from symgrad.errors import NumberTooLargeError, RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
-from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, constant, number, size_node, symbol, truth
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SYMBOL, Node, constant, number, size_node, symbol, truth
 from symgrad.ir.sizes import size_product, size_sum
 from symgrad.ir.types import Declaration, Distribution, Domain, is_name
-from symgrad.ops import build, products
-from symgrad.ops.subscripts import index, take
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import products
+from symgrad.ops.numpy.subscripts import index, take
 from symgrad.source import Span
 
 X, Y, Z = (symbol(Declaration(n)) for n in "xyz")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,15 +10,16 @@ from hypothesis import strategies as st
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
-from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
-from symgrad.ir.literals import size_text
-from symgrad.ir.op import OPS
-from symgrad.ir.printer import expression_text, program_text
+from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
-from symgrad.ops import build, products
-from symgrad.ops.lengths import as_size
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import products
+from symgrad.ops.numpy.lengths import as_size
+from symgrad.spell.literals import size_text
+from symgrad.spell.printer import expression_text, program_text
 from tests.graphs_arrays import MOVES, SYMBOLS, random_arrays
 
 NAMES = {s.name: s for s in SYMBOLS}
@@ -83,7 +85,8 @@ SAME = [
     "B[rows, [0, 1]]", "X[arange(n)[:, None], ids[None, :]]", "concatenate((X, X), axis=1)",
     "concatenate((v,), axis=0)", "stack((v, v))", "stack((v, v), axis=1)", "stack((s, 1, k))",
     "one_hot(ids, m)", "eye(n)", "eye(n, 3)", "arange(2*n)", "n", "n*s", "sum(X)/n",
-    "unslice(v[1:], ((1, None, 1),), (m,))", "slice(v, ((0, m, 1),))", "slice(v, ((None, None, 1),))",
+    "pad(v[1:], (1, 0))", "pad(X, ((0, 0), (2, 1)))", "unslice(v[::2], ((None, None, 2),), (m,))",
+    "slice(v, ((0, m, 1),))", "slice(v, ((None, None, 1),))",
     "scatter_add(X[ids], ids, shape=(n, m))",
     "scatter_add(X[ids, ids], ids, ids, axes=(0, 1), shape=(n, m))", "arange(maximum(n - 1, 0))",
     "arange(ceil(n/2))", "arange(ceil((n + 1)/2))", "arange(minimum(2, n))",
@@ -192,3 +195,12 @@ def test_a_size_and_a_symbol_of_one_name_are_refused() -> None:
         program_text({"y": x * n})
     with pytest.raises(RedefinitionError, match="'n' stands for"):
         program_text({"n": build.total(x)})
+
+
+@pytest.mark.parametrize("text", ["array([1, 2, 1])", "array([s, s + 1, -2])", "array([[1, s], [s, 1]])"])
+def test_arrays_of_entries(text: str) -> None:
+    node = read(text)
+    assert expression_text(node) == text
+    assert read(expression_text(node)) is node
+    values = {n: 0.5 for n in topological([node]) if n.op is SYMBOL}
+    np.testing.assert_array_equal(evaluate([node], values)[0], eval(text, {"array": np.array, "s": 0.5}))

@@ -9,10 +9,11 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import IndexRangeError, OutOfMemoryError, ShapeError, UsageError
-from symgrad.ir import bounds, evaluate
+from symgrad.ir import bounds
 from symgrad.ir.bounds import MOST, bytes_text, check_arrays, check_axes
-from symgrad.ir.inputs import converted, distinct
 from symgrad.ir.sizes import size_max, size_product, size_sum, told
+from symgrad.ir.values import evaluate
+from symgrad.ir.values.inputs import converted, distinct
 
 TOO_LONG = ["1152921504606846976", "9223372036854775807", "18446744073709551617", "1e30", "1e3999"]
 

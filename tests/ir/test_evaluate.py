@@ -10,9 +10,9 @@ import pytest
 
 import symgrad as sg
 from symgrad import errors
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate
 
 
 def test_values_by_name_position_and_broadcasting():

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import DomainError, RedefinitionError, ShapeError, UsageError
-from symgrad.ir.graph import as_node, constant, growing, interned, number, symbol, truth
-from symgrad.ir.op import OPS
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import OPS, as_node, constant, interned, number, symbol, truth
 from symgrad.ir.traverse import digest, flatten, fold, rebuild, substitute, symbols_of, topological, uses
 from symgrad.ir.types import INT, POSITIVE, Declaration
 from tests.graphs import inputs, random_graph
@@ -226,7 +226,7 @@ def test_an_interrupted_pass_leaves_the_collector_as_it_was(monkeypatch, step):
             gc.disable()
         try:
             with monkeypatch.context() as patch:
-                patch.setattr("symgrad.ir.graph.gc", SimpleNamespace(**steps))
+                patch.setattr("symgrad.ir.collector.gc", SimpleNamespace(**steps))
                 with contextlib.suppress(KeyboardInterrupt), growing():
                     assert not gc.isenabled()
             assert gc.isenabled() == enabled

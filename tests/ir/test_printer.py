@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import RedefinitionError
-from symgrad.frontend.lexer import NESTING
 from symgrad.frontend.text import parse_expression, parse_program
+from symgrad.frontend.tokens.lexer import NESTING
 from symgrad.ir.exact import DIGITS
-from symgrad.ir.graph import CONSTANTS, NUMBER, Node, constant, number, symbol, truth
-from symgrad.ir.op import OPS, Op
-from symgrad.ir.printer import ONE_LINE, expression_text, number_text, program_text, str_text
+from symgrad.ir.graph import CONSTANTS, NUMBER, OPS, Node, Op, constant, number, symbol, truth
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Distribution, Domain
+from symgrad.spell.printer import ONE_LINE, expression_text, number_text, program_text, str_text
 
 NAMES = {
     d.name: symbol(d)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import ShapeError
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import SIZE, size_node
 from symgrad.ir.sizes import (
     Size,
@@ -20,10 +19,10 @@ from symgrad.ir.sizes import (
     size_product,
     size_quotient,
     size_sum,
-    slice_length,
-    slice_start,
 )
+from symgrad.ir.slices import slice_length, slice_start
 from symgrad.ir.traverse import flatten, rebuild
+from symgrad.ir.values.evaluate import evaluate
 from tests.arrays import symbol_of
 
 ends = st.none() | st.integers(-8, 8)

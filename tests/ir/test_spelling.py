@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import Node, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.sizes import evaluate_size
-from symgrad.ir.spelling import Spelling, spell, subscript
 from symgrad.ir.types import REAL, Declaration
-from symgrad.ops.build import reshaped
-from symgrad.ops.products import diag, dot, einsum_text
-from symgrad.ops.subscripts import index
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.numpy.calls import reshaped
+from symgrad.ops.numpy.products import diag, dot, einsum_text
+from symgrad.ops.numpy.subscripts import index
+from symgrad.spell.contractions import Spelling, spell, subscript
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 2}
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.types import BOOL, Declaration
 
 import symgrad.ops  # noqa: F401  isort: skip  (registers the ops)

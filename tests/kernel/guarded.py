@@ -15,7 +15,7 @@ import numpy as np
 
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel, as_tuple
-from symgrad.ops import linalg
+from symgrad.ops.array import linalg
 from tests.kernel.formulas import EXACT, flag, op, same_bits, u, x
 from tests.kernel.programs import PROGRAMS, X, array, draw, ids, op_with, r, y
 

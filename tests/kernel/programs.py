@@ -11,8 +11,8 @@ import numpy as np
 from symgrad.ir.graph import Node, size_node, symbol
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.types import BOOL, INT, REAL, Declaration, Domain
-from symgrad.ops.contraction import contract, sum_over
-from symgrad.ops.layout import concatenate, slice_axes
+from symgrad.ops.array.contraction import contract, sum_over
+from symgrad.ops.array.layout import concatenate, slice_axes
 from tests.kernel.formulas import op
 
 
@@ -37,7 +37,7 @@ def mean(p: Node) -> Node:
 
 
 def op_with(name: str, params: tuple[Any, ...], *args: Node) -> Node:
-    from symgrad.ir.op import OPS
+    from symgrad.ir.graph import OPS
 
     return OPS[name](*args, params=params)
 

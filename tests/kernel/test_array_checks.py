@@ -20,9 +20,9 @@ from symgrad.errors import (
 from symgrad.ir.graph import number, size_node, symbol
 from symgrad.ir.sizes import size_sum
 from symgrad.ir.types import INT, REAL, Declaration
+from symgrad.kernel.calls.guards import guards_of
 from symgrad.kernel.compile import compile_nodes
-from symgrad.kernel.guards import guards_of
-from symgrad.ops.layout import expand
+from symgrad.ops.array.layout import expand
 from tests.kernel.formulas import op, same_bits
 from tests.kernel.programs import X, array, ids, mask, matmul, mean, op_with, r, w, y, z
 

@@ -21,7 +21,7 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import as_tuple
 from symgrad.kernel.signature import signature_of
-from symgrad.ops.contraction import contract
+from symgrad.ops.array.contraction import contract
 from tests.kernel.formulas import op, same_bits
 from tests.kernel.programs import (
     PROGRAMS,

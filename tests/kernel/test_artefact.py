@@ -17,7 +17,7 @@ from symgrad.ir.graph import symbol
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefact import c_prototype, write_artefacts
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.jit import emit_object
+from symgrad.llvm.engine.jit import emit_object
 from tests.kernel.formulas import op, same_bits, sub, u, x
 from tests.kernel.programs import W, X, array, ids, matmul, mean, op_with, w, y
 

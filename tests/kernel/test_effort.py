@@ -14,18 +14,17 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.ir.graph import Node, number, symbol
-from symgrad.ir.op import OPS, Op
+from symgrad.ir.graph import OPS, Node, Op, number, symbol
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel import elementwise as elementwise_module
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
-from symgrad.llvm import code as code_module
-from symgrad.llvm import emit as emit_module
-from symgrad.llvm.code import Code
-from symgrad.llvm.scipy_code import SCIPY
-from symgrad.lower.limits import better_pays_from
-from symgrad.lower.schedule import schedule
+from symgrad.llvm.elementwise import emit as emit_module
+from symgrad.llvm.engine import code as code_module
+from symgrad.llvm.engine.code import Code
+from symgrad.llvm.engine.scipy_code import SCIPY
+from symgrad.lower.elementwise.limits import better_pays_from
+from symgrad.lower.elementwise.schedule import schedule
 from tests.graphs import SMOOTH, inputs, random_graph
 from tests.kernel.formulas import as_tuple, same_bits
 

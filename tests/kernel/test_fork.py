@@ -11,9 +11,9 @@ import pytest
 _START = """
 import gc, os, signal, sys, threading, time, warnings
 import numpy as np, symgrad as sg
-import symgrad.kernel.threads, symgrad.kernel.kernel
+import symgrad.kernel.calls.threads, symgrad.kernel.kernel
 warnings.simplefilter("ignore")
-symgrad.kernel.threads.cores = symgrad.kernel.kernel.cores = lambda: 2
+symgrad.kernel.calls.threads.cores = symgrad.kernel.kernel.cores = lambda: 2
 x, u = sg.symbols("x u")
 p = sg.parse("X : real[n, 30]; w : real[30]; loss = sum((X@w)**2)")
 old = sg.compile([sg.sin(x)*u, x*u], inputs=[x, u])
@@ -104,11 +104,11 @@ def test_pools_of_processes(tmp_path, method):
 
 _PASSES = """
 import gc, os, threading
-from symgrad.ir import graph
+from symgrad.ir import collector, graph
 inside, leave = threading.Event(), threading.Event()
 
 def build():
-    with graph.growing(), graph._lock:
+    with collector.growing(), graph._lock:
         inside.set()
         leave.wait()
 
@@ -118,7 +118,7 @@ inside.wait()
 child = os.fork()
 if not child:
     right = gc.isenabled() and graph._lock.acquire(timeout=5)
-    with graph.growing():
+    with collector.growing():
         right = right and not gc.isenabled()
     os._exit(0 if right and gc.isenabled() else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), gc.isenabled())

@@ -11,7 +11,7 @@ import pytest
 _CODE = """
 import gc, random, signal, sys, threading, time
 import numpy as np, symgrad as sg
-import symgrad.ir.graph as graph, symgrad.llvm.binding as binding
+import symgrad.ir.collector as collector, symgrad.ir.graph as graph, symgrad.llvm.engine.binding as binding
 from symgrad.rules.pipeline import canonical
 
 def scalars(seed):
@@ -45,8 +45,8 @@ def check(name):
     probe = threading.Thread(target=lambda: locks.extend(map(free, all_locks)))
     probe.start()
     probe.join()
-    if locks != [True]*3 or not gc.isenabled() or graph._building or threading.active_count() != 1:
-        print(name, locks, gc.isenabled(), graph._building, threading.enumerate())
+    if locks != [True]*3 or not gc.isenabled() or collector._building or threading.active_count() != 1:
+        print(name, locks, gc.isenabled(), collector._building, threading.enumerate())
 
 def interrupt(signum, frame):
     raise KeyboardInterrupt

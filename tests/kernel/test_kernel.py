@@ -27,9 +27,9 @@ from symgrad.ir.graph import Node, constant, number, symbol
 from symgrad.ir.types import REAL, Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.code import Code
-from symgrad.llvm.types import FLOAT64
-from symgrad.lower.schedule import schedule
+from symgrad.llvm.engine.code import Code
+from symgrad.llvm.text.types import FLOAT64
+from symgrad.lower.elementwise.schedule import schedule
 from tests.kernel.formulas import flag, op, same_bits, sub, u, x
 
 

@@ -14,7 +14,7 @@ import symgrad as sg
 from symgrad.errors import OutOfMemoryError, ShapeError
 from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.array_driver import FIELDS
+from symgrad.llvm.arrays.driver import FIELDS
 from tests.kernel.test_artefact import CC, needs_cc
 
 # Programs of x : real, v : real[n], w : real[m].

@@ -42,7 +42,7 @@ def agree(kernel: Kernel, reference, a: np.ndarray, b: np.ndarray) -> None:
 
 
 def width(dtype: str) -> int:
-    from symgrad.llvm.target import host
+    from symgrad.llvm.engine.target import host
 
     return host().target.vector_bytes // np.dtype(dtype).itemsize
 

@@ -12,7 +12,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import ArrayTypeError, IndexRangeError, ShapeError
-from symgrad.kernel.guards import guards_of
+from symgrad.kernel.calls.guards import guards_of
 
 A3, A5 = np.arange(3.0), np.arange(5.0)
 GRID = np.arange(15.0).reshape(3, 5)  # its largest entry is the last

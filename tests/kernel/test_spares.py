@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.errors import SymgradError
-from symgrad.kernel.spares import Spares
+from symgrad.kernel.calls.spares import Spares
 from tests.kernel.test_direct import compiled, draw, same
+from tests.kernel.ways import needs_fast_calls
 
 
 @given(
@@ -63,6 +64,7 @@ def test_a_result_that_someone_holds_is_never_written_to(actions: list[str]) -> 
             same([np.asarray(r) for r in kept], copies)
 
 
+@needs_fast_calls
 def test_memory_of_dropped_results_is_used_again_and_goes_with_the_kernel() -> None:
     kernel = compiled()
     x = draw(30_000)
@@ -78,6 +80,7 @@ def test_memory_of_dropped_results_is_used_again_and_goes_with_the_kernel() -> N
     same(last, copies)
 
 
+@needs_fast_calls
 def test_where_an_input_is_not_plain_no_results_are_made_in_vain() -> None:
     kernel = compiled()
     x, strided = draw((300, 100)), draw((300, 200))[:, ::2]
@@ -88,6 +91,7 @@ def test_where_an_input_is_not_plain_no_results_are_made_in_vain() -> None:
     assert len(kernel._spares._rounds) == 1
 
 
+@needs_fast_calls
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_where_an_input_is_of_another_dtype_no_results_are_made_in_vain(
     dtype: str, monkeypatch: pytest.MonkeyPatch
@@ -127,6 +131,7 @@ def test_large_results_begin_with_a_cache_line_each_at_another_of_a_page() -> No
         assert all((a == 1).all() for a in arrays)
 
 
+@needs_fast_calls
 def test_little_and_much_is_not_kept() -> None:
     spares = Spares([np.dtype("float64")])
     for size in (100, 2**24):
@@ -161,6 +166,7 @@ def test_threads_do_not_share_results() -> None:
     assert not failures
 
 
+@needs_fast_calls
 def test_array_kernels_use_dropped_results_again() -> None:
     p = sg.parse("X : real[n, 30]; w : real[30]; loss = sum((X@w)**2)")
     kernel = sg.compile([p["loss"], *sg.grad(p["loss"], [p["X"], p["w"]])], inputs=["X", "w"])
@@ -210,6 +216,7 @@ def test_a_result_that_only_a_weak_reference_finds_is_not_written_to() -> None:
         same([found], [kernel.ufunc(x + k, x)[1]])
 
 
+@needs_fast_calls
 def test_the_memory_that_a_result_lies_in_is_not_written_to_while_someone_has_it() -> None:
     kernel = compiled()
     x = draw(30_000)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.llvm.loop import _STREAMED
+from symgrad.llvm.elementwise.loop import _STREAMED
 
 X, U = sg.symbols("x u")
 COUNT = _STREAMED // 16 + 12_345

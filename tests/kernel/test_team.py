@@ -18,10 +18,11 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.kernel import team as module
-from symgrad.kernel.team import Team
-from symgrad.llvm.jit import live_engines
-from symgrad.llvm.team_code import LINE
+from symgrad.kernel.calls import team as module
+from symgrad.kernel.calls.team import Team
+from symgrad.llvm.calls.team_code import LINE
+from symgrad.llvm.engine.jit import live_engines
+from tests.kernel.ways import needs_fast_calls
 
 LEAST = 100
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
@@ -30,7 +31,7 @@ _COUNT, _DEBT = 0, 4
 
 @pytest.fixture(autouse=True)
 def three_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symgrad.kernel.threads.cores", lambda: 3)
+    monkeypatch.setattr("symgrad.kernel.calls.threads.cores", lambda: 3)
     monkeypatch.setattr("os.cpu_count", lambda: 3)
 
 
@@ -240,7 +241,7 @@ def test_a_worker_sleeps_until_calls_are_worth_waking_it_and_takes_no_time_meanw
 def test_the_module_is_valid_for_other_processors(triple: str) -> None:
     import llvmlite.binding as llvm
 
-    from symgrad.llvm.team_code import text
+    from symgrad.llvm.calls.team_code import text
 
     llvm.parse_assembly(text(triple)).verify()
     assert ("isb" in text(triple)) == triple.startswith("aarch64")
@@ -313,7 +314,7 @@ def test_a_team_keeps_no_kernel() -> None:
 _START = """
 import gc, os, signal, sys, threading, time, warnings
 import numpy as np, symgrad as sg
-from symgrad.kernel import threads, team
+from symgrad.kernel.calls import threads, team
 warnings.simplefilter("ignore")
 if len(sys.argv) > 1: threads.cores = lambda: 2
 os.cpu_count = lambda: 2
@@ -362,6 +363,7 @@ print(complete > 0, complete + untouched)
     assert found == "True 8\n"
 
 
+@needs_fast_calls
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_children_that_are_forked_while_workers_watch_and_work() -> None:
     found = script(
@@ -393,6 +395,7 @@ print(ends)
     assert found == "[0, 0, 0, 0, 0, 0, 0, 0]\n"
 
 
+@needs_fast_calls
 @pytest.mark.parametrize("wait", ["", "time.sleep(0.01)"])
 def test_the_process_ends_while_workers_watch_and_sleep(wait: str) -> None:
     text = "X = np.ones(50_000)\nfor _ in range(50): two(X, X)\nprint(threading.active_count())\n" + wait

@@ -13,15 +13,14 @@ import numpy as np
 import symgrad.ops  # noqa: F401
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
-from symgrad.ir.graph import Node, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.sizes import evaluate_size, size_product
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT, REAL, Declaration, Domain
-from symgrad.llvm.array_code import ArrayCode
-from symgrad.llvm.types import FLOAT64, FloatType
-from symgrad.ops import indexing, layout, linalg, matrix_functions, reductions
-from symgrad.ops.contraction import contract, sum_over, transpose
+from symgrad.llvm.arrays.code_of_arrays import ArrayCode
+from symgrad.llvm.text.types import FLOAT64, FloatType
+from symgrad.ops.array import indexing, layout, linalg, matrix_functions, reductions
+from symgrad.ops.array.contraction import contract, sum_over, transpose
 
 _VOID, _LONG, _PTR = None, ctypes.c_int64, ctypes.c_void_p
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 from tests.llvm.stores import OWN
 
 

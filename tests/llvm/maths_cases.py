@@ -13,12 +13,12 @@ import numpy as np
 from mpmath import mp
 
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.emit import emit
-from symgrad.llvm.jit import Engine
-from symgrad.llvm.target import Target
-from symgrad.llvm.types import float_type
-from symgrad.lower.schedule import schedule
-from symgrad.proof.field import flint
+from symgrad.llvm.elementwise.emit import emit
+from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.target import Target
+from symgrad.llvm.text.types import float_type
+from symgrad.lower.elementwise.schedule import schedule
+from symgrad.proof.kernels.field import flint
 from tests.kernel.formulas import op, u, x
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 
 OWN = "symgrad-code-v1"
 NOBODY = 65534

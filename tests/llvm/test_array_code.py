@@ -7,16 +7,15 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import ShapeError, SymgradError
-from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
-from symgrad.llvm.array_code import ArrayCode
-from symgrad.llvm.types import FLOAT32, FLOAT64, FloatType
-from symgrad.ops import indexing, layout
-from symgrad.ops.contraction import contract, sum_over, transpose
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.llvm.arrays.code_of_arrays import ArrayCode
+from symgrad.llvm.text.types import FLOAT32, FLOAT64, FloatType
+from symgrad.ops.array import indexing, layout
+from symgrad.ops.array.contraction import contract, sum_over, transpose
 from tests.llvm.arrays import Compiled, programs, random_outputs, tensor, values_for, with_gradients
 
 PROGRAMS = programs()

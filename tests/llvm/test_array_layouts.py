@@ -11,18 +11,18 @@ import pytest
 
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
-from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import BOOL
-from symgrad.llvm.types import FLOAT32, FLOAT64, FloatType
-from symgrad.lower import layout, turns
-from symgrad.lower.array_plan import Plan, plan_arrays
-from symgrad.lower.contractions import estimate
-from symgrad.ops.contraction import contract, sum_over, transpose
-from symgrad.ops.layout import broadcast_to, concatenate, reshape, slice_axes
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.llvm.text.types import FLOAT32, FLOAT64, FloatType
+from symgrad.lower.arrays import axes as layout
+from symgrad.lower.arrays import turns
+from symgrad.lower.arrays.contractions import estimate
+from symgrad.lower.arrays.plan import Plan, plan_arrays
+from symgrad.ops.array.contraction import contract, sum_over, transpose
+from symgrad.ops.array.layout import broadcast_to, concatenate, reshape, slice_axes
 from tests.llvm.arrays import Compiled, tensor, values_for, with_gradients
 from tests.llvm.test_array_code import check_random, compare
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from symgrad.errors import InternalError, UnsupportedError
-from symgrad.ir.graph import apply
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, apply
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.builder import VectorBuilder
-from symgrad.llvm.declarations import Declarations
-from symgrad.llvm.types import FLOAT32, FLOAT64, float_type
+from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.text.builder import VectorBuilder
+from symgrad.llvm.text.types import FLOAT32, FLOAT64, float_type
 from tests.kernel.formulas import op, same_bits, u, v, x
 
 SPECIAL = [

@@ -15,20 +15,19 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from benchmarks.repetition import lennard_jones, long_sum, pendulum, rosenbrock
-from symgrad.api.compile import arranged
-from symgrad.ir.graph import SYMBOL, Node, number, symbol
-from symgrad.ir.op import OPS
+from symgrad.api.kernels.compile import arranged
+from symgrad.ir.graph import OPS, SYMBOL, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.code import Code
-from symgrad.llvm.target import Target
-from symgrad.llvm.types import FLOAT32, FLOAT64, FloatType
-from symgrad.lower import growth, rolling, segments
-from symgrad.lower import schedule as scheduling
-from symgrad.lower.schedule import Schedule, schedule
+from symgrad.llvm.engine.code import Code
+from symgrad.llvm.engine.target import Target
+from symgrad.llvm.text.types import FLOAT32, FLOAT64, FloatType
+from symgrad.lower.elementwise import growth, rolling, segments
+from symgrad.lower.elementwise import schedule as scheduling
+from symgrad.lower.elementwise.schedule import Schedule, schedule
 from tests.kernel.test_artefact import CC, needs_cc
 from tests.lower.test_rolling import check_copies
 from tests.lower.test_schedule import simulate

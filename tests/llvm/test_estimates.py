@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.target import host
+from symgrad.llvm.engine.target import host
 from tests.kernel.formulas import op, x
 
 needs_estimates = pytest.mark.skipif(not host().target.estimates, reason="this processor has no AVX-512")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from symgrad.llvm import folder_windows, store
+from symgrad.llvm.engine import folder_windows, store
 
 OWN = "symgrad-code-v1"
 REPARSE_POINT = 0x400

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symgrad.ir.graph import Node, number, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.code import Effort
-from symgrad.llvm.fusing import fused
-from symgrad.llvm.target import host
+from symgrad.llvm.engine.code import Effort
+from symgrad.llvm.engine.target import host
+from symgrad.llvm.text.fusing import fused
 
 FMA = "@llvm.fma.v8f64"
 V = "<8 x double>"

@@ -13,11 +13,11 @@ import llvmlite.binding as llvm
 import pytest
 
 from symgrad.errors import InternalError, KernelError
-from symgrad.llvm import loop
-from symgrad.llvm.externals import resolve
-from symgrad.llvm.jit import Engine, emit_assembly, emit_object
-from symgrad.llvm.libm import call_c
-from symgrad.llvm.target import host
+from symgrad.llvm.elementwise import loop
+from symgrad.llvm.engine.externals import resolve
+from symgrad.llvm.engine.jit import Engine, emit_assembly, emit_object
+from symgrad.llvm.engine.libm import call_c
+from symgrad.llvm.engine.target import host
 
 ADD = "define double @f(double %x) {\n  %y = fadd double %x, CONST\n  ret double %y\n}\n"
 
@@ -81,8 +81,8 @@ def test_set_up_and_compile_in_many_threads_from_the_start():
     code = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from symgrad.llvm.jit import Engine
-from symgrad.llvm.target import host
+from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.target import host
 sys.setswitchinterval(1e-5)
 text = "define double @f(double %x) {{\\n  %y = fadd double %x, {}.0\\n  ret double %y\\n}}"
 with ThreadPoolExecutor(8) as pool:
@@ -95,7 +95,7 @@ print(len(hosts))
 
 
 def test_importing_symgrad_does_not_load_llvm():
-    code = "import sys, symgrad, symgrad.ir.graph, symgrad.lower.schedule; print('llvmlite' in sys.modules)"
+    code = "import sys, symgrad, symgrad.ir.graph, symgrad.lower.elementwise.schedule; print('llvmlite' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 

@@ -11,11 +11,11 @@ import pytest
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.code import Effort
-from symgrad.llvm.literals import in_memory, in_memory_where_inlined
-from symgrad.llvm.target import host
-from symgrad.llvm.types import FLOAT32, FLOAT64
-from symgrad.ops.arith import add, mul
+from symgrad.llvm.engine.code import Effort
+from symgrad.llvm.engine.target import host
+from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
+from symgrad.llvm.text.types import FLOAT32, FLOAT64
+from symgrad.ops.scalar.arith import add, mul
 
 V = "<8 x double>"
 X = symbol(Declaration("x"))

@@ -17,15 +17,15 @@ from scipy import special
 
 import symgrad as sg
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.builder import VectorBuilder
-from symgrad.llvm.declarations import Declarations
-from symgrad.llvm.emit import emit
-from symgrad.llvm.externals import define as define_external
-from symgrad.llvm.jit import Engine
+from symgrad.llvm.elementwise.emit import emit
+from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.engine.externals import define as define_external
+from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.maths import FUNCTIONS, define
-from symgrad.llvm.target import Target, host
-from symgrad.llvm.types import float_type
-from symgrad.lower.schedule import schedule
+from symgrad.llvm.text.builder import VectorBuilder
+from symgrad.llvm.text.types import float_type
+from symgrad.lower.elementwise.schedule import schedule
 from tests.kernel.formulas import as_tuple, op, same_bits, u, x
 from tests.llvm.maths_cases import CASES, agree, exact, exact_in_mpmath, kernel, sample, ulps
 

@@ -12,13 +12,12 @@ import pytest
 import symgrad as sg
 import symgrad.ops
 from symgrad.errors import UnsupportedError
-from symgrad.ir.graph import as_node, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, as_node, symbol
 from symgrad.ir.types import Declaration
 from symgrad.ir.written import WRITTEN
 from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.scipy_code import SCIPY
+from symgrad.llvm.engine.scipy_code import SCIPY
 
 X = symbol(Declaration("x"))
 AT = np.linspace(0.03, 1.9, 37)

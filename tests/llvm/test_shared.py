@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from symgrad.errors import InternalError, KernelError
-from symgrad.llvm import shared, store
-from symgrad.llvm.jit import Engine, ObjectCode, compiling_for, object_code
+from symgrad.llvm.engine import shared, store
+from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
 
 
 def text(name: str, value: float = 1.0) -> str:
@@ -159,7 +159,7 @@ def test_processes_that_start_together_and_one_after_the_other_give_the_same_bit
 
 PROGRAMS = """
 import sys, numpy as np, symgrad as sg
-from symgrad.llvm import shared
+from symgrad.llvm.engine import shared
 
 compiled = []
 make = shared.object_code

@@ -10,10 +10,10 @@ import pytest
 from mpmath import mp
 
 from symgrad.kernel.compile import compile_nodes
+from symgrad.llvm.engine.target import host
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths import define
-from symgrad.llvm.target import host
-from symgrad.llvm.types import float_type
+from symgrad.llvm.text.types import float_type
 from tests.kernel.formulas import as_tuple, op, same_bits, x
 from tests.llvm.maths_cases import CASES, exact, kernel, sample, ulps
 

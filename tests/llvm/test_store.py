@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 from tests.llvm.stores import OWN, anew, bytes_in, code, sparse
 
 if sys.platform == "win32":
@@ -206,7 +206,7 @@ def test_what_a_process_left_that_was_ended(place: Path) -> None:
 
 WRITER = """
 import sys, os, random, time
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 store._ALL = 40_000
 rng = random.Random(int(sys.argv[1]))
 time.sleep({begin} - time.time())
@@ -291,7 +291,7 @@ def test_whatever_goes_wrong_with_a_disk_is_no_error(
 
 FULL = """
 import resource, signal
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store.save(b"small", b"data")
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
@@ -308,7 +308,7 @@ def test_a_full_disk(named: Path) -> None:
 
 FORK = """
 import os
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 store.save(b"key", b"data")
 child = os.fork()
 if not child:

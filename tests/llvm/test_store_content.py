@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.llvm import folder_posix, store
+from symgrad.llvm.engine import folder_posix, store
 from tests.llvm.stores import NOBODY, OWN, anew, as_root, code, flip, remade, sparse
 
 if sys.platform == "win32":
@@ -192,7 +192,7 @@ def test_the_key_is_of_whoever_is_first(named: Path, monkeypatch: pytest.MonkeyP
 
     def later(size: int) -> bytes:  # between the look for a key and the making of one
         monkeypatch.setattr(os, "urandom", real)
-        program = "from symgrad.llvm import store; store.save(b'other', b'other data')"
+        program = "from symgrad.llvm.engine import store; store.save(b'other', b'other data')"
         subprocess.run([sys.executable, "-c", program], check=True)
         return real(size)
 
@@ -211,7 +211,7 @@ def test_processes_that_start_together_have_one_key(named: Path) -> None:
     begin = time.time() + 1.5
     text = f"""
 import time
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 time.sleep({begin} - time.time())
 for k in range(20):
     store.save(b"%d" % k, b"data")
@@ -224,7 +224,7 @@ for k in range(20):
 
 def test_a_key_that_another_process_made_anew_is_found(place: Path) -> None:
     (place / "key").unlink()
-    program = "from symgrad.llvm import store; store.save(b'key', b'newer')"
+    program = "from symgrad.llvm.engine import store; store.save(b'key', b'newer')"
     subprocess.run([sys.executable, "-c", program], check=True)
     assert store.load(b"key") == b"newer"  # though the old key is known
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.llvm import folder_posix, store
+from symgrad.llvm.engine import folder_posix, store
 from tests.llvm.stores import NOBODY, OWN, anew, code
 
 if sys.platform == "win32":

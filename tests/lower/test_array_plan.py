@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
-from symgrad.lower.array_plan import Plan, plan_arrays
-from symgrad.lower.contractions import is_product_of_matrices
-from symgrad.lower.index import Index, flat, loop, shifted, total
-from symgrad.lower.nests import Call, Nest
-from symgrad.lower.normal import normal
-from symgrad.ops import indexing
-from symgrad.ops.contraction import contract, sum_over
+from symgrad.lower.arrays.contractions import is_product_of_matrices
+from symgrad.lower.arrays.index import Index, flat, loop, shifted, total
+from symgrad.lower.arrays.nests import Call, Nest
+from symgrad.lower.arrays.plan import Plan, plan_arrays
+from symgrad.lower.arrays.simpler import normal
+from symgrad.ops.array import indexing
+from symgrad.ops.array.contraction import contract, sum_over
 from tests.llvm.arrays import tensor
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.compile import arranged
-from symgrad.ir.evaluate import evaluate
+from symgrad.api.kernels.compile import arranged
 from symgrad.ir.graph import as_node
-from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import topological
-from symgrad.lower.coefficients import gathered
-from symgrad.ops.arith import add, div, mul
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.lower.elementwise.coefficients import gathered
+from symgrad.ops.scalar.arith import add, div, mul
+from symgrad.spell.printer import expression_text
 
 
 def random_program(seed):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.llvm import emit as module
-from symgrad.lower.limits import limited_by_memory, side_by_side
-from symgrad.lower.schedule import schedule
+from symgrad.llvm.elementwise import emit as module
+from symgrad.lower.elementwise.limits import limited_by_memory, side_by_side
+from symgrad.lower.elementwise.schedule import schedule
 
 X, Y = sg.symbols("x y")
 

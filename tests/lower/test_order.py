@@ -9,9 +9,9 @@ import pytest
 import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.lower.order import by_urgency
-from symgrad.lower.schedule import WHOLE, schedule
-from symgrad.lower.tasks import cycles
+from symgrad.lower.arrays.tasks import cycles
+from symgrad.lower.elementwise.order import by_urgency
+from symgrad.lower.elementwise.schedule import WHOLE, schedule
 
 X, Y = sg.symbols("x y")
 

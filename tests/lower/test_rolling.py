@@ -9,13 +9,13 @@ import pytest
 
 import symgrad as sg
 from benchmarks.repetition import Program, lennard_jones, long_sum, no_repetition, pendulum, rosenbrock, total
-from symgrad.api.compile import arranged
+from symgrad.api.kernels.compile import arranged
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
-from symgrad.lower.alike import NUMBERS
-from symgrad.lower.rolling import Copies, repetitions
-from symgrad.lower.schedule import Schedule, schedule
-from symgrad.lower.segments import segments
+from symgrad.lower.elementwise.alike import NUMBERS
+from symgrad.lower.elementwise.rolling import Copies, repetitions
+from symgrad.lower.elementwise.schedule import Schedule, schedule
+from symgrad.lower.elementwise.segments import segments
 from tests.lower.test_schedule import simulate
 
 

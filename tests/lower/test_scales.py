@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import topological
-from symgrad.lower.coefficients import gathered
-from symgrad.lower.scales import rescaled
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.lower.elementwise.coefficients import gathered
+from symgrad.lower.elementwise.scales import rescaled
+from symgrad.spell.printer import expression_text
 from tests.lower.test_coefficients import check_values_and_domain
 
 

@@ -7,11 +7,10 @@ import random
 import pytest
 
 import symgrad.ops  # noqa: F401
-from symgrad.ir.graph import SYMBOL, Node, number, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, SYMBOL, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
-from symgrad.lower.schedule import CHUNK, WHOLE, Schedule, schedule
+from symgrad.lower.elementwise.schedule import CHUNK, WHOLE, Schedule, schedule
 
 SYMBOLS = [symbol(Declaration(name)) for name in "abcd"]
 

@@ -14,10 +14,9 @@ import pytest
 
 import symgrad.ops  # noqa: F401
 from symgrad.errors import UnsupportedError
-from symgrad.ir.evaluate import evaluate, evaluate_mp
-from symgrad.ir.graph import Node, as_node, pointwise_shape, symbol
-from symgrad.ir.op import OPS, Op
+from symgrad.ir.graph import OPS, Node, Op, as_node, pointwise_shape, symbol
 from symgrad.ir.types import BOOL, REAL, Declaration
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.kernel.compile import compile_nodes
 
 MP = mpmath.MPContext()

@@ -12,15 +12,15 @@ from scipy import linalg
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import ArrayTypeError, DomainError, IndexRangeError, ShapeError, UsageError
-from symgrad.ir.evaluate import evaluate, evaluate_mp
-from symgrad.ir.graph import Node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
-from symgrad.ops import build, products
-from symgrad.ops.contraction import contract
-from symgrad.ops.subscripts import index, take_along_axis
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ops.array.contraction import contract
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import products
+from symgrad.ops.numpy.subscripts import index, take_along_axis
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 
 every_program = pytest.mark.parametrize("name", PROGRAMS)

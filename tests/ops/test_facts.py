@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 import pytest
 
-from symgrad.ir.op import OPS, Fact
+from symgrad.ir.graph import OPS
+from symgrad.ir.op import Fact
 from tests.ops.cases import CASES, MP, Case, exact, grid, samples, spread
 
 CLOSE = MP.mpf(10) ** -40

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from symgrad.backward.jvp import all_partials
-from symgrad.ir.cas import to_sympy
+from symgrad.cas import to_sympy
 from symgrad.kernel.compile import compile_nodes
 from tests.ops.cases import (
     BY_LIMIT,

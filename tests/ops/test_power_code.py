@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.ir.graph import number
-from symgrad.ir.op import OPS
-from symgrad.llvm.code import Code
-from symgrad.llvm.target import Target
-from symgrad.llvm.types import float_type
-from symgrad.lower.schedule import schedule
-from symgrad.ops.arrays import ARRAYS
+from symgrad.ir.graph import OPS, number
+from symgrad.llvm.engine.code import Code
+from symgrad.llvm.engine.target import Target
+from symgrad.llvm.text.types import float_type
+from symgrad.lower.elementwise.schedule import schedule
+from symgrad.ops.numpy_builder import ARRAYS
 
 X = sg.symbols("x")
 WHOLE = [Fraction(n) for n in (-64, -7, -5, -4, -3, -2, 3, 4, 5, 6, 11, 31, 64)]

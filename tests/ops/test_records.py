@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from symgrad.errors import DomainError, ShapeError, UsageError
-from symgrad.ir.graph import Node, symbol, truth
-from symgrad.ir.op import OPS, Op, register
+from symgrad.ir.graph import OPS, Node, Op, symbol, truth
 from symgrad.ir.types import BOOL, INT, REAL, Declaration
-from symgrad.ops.logic import eq, where
 from symgrad.ops.record import ATOM, OR
+from symgrad.ops.scalar.logic import eq, where
 from tests.ops.cases import CASES, every_case
 
 ALL = [op for op in dict.fromkeys(OPS.values()) if op.pointwise]
@@ -35,7 +34,7 @@ def fresh(**changes: Any) -> Op:
 )
 def test_a_missing_field_is_refused(field: str) -> None:
     with pytest.raises((UsageError, TypeError)) as caught:
-        register(fresh(**{field: None}))
+        OPS.register(fresh(**{field: None}))
     if field not in {"name", "aliases"}:
         assert caught.type is UsageError
         assert f"'{field}' is missing" in str(caught.value)
@@ -51,23 +50,23 @@ def test_a_field_left_out_is_refused() -> None:
 @pytest.mark.parametrize("changes", [{"name": "sin"}, {"aliases": ("cos",)}, {"aliases": ("arcsin",)}])
 def test_a_taken_spelling_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="is taken by"):
-        register(fresh(**changes))
+        OPS.register(fresh(**changes))
 
 
 def test_a_wrong_number_of_partials_is_refused() -> None:
     with pytest.raises(UsageError, match="2 partials for 1 arguments"):
-        register(fresh(partials=(None, None)))
+        OPS.register(fresh(partials=(None, None)))
 
 
 def test_a_sample_of_wrong_length_is_refused() -> None:
     with pytest.raises(UsageError, match="has not 1 arguments"):
-        register(fresh(samples=((1, 2),)))
+        OPS.register(fresh(samples=((1, 2),)))
 
 
 @pytest.mark.parametrize("field", ["push", "pull"])
 def test_push_and_pull_come_together(field: str) -> None:
     with pytest.raises(UsageError, match="push and pull come together"):
-        register(fresh(**{field: lambda node, i, moving: moving}))
+        OPS.register(fresh(**{field: lambda node, i, moving: moving}))
 
 
 def test_what_was_refused_left_nothing_behind() -> None:

@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 import symgrad as sg
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS
 
 
 @pytest.mark.parametrize("x", ["-0.5", "-3.25", "-1000.75", "-10000000.5", "-363099400090544.125", "2.5"])

@@ -8,9 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from symgrad.ir.graph import as_node
-from symgrad.ir.op import OPS
-from symgrad.ops.orders import number_of
+from symgrad.ir.graph import OPS, as_node
+from symgrad.ops.special.orders import number_of
 from tests.ops.cases import (
     CASES,
     MP,

@@ -13,10 +13,10 @@ from scipy import special
 
 import symgrad as sg
 import symgrad.ops  # fills the table of written functions
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.written import WRITTEN, Written
 
 FORMS = [(name, form) for name, forms in sorted(WRITTEN.items()) for form in forms]

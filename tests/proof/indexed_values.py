@@ -11,8 +11,8 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from symgrad.proof.indexed_functions import bare
-from symgrad.proof.indexed_terms import Form, Terms
+from symgrad.proof.entrywise.forms.terms import Form, Terms
+from symgrad.proof.entrywise.matrix_functions import bare
 
 Environment = Mapping[str, int]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import mpmath
 
-from symgrad.ir.op import OPS
-from symgrad.proof.branches import Branches
-from symgrad.proof.field import Element, Field, Poly
-from symgrad.proof.functions import Functions
+from symgrad.ir.graph import OPS
+from symgrad.proof.complex.branches import Branches
+from symgrad.proof.kernels.field import Element, Field, Poly
+from symgrad.proof.kernels.functions import Functions
 
 MP = mpmath.MPContext()
 MP.dps = 50

@@ -12,16 +12,16 @@ import pytest
 
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.ir.evaluate import evaluate_mp
 from symgrad.ir.graph import Node
-from symgrad.proof.ball_choices import CERTAIN, LOCAL
-from symgrad.proof.ball_ops import arb
-from symgrad.proof.ball_products import matrix_product
-from symgrad.proof.balls import context, evaluate, fmpq, inside
-from symgrad.proof.lengths import length, names_in
-from symgrad.proof.steps import Program, Step, Symbol
+from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.proof.balls.choices import CERTAIN, LOCAL
+from symgrad.proof.balls.ops import arb
+from symgrad.proof.balls.products import matrix_product
+from symgrad.proof.balls.programs import context, evaluate, fmpq, inside
+from symgrad.proof.program.lengths import length, names_in
+from symgrad.proof.program.steps import Program, Step, Symbol
 from symgrad.proof.witness import apart
-from symgrad.verify.statement import program_of
+from symgrad.verdicts.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case, every_stated_case, grid
 

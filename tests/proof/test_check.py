@@ -12,11 +12,11 @@ import pytest
 
 from symgrad.errors import UsageError
 from symgrad.proof.check import check
-from symgrad.proof.steps import program_from_json
-from symgrad.verify.decide import decide
-from symgrad.verify.refute import refute
+from symgrad.proof.program.steps import program_from_json
+from symgrad.verdicts.decide import decide
+from symgrad.verdicts.search.refute import refute
 from tests.proof.checking import answer
-from tests.verify.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
+from tests.verdicts.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
 
 
 def proof_of(statement):
@@ -164,7 +164,7 @@ def test_the_checker_knows_nothing_of_the_search_and_of_derivative_rules():
     code = (
         "import sys, symgrad.proof.check; "
         "print([m for m in sys.modules if m.startswith('symgrad.') and not m.startswith('symgrad.proof') "
-        "and m not in {'symgrad.errors', 'symgrad.files', 'symgrad.source'}])"
+        "and m not in {'symgrad.errors', 'symgrad.files', 'symgrad.source', 'symgrad.surface'}])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

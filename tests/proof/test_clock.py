@@ -10,12 +10,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from symgrad.proof import ball_arrays, ball_matrices
-from symgrad.proof.ball_arrays import ARRAYS
-from symgrad.proof.ball_entries import LARGEST_ARRAY, elementwise
-from symgrad.proof.ball_ops import ball, exp
+from symgrad.proof.balls import arrays as ball_arrays
+from symgrad.proof.balls import matrices as ball_matrices
+from symgrad.proof.balls.arrays import ARRAYS
+from symgrad.proof.balls.entries import LARGEST_ARRAY, elementwise
+from symgrad.proof.balls.ops import ball, exp
 from symgrad.proof.clock import tick, until
-from symgrad.proof.field import flint
+from symgrad.proof.kernels.field import flint
 
 fmpq: Any = flint.fmpq
 

@@ -15,15 +15,15 @@ import pytest
 import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.proof.ball_complex import ball, evaluate, inside
-from symgrad.proof.balls import context
+from symgrad.proof.balls.complex_points import ball, evaluate, inside
+from symgrad.proof.balls.programs import context
 from symgrad.proof.check import check
-from symgrad.proof.complex_check import real_statement
-from symgrad.proof.complex_meaning import stated, with_complex
-from symgrad.proof.field import GiveUp
-from symgrad.proof.gaussian import Gaussian, exact
-from symgrad.proof.steps import program_from_json
-from symgrad.verify.statement import program_of
+from symgrad.proof.complex.checked import real_statement
+from symgrad.proof.complex.gaussian import Gaussian, exact
+from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.kernels.field import GiveUp
+from symgrad.proof.program.steps import program_from_json
+from symgrad.verdicts.statement import program_of
 from tests.proof.checking import answer
 from tests.proof.test_check import damaged
 

@@ -12,19 +12,18 @@ import pytest
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.own import OWN
-from symgrad.proof.ball_ops import arb
-from symgrad.proof.balls import context, evaluate, fmpq
-from symgrad.proof.derivative import along, differentiate
-from symgrad.proof.slopes import CHOICES, CONSTANT, SLOPES
-from symgrad.proof.steps import Program, Step, Symbol
-from symgrad.proof.tangents import ARRAY_TANGENTS
+from symgrad.proof.balls.ops import arb
+from symgrad.proof.balls.programs import context, evaluate, fmpq
+from symgrad.proof.program.derivative import along, differentiate
+from symgrad.proof.program.slopes import CHOICES, CONSTANT, SLOPES
+from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.tangents import ARRAY_TANGENTS
 from symgrad.proof.witness import pairs
-from symgrad.verify.points import Point, points_of
-from symgrad.verify.refute import refute
-from symgrad.verify.statement import program_of
+from symgrad.verdicts.points.draw import Point, points_of
+from symgrad.verdicts.search.refute import refute
+from symgrad.verdicts.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case
 

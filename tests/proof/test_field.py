@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import pytest
 
-from symgrad.proof.field import Budget, Field, GiveUp, rational
-from symgrad.proof.generators import fraction
-from symgrad.proof.kernels import Kernels
-from symgrad.verify.search import Search
+from symgrad.proof.kernels.field import Budget, Field, GiveUp, rational
+from symgrad.proof.kernels.fractions import Kernels
+from symgrad.proof.kernels.generators import fraction
+from symgrad.verdicts.search.steps import Search
 
 ROOT = Fraction(3, 2)  # k**2 is its square
 

@@ -9,10 +9,10 @@ import pytest
 
 import symgrad as sg
 from symgrad.proof.check import check
-from symgrad.verify.decide import decide
-from symgrad.verify.prove import _run
+from symgrad.verdicts.decide import decide
+from symgrad.verdicts.search.prove import _run
 from tests.proof.checking import answer
-from tests.verify.statements import equality
+from tests.verdicts.statements import equality
 
 NUMBER_2 = ["number", [], [{"q": "2"}], [], "int"]
 DOUBLED = {

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from symgrad.proof.field import Budget, Field
-from symgrad.proof.functions import Functions
-from symgrad.verify.search import Search
+from symgrad.proof.kernels.field import Budget, Field
+from symgrad.proof.kernels.functions import Functions
+from symgrad.verdicts.search.steps import Search
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 import symgrad as sg
-from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed import prove_equal, prove_gradient
-from symgrad.proof.steps import Program, Step, Symbol
-from symgrad.verify.statement import program_of
+from symgrad.proof.entrywise.proofs import prove_equal, prove_gradient
+from symgrad.proof.kernels.field import GiveUp
+from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.verdicts.statement import program_of
 
 
 def program(text: str, *names: str) -> tuple[Program, list[int]]:

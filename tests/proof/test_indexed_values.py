@@ -12,19 +12,18 @@ import pytest
 import symgrad as sg
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
-from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
-from symgrad.ops import build
-from symgrad.ops.layout import full
-from symgrad.proof.field import GiveUp
-from symgrad.proof.indexed import LAWS, forms_of, prove_gradient
-from symgrad.proof.indexed_derivative import Derivative
-from symgrad.proof.indexed_ops import axes
-from symgrad.proof.indexed_terms import Terms
-from symgrad.verify.statement import program_of
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.array.layout import full
+from symgrad.ops.numpy import calls as build
+from symgrad.proof.entrywise.derivatives import Derivative
+from symgrad.proof.entrywise.forms.terms import Terms
+from symgrad.proof.entrywise.proofs import LAWS, forms_of, prove_gradient
+from symgrad.proof.entrywise.rows import axes
+from symgrad.proof.kernels.field import GiveUp
+from symgrad.verdicts.statement import program_of
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 from tests.graphs_arrays import SYMBOLS, random_arrays, random_sizes, random_values
 from tests.ops.cases import STATED, Case

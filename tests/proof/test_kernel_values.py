@@ -14,27 +14,27 @@ import pytest
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.proof.ball_complex import ball as complex_ball
-from symgrad.proof.ball_complex import evaluate as evaluate_complex
-from symgrad.proof.ball_ops import ball, number
-from symgrad.proof.balls import context, evaluate
-from symgrad.proof.branches import Branches
-from symgrad.proof.complex_meaning import Stated
-from symgrad.proof.complex_values import difference
-from symgrad.proof.evaluate import branches, reached, values
-from symgrad.proof.field import Budget, Field, Full, GiveUp, flint
-from symgrad.proof.functions import Functions
-from symgrad.proof.gaussian import Gaussian
-from symgrad.proof.kernels import Contradiction, Refine
-from symgrad.proof.steps import Program
-from symgrad.verify.complex_points import complex_points
-from symgrad.verify.search import Search
-from symgrad.verify.statement import program_of
+from symgrad.proof.balls.complex_points import ball as complex_ball
+from symgrad.proof.balls.complex_points import evaluate as evaluate_complex
+from symgrad.proof.balls.ops import ball, number
+from symgrad.proof.balls.programs import context, evaluate
+from symgrad.proof.complex.branches import Branches
+from symgrad.proof.complex.gaussian import Gaussian
+from symgrad.proof.complex.meaning import Stated
+from symgrad.proof.complex.values import difference
+from symgrad.proof.kernels.evaluate import branches, reached, values
+from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp, flint
+from symgrad.proof.kernels.fractions import Contradiction, Refine
+from symgrad.proof.kernels.functions import Functions
+from symgrad.proof.program.steps import Program
+from symgrad.verdicts.points.complex_points import complex_points
+from symgrad.verdicts.search.steps import Search
+from symgrad.verdicts.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case
 from tests.proof.kernel_values import MP, Numbers, close, exact, of_complex, of_reals, principal_log
-from tests.verify.statements import FALSE, TRUE, equality, random_pair
-from tests.verify.test_complex import AROUND, INNER, LAWS, is_left_out, named
+from tests.verdicts.statements import FALSE, TRUE, equality, random_pair
+from tests.verdicts.test_complex import AROUND, INNER, LAWS, is_left_out, named
 
 
 def made(compute: Callable[[Field, Search], Any]) -> Any:

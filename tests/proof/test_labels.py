@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from symgrad.proof.indexed_labels import components, labelled, renamed
+from symgrad.proof.entrywise.forms.labels import components, labelled, renamed
 
 ORDERS = {
     0: ((0, 1),),

@@ -6,8 +6,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.proof.check import check
-from symgrad.proof.merging import same
-from symgrad.verify.statement import program_of
+from symgrad.proof.program.merging import same
+from symgrad.verdicts.statement import program_of
 
 
 def _same(a: str, b: str, declared: str = "x, y, z, w : real") -> bool:

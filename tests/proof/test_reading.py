@@ -18,8 +18,8 @@ import symgrad as sg
 from symgrad.cli import main
 from symgrad.errors import InternalError, UsageError
 from symgrad.proof.check import check
-from symgrad.proof.reading import MOST_BYTES, MOST_VALUES, read_proof, read_proof_file
-from symgrad.proof.structure import DEPTH, compiled, fault_of, schema
+from symgrad.proof.file.reading import MOST_BYTES, MOST_VALUES, read_proof, read_proof_file
+from symgrad.proof.file.structure import DEPTH, compiled, fault_of, schema
 from tests.proof.test_statement import PROOFS, data_of
 
 

@@ -12,14 +12,14 @@ import pytest
 
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.ir.sizes import slice_length as known_length
-from symgrad.proof.ball_arrays import ARRAYS
-from symgrad.proof.derivative import derivative_claim
-from symgrad.proof.lengths import length
-from symgrad.proof.shapes import _RULES, check_shapes
-from symgrad.proof.sizes import empty, size, slice_length
-from symgrad.proof.steps import Program, Step, Symbol
-from symgrad.verify.statement import program_of
+from symgrad.ir.slices import slice_length as known_length
+from symgrad.proof.balls.arrays import ARRAYS
+from symgrad.proof.program.derivative import derivative_claim
+from symgrad.proof.program.lengths import length
+from symgrad.proof.program.shapes import _RULES, check_shapes
+from symgrad.proof.program.sizes import empty, size, slice_length
+from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.verdicts.statement import program_of
 from tests.arrays import PROGRAMS
 from tests.graphs_arrays import SYMBOLS, random_arrays
 from tests.proof.test_derivative import ARRAY_FUNCTIONS, DECLARED, grad

@@ -8,14 +8,15 @@ import pytest
 
 import symgrad as sg
 from symgrad.frontend.text import parse_program
-from symgrad.proof import evaluate, spots
-from symgrad.proof.branches import Branches
+from symgrad.proof import spots
 from symgrad.proof.check import check
-from symgrad.proof.complex_meaning import stated, with_complex
+from symgrad.proof.complex.branches import Branches
+from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.kernels import evaluate
 from symgrad.proof.spots import contradicted, contradicted_at_complex
-from symgrad.verify.decide import decide
-from symgrad.verify.statement import program_of
-from tests.verify.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
+from symgrad.verdicts.decide import decide
+from symgrad.verdicts.statement import program_of
+from tests.verdicts.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
 
 
 def at_spots(statement):

@@ -14,10 +14,10 @@ import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.ir.types import is_name as notation_has
 from symgrad.proof.check import Checked, check
-from symgrad.proof.names import is_name, shown
-from symgrad.proof.statement import statement_of
-from symgrad.proof.steps import program_from_json
-from symgrad.verify.statement import program_of
+from symgrad.proof.file.names import is_name, shown
+from symgrad.proof.file.statement import statement_of
+from symgrad.proof.program.steps import program_from_json
+from symgrad.verdicts.statement import program_of
 
 SCALARS = """
 u ~ Uniform(0.9, 1.1)

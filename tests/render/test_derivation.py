@@ -2,19 +2,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from symgrad.explain.derivation import explain
 from symgrad.frontend.text import parse_program
-from symgrad.ir.graph import symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, symbol
 from symgrad.ir.types import Declaration
+from symgrad.reasons.derivation import explain
 from symgrad.render.derivation import derivation_latex, derivation_text, path_text
-from symgrad.render.page import derivation_html
+from symgrad.render.pictures.page import derivation_html
 from symgrad.render.plain import derivation_json
-from tests.explain.programs import HEAD, TRICKS
+from symgrad.source import Place
+from tests.reasons.programs import HEAD, TRICKS
 
 NETWORK = """
 w1 : real
@@ -106,6 +107,7 @@ def test_json_is_plain_and_complete():
         "number": 1,
         "residual": "z_inner",
         "path": list(record.path),
+        "places": [],
         "crosses_stop": True,
         "matters": True,
     }
@@ -165,3 +167,20 @@ def test_gradient_with_a_truth_value_is_one_expression() -> None:
     p = parse_program("x : real\nc : bool\ny = where(c, x**2, x)")
     text = derivation_text(explain(p["y"], [p["x"]], p))
     assert "  dy/dx = where(c, 2*x, 1)\n" in text
+
+
+def test_lines_of_foreign_code_are_told_beside_what_they_compute():
+    text = "h = stop_gradient(x*u)\nz = sqrt(h + x**2)\ny = stop_gradient(x)*2"
+    p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\n" + text)
+    places = {
+        p["h"]: Place("net.py", 7, 4, 20, "h = stop(x*u)"),
+        **dict.fromkeys(p["y"].args, Place("net.py", 9, 4, 20, "y = stop(x)*2")),
+    }
+    program = replace(p, places=places)
+    d = explain(program["z"], [program["x"]], program)
+    assert "  line      net.py, line 7: h = stop(x*u)" in derivation_text(d).splitlines()
+    assert "net.py, line 7: h = stop(x*u)" in derivation_html(d)
+    (verdict,) = derivation_json(d)["noise"].values()
+    assert verdict["places"] == [{"file": "net.py", "line": 7, "text": "h = stop(x*u)"}]
+    stopped = derivation_text(explain(program["y"], [program["x"]], program))
+    assert "    net.py, line 9: y = stop(x)*2" in stopped.splitlines()

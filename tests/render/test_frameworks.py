@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.api.expr import Expr
+from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.render.frameworks import FRAMEWORKS
+from symgrad.render.frameworks.pasted import FRAMEWORKS
 from tests.graphs import inputs, random_graph
 
 P = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nh = sin(x)**2\ny = sqrt(h*u) - 2*h")
@@ -92,12 +92,80 @@ def test_the_other_notations():
 def test_all_that_is_missing_is_named(framework):
     x = sg.symbols("x")
     with pytest.raises(
-        UnsupportedError, match=f"no spelling in {framework} for .*digamma.*lgamma|lgamma.*digamma"
+        UnsupportedError, match=f"no spelling in {framework} for .*(airyai, ellipk|ellipk, airyai)"
     ):
-        (sg.digamma(x) + sg.lgamma(x)).framework_source(framework)
+        (sg.airyai(x) + sg.ellipk(x)).framework_source(framework)
+
+
+def test_a_given_slope_is_a_function_of_its_own():
+    x = sg.symbols("x")
     z = sg.custom_gradient(sg.sin(x), {x: lambda v: v})
-    with pytest.raises(UnsupportedError, match=f"no spelling in {framework} for with_slope"):
-        z.framework_source(framework)
+    assert "return _with_slope(torch.sin(x).detach(), x, torch.tensor(1, **like))" in z.framework_source(
+        "torch"
+    )
+    assert "with_slope" not in z.framework_source("torch", gradient=True)  # the pullback says it all
+
+
+def test_names_that_are_taken_are_left_to_the_framework():
+    p = sg.parse("dtype : real\ncotangent : real\nlambda_ : real\nops = dtype*cotangent + lambda_")
+    source = p["ops"].framework_source("keras", gradient=True)
+    assert "def f(dtype_, cotangent_, lambda_):" in source
+    assert "    ops = " not in source
+
+
+def test_the_gradient_as_readable_text():
+    p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nh = x**2\nz = sqrt(h*u)")
+    source = sg.ignore_noise(p["z"], "u").framework_source("torch", gradient=True)
+    assert (
+        source
+        == """\
+import torch
+
+
+def _sign(x):
+    return torch.where(x == x, torch.sign(x), x)  # torch's of NaN is 0
+
+
+def _f_value(x, u):
+    h = x**2
+    return torch.sqrt(h*u)
+
+
+def _f_pullback(x, u, out_bar):
+    return out_bar*_sign(x), torch.zeros_like(u)
+
+
+class _FGiven(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x, u):
+        return _f_value(x, u)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return _f_pullback(*ctx.saved_tensors, cotangent)
+
+
+def _f_given(x, u):
+    return _FGiven.apply(x, u)
+
+
+def f(x, u):
+    x, u = torch.broadcast_tensors(x, u)
+    return _f_given(x, u)
+"""
+    )
+
+
+def test_no_gradient_of_what_is_not_real():
+    x = sg.symbols("x")
+    with pytest.raises(UnsupportedError, match="an output that is bool has no gradient"):
+        (x > 1).framework_source("jax", gradient=True)
 
 
 def test_refusals():
@@ -106,3 +174,6 @@ def test_refusals():
         sg.sin(x).framework_source("mxnet")
     with pytest.raises(UsageError, match="cannot name a value"):
         sg.sin(x).framework_source("jax", name="lambda")
+    y = sg.parse("x : real[n]\nbinder : real[m]\ny = sum(broadcast_to(sum(x), (m,)))")["y"]
+    with pytest.raises(UsageError, match="no argument has the size m in its shape"):
+        y.framework_source("jax", gradient=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import Node, as_node, number, size_node, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node, number, size_node, symbol
 from symgrad.ir.types import INT, REAL, Declaration
-from symgrad.ops.arith import div, mul, neg
-from symgrad.ops.arith import pow as power
-from symgrad.ops.build import (
+from symgrad.ops.array.matrix_functions import expm, sinm_frechet
+from symgrad.ops.numpy.calls import (
     arange,
     broadcast,
     cumulative_sum,
@@ -26,10 +24,11 @@ from symgrad.ops.build import (
     total,
     vector_norm,
 )
-from symgrad.ops.matrix_functions import expm, sinm_frechet
-from symgrad.ops.products import diag, dot, einsum_text, matmul, outer, trace
-from symgrad.ops.subscripts import index, take
-from symgrad.render.latex import latex
+from symgrad.ops.numpy.products import diag, dot, einsum_text, matmul, outer, trace
+from symgrad.ops.numpy.subscripts import index, take
+from symgrad.ops.scalar.arith import div, mul, neg
+from symgrad.ops.scalar.arith import pow as power
+from symgrad.render.latex.expressions import latex
 
 
 def array(name: str, *shape: int | str) -> Node:

@@ -9,15 +9,14 @@ import pytest
 
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import ShapeError, UsageError
-from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import Node, as_node, size_node
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
-from symgrad.ops.build import arange, broadcast, identity, over_axes, reduce_axes, total
-from symgrad.ops.products import einsum_text, matmul
-from symgrad.ops.subscripts import index, take
-from symgrad.render.numpy_source import numpy_source
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.numpy.calls import arange, broadcast, identity, over_axes, reduce_axes, total
+from symgrad.ops.numpy.products import einsum_text, matmul
+from symgrad.ops.numpy.subscripts import index, take
+from symgrad.render.numpy.source import numpy_source
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 
 ALL_SIZES = [*SIZES, {"n": 0, "m": 2, "b": 1}, {"n": 2, "m": 3, "b": 0}]

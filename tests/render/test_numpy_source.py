@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 import symgrad as sg
 import symgrad.ops
 from symgrad.errors import NumberTooLargeError, UsageError
-from symgrad.ir.evaluate import evaluate
-from symgrad.ir.graph import Node, as_node, constant, number, symbol
-from symgrad.ir.op import OPS, Op
+from symgrad.ir.graph import OPS, Node, Op, as_node, constant, number, symbol
 from symgrad.ir.types import BOOL, INT, Declaration, Distribution
-from symgrad.ops.orders import BY_ORDER
-from symgrad.render.numpy_source import numpy_source
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.special.orders import BY_ORDER
+from symgrad.render.numpy.source import numpy_source
 
 ALL = sorted({op.name: op for op in OPS.values() if op.pointwise}.values(), key=lambda op: op.name)
 x, y, z = (symbol(Declaration(n)) for n in "xyz")

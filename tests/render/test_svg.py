@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symgrad.explain.derivation import explain
 from symgrad.frontend.text import parse_program
-from symgrad.ir.graph import symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, symbol
 from symgrad.ir.types import Declaration
+from symgrad.reasons.derivation import explain
 from symgrad.render.derivation import derivation_highlight, derivation_svg
-from symgrad.render.dot import graph_dot
-from symgrad.render.layout import place
-from symgrad.render.picture import Highlight, picture
-from symgrad.render.svg import graph_svg
-from tests.explain.programs import TRICKS
+from symgrad.render.pictures.dot import graph_dot
+from symgrad.render.pictures.layout import place
+from symgrad.render.pictures.picture import Highlight, picture
+from symgrad.render.pictures.svg import graph_svg
 from tests.graphs import inputs, noise, random_graph
+from tests.reasons.programs import TRICKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -17,8 +17,7 @@ import mpmath
 import pytest
 
 import symgrad.ops  # noqa: F401
-from symgrad.ir.graph import Node, number, symbol
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.types import BOOL, REAL, Declaration
 from symgrad.rewrite.facts import RULED, facts_of
 from symgrad.rewrite.intervals import INF, Bound, Facts, bounded, exactly

@@ -8,11 +8,10 @@ import pytest
 
 import symgrad.ops  # noqa: F401
 from symgrad.errors import UsageError
-from symgrad.ir.graph import Node, number, symbol, truth
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, number, symbol, truth
 from symgrad.ir.types import Declaration
-from symgrad.ops.arith import add, mul
-from symgrad.ops.logic import and_, gt
+from symgrad.ops.scalar.arith import add, mul
+from symgrad.ops.scalar.logic import and_, gt
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, rewrite
 from symgrad.rewrite.pattern import instantiate, literal, match, meta, proposition

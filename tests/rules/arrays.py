@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Size, evaluate_size
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, REAL, Declaration
-from symgrad.ops import build, products
-from symgrad.ops.arith import add, mul, neg, pow
-from symgrad.ops.contraction import contract, sum_over
-from symgrad.ops.elementary import exp
-from symgrad.ops.hyperbolic import tanh
-from symgrad.ops.indexing import eye, gather, scatter_add
-from symgrad.ops.layout import broadcast_to, concatenate, expand, reshape, slice_axes
-from symgrad.ops.logic import gt, where
-from symgrad.ops.reductions import cumsum, mean, norm
-from symgrad.ops.softmax import log_softmax, logsumexp, softmax
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.array.contraction import contract, sum_over
+from symgrad.ops.array.indexing import eye, gather, scatter_add
+from symgrad.ops.array.layout import broadcast_to, concatenate, expand, reshape, slice_axes
+from symgrad.ops.array.reductions import cumsum, mean, norm
+from symgrad.ops.array.softmax import log_softmax, logsumexp, softmax
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import products
+from symgrad.ops.scalar.arith import add, mul, neg, pow
+from symgrad.ops.scalar.elementary import exp
+from symgrad.ops.scalar.hyperbolic import tanh
+from symgrad.ops.scalar.logic import gt, where
 
 
 def array(name: str, *shape: Size) -> Node:
@@ -154,13 +155,15 @@ def any_program(seed: int, size: int = 8) -> Node:
 
 
 def values(seed: int, sizes: Mapping[str, int], wanted: Sequence[Node] = (*SYMBOLS, ids)) -> dict[Node, Any]:
-    """Return small whole numbers for every symbol."""
+    """Return small whole numbers for every symbol, between the ends of what is declared with ends."""
     draw = np.random.default_rng(seed)
     found: dict[Node, Any] = {}
     for v in wanted:
         shape = tuple(evaluate_size(k, sizes) for k in v.shape)
         if v.dtype == "int":
-            found[v] = draw.integers(0, max(sizes["n"], 1), shape)
+            high = v.declaration.domain.high
+            above = max(sizes["n"], 1) if high is None else evaluate_size(cast("Size", high), sizes) + 1
+            found[v] = draw.integers(0, above, shape) if above else np.zeros(shape, int)
         else:
             found[v] = draw.integers(-2, 3, shape).astype(float) if shape else float(draw.integers(-2, 3))
     return found

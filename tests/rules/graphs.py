@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import symgrad.ops  # noqa: F401
 from symgrad.errors import SymgradError
-from symgrad.ir.graph import Node, number, symbol, truth
-from symgrad.ir.op import OPS
+from symgrad.ir.graph import OPS, Node, number, symbol, truth
 from symgrad.ir.types import INT, POSITIVE, REAL, Declaration, Distribution
-from symgrad.ops.orders import BY_ORDER
+from symgrad.ops.special.orders import BY_ORDER
 
 x, y = symbol(Declaration("x")), symbol(Declaration("y"))
 p = symbol(Declaration("p", POSITIVE))

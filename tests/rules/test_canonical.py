@@ -17,17 +17,18 @@ from hypothesis import strategies as st
 import symgrad as sg
 from symgrad.backward.vjp import pull_back
 from symgrad.frontend.text import parse_program
-from symgrad.ir.graph import Node, number, symbol
-from symgrad.ir.op import OPS
-from symgrad.ir.printer import expression_text
+from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ops.arith import add, mul, neg
 from symgrad.ops.control import stop_gradient
-from symgrad.ops.trig import sin
+from symgrad.ops.scalar.arith import add, mul, neg
+from symgrad.ops.scalar.trig import sin
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.canonical import CANONICAL
-from symgrad.rules.pipeline import Canonical, canonical
+from symgrad.rules.pipeline import Canonical, CanonicalForms, canonical
+from symgrad.rules.rows.canonical import CANONICAL
+from symgrad.spell.printer import expression_text
+from tests.graphs import inputs, random_graph
+from tests.graphs_arrays import random_arrays
 from tests.rules.graphs import any_graph, point, x, y
 from tests.rules.strict import MP, Unclear, same, strictly
 
@@ -378,8 +379,10 @@ def test_facts_hold(seed: int) -> None:
 
 
 _PROGRAM = """
-from symgrad.ir.printer import expression_text
+from symgrad.spell.printer import expression_text
 from symgrad.rules.pipeline import canonical
+from tests.graphs import inputs, random_graph
+from tests.graphs_arrays import random_arrays
 from tests.rules.graphs import any_graph
 seeds = range({first}, 40, {step})
 found = {{s: expression_text(canonical([any_graph(s)]).nodes[0]) for s in (reversed(seeds) if {back} else seeds)}}
@@ -478,3 +481,14 @@ def test_products_of_many_factors_stay_whole(form: str) -> None:
     scope = {"p": float(p), "sqrt": math.sqrt} | {name: float(v) for name, v in values.items()}
     found = program["y"].canonical()(**{name: float(v) for name, v in values.items()})
     assert found == pytest.approx(eval(form.format(p="p"), scope), rel=1e-12)
+
+
+@given(st.integers(0, 10**9), st.booleans())
+def test_what_is_known_of_parts_changes_no_form(seed: int, arrays: bool) -> None:
+    """Nodes that have parts in common, one after another and then once more, as each would be by itself."""
+    nodes = random_arrays(seed) if arrays else topological([random_graph(seed, inputs())])
+    forms = CanonicalForms()
+    for node in (*nodes, *reversed(nodes)):
+        (alone,) = canonical([node]).nodes
+        assert forms.of([node])[0] is alone, expression_text(node)
+        assert forms.of([alone])[0] is canonical([alone]).nodes[0]

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.frontend.text import parse_program
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import Node, number
-from symgrad.ir.printer import expression_text
 from symgrad.ir.traverse import symbols_of
-from symgrad.ops.arith import add, mul, pow
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.control import stop_gradient
-from symgrad.ops.elementary import exp, log, sqrt
-from symgrad.ops.rounding import abs as abs_
+from symgrad.ops.scalar.arith import add, mul, pow
+from symgrad.ops.scalar.elementary import exp, log, sqrt
+from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.rules.pipeline import canonical
+from symgrad.spell.printer import expression_text
 from tests.rules.graphs import p, point, u, x, y
 from tests.rules.strict import Unclear, same, strictly
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.api.differentiate import grad
-from symgrad.api.program import parse
-from symgrad.ir.evaluate import evaluate
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.handles.program import parse
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.rewrite.pattern import metavariables
 from symgrad.rewrite.rule import Rule
-from symgrad.rules.inverse_laws import INVERSES
 from symgrad.rules.pipeline import canonical
+from symgrad.rules.rows.inverse_laws import INVERSES
 from tests.rules.arrays import array
 
 

@@ -13,7 +13,7 @@ import symgrad as sg
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import BOOL, INT, Declaration
 from symgrad.rewrite.intervals import Facts
-from symgrad.rules.sample_points import points_of
+from symgrad.rules.search.sample_points import points_of
 
 X, N, C = symbol(Declaration("x")), symbol(Declaration("n", INT)), symbol(Declaration("c", BOOL))
 _ENDS = st.one_of(

@@ -17,9 +17,9 @@ import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.rewrite.rule import Rule
-from symgrad.rules import stable as table
 from symgrad.rules.pipeline import stable
-from symgrad.rules.stable import STABLE
+from symgrad.rules.rows import stable as table
+from symgrad.rules.rows.stable import STABLE
 from tests.conftest import compare_golden
 from tests.rules import graphs, test_table
 from tests.rules.strict import Unclear, same, strictly

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from symgrad.ir.graph import Node, number, symbol
-from symgrad.ir.printer import expression_text
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import applicable
 from symgrad.rewrite.pattern import instantiate, is_literal, metavariables
 from symgrad.rewrite.rule import Rule
-from symgrad.rules.canonical import CANONICAL, DROP_STOPS
-from symgrad.rules.inverse_laws import INVERSES
 from symgrad.rules.pipeline import canonical
-from symgrad.rules.tensor_laws import TENSORS
+from symgrad.rules.rows.canonical import CANONICAL, DROP_STOPS
+from symgrad.rules.rows.inverse_laws import INVERSES
+from symgrad.rules.rows.tensor_laws import TENSORS
+from symgrad.spell.printer import expression_text
 from tests.conftest import compare_golden
 from tests.rules.strict import Unclear, same, strictly
 
@@ -129,7 +129,7 @@ def test_the_page_shows_the_table(request: pytest.FixtureRequest) -> None:
 
 def page() -> str:
     """Return the documentation of the table."""
-    from symgrad.rules import canonical
+    from symgrad.rules.rows import canonical
 
     assert canonical.__doc__ is not None
     form = canonical.__doc__.split("Normal form\n")[1].split("\n\nEvery row")[0]

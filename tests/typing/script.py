@@ -43,6 +43,11 @@ print(root(y=2.0), root.evaluate([x, slope], y=2.0), sg.row_gradient(total, "x")
 verdict: sg.Verdict = sg.equal(x + y, y + x)
 verdict = sg.equal(total, "x**2 + y**2 + z**2")
 verdict = sg.verify(total, x, 2 * x)
+slope = sg.grad("x**2", "x") + sg.grad(sg.parse("x**2"), x) + sg.simplify("x - x")
+slopes = sg.jacobian(["x**2", total], x)
+kernel = sg.compile(["x**2", sg.parse("x**3")])
+verdict = sg.equal(sg.parse("x**2"), "x*x")
+print(sg.explain(sg.parse("x**2")), sg.explain("x**2", "x").noise)
 verdict = sg.equal(sg.jacobian([x, y], [x, y]), [[1, 0], [0, 1]])
 program: sg.Program = sg.parse("a : real\nb = a**2")
 name: str | None = program["b"].name
@@ -67,12 +72,9 @@ x // "a"  # error
 sg.grad(value, 3)  # error
 number: int = sg.grad(value, x)  # error
 one: sg.Expr = sg.grad(value, [x, y])  # error
-sg.grad("x**2", x)  # error
 sg.grad([x, y], x)  # error
 sg.hessian(value, x)[0].nosuch  # error
 several: list[sg.Expr] = sg.jacobian(value, x)  # error
-sg.compile("x**2")  # error
-sg.explain(program)  # error
 sg.compile(value, threads="two")  # error
 sg.tensor(3, ("n",))  # error
 sg.where(x > 0, x)  # error

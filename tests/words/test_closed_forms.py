@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.ir.evaluate import evaluate
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate
 from tests.words.closed_forms import ROWS
 
 SIZES = {"n": 6, "m": 5, "k": 4, "d": 3, "e": 2, "h": 5, "l": 3, "p": 4, "r": 2, "v": 7}
@@ -84,8 +85,12 @@ def edges(wanted: list[Node], rng: np.random.Generator) -> Iterator[Mapping[Node
     yield {**points[0], **{s: np.zeros_like(points[0][s]) for s in reals}}
 
 
+def _ends(declared: Declaration) -> list[Fraction | None]:
+    return [None if e is None else Fraction(str(e)) for e in (declared.domain.low, declared.domain.high)]
+
+
 def inside(declared: Declaration, value: Any) -> bool:
-    low, high = declared.domain.low, declared.domain.high
+    low, high = _ends(declared)
     above = low is None or np.all(np.asarray(value) > float(low))
     return bool(above and (high is None or np.all(np.asarray(value) < float(high))))
 
@@ -95,7 +100,7 @@ def draw(declared: Declaration, rng: np.random.Generator) -> Any:
     shape = tuple(s if isinstance(s, int) else SIZES[str(s)] for s in declared.shape)
     if declared.domain.kind == "int":
         return rng.integers(0, min(SIZES.values()), shape)
-    low, high = declared.domain.low, declared.domain.high
+    low, high = _ends(declared)
     if low is not None and high is not None:
         return rng.uniform(float(low) + 0.1, float(high) - 0.1, shape)
     if low is not None:

@@ -8,13 +8,13 @@ import pytest
 
 import symgrad as sg
 from symgrad.ir.graph import Node
-from symgrad.ir.printer import expression_text
 from symgrad.rewrite.condition import Conditions
-from symgrad.words.common import apart, shared
-from symgrad.words.guards import without_guards_of_zero, without_idle_guards
-from symgrad.words.positions import as_one_hot, merged
-from symgrad.words.rational import opened
-from symgrad.words.style import styled
+from symgrad.spell.printer import expression_text
+from symgrad.words.forms.common import apart, shared
+from symgrad.words.forms.guards import without_guards_of_zero, without_idle_guards
+from symgrad.words.forms.positions import as_one_hot, merged
+from symgrad.words.forms.rational import opened
+from symgrad.words.forms.style import styled
 
 DECLARED = (
     "x, y, z : real; p : positive; q : real(0, 1); u, v, w : real[n]; A, B : real[n, n]\n"

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import symgrad as sg
 from symgrad.cli.main import main
-from symgrad.ir.evaluate import evaluate_mp
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rules.pipeline import canonical
 from symgrad.words.said import Said, said
 from tests.conftest import GOLDEN

@@ -20,8 +20,8 @@ from symgrad.llvm.maths import (
     power,
     trigonometric,
 )
-from symgrad.llvm.maths.lanes import Lane, Lanes
-from symgrad.llvm.types import FloatType
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.text.types import FloatType
 
 __all__ = ["FUNCTIONS", "Definition", "Function", "define"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.maths.logarithm import log1p_of_pair, log_of_double
 from symgrad.llvm.maths.power import half_inverse_root
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
 
 __all__ = ["acosh", "asinh", "atanh"]
 

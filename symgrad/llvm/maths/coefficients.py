@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from symgrad.llvm.maths.lanes import Doubled, Series
+from symgrad.llvm.maths.vectors.lanes import Doubled, Series
 
 
 def _read(text: str) -> tuple[float, ...]:

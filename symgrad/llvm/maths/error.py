@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.exponential import exp_of_pair, exp_of_pair_to_normal
-from symgrad.llvm.maths.lanes import Lane, Lanes
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
 
 __all__ = ["erf", "erfc"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
 
 __all__ = [
     "NORMAL_RESULT",

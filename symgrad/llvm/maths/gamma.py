@@ -9,8 +9,8 @@ negative numbers C's function is called.
 from __future__ import annotations
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.maths.logarithm import log
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
 
 __all__ = ["lgamma"]
 

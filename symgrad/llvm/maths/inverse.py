@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
 from symgrad.llvm.maths.logarithm import sum_with_multiple
 from symgrad.llvm.maths.power import root
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
 
 __all__ = ["acos", "asin", "atan", "atan2"]
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.lanes import Lane, Lanes, Pair, Series
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair, Series
 
 __all__ = [
     "NORMAL",

@@ -7,8 +7,8 @@ All terms are positive, so nothing cancels.
 from __future__ import annotations
 
 from symgrad.llvm.maths.exponential import exp_of_pair, pair_of_exp
-from symgrad.llvm.maths.lanes import Lane, Lanes
 from symgrad.llvm.maths.logarithm import log_of_one_to_two
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
 
 __all__ = ["logistic"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.exponential import NORMAL_RESULT, exp_of_pair, exp_of_pair_to_normal
-from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
 from symgrad.llvm.maths.logarithm import NORMAL, any_positive, mantissa, sum_with_multiple
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
 
 __all__ = ["cbrt", "half_inverse_root", "hypot", "pow", "root"]
 

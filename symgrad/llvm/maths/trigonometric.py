@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.lanes import Lane, Lanes, Pair
-from symgrad.llvm.maths.tables import lookup
+from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.vectors.tables import lookup
 
 __all__ = ["sincos", "tan"]
 

@@ -7,8 +7,8 @@ CASES = [
     ("π*x", "ProgramSyntaxError", 1, 1, "'π' is written pi", "write pi"),
     ("x×y", "ProgramSyntaxError", 1, 2, "'×' is not part of the notation", "write * for multiplication"),
     ("x − 1", "ProgramSyntaxError", 1, 3, "'−' is not part of the notation", "write - (the ASCII hyphen)"),
-    ("x²", "ProgramSyntaxError", 1, 2, "a raised digit is no power", "write **2 for the power"),
-    ("x**²", "ProgramSyntaxError", 1, 4, "a raised digit is no power", "write **2 for the power"),
+    ("x²", "ProgramSyntaxError", 1, 2, "a raised digit is no power", "write x**2"),
+    ("x**²", "ProgramSyntaxError", 1, 4, "a raised digit is no power", "write 2"),
     ("½", "ProgramSyntaxError", 1, 1, "the name '½' has characters that look like others", "write 1/2"),
     (
         "1e999999999",
@@ -91,7 +91,7 @@ CASES = [
     ("x\xa0+1", "ProgramSyntaxError", 1, 2, "an unusual space, U+00A0", "write a space"),
     ("“x”", "ProgramSyntaxError", 1, 1, "'“' is not part of the notation", "remove it"),
     ("µ*2", "ProgramSyntaxError", 1, 1, "the name 'µ' has characters that look like others", "write μ"),
-    ("x : real\ny = x²", "ProgramSyntaxError", 2, 6, "a raised digit is no power", "write **2 for the power"),
+    ("x : real\ny = x²", "ProgramSyntaxError", 2, 6, "a raised digit is no power", "write x**2"),
     ("x\ufeff", "ProgramSyntaxError", 1, 2, "a control character, U+FEFF", "remove it"),
     ("\u200bx", "ProgramSyntaxError", 1, 1, "a control character, U+200B", "remove it"),
     ("x\u2028y", "ProgramSyntaxError", 1, 2, "an unusual space, U+2028", "write a space"),
@@ -100,7 +100,7 @@ CASES = [
     ("√x", "ProgramSyntaxError", 1, 1, "'√' is not part of the notation", "write sqrt(...)"),
     ("x ≤ 1", "ProgramSyntaxError", 1, 3, "'≤' is not part of the notation", "write <="),
     ("\x07", "ProgramSyntaxError", 1, 1, "a control character, U+0007", "remove it"),
-    ("2²", "ProgramSyntaxError", 1, 2, "a raised digit is no power", "write **2 for the power"),
+    ("2²", "ProgramSyntaxError", 1, 2, "a raised digit is no power", "write 2**2"),
     ("0b1", "ProgramSyntaxError", 1, 1, "numbers are decimal", "write the number in base ten"),
     ("x<<2", "ProgramSyntaxError", 1, 2, "'<<' is not an operator of the notation", "write x*2**n"),
     (

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from unittest import mock
 
-from symgrad.llvm import store
+from symgrad.llvm.engine import store
 from tests.fuzz.kind import kind
 
 POSIX = sys.platform != "win32"

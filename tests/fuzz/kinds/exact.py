@@ -21,9 +21,9 @@ import symgrad.ops  # fills the table of written functions
 from symgrad.cli.main import main as command_line
 from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.written import WRITTEN, Written
-from symgrad.proof.balls import evaluate
+from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.check import check
-from symgrad.verify.statement import program_of
+from symgrad.verdicts.statement import program_of
 from tests.fuzz.formulas import POINTS, Real, UndefinedError, functions, random_formula
 from tests.fuzz.kind import kind, refused
 from tests.rules.strict import MP, Unclear, same, strictly

@@ -21,8 +21,8 @@ from symgrad.cli.stored import read_array, read_column
 from symgrad.cli.values import read_values
 from symgrad.errors import SymgradError
 from symgrad.proof.check import check
-from symgrad.proof.reading import read_proof_file
-from symgrad.verify.batch import finished, read_rows
+from symgrad.proof.file.reading import read_proof_file
+from symgrad.verdicts.batch import finished, read_rows
 from tests.fuzz.kind import kind, refused
 
 _DTYPES = ["<f8", ">f8", "<f4", "<f2", "<i8", ">i2", "|u1", "|b1", "<c16", "<U3", "<M8[D]", "|V4", "|O", "<g"]

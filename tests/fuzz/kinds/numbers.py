@@ -10,9 +10,9 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.errors import NumberTooLargeError
-from symgrad.ir.evaluate import evaluate_mp
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import evaluate_mp
 from tests.fuzz.kind import kind, refused
 from tests.fuzz.programs import decimal, random_program
 

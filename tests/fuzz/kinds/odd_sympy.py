@@ -11,7 +11,7 @@ import sympy as typed_sympy
 
 import symgrad as sg
 from symgrad.errors import SymgradError
-from symgrad.ir.evaluate import evaluate_mp
+from symgrad.ir.values.evaluate import evaluate_mp
 from tests.fuzz.kind import kind, refused
 
 sympy: Any = typed_sympy

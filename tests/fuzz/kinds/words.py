@@ -11,8 +11,8 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.errors import MissingInputError
-from symgrad.ir.evaluate import evaluate_mp
 from symgrad.ir.sizes import Shape
+from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rules.pipeline import canonical
 from symgrad.words.said import said
 from tests.fuzz.kind import kind

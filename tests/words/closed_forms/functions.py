@@ -80,7 +80,7 @@ SCIENCES = [
         "T",
         "k*(n/T + Ea/(R*T**2))",
     ),
-    Row("Fermi", "x : real\nf = 1/(exp(x) + 1)", "x", "-f*sigmoid(x)"),
+    Row("Fermi", "x : real\nf = 1/(exp(x) + 1)", "x", "-f*(1 - f)"),
     Row("Bose", "x : positive\nf = 1/(exp(x) - 1)", "x", "-f*exp(x)/(exp(x) - 1)"),
     Row("Boltzmann mean", "b : positive; E : real[k]\nZ = sum(exp(-b*E))\nF = -log(Z)/b", "E", "exp(-b*E)/Z"),
     Row("partition", "b : real; E : real[k]\nl = logsumexp(-b*E)", "b", "-(E@softmax(-b*E))"),

@@ -328,7 +328,7 @@ NETWORKS = [
         "x",
         "(n*(g - mean(g)) - L*z)/(n*s)",
     ),
-    Row("Bradley-Terry", "a, b : real\np = sigmoid(a - b)\nl = log(p)", "a", "sigmoid(b - a)"),
+    Row("Bradley-Terry", "a, b : real\np = sigmoid(a - b)\nl = log(p)", "a", "1 - p"),
     Row("DPO", "a, b, beta : real\nl = -log(sigmoid(beta*(a - b)))", "a", "-beta*sigmoid(beta*(b - a))"),
     Row("PPO ratio", "lp, l0, A : real\nr = exp(lp - l0)\nJ = r*A", "lp", "J"),
     Row("VAE reparametrised", "mu, s, e, g : real\nz = mu + exp(s/2)*e\nL = g*z", "s", "e*g*exp(s/2)/2"),

@@ -112,7 +112,7 @@ LOSSES = [
         "focal-like",
         "z : real\np = sigmoid(z)\nl = -(1 - p)**2*log(p)",
         "p",
-        "2 - p + 2*log(p)*(1 - p) - 1/p",
+        "-(1 - p)*(1 - p*(1 + 2*log(p)))/p",
     ),
     Row(
         "binary cross-entropy from logits",
@@ -149,7 +149,7 @@ LOSSES = [
         "huber",
         "r : real; d : positive\nl = where(abs(r) <= d, r**2/2, d*(abs(r) - d/2))",
         "r",
-        "where(abs(r) <= d, r, d*sign(r))",
+        "clip(r, -d, d)",
     ),
     Row("Welsch", "r : real; c : positive\nl = c**2/2*(1 - exp(-(r/c)**2))", "r", "r*exp(-(r/c)**2)"),
     Row("Geman-McClure", "r : real\nl = r**2/(1 + r**2)/2", "r", "r/(1 + r**2)**2"),

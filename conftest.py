@@ -1,0 +1,19 @@
+"""What needs a framework that is not installed is not collected: `make test-frameworks` has them all."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+# A file that one of these words is in the name of, in the folders where frameworks are.
+_FOLDERS = ("symgrad/export", "symgrad/importers", "tests/frameworks")
+_MISSING = {
+    name for name in ("dask", "jax", "joblib", "keras", "tensorflow", "torch") if find_spec(name) is None
+}
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out a file whose name says that it is about a framework which is not there."""
+    if collection_path.parent.as_posix().endswith(_FOLDERS) and _MISSING.intersection(
+        collection_path.stem.split("_")
+    ):
+        return True
+    return None

@@ -1,0 +1,1 @@
+"""Is this formula equal to that one?"""

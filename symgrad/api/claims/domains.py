@@ -1,0 +1,164 @@
+"""Domains of names that count instead of the declared ones, for one comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from symgrad.errors import DeclarationError, UsageError
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import one_of
+from symgrad.ir.resize import domain_with, size_with
+from symgrad.ir.sizes import Size
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import NONNEGATIVE, REAL
+from symgrad.ops.scalar.rounding import abs as size_of
+from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["checked_domain", "decided", "within"]
+
+_COMPLEX = "complex"
+_EXPECTED = 'a domain such as "positive", "real(0, 1)" or "complex", or a mapping such as {"x": "positive"}'
+
+
+def checked_domain(domain: Any) -> Mapping[str, str] | str | None:
+    """Return a domain as it is, if it is one.
+
+    Raises:
+        UsageError: if it is no text, no mapping of names to texts, and not None.
+    """
+    if domain is None or (isinstance(domain, str) and domain.strip()):
+        return domain
+    if not isinstance(domain, Mapping):
+        raise UsageError(f"the domain is {domain!r}", expected=_EXPECTED)
+    for name, text in cast("Mapping[Any, Any]", domain).items():
+        if not (isinstance(name, str) and isinstance(text, str) and text.strip()):
+            raise UsageError(
+                f"the domain of {name!r} is {text!r}",
+                expected='text, such as {"x": "positive"} or {"x": "real(0, 1)"}',
+            )
+    return cast("Mapping[str, str]", domain)
+
+
+def within(
+    nodes: Sequence[Node], domain: Mapping[str, str] | str | None, sizes: Mapping[str, Size] | None = None
+) -> tuple[list[Node], list[str] | None]:
+    """Declare names anew; return also which are complex, None if the numbers are real.
+
+    Args:
+        nodes: the sides of a claim.
+        domain: as `equal` takes it.
+        sizes: what stands for their names of sizes in messages and domains.
+
+    Raises:
+        UsageError: for a domain that is none, or of a name that no side reads.
+        DeclarationError: if it gives another shape.
+    """
+    domain, nodes = checked_domain(domain), list(nodes)
+    if not domain:
+        return nodes, None
+    symbols = {s.name: s for s in symbols_of(nodes)}
+    if isinstance(domain, str):
+        if domain.strip() != _COMPLEX:
+            _declared("x", domain)
+        plain = [n for n, s in symbols.items() if s.dtype == "real" and s.declaration.distribution is None]
+        texts, is_complex = dict.fromkeys(plain, domain.strip()), domain.strip() == _COMPLEX
+    else:
+        texts = {name: text.strip() for name, text in domain.items()}
+        is_complex = _COMPLEX in texts.values()
+    unknown = next((name for name in texts if name not in symbols), None)
+    if unknown is not None:
+        raise UsageError(f"the domain is of '{unknown}', which neither side reads", expected=one_of(symbols))
+    declared = {
+        symbols[name]: _anew(symbols[name], text, sizes or {})
+        for name, text in texts.items()
+        if text != _COMPLEX
+    }
+    complexes = [name for name, text in texts.items() if text == _COMPLEX]
+    return (substitute(nodes, declared) if declared else nodes), complexes if is_complex else None
+
+
+def decided(
+    nodes: Sequence[Node],
+    decide: Callable[[Sequence[Node], float], Verdict],
+    seconds: float,
+    by: Node | None = None,
+) -> Verdict:
+    """Decide a claim about values that may be 0, though proofs are of open intervals.
+
+    ``abs(x)`` of a real ``x`` takes just these values: that claim comes first, and is as good. Where it is neither
+    proved nor refuted, the claim about positive values is, with 0 among what is not claimed.
+
+    Args:
+        nodes: the parts of the claim.
+        decide: decides a claim of such parts, in so many seconds.
+        seconds: how long it may take.
+        by: the symbol that is differentiated by; derivatives at the end of an interval are not claimed.
+    """
+    found = [s for s in symbols_of(nodes) if s.declaration.domain == NONNEGATIVE and s is not by]
+    if not found:
+        return decide(nodes, seconds)
+    real = {s: size_of(symbol(replace(s.declaration, domain=REAL))) for s in found}
+    verdict = decide(substitute(nodes, real), seconds / 2)
+    names = {s.name for s in found}
+    if verdict.status == "refuted" and verdict.witness is not None:
+        if verdict.regions:  # told by signs of what stands for the variables
+            inside = decide(nodes, seconds / 2)
+            if inside.status == "refuted":
+                return replace(inside, seconds=verdict.seconds + inside.seconds)
+        return replace(verdict, witness=_moved(verdict.witness, names), regions=())
+    if verdict.status in ("proved", "refuted"):
+        gaps = (replace(u, point=_moved(u.point, names)) for u in verdict.undefined)
+        return replace(verdict, undefined=tuple(gaps))
+    inside = decide(nodes, seconds / 2)
+    if inside.status != "proved":
+        return replace(verdict, seconds=verdict.seconds + inside.seconds)
+    ends = tuple(f"{s.name} = 0" if not s.shape else f"an entry of {s.name} is 0" for s in found)
+    return replace(inside, excluded=(*inside.excluded, *ends), seconds=verdict.seconds + inside.seconds)
+
+
+def _moved(point: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The point at which what stands for variables is what their absolute values were."""
+    return {n: _sizes(v) if n in names else v for n, v in point.items()}
+
+
+def _sizes(value: Any) -> Any:
+    return [_sizes(v) for v in cast("list[Any]", value)] if isinstance(value, list) else abs(value)
+
+
+def _declared(name: str, text: str) -> Node:
+    """The symbol that a domain declares.
+
+    Raises:
+        UsageError: if it declares more than that; the errors of reading a declaration.
+    """
+    listing = parse_program(f"{name} : {text}", "the domain")
+    if listing.names != (name,) or listing.result is not None:
+        raise UsageError(
+            f"the domain of '{name}' is {text!r}, which is more than a domain",
+            expected="one domain, such as positive or real(0, 1)",
+            cure='give each name its own: {"x": "positive", "y": "real"}',
+        )
+    return listing[name]
+
+
+def _anew(old: Node, text: str, sizes: Mapping[str, Size]) -> Node:
+    """A symbol in another domain; its shape is the old one."""
+    new, before = _declared(old.name, text).declaration, old.declaration
+    shape = tuple(size_with(s, sizes) for s in before.shape)
+    if new.shape and new.shape != shape:
+        raise DeclarationError(
+            f"the domain of '{old.name}' has another shape: '{new}' instead of '{before}'",
+            expected="a domain alone, such as positive",
+            cure="leave out the shape",
+        )
+    return symbol(
+        replace(
+            new,
+            domain=domain_with(new.domain, sizes),
+            shape=before.shape,
+            symmetric=before.symmetric or new.symmetric,
+        )
+    )

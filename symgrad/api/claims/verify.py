@@ -1,0 +1,329 @@
+"""`equal` and `verify`: is this formula equal to that one?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from symgrad.api.claims.domains import decided, within
+from symgrad.api.claims.fitting import Built, Misfit, fitted, shape_text
+from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import formula, names_in
+from symgrad.api.handles.sides import Side, mistaken_constant, pair
+from symgrad.errors import ShapeError, UnsupportedError, UsageError
+from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
+from symgrad.ir.resize import resized
+from symgrad.ir.sizes import Size
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.own import Own, opaque_in
+
+if TYPE_CHECKING:
+    from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["equal", "verify"]
+
+_FIRST, _SECOND = "the first side", "the second side"
+
+
+def equal(
+    a: Side,
+    b: Side,
+    domain: Mapping[str, str] | str | None = None,
+    time_limit: float = 10,
+    *,
+    values_only: bool = False,
+) -> Verdict:
+    """Decide whether two formulas are equal wherever both are defined.
+
+    Of sides that hold `stop_gradient` that is two questions: whether their values are equal, and whether their
+    gradients are, by every real input that is not random.
+
+    Args:
+        a: an Expr, or text; names that are not declared in the other one are real.
+        b: likewise, of the same shape.
+        domain: for names, the domains that count instead of the declared ones, as in programs: ``"positive"``,
+            ``"real(0, 1)"``; or ``"complex"``. Text instead of a mapping is the domain of all real variables that are
+            not random. If a variable is complex, all values are complex numbers, and functions their principal
+            branches.
+        time_limit: seconds.
+        values_only: whether `stop_gradient` counts as its value, so that only values are compared.
+
+    Returns:
+        A `Verdict`: read its ``status``. With `stop_gradient` it is ``proved`` if both values and gradients are equal,
+        ``refuted`` if either differ; ``of_values`` and ``of_gradients`` have the answers, ``differ_by`` the inputs by
+        which gradients differ.
+
+    Raises:
+        UsageError, ShapeError: if these are no two formulas of one shape.
+        RedefinitionError: if both declare a name, and not the same; other errors of `parse` for text.
+
+    Example:
+        >>> import symgrad as sg
+        >>> sg.equal("(x + 1)**2", "x**2 + 2*x + 1").status
+        'proved'
+        >>> v = sg.equal("sqrt(x**2)", "x")
+        >>> v.status, v.witness["x"] < 0
+        ('refuted', True)
+        >>> sg.equal("sqrt(x**2)", "x", domain={"x": "positive"}).status
+        'proved'
+        >>> sg.equal("sqrt(x)**2", "x", domain="complex").status
+        'proved'
+        >>> v = sg.equal("x*y", "stop_gradient(x)*y")
+        >>> v.status, v.of_values.status, v.differ_by
+        ('refuted', 'proved', ('x',))
+    """
+    from symgrad.verdicts.both import decide_both, moved_inputs
+    from symgrad.verdicts.decide import decide
+    from symgrad.verdicts.decide import equal as statement
+    from symgrad.verdicts.opaque import decide_by_numbers
+    from symgrad.verdicts.told.labels import with_declared_labels
+
+    seconds = _seconds(time_limit)
+    found = fitted(*_equation(a, b))
+    if not isinstance(found, tuple):
+        if found.status == "undecided":
+            return found
+        first, second = pair(a, b)
+        raise ShapeError(
+            f"the two sides have the shapes {shape_text(first.shape)} and {shape_text(second.shape)}",
+            expected="one shape",
+            cure="compare parts of them",
+        )
+    nodes, sizes = found
+    (first, second), complexes = within(nodes, domain, sizes)
+    inputs = [] if values_only else moved_inputs(first, second)
+    opaque = opaque_in([first, second])
+    if opaque:
+        _only_in_numbers(opaque, complexes, held=bool(inputs))
+        return decide_by_numbers(first, second, opaque, seconds, sizes=sizes)
+    if complexes is not None and not inputs:
+        from symgrad.verdicts.complex_domain import decide_complex
+
+        return decide_complex(first, second, complexes, seconds)
+
+    def told(sides: Sequence[Node], limit: float) -> Verdict:
+        by = [] if values_only else moved_inputs(sides[0], sides[1])
+        if by:
+            return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
+        return decide(statement(sides[0], sides[1], sizes), limit)
+
+    verdict = decided((first, second), told, seconds)
+    if not sizes:
+        verdict = with_declared_labels(verdict, (first, second), told, seconds)
+        programs = [e for e in (a, b) if isinstance(e, Expr)]
+        verdict = _told(verdict, (first, second), _named((first, second), {}, *programs))
+    hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
+    return replace(verdict, diagnosis=hint) if hint else verdict
+
+
+def _equation(a: Side, b: Side) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
+    """How the sides are built with other sizes, and nodes that have all names of sizes."""
+    if isinstance(a, str) and not isinstance(b, str):
+        right = formula(b)
+        return partial(_with_text, right, a, _FIRST), [right.node, *names_in(right).values()]
+    if isinstance(b, str) and not isinstance(a, str):
+        left = formula(a)
+        return partial(_with_text, left, b, _SECOND), [left.node, *names_in(left).values()]
+    sides = pair(a, b)
+    return partial(_of_one_shape, sides), sides
+
+
+def _with_text(side: Expr, text: str, name: str, sizes: Mapping[str, Size]) -> Built:
+    known = names_in(side)
+    node, *given = resized([side.node, *known.values()], sizes)
+    other = _read(text, dict(zip(known, given, strict=True)), sizes, name)
+    return _of_one_shape((other, node) if name == _FIRST else (node, other), {})
+
+
+def _read(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], name: str) -> Node:
+    """Read a text in names of a program in which sizes are others.
+
+    Raises:
+        Misfit: if its shapes disagree.
+    """
+    try:
+        return parse_expression(text, {n: size_leaf(s) for n, s in sizes.items()} | {**known}, name)
+    except ShapeError as error:
+        raise Misfit(str(error)) from None
+
+
+def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
+    first, second = resized(sides, sizes)
+    if first.shape != second.shape:
+        raise Misfit("the two sides have different shapes", (first.shape, second.shape))
+    return first, second
+
+
+def verify(
+    y: Side,
+    wrt: Wrt,
+    claim: Side,
+    domain: Mapping[str, str] | str | None = None,
+    time_limit: float = 10,
+) -> Verdict:
+    r"""Decide whether a claimed derivative is right.
+
+    What `stop_gradient` holds back counts as a frozen copy: in the claim its value appears plainly.
+
+    Args:
+        y: what is differentiated; or the text of a bare expression.
+        wrt: a name of its program or an Expr, an input or an intermediate value.
+        claim: the derivative as someone wrote it: an Expr, or text in the names of the program. Its shape is that of
+            ``wrt``; if y is an array, the shape of y and then that (the Jacobian).
+        domain: as for `equal`. With a complex variable the derivative is a complex one: of holomorphic functions, off
+            their branch cuts.
+        time_limit: seconds.
+
+    Returns:
+        A `Verdict`: read its ``status``. A claim whose shapes disagree, for some sizes at least, is refuted without a
+            witness.
+
+    Raises:
+        UsageError, NotInProgramError, NotDifferentiableError: if there is nothing to decide; the errors
+            of `parse` for text.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x : real\ny = sqrt(x**2)")
+        >>> sg.verify(p["y"], p["x"], "x/abs(x)").status
+        'proved'
+        >>> print(sg.verify(p["y"], "x", "1"))  # doctest: +ELLIPSIS
+        refuted: the two sides differ
+          at x = -...
+          proved where x > 0
+          refuted where x < 0
+        >>> print(sg.verify("log(z)", "z", "1/z", domain="complex"))
+        proved: ...
+          not claimed where z is on a branch cut of log
+    """
+    from symgrad.verdicts.decide import decide, derivative_is
+    from symgrad.verdicts.opaque import decide_by_numbers
+    from symgrad.verdicts.told.labels import with_declared_labels
+
+    seconds = _seconds(time_limit)
+    value = differentiable(y)
+    (target,) = targets_of(value, [wrt])
+    parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
+    parts += [] if isinstance(claim, str) else [formula(claim).node]
+    found = fitted(partial(_question, value, target, claim), parts)
+    if not isinstance(found, tuple):
+        return found
+    nodes, sizes = found
+    (of, by, to), complexes = within(nodes, domain, sizes)
+    if by.dtype != "real":
+        raise UsageError(
+            f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
+        )
+    opaque = opaque_in([of, to])
+    if opaque:
+        _only_in_numbers(opaque, complexes, held=False)
+        return decide_by_numbers(of, to, opaque, seconds, wrt=by, sizes=sizes)
+    if complexes is not None:
+        from symgrad.verdicts.complex_domain import decide_complex
+
+        return decide_complex(of, to, complexes, seconds, wrt=by)
+
+    def told(parts: Sequence[Node], limit: float) -> Verdict:
+        return decide(derivative_is(parts[0], by, parts[1], sizes), limit)
+
+    verdict = decided((of, to), told, seconds, by)
+    if sizes:
+        return verdict
+    verdict = with_declared_labels(verdict, (of, to), told, seconds)
+    return _told(verdict, (of, to), _named((of, to), {target.node: by}, target, value))
+
+
+def _named(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> dict[Node, str]:
+    """Return the values of a claim that its programs name.
+
+    Args:
+        sides: the claim, perhaps with other domains than its programs have.
+        table: what stands in the claim for parts of the programs.
+        exprs: what the claim is about.
+    """
+    found = {name: node for e in reversed(exprs) for name, node in names_in(e).items()}
+    own = {s.name: s for s in symbols_of(sides)}
+    anew = {s: own[s.name] for s in symbols_of(found.values()) if s.name in own}
+    nodes = substitute(substitute(list(found.values()), table), anew)
+    return {node: name for name, node in reversed([*zip(found, nodes, strict=True)]) if node.args}
+
+
+def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:
+    """Return a verdict that says in words of the program where it claims nothing, as do those that it is made of."""
+    from symgrad.verdicts.told.left_out import in_words
+
+    regions = tuple(
+        replace(r, excluded=tuple(c for c in in_words(r.excluded, sides, names) if not r.rules_out(c)))
+        for r in verdict.regions
+    )
+    values = None if verdict.of_values is None else _told(verdict.of_values, sides, names)
+    return replace(
+        verdict,
+        regions=regions,
+        left_out=in_words(verdict.excluded, sides, names) if verdict.excluded else None,
+        of_values=values,
+        of_gradients={name: _told(v, sides, names) for name, v in verdict.of_gradients.items()},
+    )
+
+
+def _question(value: Expr, target: Expr, claim: Side, sizes: Mapping[str, Size]) -> Built:
+    """What is differentiated, by what, and the claim, with other sizes in the place of names."""
+    known = {**names_in(target), **names_in(value)}
+    y, wrt, *given = resized([value.node, target.node, *known.values()], sizes)
+    if isinstance(claim, str):
+        to = _read(claim, dict(zip(known, given, strict=True)), sizes, "the claim")
+    else:
+        try:
+            (to,) = resized([formula(claim).node], sizes)
+        except ShapeError as error:
+            raise Misfit(str(error)) from None
+    of, by, to = _by_symbol(y, wrt, to, target.name)
+    wanted = (*of.shape, *by.shape)
+    if to.shape != wanted:
+        hint = "; if the derivative of sum(y) or sum(v*y) is meant, verify that" if of.shape else ""
+        raise Misfit(
+            f"the claim has the shape {shape_text(to.shape)}, the derivative of a value of shape "
+            f"{shape_text(of.shape)} by '{target}' of shape {shape_text(by.shape)} has {shape_text(wanted)}{hint}",
+            (to.shape, wanted),
+        )
+    return of, by, to
+
+
+def _only_in_numbers(opaque: Sequence[Own], complexes: Sequence[str] | None, *, held: bool) -> None:
+    """Refuse what is not decided of ops of which only values are known."""
+    if complexes is None and not held:
+        return
+    raise UnsupportedError(
+        f"'{opaque[0].op.name}' is known by values alone, "
+        + (
+            "and these are real"
+            if complexes is not None
+            else "so that gradients behind stop_gradient are not compared"
+        ),
+        expected="real numbers" if complexes is not None else "values_only=True",
+        cure="register it with a definition",
+    )
+
+
+def _seconds(limit: float) -> float:
+    if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"time_limit is {limit!r}", expected="a positive number of seconds")
+    return float(limit)
+
+
+def _by_symbol(y: Node, wrt: Node, claim: Node, own: str | None) -> tuple[Node, Node, Node]:
+    """Put a symbol in the place of an intermediate value, to differentiate by, of its own name if it has one."""
+    if wrt.op is SYMBOL:
+        return y, wrt, claim
+    taken = {s.name for s in symbols_of([y, claim])}
+    named = [] if own is None else [own]
+    name = next(n for n in (*named, *(f"h{k}" for k in range(len(taken) + 1))) if n not in taken)
+    stand_in = symbol(Declaration(name, REAL, shape=wrt.shape))
+    of, to = substitute([y, claim], {wrt: stand_in})
+    return of, stand_in, to

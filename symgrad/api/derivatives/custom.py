@@ -1,0 +1,129 @@
+"""`custom_gradient`: a value with a pullback of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
+from symgrad.api.handles.expr import Expr, ExprLike, as_expr, built, handle
+from symgrad.backward.given import NotLinearError, with_pullback
+from symgrad.errors import NotDifferentiableError, ShapeError, UsageError
+from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ops.array.layout import full, text
+from symgrad.ops.control import stop_gradient
+
+__all__ = ["custom_gradient"]
+
+Pulled: TypeAlias = "ExprLike | Callable[[Expr], ExprLike] | None"
+
+
+def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr | None = None) -> Expr:
+    r"""Return an expression with the value of f whose derivatives are what a pullback says.
+
+    Of the cotangent ``v`` of f, ``pullback[x]`` is what arrives at x; v has the shape of f, and what arrives that of x.
+    What the pullback does not name receives nothing. Order two differentiates the expressions of the pullback as they
+    stand, as TensorFlow's, torch's and JAX's custom gradients do. They must be linear in v: sums of products with it,
+    quotients by something else, choices, contractions, and what moves entries. So forward mode is there as well.
+
+    Args:
+        f: a scalar or an array.
+        pullback: by an input or intermediate value (or its name): a function of v that returns an expression, an
+            expression in ``cotangent``, or None for nothing.
+        cotangent: the input that stands for v in expressions; no function needs it.
+
+    Returns:
+        An Expr with the value of f, bit for bit.
+
+    Raises:
+        ShapeError: if an expression has not the shape of what it is for, or the cotangent not that of f.
+        UsageError: if an expression is not seen to be linear in v.
+        NotDifferentiableError: for an int or bool, which have no derivative.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, y = sg.symbols("x y")
+        >>> z = sg.custom_gradient(sg.log(1 + sg.exp(x)), {x: lambda v: v*(1 - 1/(1 + sg.exp(x)))})
+        >>> print(sg.grad(z*y, x))
+        y*(1 - 1/(1 + exp(x)))
+        >>> v = sg.symbols("v")
+        >>> clipped = sg.custom_gradient(x, {x: sg.clip(x, -1, 1)*v}, cotangent=v)
+        >>> float(clipped(x=3.0)), float(sg.grad(clipped**2, x)(x=3.0)), str(sg.grad(sg.grad(clipped, x), x)(x=0.5))
+        (3.0, 6.0, '1.0')
+    """
+    value = differentiable(f)
+    wrts = targets_of(value, list(pullback))
+    seen = set(wrts)
+    if len(seen) != len(wrts):
+        raise UsageError("the pullback names one value twice", expected="each once")
+    given = list(pullback.values())
+    v = _cotangent(value, cotangent, wrts)
+    found: list[tuple[Expr, Expr]] = []
+    for x, formula in zip(wrts, given, strict=True):
+        if formula is None:
+            continue
+        if x.dtype != "real":
+            raise NotDifferentiableError(f"'{x}' is {x.dtype}: nothing is pulled back to it")
+        pulled = _pulled(formula, v, x)
+        found.append((x, pulled))
+    exprs = [value, *(e for pair in found for e in pair)]
+    return built(lambda: _made(value, found, v.node), exprs)
+
+
+def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:
+    """The symbol that stands for the cotangent: the one that is given, or one that nothing reads."""
+    if given is None:
+        names = {s.name for s in symbols_of([f.node, *(x.node for x in wrts)])}
+        name = "cotangent"
+        while name in names:
+            name += "_"
+        return handle(symbol(Declaration(name, shape=f.shape)))
+    v = as_expr(given)
+    if v.node.op is not SYMBOL or v.dtype != "real":
+        raise UsageError(f"'{v}' as the cotangent", expected="a real input, such as sg.symbols('v')")
+    if v.shape != f.shape:
+        raise ShapeError(
+            f"a cotangent of shape {text(v.shape)} for a value of shape {text(f.shape)}",
+            expected="the shape of the value",
+        )
+    if v.node in topological([f.node]):
+        raise UsageError(f"the value reads '{v}', which is to be its cotangent", cure="take another name")
+    return v
+
+
+def _pulled(formula: Any, v: Expr, x: Expr) -> Expr:
+    """The expression that arrives at x."""
+    pulled = differentiable(
+        cast("Callable[[Expr], Any]", formula)(v)
+        if callable(formula) and not isinstance(formula, Expr)
+        else formula,
+        [v, x],
+    )
+    if pulled.node.is_number(0):
+        return handle(full(pulled.node, x.shape))
+    if pulled.shape != x.shape:
+        raise ShapeError(
+            f"the pullback by '{x}' has shape {text(pulled.shape)}",
+            expected=f"that of '{x}', {text(x.shape)}",
+            cure="sum over the axes that it was repeated along" if len(pulled.shape) > len(x.shape) else None,
+        )
+    return pulled
+
+
+def _made(f: Expr, found: list[tuple[Expr, Expr]], v: Node) -> Node:
+    node = stop_gradient(f.node)
+    for x, pulled in found:
+        try:
+            node = with_pullback(node, x.node, pulled.node, v)
+        except NotLinearError as error:
+            part = handle(error.part)
+            reads = v in topological([error.part])
+            raise UsageError(
+                f"the pullback by '{x}' is not seen to be linear in the cotangent: "
+                + (f"it has '{part}'" if reads else f"'{part}' does not read it"),
+                expected="a sum of products of the cotangent with other factors",
+                cure="sg.with_gradient(forward=f, backward_of=g) has all derivatives of an expression g",
+            ) from None
+    return node

@@ -1,0 +1,394 @@
+"""The derivative verbs on expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+from symgrad.api.derivatives.entries import by_entries
+from symgrad.api.derivatives.partials import Derivatives
+from symgrad.api.derivatives.targets import (
+    Wrt,
+    Wrts,
+    differentiable,
+    differentiables,
+    in_names,
+    many,
+    one_each,
+    origins_of,
+    slope_of,
+    targets,
+    targets_of,
+)
+from symgrad.api.handles.convert import seed_of
+from symgrad.api.handles.expr import Expr, Operand, apply_op
+from symgrad.api.handles.given import Formula, Formulas
+from symgrad.api.handles.inputs import listings_of
+from symgrad.backward.jvp import all_partials, push_forward
+from symgrad.backward.trace import Slope
+from symgrad.backward.vjp import pull_back
+from symgrad.backward.zeros import unmoved
+from symgrad.errors import NotScalarError, ShapeError, UsageError
+from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import full, text
+
+__all__ = ["derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
+
+
+@overload
+def grad(y: Formula, wrt: Wrt, *, expand: bool = False) -> Expr: ...
+@overload
+def grad(y: Formula, wrt: Wrts, *, expand: bool = False) -> list[Expr]: ...
+@by_entries
+def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
+    r"""Return the gradient of a scalar expression.
+
+    Args:
+        y: a scalar.
+        wrt: an input or intermediate expression (or its name in the program of ``y``), or a list of them.
+            Each result is the total derivative. ``x[3]`` or ``x[1:4]`` of an input, if the program has no name for it,
+            stands for these entries of x wherever x is read.
+        expand: whether the result is printed over inputs alone, and what is derived from it; else in the names of the
+            program where that is shorter. The value is the same.
+
+    Returns:
+        An Expr of the shape of ``wrt``, or a list of them for a list. `Expr.nothing` tells zero,
+        disconnected, stopped and no tangent apart.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotInProgramError: if ``wrt`` does not occur in the program of ``y``.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, u = sg.symbols("x u")
+        >>> g = sg.grad(sg.sin(x)*u, x)
+        >>> print(g)
+        u*cos(x)
+        >>> sg.grad(sg.stop_gradient(x)*u, x).nothing
+        'stopped'
+        >>> w = sg.tensor("w", (5,))
+        >>> print(sg.grad(sg.sum(w**2), w[3]))
+        2*w[3]
+        >>> p = sg.parse("x : real\ns = sin(x)\ny = s**2")
+        >>> print(sg.grad(p["y"], "x"), sg.grad(p["y"], "x", expand=True), sep="; ")
+        2*s*cos(x); 2*cos(x)*sin(x)
+    """
+    expr = differentiable(y)
+    if expr.shape:
+        raise NotScalarError(
+            f"grad needs a scalar, got shape {text(expr.shape)}",
+            cure="jacobian(y, x) has every entry; gradients(ys, xs) sums over them; vjp(y, xs, cotangent) weighs them",
+        )
+    if (
+        expr.node.op is SYMBOL
+        and isinstance(wrt, Expr)
+        and wrt.node.args
+        and expr.node in topological([wrt.node])
+    ):
+        raise UsageError(
+            f"'{expr}' does not depend on '{wrt}', which is made of it",
+            expected="grad(y, x): first what is differentiated, then by what",
+            cure=f"grad(y, '{expr}')",
+        )
+    return _gradients([expr], wrt, [as_node(1)], (), named=not expand)
+
+
+@by_entries
+def gradients(
+    ys: Formula | Formulas,
+    xs: Wrt | Wrts,
+    grad_ys: Any = None,
+    stop_gradients: Wrt | Wrts | None = None,
+) -> list[Expr]:
+    """Return the sum over all ys of their gradients, with TensorFlow's meaning of ``tf.gradients``.
+
+    Every entry of every y counts: the gradient of an array is that of the sum of its entries, and has the shape of x
+    alone. So a product of two such results is no chain rule (the axes of what stands between are summed away); `vjp`
+    and `jacobian` are.
+
+    Args:
+        ys: one or more expressions; what they hold is summed.
+        xs: inputs or intermediate expressions.
+        grad_ys: a cotangent for each of ys (an Expr, array or number; None for one).
+        stop_gradients: expressions to hold constant in every derivative. They receive their own gradient,
+            nothing flows beyond.
+
+    Returns:
+        One Expr for each of xs, zero where TensorFlow says None; `Expr.nothing` says why.
+
+    Raises:
+        NotInProgramError: if one of xs does not occur in the program of ys.
+        UsageError: if grad_ys and ys differ in length.
+
+    Example:
+        >>> import symgrad as sg
+        >>> a = sg.symbols("a"); b = 2*a
+        >>> [str(g) for g in sg.gradients(a + b, [a, b])]
+        ['3', '1']
+        >>> [str(g) for g in sg.gradients(a + b, [a, b], stop_gradients=[a, b])]
+        ['1', '1']
+    """
+    outputs = differentiables(ys)
+    if not outputs:
+        raise UsageError("there is nothing to differentiate", expected="at least one expression")
+    if grad_ys is None:
+        seeds = [as_node(1)] * len(outputs)
+    else:
+        given = one_each(grad_ys, not isinstance(ys, list | tuple), len(outputs), "grad_ys", "ys")
+        seeds = [as_node(1) if g is None else seed_of(g) for g in given]
+    stopped = targets(outputs, [] if stop_gradients is None else stop_gradients)
+    return _gradients(outputs, list(many(xs)), seeds, stopped)
+
+
+@overload
+def value_and_grad(y: Formula, wrt: Wrt) -> tuple[Expr, Expr]: ...
+@overload
+def value_and_grad(y: Formula, wrt: Wrts) -> tuple[Expr, list[Expr]]: ...
+def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
+    """Return an expression and its gradient, as one shared graph.
+
+    Args:
+        y: a scalar expression.
+        wrt: as for `grad`.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> value, slope = sg.value_and_grad(sg.exp(2*x), x)
+        >>> print(value, slope)
+        exp(2*x) 2*exp(2*x)
+    """
+    value = differentiable(y)
+    return value, grad(value, wrt)
+
+
+@overload
+def vjp(y: Formula | Formulas, xs: Wrt, cotangent: Any = None, *, seed: Any = None) -> Expr: ...
+@overload
+def vjp(y: Formula | Formulas, xs: Wrts, cotangent: Any = None, *, seed: Any = None) -> list[Expr]: ...
+@by_entries
+def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None, *, seed: Any = None) -> Any:
+    """Return a cotangent pulled back: the vector-Jacobian product.
+
+    Args:
+        y: an expression, or a list of them.
+        xs: inputs or intermediate expressions; one or a list.
+        cotangent: an Expr or array of the shape of y, or a number for all its entries; one for each of y.
+        seed: another name for it.
+
+    Returns:
+        An Expr for each of xs, of its shape (one if xs is one).
+
+    Raises:
+        ShapeError: if the cotangent has another shape than y.
+        UsageError: if there is no cotangent, or two.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, v = sg.symbols("x v")
+        >>> print(sg.vjp(x**3, x, v))
+        3*v*x**2
+        >>> import numpy as np
+        >>> w = sg.tensor("w", (2,))
+        >>> sg.vjp(w**2, w, np.array([1.0, 0.5]))(w=[3.0, 4.0])
+        array([6., 4.])
+    """
+    if (cotangent is None) == (seed is None):
+        raise UsageError(
+            "vjp takes one cotangent", expected="cotangent= or seed=", cure="gradients(ys, xs) takes ones"
+        )
+    result = gradients(y, xs, grad_ys=seed if cotangent is None else cotangent)
+    return result if isinstance(xs, list | tuple) else result[0]
+
+
+@overload
+def jvp(y: Formula, xs: Wrt | Wrts, tangents: Any) -> Expr: ...
+@overload
+def jvp(y: Formulas, xs: Wrt | Wrts, tangents: Any) -> list[Expr]: ...
+@by_entries
+def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
+    """Return tangents pushed forward: the Jacobian-vector product.
+
+    Args:
+        y: an expression, or a list of them.
+        xs: the inputs or intermediate expressions that move; these count as symbols.
+        tangents: an Expr or array of its shape, or a number for all entries, for each of xs. That of an int is not
+            read: an int has no tangent.
+
+    Returns:
+        The tangent of y, of its shape (a list for a list).
+
+    Raises:
+        ShapeError: if a tangent has another shape than what moves.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, y, dx = sg.symbols("x y dx")
+        >>> print(sg.jvp(x*y, [x, y], [dx, 0]))
+        dx*y
+    """
+    outputs = differentiables(y)
+    if not outputs:
+        raise UsageError("there is nothing to differentiate", expected="at least one expression")
+    moving = targets(outputs, xs)
+    given = one_each(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
+    directions = {t: seed_of(v) for t, v in zip(moving, given, strict=True)}
+    for target, direction in directions.items():
+        if target.shape != direction.shape and not direction.is_number():
+            raise ShapeError(
+                f"a tangent of shape {text(direction.shape)} for an input of shape {text(target.shape)}",
+                expected="the shape of the input, or a number for all its entries",
+            )
+    nodes = push_forward(
+        [e.node for e in outputs], {t: v for t, v in directions.items() if t.dtype == "real"}
+    )
+    listings, origins = listings_of(outputs), origins_of(outputs)
+    still = [e.node for e, tangent in zip(outputs, nodes, strict=True) if tangent.is_number(0)]
+    moved = [t for t, v in directions.items() if not v.is_number(0)]
+    named = in_names(outputs)
+    reasons = dict(zip(still, unmoved(still, moved), strict=True))
+    sources = (*moving, *directions.values())
+    made = [
+        Expr(
+            full(tangent, e.shape),
+            listings=listings,
+            nothing=str(reasons[e.node]) if tangent.is_number(0) else None,
+            origins=origins,
+            sources=sources,
+            in_names=named and not tangent.is_number(0),
+        )
+        for e, tangent in zip(outputs, nodes, strict=True)
+    ]
+    return made if isinstance(y, list | tuple) else made[0]
+
+
+@by_entries
+def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = False) -> Derivatives:
+    r"""Return all distinct partial derivatives up to an order, in one shared graph.
+
+    Args:
+        y: a scalar expression.
+        wrt: inputs or intermediate expressions; they count as independent symbols, so mixed partials commute.
+        order: the highest order, at least 0; at most 1 by arrays.
+        expand: as for `grad`.
+
+    Returns:
+        A mapping: ``()`` to y, ``(a,)`` to dy/da, of the shape of a, ``(a, b)`` to the mixed second partial, and so on.
+
+    Raises:
+        NotScalarError: if ``y`` is an array, or for higher derivatives by arrays.
+        NotInProgramError: if one of ``wrt`` does not occur in the program of ``y``.
+
+    Example:
+        >>> import symgrad as sg
+        >>> a, b = sg.symbols("a b")
+        >>> ds = sg.derivatives(a**2*b, [a, b], order=2)
+        >>> len(ds), str(ds[a, b]), str(ds[b, a])
+        (6, '2*a', '2*a')
+        >>> p = sg.parse("X : real[n, d]; y : real[n]; w : real[d]; c : real\nr = X@w + c - y\nloss = sum(r**2)")
+        >>> print(sg.derivatives(p["loss"], ["w", "c"]))
+        dloss/dw = 2*X.T@r
+        dloss/dc = 2*sum(r)
+    """
+    expr = differentiable(y)
+    if expr.shape:
+        raise NotScalarError(
+            f"derivatives needs a scalar, got shape {text(expr.shape)}",
+            cure="jacobian(y, x) has every entry; sg.sum(y) and sg.mean(y) are scalars",
+        )
+    if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            f"order {order!r}",
+            expected="a whole number, at least 0",
+            cure="derivatives(y, ['x', 'z'], order=2)",
+        )
+    exprs = targets_of(expr, wrt)
+    by = [e.node for e in exprs]
+    for e in exprs:
+        if e.shape and order > 1:
+            raise NotScalarError(
+                f"derivatives of order {order} by '{e}' of shape {text(e.shape)}",
+                expected="order=1, or scalars, each with one partial",
+                cure="hessian(y, x) has the second derivatives by every two entries; jacobian of one has the third",
+            )
+    if len(set(by)) != len(by):
+        raise UsageError(
+            "wrt names one input twice", cure="name each once: the orders are counted by symgrad"
+        )
+    # The names of a program say total derivatives, which these are not where one of wrt is made of another.
+    apart = not any(n in by for e in by for n in topological(e.args))
+    of = slope_of(expr) if apart and not expand else None
+    made = {
+        index: expr
+        if not index
+        else Expr(
+            node,
+            listings=expr.listings,
+            origins=(expr.node,),
+            sources=tuple(by),
+            slope=Slope(of.y, (*of.by, *(by[i] for i in index))) if of else None,
+        )
+        for index, node in all_partials(expr.node, by, order).items()
+    }
+    return Derivatives(exprs, made)
+
+
+def stop_gradient(x: Operand) -> Expr:
+    """Return x as a value that differentiation takes for a constant, at every order.
+
+    Args:
+        x: an expression or number.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> print(sg.grad(sg.stop_gradient(x)*x, x))
+        stop_gradient(x)
+    """
+    return apply_op("stop_gradient", x)
+
+
+def _cotangent_like(output: Expr) -> str | None:
+    if all(isinstance(size, int | str) for size in output.shape):
+        return None
+    return "compute it as the value is: sg.tensor('s', ('n',))[1:] has the shape of x[1:] for n entries in x"
+
+
+def _gradients(
+    outputs: Sequence[Expr],
+    wrt: Any,
+    seeds: Sequence[Node],
+    stopped: Sequence[Node],
+    *,
+    named: bool = True,
+) -> Any:
+    by = targets(outputs, wrt)
+    for output, seed in zip(outputs, seeds, strict=True):
+        if seed.shape != output.shape and not seed.is_number():
+            raise ShapeError(
+                f"a cotangent of shape {text(seed.shape)} for a value of shape {text(output.shape)}",
+                expected="the shape of the value, or a number for all its entries",
+                cure=_cotangent_like(output),
+            )
+    trace = pull_back([e.node for e in outputs], seeds, by, stopped)
+    listings, origins, sources = listings_of(outputs), origins_of(outputs), (*by, *seeds)
+    # What knows not what it is the slope of has no names to be printed in.
+    single = named and len(outputs) == 1 and seeds[0].is_number(1) and not stopped
+    y = slope_of(outputs[0]) if single else None
+    names = named and in_names(outputs)
+    made = [
+        Expr(
+            g,
+            listings=listings,
+            traces=(trace,),
+            nothing=None if n is None else str(n),
+            origins=origins,
+            sources=sources,
+            slope=None if y is None or n is not None else Slope(y.y, (*y.by, w)),
+            in_names=names and n is None,
+        )
+        for g, n, w in zip(trace.gradients, trace.nothing, by, strict=True)
+    ]
+    return made if isinstance(wrt, list | tuple) else made[0]

@@ -1,0 +1,195 @@
+"""Functions that equations define: what is asked for, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any, overload
+
+from symgrad.api.derivatives.targets import Wrt, Wrts, many
+from symgrad.api.derivatives.unknowns import Implicit
+from symgrad.api.handles.expr import Expr, Operand, as_expr, handle
+from symgrad.api.handles.given import Formula, Formulas, formulas
+from symgrad.api.handles.inputs import inputs_of
+from symgrad.api.training.optimisers import number_in
+from symgrad.errors import (
+    NotDifferentiableError,
+    NotInProgramError,
+    NotScalarError,
+    UnsupportedError,
+    UsageError,
+)
+from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import text
+from symgrad.ops.scalar.logic import eq
+
+__all__ = ["implicit"]
+
+
+@overload
+def implicit(
+    equations: Formula,
+    unknowns: Wrt,
+    start: Operand | None = None,
+    *,
+    bracket: tuple[Operand, Operand] | None = None,
+    atol: float = 0.0,
+) -> Implicit: ...
+@overload
+def implicit(
+    equations: Formulas, unknowns: Wrts, start: Sequence[Operand] | None = None, *, atol: float = 0.0
+) -> Implicit: ...
+def implicit(
+    equations: Any,
+    unknowns: Any = None,
+    start: Any = None,
+    *,
+    bracket: Any = None,
+    atol: float = 0.0,
+) -> Implicit:
+    """Define unknowns as the functions of all other inputs that make equations zero.
+
+    Values are found by Newton's method, in NumPy with a kernel of the equations and their Jacobian, for all points of
+    an array at once. Steps are halved until the equations come nearer to zero; in a bracket the interval is halved
+    where steps leave it. The search ends where the next step is below two units in the last place, or where rounding
+    lets the equations come no nearer to zero and the step is below 1.5e-8 of the value; and this is a solution if
+    Newton's steps from both sides lead to it. Everything else is an error; at a double zero there is no derivative.
+
+    Args:
+        equations: an expression that is to be zero, or an equation such as ``x**2 == c``; or a list of them. Scalars of
+            scalar inputs.
+        unknowns: the input that solves it; a list of as many as there are equations.
+        start: where the search begins: a number or a formula of the other inputs; for a list, one for each unknown.
+            Which of several solutions is found depends on it.
+        bracket: for one unknown, two numbers or formulas at which the equation has different signs; the solution is
+            between them.
+        atol: how short a step of Newton's is short enough, also where a solution is 0 and rounding leaves a rest.
+
+    Returns:
+        An Implicit: call it with values for the unknowns, ``.grad`` for derivatives, ``.evaluate`` for their values.
+
+    Raises:
+        NotScalarError: if an equation is an array.
+        NotInProgramError: for an unknown that no equation reads.
+        UsageError: if equations, unknowns and starts do not fit.
+        UnsupportedError: for arrays among the inputs, and for equations with stop_gradient.
+
+    Example:
+        >>> import symgrad as sg
+        >>> E, M, e = sg.symbols("E M e")
+        >>> kepler = sg.implicit(E - e*sg.sin(E) - M, E, start=M)
+        >>> print(kepler)
+        E with E - e*sin(E) - M = 0
+          dE_de = sin(E)/(1 - e*cos(E))
+          dE_dM = 1/(1 - e*cos(E))
+        >>> kepler(M=1.0, e=0.1).round(9)
+        np.float64(1.088597752)
+    """
+    exprs = [_difference(f) for f in formulas(many(equations))]
+    if unknowns is None:
+        read = [str(s.name) for s in inputs_of(exprs)]
+        raise UsageError(
+            "implicit does not know what to solve for",
+            expected=one_of(read),
+            cure=f"implicit(equation, {read[0] if read else 'x'}, start=1.0)",
+        )
+    for f in exprs:
+        if f.shape:
+            raise NotScalarError(
+                f"an equation has shape {text(f.shape)}", expected="scalars, one for each unknown"
+            )
+    if not exprs:
+        raise UsageError("there are no equations", expected="at least one")
+    found = _unknowns(exprs, unknowns)
+    if len(found) != len(exprs):
+        raise UsageError(f"{len(exprs)} equations for {len(found)} unknowns", expected="as many of both")
+    nodes = topological([f.node for f in exprs])
+    for node in nodes:
+        if node.shape or not node.op.pointwise:
+            raise UnsupportedError(
+                f"an equation has the array '{handle(node)}' in it",
+                expected="scalars: elementwise operations",
+            )
+        if "stops" in node.op.facts:
+            raise UnsupportedError(
+                "an equation with stop_gradient in it: the solution follows the whole equation",
+                cure="write stop_gradient around the unknown where it is used, in the formula of the solution",
+            )
+    starts, ends = _starts(start, len(found)), _ends(bracket, len(found))
+    if ends is None and any(s is None for s in starts):
+        raise UsageError("there is no start", expected="start= or bracket=", cure="start=1.0")
+    own = {z.node for z in found}
+    for e in (*starts, *(ends or ())):
+        if e is not None and (e.shape or own & set(topological([e.node]))):
+            raise UsageError(
+                f"the start '{e}'",
+                expected="a number, or a scalar formula of the inputs that are no unknowns",
+            )
+    return Implicit(exprs, found, starts, ends, number_in("atol", atol))
+
+
+def _difference(equation: Expr) -> Expr:
+    """Return what is zero where an equation holds, whether it was given so or with ``==``."""
+    node = equation.node
+    if node.op is eq and all(side.dtype != "bool" for side in node.args):
+        left, right = (Expr(side, listings=equation.listings, traces=equation.traces) for side in node.args)
+        return left if right.node.is_number(0) else left - right
+    if equation.dtype == "bool":
+        raise NotDifferentiableError(
+            f"'{equation}' is a condition",
+            expected="an expression that is to be zero, or an equation with ==",
+            cure="write x**2 - c, or x**2 == c",
+        )
+    return equation
+
+
+def _unknowns(exprs: Sequence[Expr], unknowns: Any) -> list[Expr]:
+    """Return the unknowns, each of which an equation reads."""
+    read = {str(s.name): handle(s) for s in inputs_of(exprs)}
+    found: list[Expr] = []
+    for item in many(unknowns):
+        name = item if isinstance(item, str) else str(as_expr(item))
+        if name not in read:
+            raise NotInProgramError(
+                f"no equation reads an input '{name}'", expected=one_of(read), cure=suggest(name, read)
+            )
+        if read[name].dtype != "real":
+            raise UsageError(
+                f"cannot solve for '{name}', which is {read[name].dtype}", expected="a real input"
+            )
+        found.append(read[name])
+    if len({z.node for z in found}) != len(found):
+        raise UsageError("unknowns names one input twice", expected="every input once")
+    return found
+
+
+def _starts(start: Any, count: int) -> list[Expr | None]:
+    if start is None:
+        return [None] * count
+    values = list(many(start))
+    if len(values) != count:
+        raise UsageError(
+            f"{len(values)} starts for {count} unknowns", expected="one for each, in their order"
+        )
+    return [_number(v) for v in values]
+
+
+def _ends(bracket: Any, count: int) -> tuple[Expr, Expr] | None:
+    if bracket is None:
+        return None
+    values = list(many(bracket))
+    if len(values) != 2 or count != 1:
+        raise UsageError(
+            f"a bracket of {len(values)} ends for {count} unknowns", expected="two ends for one unknown"
+        )
+    return _number(values[0]), _number(values[1])
+
+
+def _number(value: Any) -> Expr:
+    if isinstance(value, float) and not isfinite(value):
+        raise UsageError(f"a search from {value}", expected="a finite number")
+    found = as_expr(value)
+    if found.dtype == "bool":
+        raise NotDifferentiableError(f"'{found}' is a truth value", expected="a number")
+    return found

@@ -1,0 +1,387 @@
+"""Derivatives of arrays by arrays: jacobian, batch_jacobian, hessian, hvp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+from symgrad.api.derivatives.differentiate import grad, jvp
+from symgrad.api.derivatives.entries import by_entries
+from symgrad.api.derivatives.targets import (
+    Wrt,
+    Wrts,
+    differentiable,
+    differentiables,
+    in_names,
+    one_each,
+    origins_of,
+    targets_of,
+)
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula, Formulas
+from symgrad.backward.batch import batch, units
+from symgrad.backward.jvp import push_forward
+from symgrad.backward.linearise import Guarded
+from symgrad.backward.rows import mixing
+from symgrad.backward.trace import Slope, placeholder
+from symgrad.backward.vjp import pull_back
+from symgrad.backward.zeros import classify, unmoved
+from symgrad.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
+from symgrad.ir.types import BOOL, Declaration
+from symgrad.ops.array.contraction import transpose
+from symgrad.ops.array.layout import expand, full, text
+from symgrad.ops.scalar.logic import ne
+
+__all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
+
+_PUSHED = 8  # xs with fewer entries than ys that are pushed forward one by one
+
+
+@overload
+def jacobian(y: Formula, x: Wrt) -> Expr: ...
+@overload
+def jacobian(y: Formula, x: Wrts) -> list[Expr]: ...
+@overload
+def jacobian(y: Formulas, x: Wrt) -> list[Expr]: ...
+@overload
+def jacobian(y: Formulas, x: Wrts) -> list[list[Expr]]: ...
+@by_entries
+def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
+    """Return the derivative of every entry of y by every entry of x.
+
+    One symbolic pass for all entries of y: backwards with a stack of unit cotangents; or for all entries of x: forwards
+    with a stack of unit tangents, where x is known to have no more entries than y.
+
+    Args:
+        y: an expression of any shape, or a list of them.
+        x: an input or intermediate expression (or its name), or a list of them.
+
+    Returns:
+        An Expr of shape ``y.shape + x.shape``; a list of them, one for each x, for a list of xs or one for each y for
+        a list of ys; for both a list of rows, row i the derivatives of y[i]. Functions take such lists as arrays:
+        ``sg.det(sg.jacobian([a, b], [x, y]))``; ``sg.stack(rows)`` is the array itself.
+
+    Raises:
+        NotInProgramError: if ``x`` does not occur in the program of ``y``.
+        UsageError: if there is nothing to differentiate.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> W, x = sg.tensor("W", (2, 3)), sg.tensor("x", (3,))
+        >>> J = sg.jacobian(W @ x, W)
+        >>> J.shape
+        (2, 2, 3)
+        >>> J(x=[1.0, 2.0, 3.0])[0]
+        array([[1., 2., 3.],
+               [0., 0., 0.]])
+        >>> r, t = sg.symbols("r t")
+        >>> rows = sg.jacobian([r*sg.cos(t), r*sg.sin(t)], [r, t])
+        >>> [[str(e) for e in row] for row in rows]
+        [['cos(t)', '-r*sin(t)'], ['sin(t)', 'r*cos(t)']]
+        >>> sg.stack(rows).shape
+        (2, 2)
+    """
+    ys = _several(y)
+    by = targets_of(ys, x)
+    return _arranged(_derivatives(ys, by), y, x)
+
+
+@overload
+def batch_jacobian(y: Formula, x: Wrt) -> Expr: ...
+@overload
+def batch_jacobian(y: Formula, x: Wrts) -> list[Expr]: ...
+@overload
+def batch_jacobian(y: Formulas, x: Wrt) -> list[Expr]: ...
+@overload
+def batch_jacobian(y: Formulas, x: Wrts) -> list[list[Expr]]: ...
+@by_entries
+def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
+    """Return the derivative of every row of y by the same row of x, with TensorFlow's meaning.
+
+    Args:
+        y: an expression of shape (b, ...), or a list of them.
+        x: an input or intermediate expression of shape (b, ...), or a list of them. Row i of y depends on row i of x
+            alone.
+
+    Returns:
+        An Expr of shape ``(b,) + y.shape[1:] + x.shape[1:]``; for lists as `jacobian`.
+
+    Raises:
+        ShapeError: if y and x do not have the same number of rows.
+        UnsupportedError: if an equation between x and y may mix rows. (TensorFlow then returns a sum over rows.)
+
+    Example:
+        >>> import symgrad as sg
+        >>> X, W = sg.tensor("X", ("n", 3)), sg.tensor("W", (3, 2))
+        >>> sg.batch_jacobian(sg.tanh(X @ W), X).shape
+        ('n', 2, 3)
+    """
+    ys = _several(y)
+    by = targets_of(ys, x)
+    return _arranged([[_rows(e, target.node) for target in by] for e in ys], y, x)
+
+
+def _rows(expr: Expr, bottom: Node) -> Expr:
+    top = expr.node
+    if not top.shape or not bottom.shape or top.shape[0] != bottom.shape[0]:
+        raise ShapeError(
+            f"batch_jacobian of an array of shape {text(top.shape)} by one of shape {text(bottom.shape)}",
+            expected="the same first size",
+            cure="jacobian(y, x) takes any shapes",
+        )
+    mixed = mixing(top, bottom)
+    if mixed is not None:
+        raise UnsupportedError(
+            f"the rows may depend on each other: {mixed.op.name} gives shape {text(mixed.shape)} from "
+            + " and ".join(text(a.shape) for a in mixed.args),
+            expected="row i of y made of row i of x alone",
+            cure="take the diagonal of J = jacobian(y, x): numpy.einsum('bibj->bij', J) for matrices",
+        )
+    rows, own = top.shape[0], top.shape[1:]
+    shape = (rows, *own, *bottom.shape[1:])
+    # The same unit cotangent for every row: as no row sees another, all rows are answered at once.
+    k = len(own)
+    cotangent, stack = _stacked(top, full(expand(units(own), [k]), (*own, *top.shape)))
+    trace = pull_back([top], [cotangent], [bottom])
+    if trace.nothing[0] is not None:
+        return _nothing(expr, bottom, trace.nothing[0], shape)
+    (stacked,) = batch(trace.gradients, stack, own)
+    order = [k, *range(k), *range(k + 1, k + len(bottom.shape))]
+    return _made(expr, transpose(stacked, order) if k else stacked, bottom)
+
+
+@overload
+def hessian(y: Formula, x: Wrt) -> Expr: ...
+@overload
+def hessian(y: Formula, x: Wrts) -> list[list[Expr]]: ...
+@by_entries
+def hessian(y: Formula, x: Wrt | Wrts) -> Any:
+    """Return all second derivatives of a scalar.
+
+    Args:
+        y: a scalar expression.
+        x: an input or intermediate expression (or its name), or a list of them.
+
+    Returns:
+        An Expr of shape ``x.shape + x.shape``; for a list, a list of rows of blocks, block i, j of shape
+        ``x[i].shape + x[j].shape``.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotInProgramError: if ``x`` does not occur in the program of ``y``.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", (2,))
+        >>> sg.hessian(sg.sum(x**3), x)(x=[1.0, 2.0])
+        array([[ 6.,  0.],
+               [ 0., 12.]])
+    """
+    expr = _scalar(y, "hessian", "jacobian(jacobian(y, x), x) has the second derivatives of every entry")
+    by = targets_of(expr, x)
+    slopes = grad(expr, by)
+    wrt = [e.node for e in by]
+    # Where a block is nothing, it is named by how y depends on both.
+    reasons = classify([expr.node], wrt, ())
+    moving = list(dict.fromkeys(s.node for s in slopes if s.nothing is None))
+    found = dict(zip(moving, _jacobians(moving, wrt), strict=True))
+    rows: list[list[Expr]] = []
+    for slope in slopes:
+        blocks = found[slope.node] if slope.nothing is None else [None] * len(by)
+        rows.append(
+            [
+                _nothing(slope, b, slope.nothing or reason)
+                if block is None
+                else _made(slope, block, b, twice=not slope.shape and not b.shape)
+                for b, block, reason in zip(wrt, blocks, reasons, strict=True)
+            ]
+        )
+    return rows if isinstance(x, list | tuple) else rows[0][0]
+
+
+@overload
+def hvp(y: Formula, x: Wrt, v: Any) -> Expr: ...
+@overload
+def hvp(y: Formula, x: Wrts, v: Any) -> list[Expr]: ...
+@by_entries
+def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
+    """Return the Hessian times a vector, without the Hessian: the gradient's derivative along v.
+
+    Args:
+        y: a scalar expression.
+        x: an input or intermediate expression (or its name), or a list of them.
+        v: an Expr or array of the shape of x (or a number for all its entries), one for each of x.
+
+    Returns:
+        An Expr of the shape of x, or a list of them for a list.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        ShapeError: if v has another shape than x.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, v = sg.tensor("x", (2,)), sg.tensor("v", (2,))
+        >>> sg.hvp(sg.sum(x**3), x, v)(x=[1.0, 2.0], v=[1.0, 1.0])
+        array([ 6., 12.])
+    """
+    expr = _scalar(y, "hvp", "jvp(vjp(y, x, cotangent), x, v) weighs the entries")
+    by = targets_of(expr, x)
+    given = one_each(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
+    slopes = grad(expr, by)
+    moved = jvp(slopes, by, given)
+    made = [
+        Expr(
+            m.node,
+            listings=m.listings,
+            nothing=s.nothing or m.nothing,
+            origins=m.origins,
+            sources=m.sources,
+            in_names=in_names([s]),
+        )
+        for s, m in zip(slopes, moved, strict=True)
+    ]
+    return made if isinstance(x, list | tuple) else made[0]
+
+
+def _scalar(y: Any, verb: str, cure: str) -> Expr:
+    expr = differentiable(y)
+    if expr.shape:
+        raise NotScalarError(f"{verb} needs a scalar, got shape {text(expr.node.shape)}", cure=cure)
+    return expr
+
+
+def _several(y: Any) -> list[Expr]:
+    found = differentiables(y)
+    if not found:
+        raise UsageError("there is nothing to differentiate", expected="at least one expression")
+    return found
+
+
+def _arranged(rows: list[list[Expr]], y: Any, x: Any) -> Any:
+    """Return a row for each y of an entry for each x as asked for: a list for a list, what it holds for no list."""
+    found = rows if isinstance(x, list | tuple) else [row[0] for row in rows]
+    return found if isinstance(y, list | tuple) else found[0]
+
+
+def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
+    tops, bottoms = [y.node for y in ys], [x.node for x in by]
+    rows = _jacobians(tops, bottoms)
+    # One walk tells why a y has nothing from any x, or why an x has nothing for any y.
+    if len(ys) > len(by):
+        columns = [unmoved(tops, [x]) for x in bottoms]
+        reasons = [[column[i] for column in columns] for i in range(len(ys))]
+    else:
+        whole = [None not in row for row in rows]
+        reasons = [
+            [""] * len(by) if w else classify([y], bottoms, ()) for y, w in zip(tops, whole, strict=True)
+        ]
+    return [
+        [
+            _nothing(y, x, why) if found is None else _made(y, found, x)
+            for x, found, why in zip(bottoms, row, because, strict=True)
+        ]
+        for y, row, because in zip(ys, rows, reasons, strict=True)
+    ]
+
+
+def _made(y: Expr, found: Node, x: Node, *, twice: bool = False) -> Expr:
+    known = y.slope if twice else None
+    slope = None if known is None else Slope(known.y, (*known.by, x))
+    return Expr(
+        found,
+        listings=y.listings,
+        origins=origins_of([y]),
+        sources=(x,),
+        slope=slope,
+        in_names=in_names([y]),
+    )
+
+
+def _nothing(y: Expr, x: Node, reason: str, shape: Shape | None = None) -> Expr:
+    zeros = full(as_node(0), (*y.node.shape, *x.shape) if shape is None else shape)
+    return Expr(zeros, listings=y.listings, nothing=str(reason), origins=origins_of([y]), sources=(x,))
+
+
+def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]]:
+    """Return for each y the derivatives by each x, of shape y.shape + x.shape; None for one that is nothing.
+
+    Forwards where an x has no more entries than the y, and all such xs no more than all ys; one pass for all ys that
+    are pushed forward by an x, and one for all xs that a y is pulled back to, so not where xs are many.
+    """
+    largest = max(map(_magnitude, ys), default=(0, 0))
+    real = [x for x in xs if x.dtype == "real"]
+    small = [x for x in real if _magnitude(x) <= largest]
+    fewer, passes = _entries(small) < _entries(ys), len(ys)
+    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, _PUSHED) if fewer else passes)
+    found: dict[tuple[Node, Node], Node | None] = {}
+    for x in real:
+        above = [y for y in ys if few and _magnitude(x) <= _magnitude(y)]
+        found |= {(y, x): J for y, J in zip(above, _forwards(above, x), strict=True)}
+    for y in ys:
+        below = [x for x in real if (y, x) not in found]
+        found |= {(y, x): J for x, J in zip(below, _backwards(y, below), strict=True)}
+    return [[found.get((y, x)) for x in xs] for y in ys]
+
+
+def _entries(nodes: Sequence[Node]) -> tuple[int, int]:
+    return _highest(size_sum(size_product(n.shape) for n in nodes))
+
+
+def _magnitude(node: Node) -> tuple[int, int]:
+    """Return how many entries a node has, as the highest power of named sizes (which count as large) and its factor."""
+    return _highest(size_product(node.shape))
+
+
+def _highest(size: Size) -> tuple[int, int]:
+    if isinstance(size, Extent):
+        return max((len(monomial), factor) for monomial, factor in size.terms)
+    return (0, size) if isinstance(size, int) else (1, 1)
+
+
+def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
+    """Return a symbol for a tangent or cotangent of a node, and what it and its guard are for a stack of unit arrays.
+
+    The zeros of a unit array are strong zeros, for which a guard stands: as numbers alone they would meet an infinite
+    partial, that of sqrt at 0 in another entry, and make NaN.
+    """
+    one = placeholder(node)
+    if stack.shape == node.shape or not node.shape:
+        return Guarded(None, one), {one: stack}
+    here = symbol(Declaration("__unit", BOOL, node.shape))
+    return Guarded(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
+
+
+def forwards(y: Node, x: Node) -> Node | None:
+    """Return the Jacobian by one push forward of all unit tangents of x (internal)."""
+    return _forwards([y], x)[0]
+
+
+def backwards(y: Node, x: Node) -> Node | None:
+    """Return the Jacobian by one pull back of all unit cotangents of y (internal)."""
+    return _backwards(y, [x])[0]
+
+
+def _forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
+    if not ys:
+        return []
+    tangent, stack = _stacked(x, units(x.shape))
+    k = len(x.shape)
+    pushed = dict(zip(ys, push_forward(ys, {x: tangent}), strict=True))
+    moving = [y for y in pushed if not pushed[y].is_number(0)]
+    found: dict[Node, Node] = {}
+    for y, stacked in zip(moving, batch([pushed[y] for y in moving], stack, x.shape), strict=True):
+        order = [*range(k, k + len(y.shape)), *range(k)]
+        found[y] = transpose(stacked, order) if k and y.shape else stacked
+    return [found.get(y) for y in ys]
+
+
+def _backwards(y: Node, xs: Sequence[Node]) -> list[Node | None]:
+    if not xs:
+        return []
+    cotangent, stack = _stacked(y, units(y.shape))
+    trace = pull_back([y], [cotangent], xs)
+    found: list[Node | None] = list(batch(trace.gradients, stack, y.shape))
+    return [None if nothing is not None else J for J, nothing in zip(found, trace.nothing, strict=True)]

@@ -1,0 +1,129 @@
+"""All partial derivatives of a scalar up to an order, as one thing that is printed in one set of names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from symgrad.api.handles.equations import Equation, equations_of
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.told import latex_together, leibniz_of, title, together
+from symgrad.api.handles.wording import readable, said_together
+
+__all__ = ["Derivatives"]
+
+
+class Derivatives(Mapping[tuple[Any, ...], Expr]):
+    r"""All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
+
+    ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``.
+    Iteration gives each distinct one once, and ``print`` shows the derivatives.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x, c : positive\nr = sqrt(x**2 + c)\ny = c/r")
+        >>> print(sg.derivatives(p["y"], ["x", "c"]))
+        dy/dx = -x*y/r**2
+        dy/dc = (2*r - y)/(2*r**2)
+    """
+
+    def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
+        self._wrt = tuple(wrt)
+        self._partials = dict(partials)
+        self._position: dict[Any, int] = {}
+        for i, e in enumerate(self._wrt):
+            self._position[e.node] = i
+            if e.name is not None:
+                self._position.setdefault(e.name, i)
+
+    def __getitem__(self, key: Any) -> Expr:
+        parts = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+        try:
+            index = tuple(sorted(self._position[p.node if isinstance(p, Expr) else p] for p in parts))
+            return self._partials[index]
+        except (KeyError, TypeError, AttributeError):
+            names = ", ".join(e.name or "..." for e in self._wrt)
+            order = max(map(len, self._partials))
+            raise KeyError(f"no partial {key}: it holds those by {names} up to order {order}") from None
+
+    def __iter__(self) -> Iterator[tuple[Expr, ...]]:
+        for index in self._partials:
+            yield tuple(self._wrt[i] for i in index)
+
+    def __len__(self) -> int:
+        return len(self._partials)
+
+    @property
+    def equations(self) -> tuple[Equation[Expr], ...]:
+        """The equations of all partials together, arguments first, shared ones once."""
+        return equations_of(Expr, list(self._partials.values()))
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, expand: bool = False) -> str:
+        """Return the derivatives, a line each, in one set of names: what ``print`` shows.
+
+        Args:
+            expand: whether over inputs alone, each by itself.
+        """
+        shown = self._shown()
+        exprs, y = [e for _, e in shown], self._partials[()]
+        texts, below, _ = together(exprs, expand=expand)
+        lines = [f"{title(y, by)} = {text}" for (by, _), text in zip(shown, texts, strict=True)]
+        return "\n".join([*lines, *below])
+
+    def latex(self, *, expand: bool = False) -> str:
+        """Return the derivatives as LaTeX, a row each.
+
+        Args:
+            expand: whether over inputs alone, each by itself.
+        """
+        shown = self._shown()
+        titles = [leibniz_of(self._partials[()], by) for by, _ in shown]
+        return latex_together([e for _, e in shown], titles, expand=expand)
+
+    def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
+        r"""Return a self-contained Python function over NumPy that computes the derivatives, as a tuple in their order.
+
+        Args:
+            name: the name of the function.
+            expand: whether over inputs alone; else the names of the program are its variables.
+
+        Raises:
+            UsageError: if that is no identifier of Python, or one that the source needs itself.
+            UnsupportedError: for an op that has neither a NumPy function nor a formula.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("X : real[n, d]; w : real[d]; c : real\nr = X@w + c\nloss = sum(r**2)")
+            >>> print(sg.derivatives(p["loss"], ["w", "c"]).numpy_source().splitlines()[-1].strip())
+            return 2.0*(X.T @ r), 2.0*np.sum(r)
+        """
+        from symgrad.render.numpy.source import numpy_source
+        from symgrad.render.said import said_source
+
+        exprs = [e for _, e in self._shown()]
+        said = None if expand or any(e.slope is None for e in exprs) else said_together(exprs)
+        if said is not None:
+            return said_source(said, name)
+        return numpy_source([readable(e) for e in exprs], name=name)
+
+    def moved(self, wrt: Sequence[Expr], change: Callable[[Expr], Expr]) -> Derivatives:
+        """Return them changed one by one, by other names for what one differentiates by (internal)."""
+        return Derivatives(wrt, {index: change(e) for index, e in self._partials.items()})
+
+    def _shown(self) -> list[tuple[list[Expr], Expr]]:
+        """Return the derivatives with what they are by; where there is none, the value."""
+        found = [([self._wrt[i] for i in index], e) for index, e in self._partials.items()]
+        return found[1:] or found
+
+    def __repr__(self) -> str:
+        return f"Derivatives({len(self)} by {', '.join(e.name or '...' for e in self._wrt)})"

@@ -1,0 +1,109 @@
+"""The gradient by an embedding table as the rows that it has, without the table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from symgrad.api.derivatives.targets import Wrt, differentiable, origins_of, targets_of
+from symgrad.api.functions.layout import scatter_add
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula
+from symgrad.backward.table_rows import pull_back_rows
+from symgrad.backward.trace import Step
+from symgrad.errors import NotScalarError, UnsupportedError, UsageError
+from symgrad.ir.sizes import Shape
+from symgrad.ops.array.layout import text
+
+__all__ = ["RowGradient", "row_gradient"]
+
+_LONG = 60  # letters of a formula in a message
+
+
+class RowGradient(NamedTuple):
+    """A gradient by a table that is zero but in some rows.
+
+    Attributes:
+        ids: the positions of these rows, int[k]. A row may be there several times: then its gradient is the sum; and
+            negative positions count from the end, if those of the program do.
+        rows: their gradients, of shape (k, *rest of the table's shape).
+        shape: the shape of the table.
+    """
+
+    ids: Expr
+    rows: Expr
+    shape: Shape
+
+    def dense(self) -> Expr:
+        """Return the whole gradient: zeros of the table's shape with the rows added at their positions."""
+        return scatter_add(self.rows, self.ids, self.shape)
+
+
+def row_gradient(y: Formula, table: Wrt) -> RowGradient:
+    """Return the gradient of a scalar by a table of which it reads rows alone, as these rows.
+
+    Wherever the program reads rows by their positions, ``E[ids]``, the gradient by that reading is formed and kept. The
+    gradient by the table, which has zeros everywhere else, is in no graph and no kernel, however long the table is.
+
+    Args:
+        y: a scalar.
+        table: an input or intermediate value of at least one axis, or its name. Its gradient has to flow through
+            readings of rows, ``E[ids]`` with whole numbers of any shape; what flows elsewhere is refused.
+
+    Returns:
+        A RowGradient: ``ids, rows = row_gradient(y, E)[:2]``, whose ``.dense()`` is ``grad(y, E)``.
+
+    Raises:
+        NotScalarError: if ``y`` is no scalar.
+        NotInProgramError: if the table is not in the program of ``y``.
+        UnsupportedError: if the gradient is dense, naming what reads the table otherwise.
+        UsageError: if the table is a scalar, or y has no gradient by it.
+
+    Example:
+        >>> import symgrad as sg
+        >>> E, ids = sg.tensor("E", ("v", 3)), sg.tensor("ids", ("n",), "int")
+        >>> g = sg.row_gradient(sg.sum(E[ids]**2), E)
+        >>> print(g.ids, g.rows.canonical())
+        ids 2*E[ids]
+        >>> E_value, ids_value = [[1.0, 2.0, 3.0]]*4, [3, 0, 3]
+        >>> g.dense()(E=E_value, ids=ids_value)
+        array([[ 2.,  4.,  6.],
+               [ 0.,  0.,  0.],
+               [ 0.,  0.,  0.],
+               [ 4.,  8., 12.]])
+    """
+    expr = differentiable(y)
+    if expr.shape:
+        raise NotScalarError(f"row_gradient needs a scalar, got shape {text(expr.shape)}")
+    found = targets_of(expr, table)
+    if len(found) != 1 or not found[0].shape:
+        raise UsageError(
+            f"row_gradient by {', '.join(map(str, found)) or 'nothing'}",
+            expected="one table, of one axis or more",
+        )
+    node = found[0].node
+    parts = pull_back_rows(expr.node, node)
+    if parts is None:
+        raise UsageError(
+            f"'{expr}' has no gradient by '{found[0]}': its rows are not read, or only behind stop_gradient",
+            cure="grad says which kind of nothing it is",
+        )
+    if isinstance(parts, Step):
+        raise _dense(expr, found[0], parts)
+    ids, rows, trace = parts
+    listings = expr.listings
+    return RowGradient(
+        Expr(ids, listings=listings),
+        Expr(rows, listings=listings, traces=(trace,), origins=origins_of([expr]), sources=(node,)),
+        node.shape,
+    )
+
+
+def _dense(y: Expr, table: Expr, step: Step) -> UnsupportedError:
+    reader = Expr(step.node, listings=y.listings)
+    told = str(reader) if reader.name is None else reader.name
+    told = f"a {step.node.op.name}" if len(told) > _LONG else f"'{told}'"
+    return UnsupportedError(
+        f"the gradient by '{table}' is dense: {told} reads it otherwise than by the positions of rows",
+        expected=f"{table.name or 'E'}[ids] alone",
+        cure="take the rows first and compute with them, as in tanh(E[ids]) for tanh(E)[ids]; or use grad",
+    )

@@ -1,0 +1,263 @@
+"""Reductions and contractions on expressions, under their NumPy and SciPy names.
+
+Each takes expressions and numbers, and means what the function of that name means in NumPy (softmax, log_softmax and
+logsumexp: in SciPy). Called as ``numpy.sum(x)`` on an expression, NumPy's function gives the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from symgrad.api.functions.numpy_names import NUMPY
+from symgrad.api.habits import in_numpy_words
+from symgrad.api.handles.expr import Expr, Operand, built, node_of
+from symgrad.ops.numpy import calls as build
+
+__all__ = [
+    "Axis",
+    "Operand",
+    "argmax",
+    "argmin",
+    "cumsum",
+    "diag",
+    "dot",
+    "einsum",
+    "inner",
+    "log_softmax",
+    "logsumexp",
+    "matmul",
+    "max",
+    "mean",
+    "min",
+    "norm",
+    "outer",
+    "prod",
+    "softmax",
+    "std",
+    "sum",
+    "tensordot",
+    "var",
+]
+
+Axis: TypeAlias = "int | tuple[int, ...] | None"
+
+# --------------------------------------------------------------------------------------------------------- reductions
+
+
+@in_numpy_words
+def sum(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
+    """Return the sum of the entries, as ``numpy.sum``.
+
+    Args:
+        x: an array.
+        axis: one axis, several, or None for all.
+        keepdims: whether the reduced axes stay, with length 1.
+
+    Raises:
+        ShapeError: if there is no such axis.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", 5))
+        >>> sg.sum(X).shape, sg.sum(X, axis=0).shape, sg.sum(X, axis=0, keepdims=True).shape
+        ((), (5,), (1, 5))
+    """
+    return NUMPY["sum"](Expr, x, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def mean(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
+    """Return the arithmetic mean, as ``numpy.mean``; arguments as for `sum`.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> X = sg.tensor("X", ("n", 2))
+        >>> sg.mean(X, axis=0)(X=np.array([[1.0, 2.0], [3.0, 6.0]]))
+        array([2., 4.])
+    """
+    return NUMPY["mean"](Expr, x, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def prod(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
+    """Return the product of the entries, as ``numpy.prod``; arguments as for `sum`."""
+    return NUMPY["prod"](Expr, x, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def max(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
+    """Return the largest entry, as ``numpy.max``; arguments as for `sum`. Equal ones share the derivative equally."""
+    return NUMPY["max"](Expr, x, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def min(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
+    """Return the smallest entry, as ``numpy.min``; arguments as for `sum`. Equal ones share the derivative equally."""
+    return NUMPY["min"](Expr, x, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def logsumexp(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
+    """Return log(sum(exp(x))) without overflow, as ``scipy.special.logsumexp``; arguments as for `sum`.
+
+    Example:
+        >>> import symgrad as sg
+        >>> z = sg.tensor("z", ("n",))
+        >>> round(float(sg.logsumexp(z)(z=[1000.0, 1000.0])), 4)
+        1000.6931
+    """
+    return built(lambda: build.reduce_axes("logsumexp", node_of(x), axis, keepdims), [x])
+
+
+@in_numpy_words
+def var(x: Operand, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Expr:
+    """Return the variance, as ``numpy.var``: the squared distance from the mean, over count - ddof.
+
+    Args:
+        x: an array.
+        axis: one axis, several, or None for all.
+        ddof: what is taken off the count; 1 for the unbiased estimate.
+        keepdims: whether the reduced axes stay, with length 1.
+    """
+    return NUMPY["var"](Expr, x, axis, ddof=ddof, keepdims=keepdims)
+
+
+@in_numpy_words
+def std(x: Operand, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Expr:
+    """Return the standard deviation, as ``numpy.std``; arguments as for `var`."""
+    return NUMPY["std"](Expr, x, axis, ddof=ddof, keepdims=keepdims)
+
+
+@in_numpy_words
+def norm(x: Operand, ord: Any = None, axis: Axis = None, *, keepdims: bool = False) -> Expr:
+    """Return a norm, as ``numpy.linalg.norm`` for those that need no decomposition.
+
+    Args:
+        x: an array.
+        ord: None for the Euclidean (Frobenius) norm; 1, 2 or inf of a vector; 1, inf or "fro" of a matrix.
+        axis: one axis for vectors, two for matrices, None for all.
+        keepdims: whether the reduced axes stay, with length 1.
+
+    Raises:
+        UnsupportedError: for another order.
+    """
+    return NUMPY["linalg.norm"](Expr, x, ord, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def argmax(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> Expr:
+    """Return where the largest entry is (the first one), as ``numpy.argmax``: int, so no derivative passes."""
+    return NUMPY["argmax"](Expr, x, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def argmin(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> Expr:
+    """Return where the smallest entry is (the first one), as ``numpy.argmin``: int, so no derivative passes."""
+    return NUMPY["argmin"](Expr, x, axis, keepdims=keepdims)
+
+
+@in_numpy_words
+def softmax(x: Operand, axis: Axis = None) -> Expr:
+    """Return exp(x)/sum(exp(x)) without overflow, as ``scipy.special.softmax``.
+
+    Args:
+        x: an array.
+        axis: over what the result sums to 1; None for all axes.
+
+    Example:
+        >>> import symgrad as sg
+        >>> z = sg.tensor("z", (2,))
+        >>> sg.softmax(z)(z=[800.0, 800.0])
+        array([0.5, 0.5])
+    """
+    return built(lambda: build.over_axes("softmax", node_of(x), axis), [x])
+
+
+@in_numpy_words
+def log_softmax(x: Operand, axis: Axis = None) -> Expr:
+    """Return x - logsumexp(x), as ``scipy.special.log_softmax``; arguments as for `softmax`."""
+    return built(lambda: build.over_axes("log_softmax", node_of(x), axis), [x])
+
+
+@in_numpy_words
+def cumsum(x: Operand, axis: int | None = None, *, reverse: bool = False) -> Expr:
+    """Return the running sums along an axis, or of the flattened array, as ``numpy.cumsum``.
+
+    Args:
+        x: an array.
+        axis: the axis; None for the flattened array.
+        reverse: whether to sum from the end: every entry and all after it.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", ("n",))
+        >>> sg.cumsum(x, reverse=True)(x=[1.0, 2.0, 4.0])
+        array([7., 6., 4.])
+    """
+    return NUMPY["cumsum"](Expr, x, axis, reverse=reverse)
+
+
+# ------------------------------------------------------------------------------------------------------- contractions
+
+
+def einsum(subscripts: str, *operands: Operand) -> Expr:
+    """Return a sum of products over labelled axes, as ``numpy.einsum``.
+
+    Args:
+        subscripts: letters for the axes of each operand, ``...`` for the rest, as in ``"ij,jk->ik"``.
+        operands: arrays.
+
+    Raises:
+        ShapeError, UsageError: if the subscripts do not fit the operands.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, B = sg.tensor("A", ("n", 3)), sg.tensor("B", (3, "m"))
+        >>> sg.einsum("ij,jk->ik", A, B).same(A @ B)
+        True
+    """
+    return NUMPY["einsum"](Expr, subscripts, *operands)
+
+
+def matmul(a: Operand, b: Operand) -> Expr:
+    """Return the matrix product, as ``numpy.matmul`` and ``a @ b``.
+
+    Args:
+        a: an array of shape (..., n, k) or (k,).
+        b: an array of shape (..., k, m) or (k,).
+
+    Raises:
+        ShapeError: if the shapes do not fit, with both.
+    """
+    return NUMPY["matmul"](Expr, a, b)
+
+
+def dot(a: Operand, b: Operand) -> Expr:
+    """Return the product over the last axis of a and the last but one of b, as ``numpy.dot``."""
+    return NUMPY["dot"](Expr, a, b)
+
+
+def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Expr:
+    """Return the product over several axes, as ``numpy.tensordot``.
+
+    Args:
+        a: an array.
+        b: an array.
+        axes: how many last axes of a and first ones of b, or a pair of lists of axes.
+    """
+    return NUMPY["tensordot"](Expr, a, b, axes)
+
+
+def inner(a: Operand, b: Operand) -> Expr:
+    """Return the product over the last axis of both, as ``numpy.inner``."""
+    return NUMPY["inner"](Expr, a, b)
+
+
+def outer(a: Operand, b: Operand) -> Expr:
+    """Return all products of an entry of a and one of b (both flattened), as ``numpy.outer``."""
+    return NUMPY["outer"](Expr, a, b)
+
+
+def diag(x: Operand) -> Expr:
+    """Return the diagonal of a square matrix, or the matrix with a vector on its diagonal, as ``numpy.diag``."""
+    return NUMPY["diag"](Expr, x)

@@ -1,0 +1,126 @@
+"""Where expressions come from SymPy: formulas, matrices, and what `sympy.cse` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast, overload
+
+from symgrad.api.derivatives.targets import many
+from symgrad.api.functions.symbols import domain_named
+from symgrad.api.handles.expr import Expr, handle
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import Domain
+from symgrad.ops.numpy.calls import reshaped, stack
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from symgrad.cas.objects import Basic
+
+__all__ = ["from_sympy"]
+
+
+@overload
+def from_sympy(
+    expr: list[Any] | tuple[Any, ...], domains: Mapping[str, str | Domain] | None = None
+) -> list[Expr]: ...
+@overload
+def from_sympy(expr: Basic | float | Fraction, domains: Mapping[str, str | Domain] | None = None) -> Expr: ...
+def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> Any:
+    """Return a SymPy expression as an Expr (a list for a list).
+
+    A matrix or array of known entries is an array of its shape. What `sympy.cse` returns, a pair of replacements and
+    expressions, is the list of the expressions, with the names of the replacements as those of intermediate values.
+    A function without a definition, theta(t), is an input ``theta``, and its derivatives are inputs ``dtheta_dt``,
+    ``d2theta_dt2``: so an expression cannot read t beside them.
+
+    Args:
+        expr: a SymPy expression or matrix, a list of them, or what `sympy.cse` returns.
+        domains: the domain of symbols by name; others follow the symbol's own assumptions, real by default.
+
+    Raises:
+        UnsupportedError: for a SymPy head that symgrad does not have.
+        DeclarationError: for a complex symbol.
+        RedefinitionError: if two symbols, or a symbol and a function, have one name.
+
+    Example:
+        >>> import sympy, symgrad as sg
+        >>> x = sympy.Symbol("x")
+        >>> print(sg.from_sympy(sympy.sin(x)**2))
+        sin(x)**2
+        >>> sg.from_sympy(sympy.Matrix([[x, 1], [0, x**2]])).shape
+        (2, 2)
+        >>> t, theta = sympy.Symbol("t"), sympy.Function("theta")
+        >>> print(sg.from_sympy(theta(t).diff(t)**2/2 - sympy.cos(theta(t))))
+        1/2*dtheta_dt**2 - cos(theta)
+        >>> (e,) = sg.from_sympy(sympy.cse(sympy.exp(x**2) + x**2))
+        >>> float(sg.grad(e, "x0")(x=0.0))
+        2.0
+    """
+    table = {name: domain_named(domain) for name, domain in (domains or {}).items()}
+    if _is_cse(expr):
+        return _with_replacements(expr[0], expr[1], table)
+    found = [handle(n) for n in _read(cast("list[Any]", many(expr)), table)]
+    return found if isinstance(expr, list | tuple) else found[0]
+
+
+def _is_cse(expr: Any) -> bool:
+    """Tell whether it is a pair as `sympy.cse` returns it: symbols with their formulas, and formulas."""
+    if not isinstance(expr, tuple) or len(cast("tuple[Any, ...]", expr)) != 2:
+        return False
+    replacements, formulas = cast("tuple[Any, Any]", expr)
+    return (
+        isinstance(replacements, list)
+        and isinstance(formulas, list | tuple)
+        and all(
+            isinstance(pair, tuple) and len(cast("tuple[Any, ...]", pair)) == 2
+            for pair in cast("list[Any]", replacements)
+        )
+    )
+
+
+def _with_replacements(
+    replacements: Sequence[tuple[Any, Any]], formulas: Sequence[Any], table: Mapping[str, Domain]
+) -> list[Expr]:
+    nodes = _read([*(part for pair in replacements for part in pair), *formulas], table)
+    values: dict[Node, Node] = {}
+    for symbol, formula in zip(nodes[0 : 2 * len(replacements) : 2], nodes[1::2], strict=False):
+        values[symbol] = substitute([formula], values)[0]
+    results = substitute(nodes[2 * len(replacements) :], values)
+    inputs = {s.name: s for s in symbols_of([*results, *values.values()])}
+    listing = Listing(inputs, {s.name: value for s, value in values.items()})
+    return [Expr(node, listings=(listing,)) for node in results]
+
+
+def _read(exprs: Sequence[Any], table: Mapping[str, Domain]) -> list[Node]:
+    from symgrad.cas import from_sympy as convert
+
+    parts = [list(_entries(e)) if _is_array(e) else [e] for e in exprs]
+    nodes = iter(convert([entry for part in parts for entry in part], table))
+    return [
+        _array([next(nodes) for _ in part], tuple(map(int, e.shape))) if _is_array(e) else next(nodes)
+        for e, part in zip(exprs, parts, strict=True)
+    ]
+
+
+def _is_array(e: Any) -> bool:
+    """Tell whether it is a matrix or array of SymPy's with known entries."""
+    known = hasattr(e, "tolist") and hasattr(e, "shape") and type(e).__module__.startswith("sympy.")
+    return known and all(str(size).isdecimal() for size in e.shape) and bool(e.shape)
+
+
+def _entries(e: Any) -> Iterator[Any]:
+    def flat(part: Any) -> Iterator[Any]:
+        if isinstance(part, list):
+            for inner in cast("list[Any]", part):
+                yield from flat(inner)
+        else:
+            yield part
+
+    return flat(e.tolist())
+
+
+def _array(entries: Sequence[Node], shape: tuple[int, ...]) -> Node:
+    return reshaped(stack(entries), shape) if len(shape) > 1 else stack(entries)

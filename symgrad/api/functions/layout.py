@@ -1,0 +1,241 @@
+"""Functions that move, pick and place entries, on expressions, under their NumPy names; and arrays of constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from symgrad.api.functions.arrays import Axis, Operand
+from symgrad.api.functions.numpy_names import NUMPY
+from symgrad.api.functions.sizes import length_of, shape_of, size_of
+from symgrad.api.handles.expr import Expr, built, handle, node_of
+from symgrad.ir.graph import size_node
+from symgrad.ir.sizes import Size
+from symgrad.ops.array.indexing import scatter_add as scatter
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy import padding
+
+__all__ = [
+    "arange",
+    "broadcast_to",
+    "concatenate",
+    "expand_dims",
+    "eye",
+    "flip",
+    "full",
+    "moveaxis",
+    "one_hot",
+    "ones",
+    "pad",
+    "reshape",
+    "scatter_add",
+    "size",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "take",
+    "take_along_axis",
+    "transpose",
+    "zeros",
+]
+
+SizeLike: TypeAlias = "Size | Expr"
+
+
+def reshape(x: Operand, shape: Any) -> Expr:
+    """Return the array with another shape, elements in C order, as ``numpy.reshape``.
+
+    Args:
+        x: an array.
+        shape: sizes, one of which may be -1.
+
+    Raises:
+        ShapeError: if the number of elements differs, whatever the named sizes are.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", 6))
+        >>> print(sg.reshape(X, (-1, 3)).shape[0])
+        2*n
+    """
+    return NUMPY["reshape"](Expr, x, shape)
+
+
+def broadcast_to(x: Operand, shape: Any) -> Expr:
+    """Return the array repeated along axes of length 1 and new leading ones, as ``numpy.broadcast_to``."""
+    return NUMPY["broadcast_to"](Expr, x, shape)
+
+
+def transpose(x: Operand, axes: Sequence[int] | None = None) -> Expr:
+    """Return the array with its axes in another order (reversed, if none is given), as ``numpy.transpose``."""
+    return NUMPY["transpose"](Expr, x, axes)
+
+
+def swapaxes(x: Operand, axis1: int, axis2: int) -> Expr:
+    """Return the array with two axes exchanged, as ``numpy.swapaxes``."""
+    return NUMPY["swapaxes"](Expr, x, axis1, axis2)
+
+
+def moveaxis(x: Operand, source: Any, destination: Any) -> Expr:
+    """Return the array with axes moved to other places, as ``numpy.moveaxis``."""
+    return NUMPY["moveaxis"](Expr, x, source, destination)
+
+
+def expand_dims(x: Operand, axis: Any) -> Expr:
+    """Return the array with new axes of length 1 at these places of the result, as ``numpy.expand_dims``."""
+    return NUMPY["expand_dims"](Expr, x, axis)
+
+
+def squeeze(x: Operand, axis: Axis = None) -> Expr:
+    """Return the array without axes of length 1, as ``numpy.squeeze``; a named size is not taken for 1."""
+    return NUMPY["squeeze"](Expr, x, axis)
+
+
+def flip(x: Operand, axis: Axis = None) -> Expr:
+    """Return the array with the entries along axes in reverse order, as ``numpy.flip``."""
+    return NUMPY["flip"](Expr, x, axis)
+
+
+def pad(x: Operand, pad_width: int | tuple[int, int] | tuple[tuple[int, int], ...]) -> Expr:
+    """Return an array with zeros around it, as ``numpy.pad``.
+
+    Args:
+        x: an array.
+        pad_width: how many zeros stand before and after, along each axis; one pair, or one number, for all axes.
+            An axis of ``maximum(n - k, 0)`` entries, as slices have, gets n with k more: where n is less than k,
+            there is nothing to pad.
+
+    Raises:
+        ShapeError: for widths that do not fit the axes of x.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", ("n",))
+        >>> print(sg.pad(x[1:], (1, 0)), sg.pad(x[1:], (1, 0)).shape)
+        pad(x[1:], (1, 0)) ('n',)
+    """
+    return built(lambda: padding.pad(node_of(x), pad_width), [x])
+
+
+def concatenate(arrays: Sequence[Operand], axis: int = 0) -> Expr:
+    """Return arrays one after the other along an axis, as ``numpy.concatenate``.
+
+    Args:
+        arrays: arrays whose other sizes are equal.
+        axis: the axis along which they are joined.
+
+    Example:
+        >>> import symgrad as sg
+        >>> a, b = sg.tensor("a", ("n",)), sg.tensor("b", ("m",))
+        >>> print(sg.concatenate([a, b]).shape[0])
+        m + n
+    """
+    return NUMPY["concatenate"](Expr, arrays, axis)
+
+
+def stack(arrays: Sequence[Operand], axis: int = 0) -> Expr:
+    """Return arrays of one shape along a new axis, as ``numpy.stack``."""
+    return NUMPY["stack"](Expr, arrays, axis)
+
+
+# ----------------------------------------------------------------------------------------------------------- indexing
+
+
+def take(x: Operand, indices: Any, axis: int | None = None) -> Expr:
+    """Return entries by position, as ``numpy.take``: a gather, whose gradient is a `scatter_add`.
+
+    Args:
+        x: an array.
+        indices: an int array (an Expr), an int, or a list of ints; negative ones count from the end.
+        axis: the axis, or None for the flattened array.
+
+    Raises:
+        DomainError: if the indices are not ints.
+
+    Example:
+        >>> import symgrad as sg
+        >>> table, ids = sg.tensor("table", ("words", 8)), sg.tensor("ids", ("batch", 4), "int")
+        >>> sg.take(table, ids, axis=0).shape
+        ('batch', 4, 8)
+    """
+    return NUMPY["take"](Expr, x, indices, axis)
+
+
+def take_along_axis(x: Operand, indices: Expr, axis: int) -> Expr:
+    """Return one entry for each position, the other axes side by side, as ``numpy.take_along_axis``."""
+    return NUMPY["take_along_axis"](Expr, x, indices, axis)
+
+
+def scatter_add(values: Operand, indices: Expr, shape: Any) -> Expr:
+    """Return zeros of a shape with rows of values added at positions of axis 0; equal positions add up.
+
+    Args:
+        values: an array of shape ``indices.shape + shape[1:]``.
+        indices: an int array.
+        shape: the shape of the result.
+
+    Raises:
+        ShapeError: if the values have another shape.
+
+    Example:
+        >>> import symgrad as sg
+        >>> v, ids = sg.tensor("v", ("n",)), sg.tensor("ids", ("n",), "int")
+        >>> sg.scatter_add(v, ids, (3,))(v=[1.0, 2.0, 4.0], ids=[0, 2, 2])
+        array([1., 0., 6.])
+    """
+    sizes = shape_of(shape)
+    return built(lambda: scatter(node_of(values), node_of(indices), params=((0,), sizes)), [values, indices])
+
+
+def one_hot(indices: Any, depth: SizeLike) -> Expr:
+    """Return 1 at each position along a new last axis and 0 elsewhere, as ``jax.nn.one_hot``.
+
+    Args:
+        indices: an int array; a position outside gives a row of zeros.
+        depth: the length of the new axis.
+    """
+    return built(lambda: build.onehot(node_of(indices), length_of(depth)), [indices])
+
+
+# ---------------------------------------------------------------------------------------------------------- constants
+
+
+def full(shape: Any, value: Operand) -> Expr:
+    """Return an array of one value, as ``numpy.full``; sizes may be names, if an input has them."""
+    return built(lambda: build.full_array(shape_of(shape), node_of(value)), [value])
+
+
+def zeros(shape: Any) -> Expr:
+    """Return an array of zeros, as ``numpy.zeros``."""
+    return full(shape, 0)
+
+
+def ones(shape: Any) -> Expr:
+    """Return an array of ones, as ``numpy.ones``."""
+    return full(shape, 1)
+
+
+def eye(rows: SizeLike, columns: SizeLike | None = None) -> Expr:
+    """Return the identity matrix, as ``numpy.eye``."""
+    return handle(build.identity(length_of(rows), None if columns is None else length_of(columns)))
+
+
+def arange(stop: SizeLike) -> Expr:
+    """Return 0, 1, ..., stop - 1, as ``numpy.arange``: int."""
+    return handle(build.arange(length_of(stop)))
+
+
+def size(of: SizeLike) -> Expr:
+    """Return a size as a number of a formula: the length of an axis, known when values arrive.
+
+    Args:
+        of: the name of a size, or what ``shape`` has for an axis.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", ("n",))
+        >>> mean = sg.sum(x)/sg.size("n")
+        >>> float(mean(x=[1.0, 2.0, 6.0]))
+        3.0
+    """
+    return handle(size_node(size_of(of)))

@@ -1,0 +1,213 @@
+"""Linear algebra on expressions, under NumPy's names: of square matrices in the last two axes, stacks before them."""
+
+from __future__ import annotations
+
+from symgrad.api.functions.arrays import Operand
+from symgrad.api.functions.numpy_names import NUMPY
+from symgrad.api.handles.expr import Expr, built, node_of
+from symgrad.ops.numpy import matrices
+
+__all__ = [
+    "cosm",
+    "cosm_frechet",
+    "det",
+    "expm",
+    "expm_frechet",
+    "inv",
+    "kron",
+    "logdet",
+    "matrix_power",
+    "sinm",
+    "sinm_frechet",
+    "solve",
+    "trace",
+]
+
+
+def inv(a: Operand) -> Expr:
+    """Return the inverse, as ``numpy.linalg.inv``; NaN for a singular matrix, where NumPy raises an error.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the same shape. Its derivative is -inv(a) @ da @ inv(a) (Petersen & Pedersen, The Matrix
+        Cookbook, 2012, equation 40).
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", "n"))
+        >>> a, b = sg.tensor("a", ("n",)), sg.tensor("b", ("n",))
+        >>> print(sg.grad(a @ sg.inv(X) @ b, X).canonical())
+        -outer(inv(X).T@a, inv(X)@b)
+    """
+    return NUMPY["linalg.inv"](Expr, a)
+
+
+def det(a: Operand) -> Expr:
+    """Return the determinant, as ``numpy.linalg.det``.
+
+    Its derivative is det(a)*trace(inv(a) @ da) (the Matrix Cookbook, equation 41). It is written with the inverse, so
+    at a singular matrix it is NaN.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the shape of the stack: () for one matrix.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", (2, 2))
+        >>> round(float(sg.det(X)(X=[[1.0, 2.0], [3.0, 4.0]])), 12)
+        -2.0
+    """
+    return NUMPY["linalg.det"](Expr, a)
+
+
+def logdet(a: Operand) -> Expr:
+    """Return log(abs(det(a))) without overflow, as ``numpy.linalg.slogdet(a)[1]``; -inf for a singular matrix.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the shape of the stack: () for one matrix.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", "n"))
+        >>> print(sg.grad(sg.logdet(X), X).canonical())
+        inv(X).T
+    """
+    return built(lambda: matrices.logdet(node_of(a)), [a])
+
+
+def solve(a: Operand, b: Operand) -> Expr:
+    """Return the x with a @ x = b, as ``numpy.linalg.solve``; NaN for a singular matrix, where NumPy raises an error.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+        b: a vector of shape (n,), or matrices of shape (..., n, k).
+
+    Raises:
+        ShapeError: if the matrices are not square, or b has not as many rows.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, b = sg.tensor("A", ("n", "n")), sg.tensor("b", ("n",))
+        >>> sg.solve(A, b)(A=[[2.0, 0.0], [0.0, 4.0]], b=[2.0, 2.0])
+        array([1. , 0.5])
+    """
+    return NUMPY["linalg.solve"](Expr, a, b)
+
+
+def matrix_power(a: Operand, n: int) -> Expr:
+    """Return products of a matrix with itself, as ``numpy.linalg.matrix_power``.
+
+    Args:
+        a: square matrices, an array of shape (..., m, m).
+        n: how often; 0 for the identity, negative for products of the inverse.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+        UsageError: if n is no whole number.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X = sg.tensor("X", ("n", "n"))
+        >>> print(sg.matrix_power(X, 3))
+        X@X@X
+    """
+    return NUMPY["linalg.matrix_power"](Expr, a, n)
+
+
+def kron(a: Operand, b: Operand) -> Expr:
+    """Return the Kronecker product, as ``numpy.kron``: a block of b, times an entry of a, in the place of each entry.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, B = sg.tensor("A", ("n", "m")), sg.tensor("B", (2, "k"))
+        >>> print(*sg.kron(A, B).shape)
+        2*n k*m
+    """
+    return NUMPY["kron"](Expr, a, b)
+
+
+def trace(x: Operand) -> Expr:
+    """Return the sum of the diagonal of a square matrix, as ``numpy.trace``."""
+    return NUMPY["trace"](Expr, x)
+
+
+def expm(a: Operand) -> Expr:
+    """Return the exponential of a matrix, the power series of exp, as ``scipy.linalg.expm``.
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+
+    Returns:
+        An expression of the same shape. Its derivative in a direction is `expm_frechet`.
+
+    Raises:
+        ShapeError: if the matrices are not square.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X, B = sg.tensor("X", ("n", "n")), sg.tensor("B", ("n", "n"))
+        >>> print(sg.grad(sg.sum(B*sg.expm(X)), X).canonical())
+        expm_frechet(X.T, B)
+        >>> sg.verify(sg.trace(sg.expm(X)), X, "expm(X).T").status
+        'proved'
+    """
+    return built(lambda: matrices.expm(node_of(a)), [a])
+
+
+def sinm(a: Operand) -> Expr:
+    """Return the sine of a matrix, the power series of sin, as ``scipy.linalg.sinm``; see `expm`."""
+    return built(lambda: matrices.sinm(node_of(a)), [a])
+
+
+def cosm(a: Operand) -> Expr:
+    """Return the cosine of a matrix, the power series of cos, as ``scipy.linalg.cosm``; see `expm`."""
+    return built(lambda: matrices.cosm(node_of(a)), [a])
+
+
+def expm_frechet(a: Operand, b: Operand) -> Expr:
+    """Return the derivative of expm at a in the direction b, as the second result of ``scipy.linalg.expm_frechet``.
+
+    It is linear in b, and b.T instead of b at a.T gives the transpose. Its own derivatives are those of expm of
+    second order (N. J. Higham, Functions of Matrices, SIAM 2008, sections 3.1 and 10.6).
+
+    Args:
+        a: square matrices, an array of shape (..., n, n).
+        b: directions, an array of the same shape.
+
+    Raises:
+        ShapeError: if the matrices are not square, or the shapes differ.
+
+    Example:
+        >>> import symgrad as sg
+        >>> A, B = sg.tensor("A", (1, 1)), sg.tensor("B", (1, 1))
+        >>> sg.expm_frechet(A, B)(A=[[0.0]], B=[[2.0]])
+        array([[2.]])
+    """
+    return built(lambda: matrices.expm_frechet(node_of(a), node_of(b)), [a, b])
+
+
+def sinm_frechet(a: Operand, b: Operand) -> Expr:
+    """Return the derivative of sinm at a in the direction b; see `expm_frechet`."""
+    return built(lambda: matrices.sinm_frechet(node_of(a), node_of(b)), [a, b])
+
+
+def cosm_frechet(a: Operand, b: Operand) -> Expr:
+    """Return the derivative of cosm at a in the direction b; see `expm_frechet`."""
+    return built(lambda: matrices.cosm_frechet(node_of(a), node_of(b)), [a, b])

@@ -1,0 +1,110 @@
+"""Sizes of axes in Python: numbers, names, entries of shapes, and formulas of these; and subscripts made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index as whole
+from typing import Any, cast
+
+from symgrad.api.handles.base import Handle
+from symgrad.errors import UsageError
+from symgrad.ir.bounds import check_axes
+from symgrad.ir.graph import NUMBER, SIZE, Node
+from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum, told
+from symgrad.ir.types import is_name
+
+__all__ = ["length_of", "shape_of", "size_of", "subscript_of"]
+
+
+def size_of(value: Any) -> Size:
+    """Return a size from a number, a name, a computed size, or a formula made of these with + - *.
+
+    Raises:
+        UsageError: for anything else.
+    """
+    if isinstance(value, Extent):
+        return value
+    if isinstance(value, str):
+        if is_name(value):
+            return str(value)
+    elif isinstance(value, Handle):
+        found = _size_of_node(value.node)
+        if found is not None:
+            return found
+    elif value is not None and not isinstance(value, bool | float):
+        try:
+            return whole(value)
+        except TypeError:
+            pass
+    raise UsageError(
+        f"{value!r} is not the size of an axis",
+        expected="a whole number, a name such as 'n', or an entry of a shape",
+        cure="a size that is not known yet gets a name, which is bound when values arrive"
+        if value is None
+        else None,
+    )
+
+
+def _size_of_node(node: Node) -> Size | None:
+    if node.op is SIZE:
+        return node.params[0]
+    if node.op is NUMBER:
+        return node.value if isinstance(node.value, int) and node.dtype == "int" else None
+    parts = [_size_of_node(a) for a in node.args]
+    if node.op.name not in ("add", "mul", "neg") or any(p is None for p in parts):
+        return None
+    sizes = cast("list[Size]", parts)
+    if node.op.name == "neg":
+        return size_product([-1, *sizes])
+    return size_sum(sizes) if node.op.name == "add" else size_product(sizes)
+
+
+def length_of(value: Any) -> Size:
+    """Return the size of an axis, as `size_of`, which is not negative.
+
+    Raises:
+        UsageError: for a negative number too.
+        ShapeError: for one that no array has.
+    """
+    size = size_of(value)
+    if isinstance(size, int) and size < 0:
+        raise UsageError(f"an axis of length {told(size)}", expected="a length of at least 0")
+    check_axes((size,))
+    return size
+
+
+def shape_of(value: Any, *, rest: bool = False) -> Shape:
+    """Return a shape from a size or a sequence of sizes.
+
+    Args:
+        value: the sizes.
+        rest: whether -1 is one of them, for what the others leave.
+    """
+    many = isinstance(value, list | tuple)
+    read = size_of if rest else length_of
+    return tuple(read(s) for s in (cast("Sequence[Any]", value) if many else [value]))
+
+
+def subscript_of(item: Any) -> Any:
+    """Return one subscript with nodes for expressions and sizes for the ends of slices.
+
+    Raises:
+        UsageError: for what is no subscript.
+    """
+    if isinstance(item, Handle):
+        return item.node
+    if isinstance(item, slice):
+        given = cast("slice[Any, Any, Any]", item)
+        start, stop = (None if e is None else size_of(e) for e in (given.start, given.stop))
+        return slice(start, stop, None if given.step is None else whole(given.step))
+    if item is None or item is Ellipsis or isinstance(item, bool | list | str):
+        return cast("Any", item)
+    try:
+        return whole(item)
+    except TypeError:
+        pass
+    raise UsageError(
+        f"a subscript of type {type(item).__name__}",
+        expected="a whole number, a slice, None, ..., an int expression or a list of whole numbers",
+        cure="write positions as a list, x[[0, 2]], or make them an int input",
+    )

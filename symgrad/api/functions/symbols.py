@@ -1,0 +1,163 @@
+"""Where expressions start: symbols by name."""
+
+from __future__ import annotations
+
+from typing import Any, Never, cast
+
+from symgrad.api.functions.sizes import shape_of
+from symgrad.api.handles.expr import Expr, handle
+from symgrad.errors import UsageError
+from symgrad.ir.graph import symbol
+from symgrad.ir.listing import one_of
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape, is_name
+
+__all__ = ["domain_named", "symbols", "tensor"]
+
+
+def symbols(names: str, domain: str | Domain = "real", **assumptions: Never) -> Expr:
+    """Return symbols by name: one Expr for one name, a tuple for several.
+
+    Args:
+        names: names separated by spaces or commas.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``,
+            which is open, or ``int(0, 9)``, to which both ends belong; of random inputs the distribution,
+            ``Normal(0, 1)``.
+        assumptions: none: SymPy's ``positive=True`` is ``domain="positive"`` here.
+
+    Returns:
+        An Expr, or a tuple of Exprs; to a type checker an Expr, which unpacks too. The same name and domain always
+        give the same Expr.
+
+    Raises:
+        UsageError: for a text that is not a name, or an unknown domain.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, y = sg.symbols("x y")
+        >>> sg.symbols("x") is x
+        True
+    """
+    if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
+        )
+    if assumptions:
+        name, *_ = assumptions
+        told = name if name in DOMAINS else "int" if name == "integer" else "real"
+        raise UsageError(
+            f"symbols takes no '{name}='",
+            expected=f"domain=, {one_of(DOMAINS)}",
+            cure=f'sg.symbols({names!r}, domain="{told}")',
+        )
+    found = names.replace(",", " ").split()
+    known = _values(domain)
+    if not found:
+        raise UsageError("no name was given", cure='sg.symbols("x y")')
+    made = tuple(handle(symbol(_declaration(_checked(name), known))) for name in found)
+    return made[0] if len(made) == 1 else cast("Expr", made)
+
+
+def tensor(name: str, shape: Any = None, domain: str | Domain = "real", *, symmetric: bool = False) -> Expr:
+    """Return an array symbol.
+
+    Args:
+        name: its name.
+        shape: a tuple of sizes: whole numbers, or names. A named size is bound by the arrays of a call, and is one
+            size wherever the name stands; a formula or kernel is the same for all its values.
+        domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
+            ``real(0, 1)``, which is open, or ``int(0, 9)`` or ``int(0, k - 1)``, to which both ends belong and which
+            may have sizes in them: labels of ``k`` classes. Of an array of random inputs, each drawn on its own, the
+            distribution, ``Normal(0, 1)``.
+        symmetric: whether it is a matrix that is its own transpose; in programs ``S : real[n, n] symmetric``.
+            Derivatives by it still count its entries as independent.
+
+    Returns:
+        An Expr. The same name, shape, domain and symmetry always give the same Expr.
+
+    Raises:
+        UsageError: for a text that is not a name, a size that is none, or an unknown domain.
+        DeclarationError: if it is to be symmetric and is no square matrix.
+
+    Example:
+        >>> import symgrad as sg
+        >>> X, w = sg.tensor("X", ("n", 5)), sg.tensor("w", (5, 1))
+        >>> (X @ w).shape
+        ('n', 1)
+        >>> ids = sg.tensor("ids", ("n",), "int")
+        >>> X[ids].dtype, ids.dtype
+        ('real', 'int')
+        >>> u, x = sg.tensor("u", ("n",), "Uniform(0.9, 1.1)"), sg.tensor("x", ("n",))
+        >>> print(sg.explain(sg.sum(u*x**2), x).noise["u"].enters)
+        True
+    """
+    if shape is None:
+        raise UsageError(
+            f"tensor({name!r:.60}) has no shape",
+            expected="a name and a shape; values are for the call",
+            cure="X = sg.tensor('X', ('n', 3)), and e(X=values)",
+        )
+    if isinstance(domain, int):
+        raise UsageError(
+            f"the shape of '{name}' is one argument",
+            expected="a tuple of sizes",
+            cure=f"sg.tensor({name!r}, (3, 3))",
+        )
+    sizes = shape_of(shape)
+    for size in sizes:
+        if not isinstance(size, int | str):
+            raise UsageError(
+                f"'{name}' is declared with the size {size}",
+                expected="a whole number or a name",
+                cure="give the size a name of its own, or compute the array: "
+                f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
+            )
+    return handle(symbol(_declaration(_checked(name), _values(domain), sizes, symmetric=symmetric)))
+
+
+def _checked(name: Any) -> str:
+    if not isinstance(name, str) or not is_name(name):
+        raise UsageError(
+            f"'{name}' cannot name a symbol",
+            expected="a letter, then letters, digits and _; no word of Python, and not pi",
+            cure='several names have spaces between them: sg.symbols("x y")',
+        )
+    return name
+
+
+def _values(domain: str | Domain) -> Domain | Distribution:
+    """Return the values that a text says: a domain, or what a random input is drawn from."""
+    if not isinstance(domain, str) or domain.partition("(")[0].strip() not in DISTRIBUTIONS:
+        return domain_named(domain)
+    from symgrad.frontend.text import parse_program
+
+    drawn = parse_program(f"x ~ {domain}", "<domain>").symbols["x"].declaration.distribution
+    assert drawn is not None
+    return drawn
+
+
+def _declaration(
+    name: str, values: Domain | Distribution, shape: Shape = (), *, symmetric: bool = False
+) -> Declaration:
+    if isinstance(values, Distribution):
+        return Declaration(name, shape=shape, distribution=values, symmetric=symmetric)
+    return Declaration(name, values, shape, symmetric=symmetric)
+
+
+def domain_named(domain: str | Domain) -> Domain:
+    """Return a domain by its name in programs, or as it is.
+
+    Raises:
+        UsageError: if there is none of that name.
+    """
+    if isinstance(domain, Domain):
+        return domain
+    if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        return DOMAINS[domain]
+    if not isinstance(domain, str) or "(" not in domain:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"unknown domain '{domain}'", expected=one_of(DOMAINS))
+    from symgrad.frontend.text import parse_program
+
+    name = "x"
+    while name in domain:  # a size of that name may be in an end
+        name += "x"
+    return parse_program(f"{name} : {domain}", "<domain>").symbols[name].declaration.domain

@@ -1,0 +1,1 @@
+"""What users hold: expressions and programs, their operators, methods and forms."""

@@ -1,0 +1,157 @@
+"""What every handle on a node holds: the node, and what is known about where it came from."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Self, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from symgrad.backward.trace import Slope, Trace
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.listing import Listing
+
+__all__ = ["E", "Handle", "Number", "handle_on"]
+
+Number: TypeAlias = "int | float | Fraction | Decimal | np.number[Any] | np.bool_"
+"""What stands in formulas beside expressions. Numbers are exact: a float stands for the decimal it prints."""
+
+
+class Handle:
+    """A node and its origin, without any verb: what `Expr` is to the code that it is built on.
+
+    Code below `Expr` asks whether a value is a Handle, and makes others of the class of those that it was given.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_in_names",
+        "_listings",
+        "_node",
+        "_nothing",
+        "_origins",
+        "_slope",
+        "_sources",
+        "_traces",
+    )
+
+    def __init__(
+        self,
+        node: Node,
+        *,
+        listings: tuple[Listing, ...] = (),
+        traces: tuple[Trace, ...] = (),
+        nothing: str | None = None,
+        origins: tuple[Node, ...] = (),
+        sources: tuple[Node, ...] = (),
+        slope: Slope | None = None,
+        in_names: bool = False,
+    ) -> None:
+        self._node = node
+        self._listings = listings
+        self._traces = traces
+        self._nothing = nothing
+        self._origins = origins
+        self._sources = sources
+        self._slope = slope
+        self._in_names = in_names
+
+    @property
+    def node(self) -> Node:
+        """The node of the graph (internal: see ``symgrad.ir.graph``)."""
+        return self._node
+
+    @property
+    def dtype(self) -> str:
+        """The kind of value: ``real``, ``int`` or ``bool``."""
+        return self._node.dtype
+
+    @property
+    def name(self) -> str | None:
+        """The name, for a symbol or a named intermediate value of a program; None for anything else."""
+        if self._node.op is SYMBOL:
+            return self._node.name
+        names = (listing.name_of() for listing in self._listings)
+        return next((n[self._node] for n in names if self._node in n), None)
+
+    @property
+    def nothing(self) -> str | None:
+        """For a derivative that is nothing, which kind: zero, disconnected, stopped or no tangent; else None."""
+        return self._nothing
+
+    @property
+    def derived(self) -> bool:
+        """Whether it is a derivative that symgrad made, whose arrangement is symgrad's own."""
+        return bool(self._origins)
+
+    @property
+    def origins(self) -> tuple[Node, ...]:
+        """What it is a derivative of (internal)."""
+        return self._origins
+
+    @property
+    def sources(self) -> tuple[Node, ...]:
+        """What else it comes from: where it reads no entry of these, their shapes still give its sizes (internal)."""
+        return (*self._origins, *self._sources)
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """The programs it comes from (internal)."""
+        return self._listings
+
+    @property
+    def slope(self) -> Slope | None:
+        """Of a derivative of one scalar, what it is the derivative of, and by what (internal)."""
+        return self._slope
+
+    @property
+    def in_names(self) -> bool:
+        """Whether it is printed in the names of its program, although it has no slope (internal)."""
+        return self._in_names
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """The records of the backward passes that made it (internal)."""
+        return self._traces
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def _in_form(self, node: Node, *, derived: bool) -> Self:
+        """Return it as another node: the same derivative if it is one, or a formula that is computed as it stands."""
+        if not derived:
+            return type(self)(node, listings=self._listings, nothing=self._nothing, sources=self.sources)
+        return type(self)(
+            node,
+            listings=self._listings,
+            traces=self._traces,
+            nothing=self._nothing,
+            origins=self._origins,
+            sources=self._sources,
+        )
+
+    def _with(self, node: Node) -> Self:
+        """Return another node of the same origin."""
+        if not self._listings and not self.sources:
+            return handle_on(type(self), node)
+        return type(self)(node, listings=self._listings, traces=self._traces, sources=self.sources)
+
+
+E = TypeVar("E", bound=Handle)
+
+_handles: WeakValueDictionary[Node, Handle] = WeakValueDictionary()
+
+
+def handle_on(kind: type[E], node: Node) -> E:
+    """Return the handle on a node that has no origin: one node, one handle, as long as somebody holds it."""
+    found = _handles.get(node)
+    if type(found) is kind:
+        return found
+    made = kind(node)
+    first = _handles.setdefault(node, made)  # another thread may have been faster
+    return first if type(first) is kind else made

@@ -1,0 +1,174 @@
+"""What becomes part of a formula: expressions, numbers and lists of these; anything else is refused with a cure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.api.handles.base import Handle
+from symgrad.errors import NumberTooLargeError, OperandError, UsageError
+from symgrad.ir.exact import DIGITS
+from symgrad.ir.graph import Node, as_node, number
+from symgrad.ir.sizes import Extent
+from symgrad.ops.array.layout import full
+from symgrad.ops.numpy.calls import stack
+
+__all__ = ["expressions_in", "foreign", "left_to_its_class", "node_of", "seed_of"]
+
+_AXES = 32  # of an array that is spelled by lists
+_ENTRIES = 4_096  # of an array that becomes part of a formula, entry by entry
+
+
+def node_of(value: Any) -> Node:
+    """Return the node of an Expr, of a Python or NumPy number, or of a list or tuple of them: the array it spells.
+
+    Raises:
+        UsageError: for anything else.
+        ShapeError: for a list of arrays of different shapes.
+    """
+    node = _node(value)
+    if node is not None:
+        return node
+    if isinstance(value, list | tuple):
+        return _spelled(cast("list[Any]", value), 1)
+    raise _refusal(value)
+
+
+def seed_of(value: Any) -> Node:
+    """Return the node of a cotangent or tangent: what `node_of` takes, or a NumPy array of numbers.
+
+    Raises:
+        UsageError: for anything else, and for an array of more entries than a formula is to spell out.
+        ShapeError: for a list of arrays of different shapes.
+    """
+    array = cast("np.ndarray[Any, Any]", value)
+    if not isinstance(value, np.ndarray) or not array.ndim or array.dtype == object:
+        return node_of(value)
+    if array.size and (array == array.flat[0]).all():
+        return full(node_of(array.flat[0]), array.shape)
+    if array.size > _ENTRIES or not array.size:
+        raise UsageError(
+            f"an array of {array.size:,} entries as part of a formula",
+            expected=f"1 to {_ENTRIES:,} entries",
+            cure="declare an input of its shape, and pass the array when you call the result",
+        )
+    return node_of(_nested(array))
+
+
+def _nested(array: Any) -> Any:
+    return [_nested(part) for part in array] if isinstance(array, np.ndarray) else array
+
+
+def foreign(value: Any) -> bool:
+    """Tell whether a value is of no kind that operators take: Python then asks the value what the operator means.
+
+    Complex numbers are not foreign, although no formula has them: they are refused, with a cure. Lists are, because
+    Python's own operators on lists (``+``, ``*``) mean other things.
+    """
+    if isinstance(value, np.generic):
+        return not isinstance(value, np.number | np.bool_)
+    if isinstance(value, np.ndarray):
+        return bool(value.ndim)
+    return not isinstance(value, Handle | bool | int | float | complex | Fraction | Decimal)
+
+
+def left_to_its_class(value: Any) -> bool:
+    """Tell whether an operator leaves a value to its own class, as `foreign` has it.
+
+    Raises:
+        OperandError: for a text or a computed size. Entries of shapes are both, and no class could do better.
+    """
+    if isinstance(value, str | Extent) and not isinstance(value, np.generic):
+        raise _refusal(value, OperandError)
+    return foreign(value)
+
+
+def expressions_in(values: Iterable[Any]) -> Iterator[Handle]:
+    """Return the expressions among values, and in lists of them."""
+    for value in values:
+        if isinstance(value, Handle):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from expressions_in(cast("list[Any]", value))
+
+
+def _node(value: Any) -> Node | None:
+    if isinstance(value, Handle):
+        return value.node
+    if isinstance(value, bool | int | float | Fraction):
+        return as_node(value)
+    if isinstance(value, Decimal):
+        return number(_exact(value))
+    if isinstance(value, np.ndarray):
+        return None if value.ndim else _node(cast("Any", value)[()])
+    if isinstance(value, np.bool_ | np.integer):
+        return as_node(cast("Any", value).item())
+    if isinstance(value, np.floating):
+        # A float32 stands for its own shortest decimal: 0.1f is a tenth. Infinities are refused as floats.
+        given = cast("Any", value)
+        return number(
+            float(str(given)) if given.itemsize <= 8 or not np.isfinite(given) else Fraction(str(given))
+        )
+    return None
+
+
+def _exact(value: Decimal) -> Fraction | float:
+    if not value.is_finite():
+        return float(value) if value.is_infinite() else math.nan
+    if value and abs(value.adjusted()) > DIGITS:
+        raise NumberTooLargeError(
+            f"{value} is too large", expected=f"at most {DIGITS:,} digits when written out in full"
+        )
+    return Fraction(value) if value or not value.is_signed() else -0.0
+
+
+def _spelled(parts: list[Any], depth: int) -> Node:
+    if depth > _AXES:
+        raise UsageError(f"lists that nest deeper than {_AXES}", expected="an array: a list for each axis")
+    if not parts:
+        raise UsageError("an empty list is no array", expected="at least one entry", cure="sg.zeros((0,))")
+    nodes: list[Node] = []
+    for part in parts:
+        node = _node(part)
+        if node is None and not isinstance(part, list | tuple):
+            raise _refusal(part)
+        nodes.append(_spelled(cast("list[Any]", part), depth + 1) if node is None else node)
+    return stack(nodes)
+
+
+def _refusal(value: Any, error: type[UsageError] = UsageError) -> UsageError:
+    kind = "str" if issubclass(type(value), str) else type(value).__name__
+    cure = _CURES.get(kind)
+    if kind == "ndarray" and value.dtype == object:
+        cure = "pass a list of expressions: array.tolist()"
+    elif cure is None and callable(value):
+        cure = "call it with symbols: f(x) with x = sg.symbols('x')"
+    elif type(value).__module__.partition(".")[0] == "sympy":
+        cure = "read it with sg.from_sympy(expression)"
+    return error(
+        f"a value of type {kind} is not part of a formula",
+        expected="an Expr, a real number, or a list of these",
+        cure=cure or "convert it to an int, a float or a Fraction",
+    )
+
+
+# By the name of the type, for what is often passed by mistake.
+_COMPLEX = "write the real and the imaginary part as two real formulas"
+_CURES = {
+    "NoneType": "convert it; where it is the .result of a program, name the value you want, program['y']; "
+    "where it is a .form that was not found, check_domain(f).reason says why",
+    "ndarray": "make arrays inputs: declare a symbol and pass the array when you call the kernel",
+    "Program": "take one of its values, such as program['y'] or program.last",
+    "str": "read a formula with sg.parse(text).last, take a name of a program with program['y'] "
+    "and a size with sg.size('n')",
+    "Extent": "take the size as a number with sg.size(...)",
+    "complex": _COMPLEX,
+    "complex64": _COMPLEX,
+    "complex128": _COMPLEX,
+    "clongdouble": _COMPLEX,
+}

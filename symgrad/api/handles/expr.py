@@ -1,0 +1,303 @@
+"""Expr: what users hold. A node of the graph, with what is known about where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from symgrad.api.handles.base import Number, handle_on
+from symgrad.api.handles.convert import node_of
+from symgrad.api.handles.equations import Equation, equations_of
+from symgrad.api.handles.forms import Forms
+from symgrad.api.handles.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
+from symgrad.api.handles.making import lift, make, make_op
+from symgrad.backward.trace import Slope
+from symgrad.errors import (
+    NotInProgramError,
+    OperandError,
+    ShapeError,
+    TruthValueError,
+    UnsupportedError,
+    UsageError,
+)
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing, one_of, suggest
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of
+from symgrad.ir.values.inputs import bind, in_order
+from symgrad.ops.array.layout import full
+from symgrad.ops.array.layout import text as shape_text
+from symgrad.ops.control import as_computed
+
+__all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "built", "handle", "node_of"]
+
+ExprLike: TypeAlias = "Expr | Number"
+"""A formula: what operators and verbs take. Numbers are among them because Python's sum of expressions may be its 0."""
+
+Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
+"""What functions take: what operators do, and arrays that are spelled by lists."""
+
+
+class Expr(Forms):
+    """A formula: an immutable handle on one node of the graph.
+
+    Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
+    subscripts, NumPy functions and the functions of `symgrad`. Nothing is evaluated: what you write is what it
+    holds, operation by operation.
+
+    ``==``, ``<`` and the like give elementwise conditions, whose Python truth value is an error; compare
+    structure with `same`.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, u = sg.symbols("x u")
+        >>> z = sg.sqrt(x**2*u)
+        >>> print(z)
+        sqrt(x**2*u)
+        >>> float(z(x=-3.0, u=4.0))
+        6.0
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000
+
+    # -- what it is ------------------------------------------------------------------------------------------
+
+    @property
+    def inputs(self) -> tuple[Expr, ...]:
+        """The symbols it needs: in the order of the program's declarations, else of first appearance.
+
+        It reads them, or needs a named size that their shapes alone give.
+        """
+        return tuple(self._with(s) for s in inputs_of([self]))
+
+    @property
+    def equations(self) -> tuple[Equation[Expr], ...]:
+        """The equations it consists of, arguments first, shared ones once."""
+        return equations_of(Expr, [self])
+
+    def same(self, other: ExprLike) -> bool:
+        """Tell whether two expressions are structurally the same graph.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x, y = sg.symbols("x y")
+            >>> (x + y).same(x + y), (x + y).same(y + x)
+            (True, False)
+        """
+        return self._node is node_of(other)
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def __call__(self, /, *args: Any, **values: Any) -> Any:
+        """Evaluate without compiling, in NumPy float64.
+
+        Args:
+            args: values in the order of `inputs`, if not by name.
+            values: a number or array for every input, by name. In an elementwise formula they broadcast; in an
+                array program they have the declared shapes. Inputs of the program that the result does not need
+                may be given too. A size that no input has in its shape is given by name, as a whole number.
+
+        Returns:
+            A NumPy scalar or array; NaN where an operation leaves the reals. An array of torch, JAX or TensorFlow if
+            there is one among the values.
+
+        Raises:
+            MissingInputError: if an input has no value or a name is not an input.
+            ArrayTypeError, ComplexInputError, ShapeError: for values that are not real arrays of the
+                declared shapes.
+            DomainError: for a value beyond the ends of a declared domain, such as -1 of what is positive.
+            IndexRangeError: for a position outside its axis.
+            NumberTooLargeError: if a constant does not fit a float.
+        """
+        inputs = inputs_of([self], values)
+        needed = {s.name for s in inputs}
+        if not values.keys() <= needed:
+            # A gradient may have lost an input that its program has; giving it a value is no mistake.
+            known = {s.name for s in known_symbols([self])}
+            values = {name: value for name, value in values.items() if name in needed or name not in known}
+        sizes = sizes_by_name(self, inputs, values)
+        values = {name: value for name, value in values.items() if name not in sizes}
+        library = library_of((*args, *values.values()))
+        if library is not None and library is not DASK:  # whose values are computed here
+            names = [s.name for s in inputs]
+            given = in_order(names, args, values)
+
+            def computed(*views: Any) -> Any:
+                return self(**dict(zip(names, views, strict=True)), **sizes)
+
+            return called_with_arrays(computed, library, names, given, None)
+        together = not array_program([self._node])
+        bound = bind(inputs, args, values, together=together, sizes=sizes)
+        return evaluate(as_computed([self._node]), bound, sizes)[0]
+
+    def __float__(self) -> float:
+        self._single("float")
+        return float(evaluate([self._node], {})[0])
+
+    def __int__(self) -> int:
+        self._single("int")
+        return int(self._node.value if self._node.is_number() else evaluate([self._node], {})[0])
+
+    def _single(self, kind: str) -> None:
+        """Check that it is an expression without inputs."""
+        if symbols_of([self._node]):
+            raise TruthValueError(
+                f"{kind}() of '{_short(self)}', which has no single value",
+                expected="an expression without inputs",
+                cure="call it with values, e(x=2.0); for a formula take symgrad's functions: sg.sin, not math.sin",
+            )
+
+    def subs(
+        self, replacements: Mapping[Any, ExprLike] | None = None, /, *more: Any, **by_name: ExprLike
+    ) -> Expr:
+        """Replace inputs, or intermediate expressions, by other expressions or exact numbers, all at once.
+
+        Args:
+            replacements: from Expr (or name) to its replacement.
+            more: nothing; SymPy's ``subs(x, 2)`` is ``subs({x: 2})`` here.
+            by_name: the same for names that are Python identifiers.
+
+        Raises:
+            UsageError: for something else than a mapping.
+            NotInProgramError: if a name is not an input.
+            ShapeError: if a replacement has a shape that does not fit; a number stands for all entries.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x, y = sg.symbols("x y")
+            >>> print((x + y).subs(x=y**2, y=3))
+            y**2 + 3
+        """
+        given: Any = replacements
+        if more or not isinstance(given, Mapping | None):
+            raise UsageError(
+                "subs takes what is replaced with its replacement",
+                expected="a mapping, or names",
+                cure="e.subs({x: 2}), or e.subs(x=2)",
+            )
+        inputs = {s.name: s for s in symbols_of([self._node])}
+        table: dict[Node, Node] = {}
+        pairs: list[tuple[Any, ExprLike]] = [*(replacements or {}).items(), *by_name.items()]
+        for key, value in pairs:
+            if isinstance(key, str):
+                if key not in inputs:
+                    raise NotInProgramError(
+                        f"'{key}' is not an input of the expression",
+                        expected=one_of(inputs),
+                        cure=suggest(key, inputs),
+                    )
+                target = inputs[key]
+            else:
+                target = node_of(key)
+            replacement = node_of(value)
+            table[target] = full(replacement, target.shape) if replacement.is_number() else replacement
+        try:
+            replaced = self._with(substitute([self._node], table)[0])
+        except ShapeError as error:
+            shapes = ", ".join(
+                f"{handle(t)} of shape {shape_text(t.shape)} by one of shape {shape_text(r.shape)}"
+                for t, r in table.items()
+                if t.shape != r.shape
+            )
+            raise ShapeError(f"{error.what} (replacing {shapes})", expected=error.expected) from None
+        if not unbound_sizes([replaced._node], symbols_of([replaced._node])):
+            return replaced
+        sources = (*replaced.sources, self._node)
+        return Expr(replaced._node, listings=self._listings, traces=replaced._traces, sources=sources)
+
+    # -- as a Python object ---------------------------------------------------------------------------------
+
+    def __hash__(self) -> int:
+        return hash(self._node)
+
+    def __bool__(self) -> bool:
+        node = self._node
+        if node.op.name in ("eq", "ne") and node.args[0] is node.args[1]:
+            # One formula, so that `in`, lists and dictionaries find an expression by another handle on it.
+            return node.op.name == "eq"
+        cure = "use sg.where(condition, a, b) to choose, a.same(b) to compare structure, e(x=...) for a value"
+        if node.op.name in ("lt", "le", "gt", "ge"):
+            cure = (
+                "use sg.where(c, a, b), sg.minimum(a, b) or sg.maximum(a, b) to choose, & between comparisons"
+            )
+        raise TruthValueError(
+            f"the truth value of '{_short(self)}' is not known: it is an expression", cure=cure
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise UnsupportedError(
+            "an expression is not an array",
+            cure="call it with values, e(x=...); e.subs(x=y) is another formula, sg.stack([x, y]) an array of them",
+        )
+
+    def __format__(self, spec: str) -> str:
+        if spec and spec.strip("<>^0123456789s"):
+            raise OperandError(
+                f"the format '{spec}' is for numbers; '{_short(self)}' is a formula",
+                expected="a format of text",
+                cure="format a value, f'{e(x=2.0):.3f}', or the text, f'{e}'",
+            )
+        return format(str(self), spec)
+
+    # -- plumbing --------------------------------------------------------------------------------------------
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (
+            _rebuild,
+            (
+                self._node,
+                self._listings,
+                self._nothing,
+                self._origins,
+                self._sources,
+                self._slope,
+                self._in_names,
+            ),
+        )
+
+
+def _rebuild(
+    node: Node,
+    listings: tuple[Listing, ...],
+    nothing: str | None,
+    origins: tuple[Node, ...],
+    sources: tuple[Node, ...],
+    slope: Slope | None,
+    in_names: bool = False,
+) -> Expr:
+    return Expr(
+        node,
+        listings=listings,
+        nothing=nothing,
+        origins=origins,
+        sources=sources,
+        slope=slope,
+        in_names=in_names,
+    )
+
+
+def _short(expr: Expr) -> str:
+    text = str(expr)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def handle(node: Node) -> Expr:
+    """Return the Expr of a node that has no origin: one node, one handle, as long as somebody holds it."""
+    return handle_on(Expr, node)
+
+
+def as_expr(value: Any) -> Expr:
+    """Return an Expr as it is, a number as an exact constant, a list as the array that it spells."""
+    return lift(Expr, value)
+
+
+def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
+    """Return an op, or a function that is written in ops, of expressions and numbers, with their origins joined."""
+    return make_op(Expr, name, *args, params=params)
+
+
+def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
+    """Return what was built of expressions (and other values) as an Expr: see `symgrad.api.handles.making.make`."""
+    return make(Expr, build, args)

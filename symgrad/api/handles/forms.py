@@ -1,0 +1,290 @@
+"""The forms that expressions have beside the one they are held in: text, canonical, stable, SymPy's, LaTeX, NumPy's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from symgrad.api.handles.methods import ArrayMethods
+from symgrad.api.handles.wording import named, readable, said_together
+from symgrad.errors import UnsupportedError
+from symgrad.ir.graph import SYMBOL
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import text as shape_text
+
+if TYPE_CHECKING:
+    from symgrad.cas.objects import Basic
+
+__all__ = ["Forms"]
+
+# What is imported in functions here is for start-up time: a program has few of these forms made.
+
+
+class Forms(ArrayMethods):
+    """The methods of `Expr` that give it in another form."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"Expr({text if len(text) <= 200 else text[:197] + '...'})"
+
+    def text(self, *, expand: bool = False) -> str:
+        r"""Return it as text that `parse` reads, given its symbols: what ``print`` shows.
+
+        Args:
+            expand: whether over inputs alone. Else a derivative is in the names of its program where that is shorter,
+                with lines below that say what new names stand for.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("x : real\ns = sigmoid(x)\ny = sin(s)*s")
+            >>> g = sg.grad(p["y"], p["x"])
+            >>> print(g)
+            (1 - s)*(s**2*cos(s) + y)
+            >>> print(g.text(expand=True))
+            sigmoid(x)*sigmoid(-x)*(sigmoid(x)*cos(sigmoid(x)) + sin(sigmoid(x)))
+        """
+        from symgrad.spell.printer import expression_text, str_text
+
+        said = None if expand else said_together([self])
+        if said is not None:
+            return said.text([""])
+        found = None if expand else named(self)
+        return str_text(readable(self)) if found is None else expression_text(found.formula, found.calls)
+
+    def canonical(self) -> Self:
+        r"""Return it as a person would write it: collected, cancelled, ordered.
+
+        Every rule keeps the value wherever the original is defined; `domain_notes` tells where one is
+        defined at more points. stop_gradient stays, so the result may be differentiated again; by a matrix that is
+        declared symmetric, differentiate what it was made of: where one entry is read for its mirror image, the
+        derivative by the two has the same sum, but is parted otherwise between them.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
+            >>> print(sg.grad(p["z"], p["x"]).canonical())
+            sqrt(u)*sign(x)
+        """
+        from symgrad.rules.pipeline import canonical
+
+        return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
+
+    def stable(self) -> Self:
+        """Return what is equal to it in exact arithmetic and loses fewer digits in floating point.
+
+        `exp(x) - 1` becomes `expm1(x)`, `sqrt(x**2 + y**2)` becomes `hypot(x, y)`. A form is chosen by how many bits
+        are wrong at sample points of the declared domains, so declare them; one that helps at some points and harms at
+        others is not taken. `stable_notes` tells where the result is defined at more points. A derivative starts from
+        its canonical form; the result is computed as it stands.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x", domain="positive")
+            >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
+            1/(sqrt(x + 1) + sqrt(x))
+        """
+        from symgrad.rules.pipeline import stable
+
+        return self._in_form(stable([readable(self)]).nodes[0], derived=False)
+
+    @property
+    def stable_notes(self) -> tuple[str, ...]:
+        """Where the stable form is defined although the one it starts from is not, one sentence each."""
+        from symgrad.rules.pipeline import stable
+
+        return tuple(stable([readable(self)]).notes)
+
+    def simplify(self) -> Self:
+        """Return it in the form that is easiest to read, of those that are looked at in bounded time.
+
+        It is equal wherever the original is defined; `simplified_notes` tells where it is defined at more points.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x, a, b = sg.symbols("x a b")
+            >>> print((x*(a + b) - a*x - b*x).simplify(), ((x**2 - a**2)/(x - a)).simplify())
+            0 a + x
+        """
+        from symgrad.words.forms.simplify import simplified
+
+        return self._in_form(simplified(self.node).node, derived=False)
+
+    @property
+    def simplified_notes(self) -> tuple[str, ...]:
+        """Where the simplified form is defined although the expression is not, one sentence each."""
+        from symgrad.words.forms.simplify import simplified
+
+        return simplified(self.node).notes
+
+    @property
+    def domain_notes(self) -> tuple[str, ...]:
+        """Where what is printed is defined although the expression as built is not, one phrase each."""
+        said = said_together([self])
+        if said is not None:
+            return tuple(said.notes([self.node])[0])
+        found = named(self)
+        return self.expanded_notes if found is None else tuple(found.notes(self.node))
+
+    @property
+    def form_notes(self) -> tuple[str, ...]:
+        r"""What would be shorter in what is printed of a derivative if more were known, one sentence each.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("h : real[k]; t : int; p = softmax(h); loss = -log(p[t])")
+            >>> g = sg.grad(p["loss"], "h")
+            >>> print(g, *g.form_notes, sep="\n")  # doctest: +ELLIPSIS
+            p - scatter_add(1, t, shape=(k,))
+            scatter_add(1, t, shape=(k,)) is one_hot(t, k) where t is in 0..k-1, as t : int(0, k - 1) declares; ...
+        """
+        said = said_together([self])
+        if said is not None:
+            return tuple(said.readings()[0])
+        if not self.derived:
+            return ()
+        from symgrad.rewrite.condition import Conditions
+        from symgrad.words.forms.positions import is_inside, readings
+
+        known = Conditions()
+        return tuple(
+            dict.fromkeys(readings(readable(self), lambda index, size: is_inside(index, size, known)))
+        )
+
+    @property
+    def expanded_notes(self) -> tuple[str, ...]:
+        """Where the canonical form is defined although the expression as built is not, one phrase each."""
+        from symgrad.rules.pipeline import canonical
+        from symgrad.words.forms.simplify import gained
+
+        found = canonical([self.node])
+        return gained(self.node, found.nodes[0]) if found.notes else ()
+
+    def sympy(self) -> Basic:
+        """Return it as a SymPy expression, unevaluated; shared parts are shared objects.
+
+        Raises:
+            UnsupportedError: if an array is in it: SymPy's symbols are numbers.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x")
+            >>> sg.sin(x).sympy()
+            sin(x)
+        """
+        from symgrad.cas import to_sympy
+
+        node = readable(self)
+        array = next((n for n in topological([node]) if n.shape), None)
+        if array is not None:
+            what = f"'{array.name}'" if array.op is SYMBOL else "a part"
+            raise UnsupportedError(
+                f"SymPy takes formulas of numbers; {what} has shape {shape_text(array.shape)}",
+                cure="print it, .latex() and .numpy_source() write arrays; or write one entry with scalar symbols",
+            )
+        return to_sympy([node])[0]
+
+    def _sympy_(self) -> Basic:
+        """Return what ``sympy.sympify`` makes of it, and so SymPy's functions and operators: see `sympy`."""
+        return self.sympy()
+
+    def latex(self, *, expand: bool = False) -> str:
+        r"""Return it as LaTeX.
+
+        Args:
+            expand: whether over inputs alone; else a derivative is in the names of its program where that is shorter,
+                in an ``aligned`` environment if there are lines that say what new names stand for.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x")
+            >>> print((x / 2).latex())
+            \frac{x}{2}
+        """
+        from symgrad.render.latex.expressions import latex
+        from symgrad.render.said import named_latex, said_latex
+
+        said = None if expand else said_together([self])
+        if said is not None:
+            return said_latex(said)
+        found = None if expand else named(self)
+        return latex(readable(self)) if found is None else named_latex(found.formula, found.literals)
+
+    def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
+        """Return a self-contained Python function over NumPy that computes it.
+
+        Args:
+            name: the name of the function.
+            expand: whether over inputs alone; else the names of a derivative's program are variables, where that is
+                shorter.
+
+        Raises:
+            UsageError: if that is no identifier of Python, or one that the source needs itself.
+            UnsupportedError: for an op that has neither a NumPy function nor a formula.
+        """
+        from symgrad.render.numpy.source import numpy_source
+        from symgrad.render.said import said_source
+
+        said = None if expand else said_together([self])
+        return numpy_source([readable(self)], name=name) if said is None else said_source(said, name)
+
+    def framework_source(self, framework: str, name: str = "f", *, gradient: bool | int = False) -> str:
+        r"""Return a Python function in the operations of JAX, torch, TensorFlow or Keras: to paste there, or to commit.
+
+        Named values of the program are lines. As plain operations, stop_gradient is the framework's own, so that the
+        derivatives there are those of this expression, at every order; at kinks it takes its own side. With
+        ``gradient=True`` the function has the gradient that symgrad derived, told to the framework as
+        ``jax.custom_vjp``, ``torch.autograd.Function``, ``tf.custom_gradient`` or ``keras.ops.custom_gradient``; the
+        second derivative is the framework's, of that. Where symgrad's is wanted to order k, ``gradient=k``.
+
+        Args:
+            framework: ``"jax"``, ``"torch"``, ``"tensorflow"`` or ``"keras"`` (all backends that have gradients).
+            name: the name of the function.
+            gradient: whether, and to which order, the function has symgrad's derivatives.
+
+        Raises:
+            UsageError: for another framework, or for a name that is no identifier of Python.
+            UnsupportedError: for operations that the framework has no function for; it names them all.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x, u = sg.symbols("x u")
+            >>> y = sg.with_gradient(forward=sg.tanh(x*u), backward_of=sg.tanh(x))
+            >>> print(y.framework_source("jax"))
+            import jax
+            import jax.numpy as jnp
+            <BLANKLINE>
+            <BLANKLINE>
+            def f(x, u):
+                t1 = jnp.tanh(x)
+                return jax.lax.stop_gradient(jnp.tanh(x*u)) - (jax.lax.stop_gradient(t1) - t1)
+            <BLANKLINE>
+            >>> print(y.framework_source("torch").splitlines()[-1].strip())
+            return torch.tanh(x*u).detach() - (t1.detach() - t1)
+            >>> print(sg.round(x).framework_source("tensorflow", gradient=True))
+            import tensorflow as tf
+            <BLANKLINE>
+            <BLANKLINE>
+            def _f_value(x):
+                return tf.math.round(x)
+            <BLANKLINE>
+            <BLANKLINE>
+            def _f_pullback(x, out_bar):
+                return tf.zeros_like(x)
+            <BLANKLINE>
+            <BLANKLINE>
+            @tf.custom_gradient
+            def f(x):
+                def grad(*cotangent):
+                    return _f_pullback(x, *cotangent)
+            <BLANKLINE>
+                return _f_value(x), grad
+            <BLANKLINE>
+        """
+        from symgrad.render.frameworks.pasted import framework_source
+
+        names = {n: t for listing in reversed(self.listings) for n, t in listing.name_of().items()}
+        return framework_source(readable(self), framework, name, names, gradient=int(gradient))

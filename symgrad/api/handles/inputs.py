@@ -1,0 +1,137 @@
+"""Which symbols a call needs: those that are read, and those whose shapes alone give a size."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import index
+from typing import Any, cast
+
+from symgrad.api.handles.base import Handle
+from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
+from symgrad.ir.bounds import MOST
+from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.listing import Listing
+from symgrad.ir.sizes import Extent, names_of, told
+from symgrad.ir.traverse import symbols_of, topological
+
+__all__ = [
+    "array_program",
+    "inputs_of",
+    "known_symbols",
+    "listings_of",
+    "ordered_symbols",
+    "sizes_by_name",
+    "unbound_sizes",
+    "union",
+]
+
+
+def ordered_symbols(exprs: Iterable[Handle]) -> list[Node]:
+    """Return the symbols that expressions read: declared ones in the order of their program, others by first use."""
+    exprs = list(exprs)
+    return _ordered(exprs, symbols_of([e.node for e in exprs]))
+
+
+def inputs_of(exprs: Iterable[Handle], offered: Collection[str] = ()) -> list[Node]:
+    """Return the symbols that computing expressions needs, in the order of `ordered_symbols`.
+
+    The gradient of sum(X) is an array of ones: it does not read X, but X says how many. For every size that no symbol
+    that is read has, the first known symbol that has it is needed too.
+
+    Args:
+        exprs: what to compute.
+        offered: names to prefer where several symbols would do.
+    """
+    exprs = list(exprs)
+    needed = symbols_of([e.node for e in exprs])
+    missing = unbound_sizes([e.node for e in exprs], needed)
+    for candidate in sorted(known_symbols(exprs), key=lambda s: s.name not in offered):
+        found = [size for size in missing if size in candidate.shape]
+        if found and all(s.name != candidate.name for s in needed):
+            needed.append(candidate)
+            missing = [size for size in missing if size not in found]
+    return _ordered(exprs, needed)
+
+
+def known_symbols(exprs: Iterable[Handle]) -> list[Node]:
+    """Return the symbols of all that expressions come from: their programs, and what they are derivatives of."""
+    exprs = list(exprs)
+    found = dict.fromkeys(s for listing in listings_of(exprs) for s in listing.symbols.values())
+    found.update(dict.fromkeys(n for n in topological(union(e.sources for e in exprs)) if n.op is SYMBOL))
+    return list(found)
+
+
+def listings_of(exprs: Iterable[Handle]) -> tuple[Listing, ...]:
+    """Return the programs that expressions come from, each once."""
+    return tuple({id(listing): listing for e in exprs for listing in e.listings}.values())
+
+
+def union(parts: Iterable[tuple[Node, ...]]) -> tuple[Node, ...]:
+    """Return the nodes of several tuples, each once; the same tuple where all that are not empty are equal."""
+    distinct: list[tuple[Node, ...]] = []
+    for part in parts:
+        if part and (not distinct or part != distinct[-1]):
+            distinct.append(part)
+    return distinct[0] if len(distinct) == 1 else tuple(dict.fromkeys(n for part in distinct for n in part))
+
+
+def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
+    """Return the names of the sizes that computing the outputs takes and that no input has in its shape."""
+    bound = {size for s in inputs for size in s.shape}
+    found: dict[str, None] = {}
+    for node in topological(outputs):
+        if node.op is SIZE or (node.params and not node.op.pointwise):
+            found.update(dict.fromkeys(_names(node.params)))
+    return [name for name in found if name not in bound]
+
+
+def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any]) -> dict[str, int]:
+    """Return the sizes that are given as numbers: those that no input has in its shape, and others if one likes.
+
+    Raises:
+        MissingInputError: for one that no input has and that is not given.
+        ArrayTypeError: for what is no whole number.
+        ShapeError: for a negative one, or one that no array has.
+    """
+    unbound = unbound_sizes([expr.node], inputs)
+    shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]
+    names = dict.fromkeys([*unbound, *(n for shape in shapes for size in shape for n in names_of(size))])
+    names |= dict.fromkeys(n for s in inputs for n in s.declaration.domain.sizes)
+    found: dict[str, int] = {}
+    for name in names:
+        if name in values:
+            found[name] = _length(name, values[name])
+        elif name in unbound:
+            raise MissingInputError(
+                f"no value for the size {name}, which no input has in its shape", cure=f"pass {name}=..."
+            )
+    return found
+
+
+def _length(name: str, value: Any) -> int:
+    try:
+        length = index(value)
+    except TypeError:
+        raise ArrayTypeError(f"the size {name} is {value!r}", expected="a whole number") from None
+    if not 0 <= length <= MOST:
+        raise ShapeError(f"the size {name} is {told(length)}", expected="a length from 0 to 2**60 - 1")
+    return length
+
+
+def array_program(outputs: Iterable[Node]) -> bool:
+    """Tell whether outputs are computed by more than elementwise operations, so that declared shapes are meant."""
+    return any(n.op is SIZE or not n.op.pointwise for n in topological(outputs))
+
+
+def _names(params: Any) -> Iterator[str]:
+    if isinstance(params, tuple):
+        for p in cast("tuple[Any, ...]", params):
+            yield from _names(p)
+    elif isinstance(params, str | Extent):
+        yield from names_of(params)
+
+
+def _ordered(exprs: Sequence[Handle], symbols: Sequence[Node]) -> list[Node]:
+    declared = [s for listing in listings_of(exprs) for s in listing.symbols.values()]
+    rank = {s: i for i, s in enumerate(dict.fromkeys([*declared, *symbols]))}
+    return sorted(symbols, key=rank.__getitem__)

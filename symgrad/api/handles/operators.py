@@ -1,0 +1,244 @@
+"""Python's and NumPy's operators on expressions: what you write is what is built, nothing is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature, signature
+from typing import Any, Self, overload
+
+import numpy as np
+
+from symgrad.api.handles.base import Handle, Number, handle_on
+from symgrad.api.handles.convert import foreign, left_to_its_class, node_of
+from symgrad.api.handles.making import lift, make_op
+from symgrad.errors import UnsupportedError
+from symgrad.ir.graph import OPS, number
+from symgrad.ir.written import form_of
+
+__all__ = ["Operators"]
+
+# NumPy functions that are operators here.
+_UNARY: dict[str, Callable[[Operators], Operators]] = {
+    "positive": lambda x: x,
+    "fabs": abs,
+    "around": round,
+}
+_BINARY: dict[str, Callable[[Operators, Operators], Operators]] = {
+    "subtract": lambda x, y: x - y,
+    "float_power": lambda x, y: x**y,
+}
+
+_LEFT: Any = NotImplemented
+"""Left to the class of the other operand, which Python asks next."""
+
+
+def _spelling(function: Callable[..., Any]) -> str:
+    """Return how a function of `NUMPY` is called, without types, and without the class that comes first."""
+    _, *given = signature(function).parameters.values()
+    plain = [p.replace(annotation=Parameter.empty) for p in given]
+    return f"{function.__name__}{Signature(plain)}"
+
+
+class Operators(Handle):
+    """The operators of `Expr`."""
+
+    __slots__ = ()
+
+    def _apply(self, name: str, *args: Any) -> Self:
+        """Return an op applied to expressions and numbers."""
+        return make_op(type(self), name, *args)
+
+    def _lift(self, value: Any) -> Self:
+        """Return an expression as it is, a number as a constant."""
+        return lift(type(self), value)
+
+    def _minus(self, value: Any) -> Self:
+        """Return what adding subtracts the value."""
+        # x - 2 is x + (-2): the sign of a number literal belongs to the number, as it does in the text notation.
+        # x - 0 is x + (-0.0), which keeps the sign of a zero x, so the sign of zero stays an operation.
+        kind = type(self)
+        if isinstance(value, kind):
+            return -value
+        node = node_of(value)
+        if not node.is_number() or node.value == 0:
+            return -handle_on(kind, node)
+        return handle_on(kind, number(-node.value))
+
+    def _with_other(self, name: str, other: Any) -> Self:
+        return _LEFT if left_to_its_class(other) else self._apply(name, self, other)
+
+    def _of_other(self, name: str, other: Any) -> Self:
+        return _LEFT if left_to_its_class(other) else self._apply(name, other, self)
+
+    def __add__(self, other: Self | Number) -> Self:
+        return self._with_other("add", other)
+
+    def __radd__(self, other: Self | Number) -> Self:
+        return self._of_other("add", other)
+
+    def __sub__(self, other: Self | Number) -> Self:
+        return _LEFT if left_to_its_class(other) else self._apply("add", self, self._minus(other))
+
+    def __rsub__(self, other: Self | Number) -> Self:
+        return _LEFT if left_to_its_class(other) else self._apply("add", other, -self)
+
+    def __mul__(self, other: Self | Number) -> Self:
+        return self._with_other("mul", other)
+
+    def __rmul__(self, other: Self | Number) -> Self:
+        return self._of_other("mul", other)
+
+    def __truediv__(self, other: Self | Number) -> Self:
+        return self._with_other("div", other)
+
+    def __rtruediv__(self, other: Self | Number) -> Self:
+        return self._of_other("div", other)
+
+    def __pow__(self, other: Self | Number) -> Self:
+        return self._with_other("pow", other)
+
+    def __rpow__(self, other: Self | Number) -> Self:
+        return self._of_other("pow", other)
+
+    def __floordiv__(self, other: Self | Number) -> Self:
+        return self._with_other("floor_divide", other)
+
+    def __rfloordiv__(self, other: Self | Number) -> Self:
+        return self._of_other("floor_divide", other)
+
+    def __mod__(self, other: Self | Number) -> Self:
+        return self._with_other("remainder", other)
+
+    def __rmod__(self, other: Self | Number) -> Self:
+        return self._of_other("remainder", other)
+
+    def __divmod__(self, other: Self | Number) -> tuple[Self, Self]:
+        return _LEFT if left_to_its_class(other) else (self // other, self % other)
+
+    def __rdivmod__(self, other: Self | Number) -> tuple[Self, Self]:
+        return _LEFT if left_to_its_class(other) else (other // self, other % self)
+
+    def __neg__(self) -> Self:
+        return self._apply("neg", self)
+
+    def __matmul__(self, other: Self | Number) -> Self:
+        return _LEFT if left_to_its_class(other) else self._numpy("matmul", (self, other))
+
+    def __rmatmul__(self, other: Self | Number) -> Self:
+        return _LEFT if left_to_its_class(other) else self._numpy("matmul", (other, self))
+
+    def __pos__(self) -> Self:
+        return self._lift(self)
+
+    def __abs__(self) -> Self:
+        return self._apply("abs", self)
+
+    def __floor__(self) -> Self:
+        return self._apply("floor", self)
+
+    def __ceil__(self) -> Self:
+        return self._apply("ceil", self)
+
+    def __round__(self, digits: int = 0) -> Self:
+        if digits:
+            raise UnsupportedError("round() to decimals is not an operation here", cure="round(x*100)/100")
+        return self._apply("round", self)
+
+    def __lt__(self, other: Self | Number) -> Self:
+        return self._with_other("lt", other)
+
+    def __le__(self, other: Self | Number) -> Self:
+        return self._with_other("le", other)
+
+    def __gt__(self, other: Self | Number) -> Self:
+        return self._with_other("gt", other)
+
+    def __ge__(self, other: Self | Number) -> Self:
+        return self._with_other("ge", other)
+
+    @overload
+    def __eq__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]
+    @overload
+    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> Any:
+        return _LEFT if foreign(other) else self._apply("eq", self, other)
+
+    @overload
+    def __ne__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]
+    @overload
+    def __ne__(self, other: object) -> bool: ...
+    def __ne__(self, other: object) -> Any:
+        return _LEFT if foreign(other) else self._apply("ne", self, other)
+
+    def __and__(self, other: Self | Number) -> Self:
+        return self._with_other("and_", other)
+
+    def __rand__(self, other: Self | Number) -> Self:
+        return self._of_other("and_", other)
+
+    def __or__(self, other: Self | Number) -> Self:
+        return self._with_other("or_", other)
+
+    def __ror__(self, other: Self | Number) -> Self:
+        return self._of_other("or_", other)
+
+    def __xor__(self, other: Self | Number) -> Self:
+        return self._with_other("xor", other)
+
+    def __rxor__(self, other: Self | Number) -> Self:
+        return self._of_other("xor", other)
+
+    def __invert__(self) -> Self:
+        return self._apply("not_", self)
+
+    # -- NumPy -----------------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Self:
+        """Build the op of a NumPy (or SciPy) ufunc called on expressions."""
+        if method != "__call__" or any(v is not None for v in options.values()):
+            raise UnsupportedError(
+                f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
+                cure="call it plainly, or compile the expression and use the kernel's ufunc",
+            )
+        if any(foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
+            return _LEFT
+        return self._numpy(ufunc.__name__, inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """Build what a NumPy function such as ``numpy.where`` or ``numpy.sum`` means for expressions."""
+        module = str(function.__module__).removeprefix("numpy").removeprefix(".")
+        return self._numpy(f"{module}.{function.__name__}" if module else function.__name__, args, options)
+
+    def _numpy(self, name: str, args: Sequence[Any], options: Mapping[str, Any] | None = None) -> Any:
+        from symgrad.api.functions.numpy_names import (
+            NUMPY,  # for start-up time: many programs call none of these
+        )
+
+        if name in NUMPY:
+            function = NUMPY[name]
+            try:
+                signature(function).bind(type(self), *args, **(options or {}))
+            except TypeError as error:
+                raise UnsupportedError(
+                    f"numpy.{name} on an expression: {error}", expected=_spelling(function)
+                ) from None
+            return function(type(self), *args, **(options or {}))
+        if options:
+            raise UnsupportedError(f"numpy.{name} with options on an expression")
+        if name in _UNARY and len(args) == 1:
+            return _UNARY[name](self._lift(args[0]))
+        if name in _BINARY and len(args) == 2:
+            return _BINARY[name](self._lift(args[0]), self._lift(args[1]))
+        if name == "divmod" and len(args) == 2:
+            return divmod(self._lift(args[0]), self._lift(args[1]))
+        if form_of(name, len(args)) is None and not (name in OPS and OPS[name].pointwise):
+            raise UnsupportedError(
+                f"numpy.{name} has no op of that name",
+                expected="a function of a formula, elementwise or one of the array functions of symgrad",
+                cure="x % y has the sign of y"
+                if name == "fmod"
+                else "sg.grad(y, x) is the derivative"
+                if name in ("gradient", "diff")
+                else "write it with the functions of symgrad",
+            )
+        return self._apply(name, *args)

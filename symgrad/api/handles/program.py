@@ -1,0 +1,183 @@
+"""Programs: text in, named expressions out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import symgrad.ops  # noqa: F401  (registers the records that programs name)
+from symgrad.api.handles.expr import Expr, node_of
+from symgrad.errors import NotInProgramError, UsageError
+from symgrad.ir.listing import Listing
+
+__all__ = ["Program", "parse"]
+
+_FILE = re.compile(r"\S+\.(sg|txt|py|tex)")
+
+
+class Program:
+    """A parsed program: declarations, random inputs and assignments, by name.
+
+    Attributes:
+        names: all names, declarations first.
+        inputs: the declared symbols and random inputs, in the order of the text.
+        outputs: the assigned names with their expressions.
+        result: the bare expression that ends the text, or None.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse('''
+        ... x : real
+        ... u ~ Uniform(0.9, 1.1)
+        ... y = x**2
+        ... z = sqrt(y*u)
+        ... ''')
+        >>> p.names
+        ('x', 'u', 'y', 'z')
+        >>> print(p["z"])
+        sqrt(x**2*u)
+    """
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+        self._exprs = {name: Expr(listing[name], listings=(listing,)) for name in listing.names}
+        self._result = None if listing.result is None else Expr(listing.result, listings=(listing,))
+
+    def __getitem__(self, name: str) -> Expr:
+        """Return the expression of a name.
+
+        Raises:
+            NotInProgramError: if there is none.
+            UsageError: if it is no text.
+        """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(
+                f"names are texts, got a value of type {type(name).__name__}", cure='program["y"]'
+            )
+        if name not in self._exprs:
+            self._listing[name]  # raises, with a suggestion
+        return self._exprs[name]
+
+    if not TYPE_CHECKING:  # to a checker there are no other attributes than those of this class
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # what Python and libraries look for
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            from symgrad.api.habits import no_attribute_of_program  # for start-up time
+
+            raise no_attribute_of_program(self.names, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._exprs
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._exprs)
+
+    def __len__(self) -> int:
+        return len(self._exprs)
+
+    def __call__(self, /, *args: Any, **values: Any) -> Any:
+        """Evaluate what the program ends with (`last`), as `Expr.__call__` does.
+
+        Example:
+            >>> import symgrad as sg
+            >>> sg.parse("x : real; y = x**2")(x=3.0)
+            np.float64(9.0)
+        """
+        return self.last(*args, **values)
+
+    @property
+    def listing(self) -> Listing:
+        """The graph with the names and places of the text (internal)."""
+        return self._listing
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, declarations first, in the order of the text."""
+        return self._listing.names
+
+    @property
+    def inputs(self) -> tuple[Expr, ...]:
+        """The declared symbols and random inputs, in the order of the text."""
+        return tuple(self._exprs[name] for name in self._listing.symbols)
+
+    @property
+    def outputs(self) -> Mapping[str, Expr]:
+        """The assigned names with their expressions, in the order of the text."""
+        return {name: self._exprs[name] for name in self._listing.assignments}
+
+    @property
+    def result(self) -> Expr | None:
+        """The bare expression that ends the text, or None."""
+        return self._result
+
+    @property
+    def last(self) -> Expr:
+        """The result if there is one, else the last assignment: what a command works on unless told otherwise."""
+        if self._result is not None:
+            return self._result
+        if not self._listing.assignments:
+            raise NotInProgramError("the program computes nothing", cure="add a line such as y = x**2")
+        return self._exprs[next(reversed(list(self._listing.assignments)))]
+
+    def __str__(self) -> str:
+        from symgrad.spell.printer import program_text
+        from symgrad.words.forms.calls import calls_in
+        from symgrad.words.forms.numbers import Literals
+
+        listing = self._listing
+        spelled = Literals.of(listing).spellings
+        if listing.source is not None:
+            names = {**spelled, **{n: name for n, name in listing.name_of().items() if n.args}}
+            spelled |= calls_in(listing.source.text, listing.assignments.values(), names)
+        return program_text(
+            listing.assignments, result=listing.result, declared=listing.symbols.values(), spelled=spelled
+        )
+
+    def __repr__(self) -> str:
+        return f"Program({', '.join(self.names)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Program, (self._listing,))
+
+
+def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = None) -> Program:
+    """Read a program in symgrad's notation; nothing in it is evaluated or run.
+
+    Args:
+        text: declarations (``x : real``), random inputs (``u ~ Uniform(0.9, 1.1)``), assignments (``y =
+            x**2``), comments, and at most one bare expression as the last line. A text that is one bare
+            expression declares its names as real symbols.
+        name: what messages call the text: a file name, say.
+        symbols: names known beforehand, with their Exprs.
+
+    Returns:
+        A Program.
+
+    Raises:
+        ProgramSyntaxError: with line, column and caret, or one of its kinds; UnknownNameError,
+            RedefinitionError, CycleError, DeclarationError, DomainError and ShapeError likewise.
+
+    Example:
+        >>> import symgrad as sg
+        >>> sg.parse("x**2 + y").inputs
+        (Expr(x), Expr(y))
+    """
+    from symgrad.frontend.text import parse_program
+
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a program is text, got {type(text).__name__}")
+    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            f"symbols are given by name, got a value of type {type(symbols).__name__}",
+            expected='a mapping such as {"x": x}',
+        )
+    if _FILE.fullmatch(text):
+        raise UsageError(
+            f"'{text}' is the name of a file",
+            expected="the text in it",
+            cure=f"sg.parse(open({text!r}).read())",
+        )
+    known = None if symbols is None else {n: node_of(e) for n, e in symbols.items()}
+    return Program(parse_program(text, name, known))

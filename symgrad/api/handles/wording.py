@@ -1,0 +1,52 @@
+"""A derivative in the words of its program: what is printed of it, in whichever notation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symgrad.api.handles.base import Handle
+from symgrad.ir.graph import Node
+
+if TYPE_CHECKING:
+    from symgrad.words.said import Named, Said
+
+__all__ = ["named", "readable", "said_together"]
+
+# What is imported in functions here is for start-up time: most programs print no derivative.
+
+
+def readable(expr: Handle) -> Node:
+    """Return what is printed of an expression over inputs alone: a derivative in canonical form, others as built."""
+    if not expr.derived:
+        return expr.node
+    from symgrad.rules.pipeline import canonical
+
+    return canonical([expr.node]).nodes[0]
+
+
+def said_together(exprs: Sequence[Handle]) -> Said | None:
+    """Return the derivatives among expressions in the names of their program, None where that is no shorter."""
+    slopes = [(e.slope, e) for e in exprs if e.slope is not None]
+    listings = {id(p): p for e in exprs for p in e.listings}
+    if not slopes or len(listings) != 1:
+        return None
+    from symgrad.spell.printer import str_text
+    from symgrad.words.said import said
+
+    (listing,) = listings.values()
+    found = said(listing, [slope for slope, _ in slopes])
+    longer = (
+        found is not None and found.lines and len(found) > sum(len(str_text(readable(e))) for _, e in slopes)
+    )
+    return None if longer else found
+
+
+def named(expr: Handle) -> Named | None:
+    """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
+    if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
+        return None
+    from symgrad.rules.pipeline import canonical
+    from symgrad.words.said import in_names
+
+    return in_names(expr.listings[0], canonical([expr.node]).nodes[0])

@@ -1,0 +1,22 @@
+"""What is said where a framework is asked for that is not installed."""
+
+from __future__ import annotations
+
+from symgrad.errors import UsageError
+
+__all__ = ["not_installed"]
+
+
+def not_installed(name: str, error: ImportError) -> UsageError:
+    """Return the error to raise.
+
+    Args:
+        name: of the framework, and of the extra that installs it.
+        error: what Python said.
+
+    Example:
+        >>> print(not_installed("jax", ImportError("No module named 'jax'")))
+        jax cannot be imported: No module named 'jax'
+          try: pip install 'symgrad[jax]'
+    """
+    return UsageError(f"{name} cannot be imported: {error}", cure=f"pip install 'symgrad[{name}]'")

@@ -1,0 +1,329 @@
+"""A loss that is a sum over rows of data, with its gradient: block by block, in a fixed tree of additions.
+
+Blocks have a fixed length, each is computed by the same kernel, and their results are added in a tree that depends on
+their number alone. So the bits do not depend on where blocks are computed, or on what is ready first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, cast, final
+
+import numpy as np
+
+from symgrad.api.claims.verify import equal
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.derivatives.targets import Wrt, Wrts, many, targets_of
+from symgrad.api.functions.layout import concatenate, size
+from symgrad.api.handles.expr import Expr, handle
+from symgrad.api.handles.given import Formula, formula
+from symgrad.api.handles.inputs import inputs_of
+from symgrad.api.kernels.compile import compile
+from symgrad.api.training.batches import count_from_one
+from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.resize import resized, size_names
+from symgrad.ir.sizes import Size, names_of, size_sum
+from symgrad.ir.traverse import substitute
+from symgrad.ir.values.exchange import viewed
+from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.progress import counter
+
+__all__ = ["Data", "OverData", "Part", "added", "over_data", "rows_of"]
+
+Part: TypeAlias = "tuple[Any, ...]"
+"""The value of some rows, and the gradients of it."""
+
+Data: TypeAlias = "Mapping[str, Any] | Callable[[int, int], Mapping[str, Any]]"
+"""Arrays by name, or what reads the rows from one number to another, by name."""
+
+
+@final
+class OverData:
+    """A loss that is a sum, or the mean, over rows of data, with its gradient; made by `over_data`.
+
+    Attributes:
+        kernel: what computes a block: the sum over its rows, and the gradients of that.
+        data: the names of the inputs that have rows, with the axis of these.
+        parameters: the names of the others.
+        rows: how many rows a block has; the last one may have fewer.
+        mean: whether the loss is the mean.
+    """
+
+    __slots__ = ("_single", "data", "kernel", "mean", "parameters", "rows")
+
+    def __init__(
+        self, kernel: Kernel, data: Mapping[str, int], rows: int, *, mean: bool, single: bool
+    ) -> None:
+        self.kernel = kernel
+        self.data = dict(data)
+        self.parameters = tuple(name for name in kernel.inputs if name not in data)
+        self.rows = rows
+        self.mean = mean
+        self._single = single
+
+    def __call__(self, data: Data, count: int | None = None, /, **parameters: Any) -> tuple[Any, Any]:
+        """Compute the loss and its gradient, one block after the other, in the memory of one.
+
+        Args:
+            data: arrays by name (in memory, of `numpy.memmap`, or whatever gives its rows when it is sliced); or a
+                function of two numbers that reads the rows from the first to the one before the second.
+            count: how many rows there are; not needed with arrays.
+            parameters: values of the other inputs, by name.
+
+        Returns:
+            The loss, and its gradient: one array, or a list of them if `over_data` was given a list.
+
+        Raises:
+            MissingInputError: for a name that is missing or unknown.
+            ShapeError: for arrays with different numbers of rows.
+            UsageError: for a function without a count.
+        """
+        total = self.count(data, count)
+        self.check(parameters)
+        blocks = self.blocks(total)
+        waiting: list[tuple[int, Part]] = []  # sums of 2**level blocks, the highest level first
+        with counter("blocks", len(blocks)) as show:
+            for done, (first, last) in enumerate(blocks, 1):
+                part, level = self.part(self.read(data, first, last), parameters), 0
+                while waiting and waiting[-1][0] == level:
+                    part, level = _sum(waiting.pop()[1], part), level + 1
+                waiting.append((level, part))
+                show(done, lambda: "")
+        part = waiting.pop()[1]
+        while waiting:
+            part = _sum(waiting.pop()[1], part)
+        return self.finished(part, total)
+
+    def __repr__(self) -> str:
+        kind = "mean" if self.mean else "sum"
+        return f"OverData({kind} over rows of {', '.join(self.data)}, in blocks of {self.rows:,})"
+
+    # What runs elsewhere is made of these
+
+    def count(self, data: Data, count: int | None = None) -> int:
+        """Return how many rows there are."""
+        if not isinstance(data, Mapping):
+            if count is None:
+                raise UsageError("nothing says how many rows there are", cure="total(read, 1_000_000, ...)")
+            return count
+        arrays = cast("Mapping[str, Any]", data)
+        self._check_names(arrays, self.data, "rows")
+        lengths = {name: int(np.shape(arrays[name])[axis]) for name, axis in self.data.items()}
+        if count is not None:
+            lengths["count"] = count
+        if len(set(lengths.values())) > 1:
+            said = ", ".join(f"{name} has {n:,}" for name, n in lengths.items())
+            raise ShapeError(f"different numbers of rows: {said}", expected="one number")
+        return next(iter(lengths.values()))
+
+    def check(self, parameters: Mapping[str, Any]) -> None:
+        """Check the names of parameters."""
+        self._check_names(parameters, self.parameters, "value")
+
+    def blocks(self, count: int) -> list[tuple[int, int]]:
+        """Return where blocks begin and end."""
+        return [(k, min(k + self.rows, count)) for k in range(0, max(count, 1), self.rows)]
+
+    def read(self, data: Data, first: int, last: int) -> Mapping[str, Any]:
+        """Return the rows from one number to another, by name."""
+        if isinstance(data, Mapping):
+            return {name: rows_of(data[name], axis, first, last) for name, axis in self.data.items()}
+        found = data(first, last)
+        self._check_names(found, self.data, "rows")
+        for name, axis in self.data.items():
+            shape = np.shape(found[name])
+            if len(shape) <= axis or shape[axis] != last - first:
+                raise ShapeError(
+                    f"'{name}' has shape {shape} for the rows {first:,} to {last:,}",
+                    expected=f"{last - first:,} rows",
+                )
+        return found
+
+    def part(self, block: Mapping[str, Any], parameters: Mapping[str, Any]) -> Part:
+        """Return the sum over the rows of a block, with its gradients."""
+        return as_tuple(
+            self.kernel(**{n: viewed(n, v) for n, v in block.items() if n in self.data}, **parameters)
+        )
+
+    def finished(self, part: Part, count: int) -> tuple[Any, Any]:
+        """Return the loss and its gradient of the sum of all parts."""
+        if self.mean:
+            with np.errstate(invalid="ignore"):  # the mean of no rows is NaN
+                part = tuple(p / count for p in part)
+        value, *gradients = part
+        return value, gradients[0] if self._single else gradients
+
+    def _check_names(
+        self, given: Mapping[str, Any], names: Iterable[str], what: Literal["rows", "value"]
+    ) -> None:
+        names = list(names)
+        for name in given:
+            if name not in names:
+                raise MissingInputError(
+                    f"'{name}' is no input of the loss {'with' if what == 'rows' else 'without'} rows",
+                    expected=one_of(names),
+                    cure=suggest(name, names),
+                )
+        for name in names:
+            if name not in given:
+                raise MissingInputError(f"no {what} for '{name}'", expected=one_of(names))
+
+
+def rows_of(array: Any, axis: int, first: int, last: int) -> Any:
+    """Return rows of an array, by slicing."""
+    return array[(slice(None),) * axis + (slice(first, last),)]
+
+
+def added(parts: Sequence[Part]) -> Part:
+    """Return the sum of parts, in the tree that adds neighbours, then neighbours of these.
+
+    Example:
+        >>> added([(1.0,), (2.0,), (3.0,)])
+        (6.0,)
+    """
+    while len(parts) > 1:
+        pairs = [_sum(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = [*pairs, *parts[2 * len(pairs) :]]
+    return parts[0]
+
+
+def _sum(a: Part, b: Part) -> Part:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def over_data(
+    loss: Formula,
+    wrt: Wrt | Wrts,
+    over: str,
+    *,
+    rows: int = 65_536,
+    reduce: str | None = None,
+    dtype: Any = "float64",
+    time_limit: float = 20,
+) -> OverData:
+    """Return a loss that is a sum over rows of data, with its gradient, for data of any length.
+
+    The rows are cut into blocks, and their results added in a fixed tree: the bits depend on the data and on ``rows``,
+    and not on where the blocks are computed (`to_dask`). That the loss is a sum is verified: the loss of two parts of
+    data together against the sum of their losses.
+
+    Args:
+        loss: a scalar expression.
+        wrt: the inputs whose gradients are wanted, one or a list; none that has rows.
+        over: the name of the size that counts rows; inputs with it in their shapes are data.
+        rows: how many rows a block has.
+        reduce: ``sum`` or ``mean``, which the loss then is taken to be unless that is refuted; None to find out.
+        dtype: ``float64`` or ``float32``.
+        time_limit: seconds for finding out.
+
+    Returns:
+        An OverData: call it with data and parameters for the loss and its gradient.
+
+    Raises:
+        NotScalarError: for a loss that is no scalar.
+        UsageError: if the loss is no sum over rows, or nobody knows; for other arguments that do not fit.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> p = sg.parse("X : real[n, d]; w : real[d]; y : real[n]; loss = mean((X@w - y)**2)")
+        >>> total = sg.over_data(p["loss"], "w", "n", rows=1000)
+        >>> total
+        OverData(mean over rows of X, y, in blocks of 1,000)
+        >>> X = np.arange(5000.0).reshape(2500, 2)/5000
+        >>> value, gradient = total({"X": X, "y": X[:, 0]}, w=np.array([1.0, 0.5]))
+        >>> round(float(value), 6), gradient.shape
+        (0.083333, (2,))
+    """
+    e = formula(loss)
+    if e.shape:
+        raise NotScalarError(f"the loss has shape {e.shape}", cure="take its sum or mean")
+    if reduce not in (None, "sum", "mean"):
+        raise UsageError(f"reduce={reduce!r}", expected="'sum', 'mean' or None")
+    rows = count_from_one("rows", rows)
+    targets = targets_of(e, many(wrt))
+    data = _with_rows(e, over)
+    for t in targets:
+        if over in t.shape:
+            raise UsageError(
+                f"the gradient by '{t}' has rows itself",
+                expected="inputs without rows",
+                cure=f"leave {t} out",
+            )
+    mean = _is_mean(e, over, data, reduce, time_limit)
+    whole = e * size(over) if mean else e
+    gradients = grad(whole, targets)
+    symbols = inputs_of([whole, *gradients])
+    needed = [*symbols, *(s for s in data if s not in symbols)]
+    kernel = compile([whole, *gradients], [handle(s) for s in needed], dtype=dtype, name="block")
+    axes = {s.name: s.shape.index(over) for s in data}
+    return OverData(kernel, axes, rows, mean=mean, single=not isinstance(wrt, list | tuple))
+
+
+def _with_rows(e: Expr, over: str) -> list[Node]:
+    symbols = inputs_of([e])
+    data = [s for s in symbols if over in s.shape]
+    if not data:
+        sizes = size_names(symbols)
+        raise UsageError(
+            f"no input of the loss has the size '{over}'", expected=one_of(sizes), cure=suggest(over, sizes)
+        )
+    for s in symbols:
+        if s.shape.count(over) > 1 or any(over in names_of(size) and size != over for size in s.shape):
+            raise UsageError(
+                f"'{s.declaration}' has '{over}' in more than one axis, or computed",
+                expected="one axis of rows in each input",
+            )
+    return data
+
+
+def _is_mean(e: Expr, over: str, data: Sequence[Node], reduce: str | None, time_limit: float) -> bool:
+    """Tell whether the loss is the mean over rows; it is the sum if not."""
+    witnesses: list[str] = []
+    for kind in (reduce,) if reduce else ("sum", "mean"):
+        whole, first, second = _split(e * size(over) if kind == "mean" else e, over, data)
+        verdict = equal(whole, first + second, time_limit=time_limit)
+        if verdict.status in ("proved", "supported"):
+            return kind == "mean"
+        if verdict.status == "undecided":
+            if reduce:
+                return kind == "mean"
+            raise UsageError(
+                f"whether the loss is a {kind} over rows of {over} is not known: {verdict.why}",
+                cure=f"pass reduce={kind!r} if it is, or a larger time_limit",
+            )
+        witnesses.append(f"{kind}: {verdict.why}")
+    raise UsageError(
+        f"the loss is no {reduce or 'sum or mean'} over rows of {over}: the loss of two parts of data together "
+        f"differs from the sum of theirs ({'; '.join(witnesses)})",
+        expected="a sum over rows of what each row has by itself",
+        cure="add what has no rows (a penalty on parameters) outside, and pass statistics of all rows as inputs",
+    )
+
+
+def _split(e: Expr, over: str, data: Sequence[Node]) -> tuple[Expr, Expr, Expr]:
+    """Return the loss of two parts of data together, and of each."""
+    taken = {*size_names([e.node, *data])}
+    names: list[str] = []
+    for k in (1, 2):
+        name = f"{over}_{k}"
+        while name in taken:
+            name += "_"
+        names.append(name)
+    counts: list[Size] = [size_sum(names), *names]
+    made: list[Expr] = []
+    parts: dict[str, list[Expr]] = {s.name: [] for s in data}
+    for k, count in reversed([*enumerate(counts)]):  # the parts first, of which the whole is made
+        nodes = resized([e.node, *data], {over: count})
+        table: dict[Node, Node] = {}
+        for s in nodes[1:]:
+            if k:
+                table[s] = symbol(replace(s.declaration, name=f"{s.name}_part{k}"))
+                parts[s.name].insert(0, handle(table[s]))
+            else:
+                axis = next(n for n in data if n.name == s.name).shape.index(over)
+                table[s] = concatenate(parts[s.name], axis).node
+        made.insert(0, handle(substitute([nodes[0]], table)[0]))
+    return cast("tuple[Expr, Expr, Expr]", tuple(made))

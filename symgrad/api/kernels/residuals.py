@@ -1,0 +1,52 @@
+"""Forward values that a kernel of a value and its gradient computes once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symgrad.api.handles.inputs import array_program
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.traverse import topological
+from symgrad.ir.types import REAL, Declaration
+
+__all__ = ["residuals"]
+
+# What costs no more than reading its operands.
+_CHEAP = frozenset(
+    {"add", "mul", "neg", "div", "where", "stop_gradient", "one_hot", "gather"}
+    | {"reshape", "broadcast_to", "slice", "unslice", "concatenate"}
+)
+
+
+def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[Node, Node], dict[Node, Node]]:
+    """Return stand-ins for values of an array program that its derivatives read and its own outputs compute anyway.
+
+    The canonical form of a derivative may write a matrix product or a tanh in another way than the user did, and the
+    kernel would compute both. With a symbol in its place the forward value is computed once. Slopes of tanh and sigmoid
+    are not read off their values: 1 - tanh(x)**2 has no correct digit where it is small, and a quotient by it may be a
+    gradient's only term.
+
+    Args:
+        forward: the user's own expressions.
+        derived: the derivatives.
+
+    Returns:
+        What to put in the derivatives before they are rewritten, and what to put back afterwards.
+    """
+    if not array_program([*forward, *derived]):
+        return {}, {}
+    computed = set(topological(forward))
+    order = topological(derived)
+    kept = {n for n in order if n in computed and n.args and n.dtype == "real" and _costs(n)}
+    stand_ins: dict[Node, Node] = {}
+    for node in topological(derived, until=kept):
+        if node in kept:
+            stand_ins[node] = symbol(Declaration(f"__value{len(stand_ins)}", REAL, node.shape))
+    return stand_ins, {stand_in: node for node, stand_in in stand_ins.items()}
+
+
+def _costs(node: Node) -> bool:
+    if node.op.name == "einsum":
+        labels, result = node.params
+        return len(labels) > 1 or len(result) < len(labels[0])
+    return node.op.name not in _CHEAP

@@ -1,0 +1,286 @@
+"""What a training step reads beside its parameters: data, whole or in minibatches, and draws of random inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import index
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from symgrad.errors import MissingInputError, ShapeError, UsageError
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.sizes import evaluate_size, names_of
+from symgrad.ir.values.inputs import bind
+
+__all__ = ["Values", "bound", "count_from_one", "feed"]
+
+Values: TypeAlias = "dict[Node, np.ndarray[Any, Any]]"
+
+
+def feed(
+    data: Any,
+    symbols: Sequence[Node],
+    known: Iterable[str],
+    parameters: Values,
+    batch: Any,
+    seed: int,
+    dtype: np.dtype[Any],
+) -> Iterator[Values]:
+    """Return the values for one step after the other; they end with the data, if these do.
+
+    Args:
+        data: values by name, or such mappings one after the other.
+        symbols: the inputs that need values.
+        known: further names that data may have.
+        parameters: the values of the parameters, whose sizes are the same in every step.
+        batch: how many rows a step reads, for the only size that can be cut or by the names of sizes; or None.
+        seed: of the order of the rows and of the draws.
+        dtype: of real numbers.
+
+    Raises:
+        MissingInputError, ShapeError, UsageError: for what does not fit together; see `train`.
+    """
+    rows, noise = np.random.default_rng(seed).spawn(2)
+    if isinstance(data, Mapping) or data is None:
+        given = cast("Mapping[str, Any]", data or {})
+        drawn = [s for s in symbols if s.declaration.distribution is not None and s.name not in given]
+        values = bound([s for s in symbols if s not in drawn], given, known, parameters, dtype)
+        counts = _counts(batch, values, drawn, parameters)
+        fixed = {size: count for size, count in counts.items() if not _cut(size, values)}
+        cuts = {size: count for size, count in counts.items() if size not in fixed}
+        steps = _minibatches(values, cuts, rows) if cuts else _again(values)
+        return _with_draws(steps, drawn, parameters, fixed, noise, dtype)
+    if batch is not None:
+        raise UsageError("batch with data that come in batches", cure="leave batch out")
+    return _given(data, symbols, known, parameters, noise, dtype)
+
+
+def bound(
+    symbols: Sequence[Node],
+    given: Mapping[str, Any],
+    known: Iterable[str],
+    parameters: Values,
+    dtype: np.dtype[Any],
+    what: str = "data",
+) -> Values:
+    """Return values as the arrays that a kernel takes without a copy.
+
+    Args:
+        symbols: the inputs that need values.
+        given: their values by name.
+        known: further names that may be there.
+        parameters: values that are there already, with which the sizes have to agree.
+        dtype: of real numbers.
+        what: the argument that they come from, for messages.
+
+    Raises:
+        MissingInputError: for a value that is missing, or of an unknown name.
+        ShapeError: if a value has not the declared shape.
+    """
+    names, taken = [s.name for s in symbols], {s.name for s in parameters}
+    for name in given:
+        if name in taken:
+            raise MissingInputError(f"'{name}' is in start and in {what}", expected="one value")
+        if name not in names and name not in known:
+            raise MissingInputError(
+                f"{what} has '{name}', which is no input of the loss",
+                expected=f"{what} for {', '.join(names)}" if names else f"no {what}",
+                cure=suggest(name, names),
+            )
+    absent = [name for name in names if name not in given]
+    if absent:
+        raise MissingInputError(f"no {what} for {absent[0]}", cure=f"pass {what}={{{absent[0]!r}: ...}}")
+    everything = {**{s.name: v for s, v in parameters.items()}, **{n: given[n] for n in names}}
+    found: Values = {}
+    starts = symbols if what == "start" else [*parameters]
+    for s, value in bind([*parameters, *symbols], (), everything, together=False, starts=starts).items():
+        if s in parameters:
+            continue
+        if not s.shape and np.shape(value):
+            raise ShapeError(
+                f"input '{s.name}' has shape {np.shape(value)}, and the loss is of one {s.name}",
+                expected=str(s.declaration),
+                cure="declare it with a shape, and sum the loss over it",
+            )
+        kind: Any = {"int": np.int64, "bool": np.bool_}.get(s.dtype, dtype)
+        found[s] = np.ascontiguousarray(value, kind).reshape(np.shape(value))
+    return found
+
+
+# Where the values of a step come from
+
+
+def _again(values: Values) -> Iterator[Values]:
+    while True:
+        yield values
+
+
+def _given(
+    data: Any,
+    symbols: Sequence[Node],
+    known: Iterable[str],
+    parameters: Values,
+    noise: np.random.Generator,
+    dtype: np.dtype[Any],
+) -> Iterator[Values]:
+    """Yield what the data yield, again from the beginning where they have one."""
+    try:
+        once = iter(data) is data
+    except TypeError:
+        raise UsageError(
+            f"data is of type {type(data).__name__}",
+            expected="a dictionary of values by name, or an iterable of such dictionaries",
+        ) from None
+    begun = False
+    while not (begun and once):
+        empty = True
+        for values in data:
+            if not isinstance(values, Mapping):
+                raise UsageError(
+                    f"a batch of the data is of type {type(values).__name__}",
+                    expected="a dictionary of values by name",
+                )
+            values = cast("Mapping[str, Any]", values)
+            drawn = [s for s in symbols if s.declaration.distribution is not None and s.name not in values]
+            here = bound([s for s in symbols if s not in drawn], values, known, parameters, dtype)
+            empty = False
+            yield from _with_draws(iter([here]), drawn, parameters, {}, noise, dtype)
+        if empty and not begun:
+            raise UsageError("data has no batches", expected="at least one")
+        if empty:
+            return
+        begun = True
+
+
+def _minibatches(values: Values, cuts: Mapping[str, int], rows: np.random.Generator) -> Iterator[Values]:
+    """Yield rows of the arrays, written to the same memory every time: each row once an epoch, in a new order."""
+    buffers = {
+        s: np.empty((min(cuts[_first(s)], len(v)), *v.shape[1:]), v.dtype)
+        for s, v in values.items()
+        if _first(s) in cuts
+    }
+    lengths = {_first(s): len(values[s]) for s in buffers}
+    for size, length in lengths.items():
+        if not length:
+            raise ShapeError(f"the data have no rows: the size {size} is 0", expected="at least one")
+    orders = {size: _order(lengths[size], cuts[size], rows) for size in lengths}
+    while True:
+        where = {size: next(order) for size, order in orders.items()}
+        step = dict(values)
+        for s, buffer in buffers.items():
+            chosen = where[_first(s)]
+            step[s] = buffer[: len(chosen)]
+            np.take(values[s], chosen, axis=0, out=step[s], mode="clip")  # "raise" would copy
+        yield step
+
+
+def _order(length: int, count: int, rows: np.random.Generator) -> Iterator[np.ndarray[Any, Any]]:
+    while True:
+        order = rows.permutation(length)
+        for k in range(0, length, count):
+            yield order[k : k + count]
+
+
+def _with_draws(
+    steps: Iterator[Values],
+    drawn: Sequence[Node],
+    parameters: Values,
+    fixed: Mapping[str, int],
+    noise: np.random.Generator,
+    dtype: np.dtype[Any],
+) -> Iterator[Values]:
+    """Add new draws of random inputs to the values of every step."""
+    if not drawn:
+        yield from steps
+        return
+    for step in steps:
+        sizes = {**_sizes(parameters), **_sizes(step), **fixed}
+        draws: Values = {}
+        for s in drawn:
+            absent = [n for size in s.shape for n in names_of(size) if n not in sizes]
+            if absent:
+                raise MissingInputError(
+                    f"the size {absent[0]} of the random input '{s.name}' is in no other input",
+                    expected=f"how many to draw a step: batch={{{absent[0]!r}: ...}}",
+                )
+            distribution = s.declaration.distribution
+            assert distribution is not None
+            shape = tuple(evaluate_size(size, sizes) for size in s.shape)
+            kind: Any = np.int64 if s.dtype == "int" else dtype
+            draws[s] = np.asarray(distribution.draw(noise, shape), kind)
+        yield {**step, **draws}
+
+
+# Sizes
+
+
+def _first(s: Node) -> Any:
+    return s.shape[0] if s.shape else None
+
+
+def _sizes(values: Values) -> dict[str, int]:
+    return {
+        name: found
+        for s, value in values.items()
+        for name, found in zip(s.shape, value.shape, strict=True)
+        if isinstance(name, str)
+    }
+
+
+def _cut(size: str, values: Values) -> bool:
+    return any(_first(s) == size for s in values)
+
+
+def _counts(batch: Any, values: Values, drawn: Sequence[Node], parameters: Values) -> dict[str, int]:
+    """Return how many rows a step reads by the name of their size."""
+    if batch is None:
+        return {}
+    of_parameters = {name for s in parameters for size in s.shape for name in names_of(size)}
+    first = {_first(s): None for s in (*values, *drawn)}
+    offered = [s for s in first if isinstance(s, str) and s not in of_parameters]
+    if isinstance(batch, Mapping):
+        counts = {str(size): _rows(n) for size, n in cast("Mapping[Any, Any]", batch).items()}
+    else:
+        if len(offered) != 1:
+            raise UsageError(
+                f"batch={batch!r}, and {len(offered) or 'no'} sizes can be cut"
+                + (f": {', '.join(offered)}" if offered else ""),
+                expected="data whose first axis has a name that no parameter has, as in X : real[n, 5]",
+                cure=f"say which: batch={{{offered[0]!r}: {batch!r}}}" if offered else None,
+            )
+        counts = {offered[0]: _rows(batch)}
+    for size in counts:
+        if size not in offered:
+            raise UsageError(
+                f"batch has the size '{size}'"
+                + (", which parameters have: a step moves them as wholes" if size in of_parameters else ""),
+                expected=one_of(offered) if offered else "no size: none can be cut",
+                cure=suggest(size, offered),
+            )
+        for s in (*values, *drawn):
+            if any(size in names_of(length) for length in s.shape[1:]) or (
+                s.shape and s.shape[0] != size and size in names_of(s.shape[0])
+            ):
+                raise UsageError(
+                    f"'{s.name}' of shape ({', '.join(map(str, s.shape))}) cannot be cut along {size}",
+                    expected=f"{size} as its first size alone",
+                    cure="give minibatches of your own: data= takes an iterable of dictionaries",
+                )
+    return counts
+
+
+def _rows(value: Any) -> int:
+    return count_from_one("batch", value, ", or such numbers by size")
+
+
+def count_from_one(name: str, value: Any, otherwise: str = "") -> int:
+    """Return an argument that is a whole number from 1 on; a UsageError names it, and what else it may be."""
+    try:
+        count = index(value)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(value, bool):
+        raise UsageError(f"{name}={value!r}", expected=f"a whole number from 1 on{otherwise}")
+    return count

@@ -1,0 +1,329 @@
+"""Minimisation: the compiled value and derivatives of a loss, handed to SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.derivatives.jacobians import hessian, hvp
+from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable
+from symgrad.api.handles.expr import Expr, handle
+from symgrad.api.handles.given import Formula
+from symgrad.api.handles.inputs import inputs_of, known_symbols
+from symgrad.api.kernels.compile import compile
+from symgrad.api.training.searches import BOUNDED, READS, fitting, named
+from symgrad.api.training.variables import inside, limited, variables_of
+from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+from symgrad.ir.exact import float_of
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import suggest
+from symgrad.ir.types import REAL, Declaration, Domain
+from symgrad.ir.values.inputs import bind
+from symgrad.ops.array.layout import text
+
+__all__ = ["Minimum", "minimize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """Where a search for a minimum ended.
+
+    Attributes:
+        solution: the value of each variable by name, in its own shape; ``m["w"]`` is one of them.
+        value: the loss there.
+        success: whether SciPy reports success and every variable is inside its declared domain.
+        message: SciPy's reason for stopping, and which variable left its domain.
+        scipy: SciPy's own result, its ``x`` the variables one after the other.
+    """
+
+    solution: Mapping[str, Any]
+    value: float
+    success: bool
+    message: str
+    scipy: Any = field(repr=False)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a variable, by its name."""
+        return self.solution[name]
+
+
+def minimize(
+    loss: Formula,
+    over: Wrt | Wrts,
+    start: Mapping[str, Any],
+    data: Mapping[str, Any] | None = None,
+    method: str | None = None,
+    **options: Any,
+) -> Minimum:
+    """Minimise a scalar over some of its inputs, with ``scipy.optimize.minimize``.
+
+    SciPy receives one compiled kernel for the value and the gradient. The methods Newton-CG, trust-ncg, trust-krylov
+    and trust-constr also receive a kernel for Hessian-vector products, dogleg and trust-exact one for the Hessian; all
+    come from the same graph. Nelder-Mead, Powell, COBYLA and COBYQA read values alone.
+
+    Declared domains become bounds where the method takes bounds (Nelder-Mead, Powell, COBYLA, COBYQA, L-BFGS-B, TNC,
+    SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed and domains but
+    ``nonnegative`` are open: a bound lies inside by 2.2e-16, or by 2.2e-16 of the distance from the end to the start if
+    that is less than 1. Other methods search without bounds; if they end outside a domain, ``success`` is False and
+    ``message`` says so.
+
+    Args:
+        loss: a scalar expression.
+        over: the real inputs to minimise over, or their names; one or several.
+        start: where to start: a value of the declared shape for each of them, by name.
+        data: the values of all other inputs that the loss needs, by name.
+        method: one of SciPy's methods; by default BFGS, or L-BFGS-B with bounds or for more than 1,000 variables (whose
+            square matrix BFGS keeps), or SLSQP with constraints.
+        options: SciPy's ``tol``, ``options``, ``callback`` and ``constraints``, which see all variables as one vector.
+
+    Returns:
+        A Minimum: ``.solution`` by name in the declared shapes, ``.value``, ``.success``, ``.message``, ``.scipy``.
+
+    Raises:
+        NotScalarError: if the loss is an array.
+        MissingInputError: if an input has no value, two values, or is none of the loss.
+        ShapeError: if a value has not the declared shape.
+        UsageError: if there is nothing to minimise over, start or data is no dictionary, a start lies outside its
+            domain, or the method is unknown or takes more memory than there is.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> a, b = sg.symbols("a b")
+        >>> m = sg.minimize((1 - a)**2 + b*(a**2 - 2)**2, over=a, start={"a": 1.0}, data={"b": 0.0})
+        >>> bool(m.success), round(float(m["a"]), 6)
+        (True, 1.0)
+    """
+    expr = differentiable(loss)
+    if expr.shape:
+        raise NotScalarError(
+            f"minimize needs a scalar, got shape {text(expr.node.shape)}",
+            cure="minimise its sum or mean over all axes",
+        )
+    variables = variables_of(expr, over)
+    for word, given in cast("dict[str, Any]", {"start": start, "data": {} if data is None else data}).items():
+        if not isinstance(given, Mapping):
+            raise UsageError(
+                f"{word} is of type {type(given).__name__}",
+                expected="a dictionary of values by name",
+                cure=f"pass {word}={{{variables[0].name!r}: ...}}" if word == "start" else None,
+            )
+    name = named(method, options)
+    inputs = _inputs(expr, variables)
+    values = _values(expr, variables, inputs, start, data or {})
+    problem = _Problem(expr, variables, inputs, values)
+    count = sum(value.size for value in problem.start)
+    if not count:
+        raise UsageError(
+            f"there is nothing to minimise over: {', '.join(str(v.name) for v in variables)} has no entries",
+            cure="start from an array that is not empty",
+        )
+    bounds = any(limited(v.node.declaration.domain) for v in variables)
+    name = fitting(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
+    return _search(problem, name, options)
+
+
+class _Problem:
+    """A loss of one flat vector: the variables one after the other, all other inputs fixed."""
+
+    def __init__(
+        self, loss: Expr, variables: Sequence[Expr], inputs: Sequence[Node], values: Mapping[Node, Any]
+    ) -> None:
+        self.loss = loss
+        self.variables = variables
+        self.start = [np.asarray(values[v.node], dtype=float) for v in variables]
+        self.shapes = [value.shape for value in self.start]
+        self._symbols = [handle(s) for s in inputs]
+        self._fixed = [values[s] for s in inputs[len(variables) :]]
+
+    def split(self, flat: Any) -> list[Any]:
+        """Return the variables that a vector holds."""
+        parts: list[Any] = []
+        position = 0
+        for shape in self.shapes:
+            count = prod(shape)
+            parts.append(np.reshape(flat[position : position + count], shape))
+            position += count
+        return parts
+
+    def function(self, outputs: Sequence[Expr], extra: Sequence[Expr] = ()) -> Callable[..., Sequence[Any]]:
+        """Return a compiled function of a vector (and of further vectors like it) with these outputs."""
+        kernel = compile(list(outputs), inputs=[*self._symbols, *extra])
+
+        def call(flat: Any, *directions: Any) -> Sequence[Any]:
+            moved = [part for d in directions for part in self.split(d)]
+            found = kernel(*self.split(flat), *self._fixed, *moved)
+            return found if len(outputs) > 1 else (found,)
+
+        return call
+
+    def value(self) -> Callable[[Any], float]:
+        """Return the loss."""
+        run = self.function([self.loss])
+        return lambda flat: float(run(flat)[0])
+
+    def value_and_gradient(self) -> Callable[[Any], tuple[float, Any]]:
+        """Return the loss and its gradient as one vector."""
+        run = self.function([self.loss, *grad(self.loss, list(self.variables))])
+
+        def both(flat: Any) -> tuple[float, Any]:
+            value, *slopes = run(flat)
+            return float(value), _joined(slopes)
+
+        return both
+
+    def hessian(self) -> Callable[[Any], Any]:
+        """Return the Hessian as one matrix."""
+        rows = hessian(self.loss, list(self.variables))
+        run = self.function([block for row in rows for block in row])
+        counts = [prod(shape) for shape in self.shapes]
+
+        def matrix(flat: Any) -> Any:
+            found = iter(run(flat))
+            return np.block([[np.reshape(next(found), (m, n)) for n in counts] for m in counts])
+
+        return matrix
+
+    def hessian_product(self) -> Callable[[Any, Any], Any]:
+        """Return the Hessian times a vector."""
+        taken = {s.name for s in self._symbols}
+        directions: list[Expr] = []
+        for v in self.variables:
+            name = f"{v.name}_dot"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            directions.append(handle(symbol(Declaration(name, REAL, v.shape))))
+        products = hvp(self.loss, list(self.variables), directions)
+        run = self.function(products, directions)
+        return lambda flat, direction: _joined(run(flat, direction))
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return np.concatenate([np.ravel(np.asarray(p, dtype=float)) for p in parts])
+
+
+def _inputs(loss: Expr, variables: Sequence[Expr]) -> list[Node]:
+    """Return the variables and then the inputs that the loss needs beside them."""
+    first = [v.node for v in variables]
+    needed = inputs_of([loss])
+    absent = [v for v in first if v not in needed]
+    if absent:
+        raise UsageError(
+            f"the loss does not depend on {', '.join(v.name for v in absent)}",
+            expected="inputs among " + ", ".join(s.name for s in needed),
+        )
+    return [*first, *(s for s in needed if s not in first)]
+
+
+def _values(
+    loss: Expr,
+    variables: Sequence[Expr],
+    inputs: Sequence[Node],
+    start: Mapping[str, Any],
+    data: Mapping[str, Any],
+) -> dict[Node, Any]:
+    names = [str(v.name) for v in variables]
+    others = [s.name for s in inputs[len(names) :]]
+    for name in start:
+        if name in data:
+            raise MissingInputError(
+                f"'{name}' is in start and in data", expected="start for what varies, data for what does not"
+            )
+        if name not in names:
+            raise MissingInputError(
+                f"start has '{name}', which is not minimised over",
+                expected="a start for " + ", ".join(names),
+                cure=f"give it in data={{{name!r}: ...}}" if name in others else suggest(name, names),
+            )
+    known = {s.name for s in known_symbols([loss])}
+    for name in data:
+        if name in names:
+            raise MissingInputError(
+                f"data has '{name}', which is minimised over", cure=f"give it in start={{{name!r}: ...}}"
+            )
+        if name not in others and name not in known:
+            raise MissingInputError(
+                f"data has '{name}', which is no input of the loss",
+                expected="data for " + ", ".join(others) if others else "no data",
+                cure=suggest(name, others),
+            )
+    absent = [n for n in names if n not in start]
+    missing = [n for n in others if n not in data]
+    if absent or missing:
+        raise MissingInputError(
+            f"no start for {', '.join(absent)}" if absent else f"no data for {', '.join(missing)}",
+            cure=f"pass start={{{absent[0]!r}: ...}}"
+            if absent
+            else f"pass data={{{missing[0]!r}: ...}}, or start if it is to be found",
+        )
+    given = {**start, **{n: v for n, v in data.items() if n in others}}
+    values = bind(inputs, (), given, together=False, starts=[v.node for v in variables])
+    for s, value in values.items():
+        if not s.shape and np.shape(value):
+            raise ShapeError(
+                f"input '{s.name}' has shape {np.shape(value)}, and the loss is of one {s.name}",
+                expected=str(s.declaration),
+                cure="declare it with a shape, and sum the loss over it",
+            )
+    for v in variables:
+        if not inside(v.node.declaration.domain, values[v.node]):
+            raise UsageError(
+                f"the start of '{v.name}' lies outside its domain, {v.node.declaration.domain}",
+                cure="start inside",
+            )
+    return values
+
+
+def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minimum:
+    from scipy import optimize
+
+    scipy = cast("Any", optimize)
+    domains = [v.node.declaration.domain for v in problem.variables]
+    given: dict[str, Any] = dict(options)
+    if method in BOUNDED and any(map(limited, domains)):
+        ends = [_bounds(d, start) for d, start in zip(domains, problem.start, strict=True)]
+        given["bounds"] = scipy.Bounds(_joined([low for low, _ in ends]), _joined([high for _, high in ends]))
+    reads = READS[method]
+    if reads == "value":
+        function: Any = problem.value()
+    else:
+        function, given["jac"] = problem.value_and_gradient(), True
+    if reads == "hvp":
+        given["hessp"] = problem.hessian_product()
+    elif reads == "hessian":
+        given["hess"] = problem.hessian()
+    result: Any = scipy.minimize(function, _joined(problem.start), method=method, **given)
+    solution = {
+        str(v.name): part[()] for v, part in zip(problem.variables, problem.split(result.x), strict=True)
+    }
+    outside = [n for (n, value), d in zip(solution.items(), domains, strict=True) if not inside(d, value)]
+    message = str(result.message)
+    if outside:
+        message += f" Outside its domain: {', '.join(outside)}; a method that takes bounds keeps it inside."
+    return Minimum(solution, float(result.fun), bool(result.success) and not outside, message, result)
+
+
+def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
+    """Return the lowest and highest value of every entry that a search may try.
+
+    Not the float next to the end of an open domain: log and 1/x have slopes of 1e308 there, from which line searches do
+    not come back (L-BFGS-B stops where it is and reports success).
+    """
+    start = np.asarray(start)
+    low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
+    epsilon = 0.0 if domain.closed else float(np.finfo(float).eps)
+    first, last = domain.span
+    if first is not None:
+        end = float_of(first)
+        low = end + epsilon * np.minimum(1, start - end)
+        low = low if domain.closed else np.maximum(low, np.nextafter(end, np.inf))
+    if last is not None:
+        end = float_of(last)
+        high = end - epsilon * np.minimum(1, end - start)
+        high = high if domain.closed else np.minimum(high, np.nextafter(end, -np.inf))
+    return low, high

@@ -1,0 +1,91 @@
+"""The parameters that `train` moves, and where a kernel writes their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, prod
+from typing import Any
+
+import numpy as np
+
+from symgrad.api.training.batches import Values
+from symgrad.ir.graph import Node
+from symgrad.kernel.kernel import Kernel
+
+__all__ = ["State"]
+
+
+class State:
+    """Parameters and their gradients: one vector each, of which those of a parameter are a part in its own shape.
+
+    Args:
+        kernel: of the loss, the gradients of the dense parameters, and the positions and rows of each table.
+        parameters: the values of all parameters, which are not written to.
+        dense: those that move as wholes.
+        tables: those of which rows move.
+
+    Attributes:
+        point: all dense parameters, one after the other.
+        slope: their gradients in the same order.
+        values: every parameter, trained or frozen.
+        gradients: the gradient of every dense parameter, and the rows of every table.
+    """
+
+    def __init__(
+        self, kernel: Kernel, parameters: Values, dense: Sequence[Node], tables: Sequence[Node]
+    ) -> None:
+        self.kernel = kernel
+        self.trained = [s for s in parameters if s in dense or s in tables]
+        count = sum(parameters[s].size for s in dense)
+        self.point = np.empty(count, kernel.dtype)
+        self.slope = np.zeros(count, kernel.dtype)
+        self.values = dict(parameters)
+        self.gradients: Values = {}
+        position = 0
+        for s in dense:
+            shape = parameters[s].shape
+            end = position + prod(shape)
+            self.values[s] = self.point[position:end].reshape(shape)
+            self.values[s][...] = parameters[s]
+            self.gradients[s] = self.slope[position:end].reshape(shape)
+            position = end
+        for s in tables:
+            self.values[s] = np.array(parameters[s])
+        self._positions: Values = dict.fromkeys(tables, np.empty(0, np.int64))
+        self._value = np.zeros((), kernel.dtype)
+        self._out = (self._value, *self.gradients.values(), *(None,) * (2 * len(tables)))
+
+    def evaluate(self, step: Values) -> float:
+        """Compute the loss, which is returned, and the gradients where they are."""
+        arrays = [self.values[s] if s in self.values else step[s] for s in self.kernel.symbols]
+        if not self._positions:
+            self.kernel(*arrays, out=self._out)
+            return float(self._value)
+        found = self.kernel(*arrays, out=self._out)[-2 * len(self._positions) :]
+        for s, ids, rows in zip(self._positions, found[::2], found[1::2], strict=True):
+            self._gather(s, ids, rows)
+        return float(self._value)
+
+    def _gather(self, s: Node, ids: Any, rows: Any) -> None:
+        """Add up the gradients of each row that is read, in the order in which a scatter_add would."""
+        length = len(self.values[s])
+        unique: Any = np.unique
+        positions, place = unique(np.where(ids < 0, ids + length, ids), return_inverse=True)
+        total = np.zeros((len(positions), *self.values[s].shape[1:]), self.kernel.dtype)
+        np.add.at(total, place, rows)
+        self._positions[s], self.gradients[s] = positions, total
+
+    def move_rows(self, rate: float) -> None:
+        """Take a step down the gradient in the rows that were read."""
+        for s, positions in self._positions.items():
+            self.values[s][positions] -= self.kernel.dtype.type(rate) * self.gradients[s]
+
+    def moved(self, s: Node) -> np.ndarray[Any, Any]:
+        """Return what the last step moved of a parameter."""
+        return self.values[s][self._positions[s]] if s in self._positions else self.values[s]
+
+    def seems_finite(self) -> bool:
+        """Tell whether all gradients are finite; they may be where it says no, if they are very large."""
+        return isfinite(float(self.slope.sum())) and all(
+            isfinite(float(self.gradients[s].sum())) for s in self._positions
+        )

@@ -1,0 +1,69 @@
+"""The inputs of a loss that a search moves, and whether they are where they may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.api.derivatives.targets import targets_of
+from symgrad.api.handles.expr import Expr
+from symgrad.errors import UnsupportedError, UsageError
+from symgrad.ir.exact import float_of
+from symgrad.ir.graph import SYMBOL
+from symgrad.ir.types import Domain
+
+__all__ = ["inside", "limited", "variables_of", "within"]
+
+
+def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str = "over") -> list[Expr]:
+    """Return the inputs of a loss that are to move.
+
+    Args:
+        loss: the loss.
+        over: Exprs or names, one or several.
+        verb: what is done to them, for messages.
+        option: the argument that has them.
+
+    Raises:
+        NotInProgramError: for what is not in the program of the loss.
+        UsageError: for none, for one twice, and for what is no real input.
+        UnsupportedError: for a matrix that is declared symmetric.
+    """
+    found = targets_of(loss, over)
+    if not found:
+        raise UsageError(f"there is nothing to {verb}", expected="at least one input", cure=f'{option}=["w"]')
+    for e in found:
+        if e.node.op is not SYMBOL or e.dtype != "real":
+            raise UsageError(
+                f"cannot {verb} '{e}'",
+                expected="real inputs of the loss",
+                cure="name an input; an intermediate value follows from the inputs",
+            )
+        if e.node.declaration.symmetric:
+            raise UnsupportedError(
+                f"cannot {verb} '{e}', which is declared symmetric: its entries are no independent variables",
+                cure=f"declare another matrix B without it, write (B + B.T)/2 for {e}, and {verb} B",
+            )
+    if len({e.node for e in found}) != len(found):
+        raise UsageError(f"{option} names one input twice", expected="every input once")
+    return found
+
+
+def limited(domain: Domain) -> bool:
+    """Tell whether a domain has an end."""
+    return domain.low is not None or domain.high is not None
+
+
+def inside(domain: Domain, value: Any) -> bool:
+    """Tell whether all numbers of an array lie in a domain."""
+    return bool(np.all(within(domain, value)))
+
+
+def within(domain: Domain, value: Any) -> Any:
+    """Tell of every number of an array whether it lies in a domain."""
+    value = np.asarray(value)
+    ends = domain.span
+    low = -np.inf if ends[0] is None else float_of(ends[0])
+    high = np.inf if ends[1] is None else float_of(ends[1])
+    return (value >= low) & (value <= high) if domain.closed else (value > low) & (value < high)

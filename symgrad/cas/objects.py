@@ -1,0 +1,34 @@
+"""SymPy as seen from here, and the one object of ours that is no function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as typed_sympy
+from sympy import Basic
+
+__all__ = ["Basic", "S", "Static", "sympy"]
+
+# SymPy's own annotations are partial: little could be checked, everything would be reported.
+sympy: Any = typed_sympy
+S: Any = sympy.S
+
+
+class Static(sympy.Atom):
+    """The static parameters of an op, as the first argument of its head."""
+
+    __slots__ = ("params",)
+
+    def __new__(cls, params: tuple[Any, ...]) -> Static:
+        new: Any = sympy.Atom.__new__(cls)
+        new.params = params
+        return new
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.params,)
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return self.params
+
+    def _sympystr(self, _printer: Any) -> str:
+        return str(self.params)

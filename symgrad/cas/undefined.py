@@ -1,0 +1,85 @@
+"""Functions of SymPy without a definition, theta(t), and their derivatives: inputs under names of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.cas.objects import sympy
+from symgrad.errors import RedefinitionError, UnsupportedError
+
+__all__ = ["arguments_of", "check_arguments", "clash", "is_undefined", "name_of"]
+
+_AppliedUndef: Any = sympy.core.function.AppliedUndef
+
+
+def is_undefined(e: Any) -> bool:
+    """Tell whether an expression is theta(t), of symbols alone, or a derivative of it.
+
+    Example:
+        >>> t, theta = sympy.Symbol("t"), sympy.Function("theta")
+        >>> [is_undefined(e) for e in (theta(t), theta(t).diff(t, 2), theta(0), t)]
+        [True, True, False, False]
+    """
+    if isinstance(e, sympy.Derivative):
+        if not e.args or not all(map(_is_count, e.args[1:])):
+            return False  # not made by its constructor
+        e = e.args[0]
+    return isinstance(e, _AppliedUndef) and bool(e.args) and all(isinstance(a, sympy.Symbol) for a in e.args)
+
+
+def _is_count(pair: Any) -> bool:
+    """Tell whether it is a symbol with how many times a derivative is by it."""
+    parts = pair.args if isinstance(pair, sympy.Tuple) else ()
+    return (
+        len(parts) == 2
+        and isinstance(parts[0], sympy.Symbol)
+        and isinstance(parts[1], sympy.Integer)
+        and parts[1].is_positive
+    )
+
+
+def name_of(e: Any) -> str:
+    """Return the name of the input that stands for it.
+
+    Example:
+        >>> x, t, u = sympy.Symbol("x"), sympy.Symbol("t"), sympy.Function("u")
+        >>> [name_of(e) for e in (u(x, t), u(x, t).diff(t), u(x, t).diff(t, 2), u(x, t).diff(x, t))]
+        ['u', 'du_dt', 'd2u_dt2', 'd2u_dtdx']
+    """
+    if not isinstance(e, sympy.Derivative):
+        return str(e.func.__name__)
+    function, *by = e.args
+    counts = sorted((str(variable), int(count)) for variable, count in by)
+    order = sum(count for _, count in counts)
+    below = "".join(f"d{variable}{count if count > 1 else ''}" for variable, count in counts)
+    return f"d{order if order > 1 else ''}{function.func.__name__}_{below}"
+
+
+def arguments_of(e: Any) -> tuple[Any, ...]:
+    """Return the symbols that it is a function of."""
+    return tuple((e.args[0] if isinstance(e, sympy.Derivative) else e).args)
+
+
+def clash(e: Any, other: Any) -> RedefinitionError:
+    """Return the error for two things that would have one name."""
+    name = name_of(e)
+    return RedefinitionError(
+        f"{other} and {e} would both be inputs named {name}",
+        cure=f"put Symbol('{name}2') in the place of one: expr.subs({e}, Symbol('{name}2'))",
+    )
+
+
+def check_arguments(functions: dict[str, Any], symbols: dict[str, Any]) -> None:
+    """Refuse functions of what is an input as well: a derivative by it would not know of them.
+
+    Raises:
+        UnsupportedError: naming the two.
+    """
+    for e in functions.values():
+        for argument in arguments_of(e):
+            if symbols.get(argument.name) == argument:
+                raise UnsupportedError(
+                    f"{e} has no definition, and {argument} stands beside it as a variable",
+                    expected=f"functions of {argument} where {argument} itself is not read",
+                    cure=f"put a formula, or Symbol('{name_of(e)}'), in the place of {e}",
+                )

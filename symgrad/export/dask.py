@@ -1,0 +1,155 @@
+"""Sums over data as Dask graphs: the blocks and the tree of the single process, so that the bits are the same."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast, final
+
+import numpy as np
+
+from symgrad.api.kernels.extras import not_installed
+from symgrad.api.kernels.over_data import Data, OverData, Part, added, rows_of
+from symgrad.errors import UsageError
+
+__all__ = ["LazyTotal", "to_dask"]
+
+_FAN_IN = 8
+"""Parts that one task adds. A power of two: so many neighbours are a whole branch of the tree."""
+
+
+@final
+class LazyTotal:
+    """What `to_dask` returns: called as the OverData, it gives a Delayed of the loss and its gradient.
+
+    Attributes:
+        total: the OverData.
+    """
+
+    __slots__ = ("total",)
+
+    def __init__(self, total: OverData) -> None:
+        self.total = total
+
+    def __call__(self, data: Data, count: int | None = None, /, **parameters: Any) -> Any:
+        """Return the loss and its gradient as a Delayed; nothing is computed, or read.
+
+        Args:
+            data: as for the OverData, or Dask arrays by name. A whole `numpy.memmap` travels as the name of its file, a
+                function as itself; of arrays in memory each task holds its rows.
+            count: how many rows there are; not needed with arrays.
+            parameters: values of the other inputs, by name; they may be Delayed.
+
+        Raises:
+            MissingInputError, ShapeError, UsageError: as for the OverData.
+        """
+        total = self.total
+        rows = total.count(data, count)
+        total.check(parameters)
+        given = data if not isinstance(data, Mapping) else {n: _by_name(data[n]) for n in total.data}
+        delayed = _delayed()
+        # Each is one task, whose result the others read: a worker compiles the kernel once.
+        sends, values = delayed(total, traverse=False), delayed(parameters)
+        call = delayed(_block, pure=False)
+        parts: list[Any] = [
+            call(sends, _recipe(total, given, first, last), first, last, values)
+            for first, last in total.blocks(rows)
+        ]
+        add = delayed(added, pure=False)
+        while len(parts) > 1:
+            parts = [add(parts[k : k + _FAN_IN]) for k in range(0, len(parts), _FAN_IN)]
+        return delayed(_finished, pure=False)(sends, parts[0], rows)
+
+    def __repr__(self) -> str:
+        return f"LazyTotal({self.total!r})"
+
+
+def to_dask(total: OverData) -> LazyTotal:
+    """Return a sum over data as a function that makes a Dask graph of it, with the same bits.
+
+    The graph has a task a block, and a tree of additions; both are those of the single process. Any scheduler of Dask
+    runs it, and shows its own progress bar.
+
+    Args:
+        total: what `over_data` returns.
+
+    Raises:
+        UsageError: without Dask, or for anything else.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> p = sg.parse("x : real[n]; m : real; loss = mean((x - m)**2)")
+        >>> total = sg.over_data(p["loss"], "m", "n", rows=100)
+        >>> x = np.linspace(0, 1, 1000)
+        >>> lazy = sg.to_dask(total)({"x": x}, m=0.25)
+        >>> lazy.compute(scheduler="threads") == total({"x": x}, m=0.25)
+        True
+    """
+    if not isinstance(cast("Any", total), OverData):
+        raise UsageError(
+            f"a value of type {type(total).__name__}",
+            expected="what sg.over_data returns",
+            cure="arrays of Dask are arguments of kernels: kernel(x)",
+        )
+    _delayed()
+    return LazyTotal(total)
+
+
+def _delayed() -> Callable[..., Any]:
+    try:
+        return cast("Any", import_module("dask.delayed")).delayed
+    except ImportError as error:
+        raise not_installed("dask", error) from error
+
+
+@final
+class _File:
+    """A whole memory map, by the name of its file: it is opened where rows are read."""
+
+    __slots__ = ("how",)
+
+    def __init__(self, array: np.memmap[Any, Any]) -> None:
+        order = "C" if array.flags.c_contiguous else "F"
+        self.how = str(Path(str(array.filename)).resolve()), array.dtype, array.shape, array.offset, order
+
+    def rows(self, axis: int, first: int, last: int) -> np.ndarray:
+        path, dtype, shape, offset, order = self.how
+        opened = np.memmap(path, dtype, "r", offset, shape, cast("Any", order))
+        return np.array(rows_of(opened, axis, first, last))  # and the map is closed again
+
+
+def _by_name(array: Any) -> Any:
+    """Return a whole memory map by its name, anything else as it is."""
+    if type(array) is not np.memmap:
+        return array
+    found = cast("Any", array)
+    whole = isinstance(found.base, mmap.mmap) and found.filename is not None and found.flags.forc
+    return _File(found) if whole else found
+
+
+def _recipe(total: OverData, data: Any, first: int, last: int) -> Any:
+    """Return what a task needs to have the rows: the function or the file that reads them, or the rows."""
+    if not isinstance(data, Mapping):
+        return data
+    found = cast("Mapping[str, Any]", data)
+    return {
+        name: found[name] if isinstance(found[name], _File) else rows_of(found[name], axis, first, last)
+        for name, axis in total.data.items()
+    }
+
+
+def _block(total: OverData, recipe: Any, first: int, last: int, parameters: Mapping[str, Any]) -> Part:
+    if not isinstance(recipe, Mapping):
+        return total.part(total.read(recipe, first, last), parameters)
+    found = cast("Mapping[str, Any]", recipe)
+    rows = {
+        name: found[name].rows(axis, first, last) if isinstance(found[name], _File) else found[name]
+        for name, axis in total.data.items()
+    }
+    return total.part(rows, parameters)
+
+
+def _finished(total: OverData, part: Part, rows: int) -> tuple[Any, Any]:
+    return total.finished(part, rows)

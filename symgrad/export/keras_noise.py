@@ -1,0 +1,55 @@
+"""How Keras draws noise: values of a distribution, of a shape, a dtype and a seed. And Keras itself, if it is there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from symgrad.errors import UnsupportedError
+from symgrad.ir.listing import one_of
+from symgrad.ir.types import Distribution
+
+__all__ = ["DRAWN", "drawn", "keras"]
+
+try:
+    keras: Any = import_module("keras")  # whose types say less than nothing to a checker
+except ImportError as error:
+    raise UnsupportedError("keras is not installed", cure="pip install 'symgrad[keras]'") from error
+
+
+DRAWN = ("Uniform", "Normal", "LogNormal", "Laplace", "Exponential", "Gamma", "Beta", "Bernoulli")
+"""The distributions that are drawn."""
+
+
+def drawn(distribution: Distribution, shape: tuple[Any, ...], dtype: str, seed: Any) -> Any:
+    """Return values of a distribution.
+
+    Args:
+        distribution: one of those that are `DRAWN`.
+        shape: of the array.
+        dtype: float32 or float64.
+        seed: a number, or what Keras draws the next one from.
+    """
+    p, q = (*map(float, distribution.parameters), 0.0)[:2]
+    how: dict[str, Any] = {"dtype": dtype, "seed": seed}
+    ops, random = keras.ops, keras.random
+    match distribution.name:
+        case "Uniform":
+            return random.uniform(shape, p, q, **how)
+        case "Normal":
+            return random.normal(shape, p, q, **how)
+        case "LogNormal":
+            return ops.exp(random.normal(shape, p, q, **how))
+        case "Laplace":
+            v = random.uniform(shape, -0.5, 0.5, **how)
+            return p - q * ops.sign(v) * ops.log1p(-2 * ops.abs(v))
+        case "Exponential":
+            return -ops.log1p(-random.uniform(shape, 0.0, 1.0, **how)) / p
+        case "Gamma":
+            return q * random.gamma(shape, p, **how)
+        case "Beta":
+            return random.beta(shape, p, q, **how)
+        case "Bernoulli":
+            return random.uniform(shape, 0.0, 1.0, **how) < p
+        case name:
+            raise UnsupportedError(f"Keras cannot draw from {name}", expected=one_of(DRAWN))

@@ -1,0 +1,345 @@
+"""Calls of array functions: from the arguments in a text to those of what makes the array.
+
+The signature of a builder is the signature in programs, and the name of a parameter says what its argument is: an array
+(``x``), an axis, a shape made of sizes, a literal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any
+
+from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError
+from symgrad.frontend.expressions.array_functions import ARRAYS
+from symgrad.frontend.expressions.subscripts import section_ends
+from symgrad.frontend.expressions.terms import Argument, Item, Items, Keyword, Nothing, Term, Text, ends
+from symgrad.frontend.scope import Scope
+from symgrad.frontend.tokens.elsewhere import argument_names
+from symgrad.ir.bounds import check_axes
+from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.sizes import Shape, Size, told
+from symgrad.ops.numpy import calls as build
+
+__all__ = ["array_call"]
+
+
+@cache
+def _parameters(name: str) -> tuple[Parameter, ...]:
+    return tuple(signature(ARRAYS[name]).parameters.values())
+
+
+def _usage(name: str) -> str:
+    """Return how a function is called, as messages show it."""
+    shown: list[str] = []
+    for p in _parameters(name):
+        if p.kind is p.VAR_POSITIONAL:
+            shown.append(f"{p.name[0]}, ...")
+        elif p.name == "xs":
+            shown.append("(a, b)")
+        elif p.name == "spec":
+            shown.append('"ij,jk->ik"')
+        elif p.kind is p.KEYWORD_ONLY or p.default is not p.empty:
+            shown.append(f"{p.name}={'...' if p.default is p.empty else p.default}")
+        else:
+            shown.append(p.name)
+    return f"{name}({', '.join(shown)})"
+
+
+def array_call(scope: Scope, name: str, arguments: Sequence[Argument], start: int, end: int) -> Term:
+    """Return the term of a call of an array function, or keep an error in the scope."""
+    reading = _Reading(scope, name, start, end)
+    try:
+        given, named = reading.bind(arguments)
+        reading.check_axis(arguments)
+    except SymgradError as error:
+        return scope.keep(error, start, end)
+
+    def make(*_arrays: Node) -> Node:
+        return ARRAYS[name](*given, **named)
+
+    return scope.build(make, reading.arrays, start, end)
+
+
+class _Reading:
+    """The arguments of one call."""
+
+    def __init__(self, scope: Scope, name: str, start: int, end: int) -> None:
+        self.scope = scope
+        self.name = name
+        self.start = start
+        self.end = end
+        self.arrays: list[Term] = []  # for messages about shapes
+        self.arguments: Sequence[Argument] = ()
+
+    def bind(self, arguments: Sequence[Argument]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the positional and the named arguments of the builder."""
+        self.arguments = arguments
+        parameters = _parameters(self.name)
+        positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        by_name = {p.name: p for p in parameters if p.kind is not p.VAR_POSITIONAL}
+        given: list[Any] = []
+        named: dict[str, Any] = {}
+        for argument in arguments:
+            if isinstance(argument, Keyword):
+                key = str(argument.name)
+                place = [p.name for p in positional[: len(given)]]
+                if key not in by_name or key in named or key in place:
+                    raise self._wrong_keyword(argument, twice=key in by_name)
+                named[key] = self._value(key, argument.value)
+                continue
+            if named:
+                raise self.error(
+                    ProgramSyntaxError,
+                    "a positional argument follows a keyword argument",
+                    argument,
+                    cure="move it before the keyword arguments",
+                )
+            many = positional[-1] if positional and positional[-1].kind is Parameter.VAR_POSITIONAL else None
+            if len(given) >= len(positional) and many is None:
+                raise self._wrong_number(len(arguments))
+            p = positional[len(given)] if many is None else positional[min(len(given), len(positional) - 1)]
+            given.append(self._value(p.name, argument))
+        needed = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+        have = {p.name for p in positional[: len(given)]} | set(named)
+        for p in needed:
+            if p.name not in have and p.kind is p.KEYWORD_ONLY:
+                raise self.error(
+                    ProgramSyntaxError,
+                    f"{self.name} has no argument {p.name}=",
+                    self,
+                    cure=f"add {p.name}=..., as expected",
+                )
+            if p.name not in have:
+                raise self._wrong_number(len(arguments))
+        return given, named
+
+    def error(
+        self,
+        cls: type[SymgradError],
+        what: str,
+        at: Item | _Reading,
+        *,
+        expected: str | None = None,
+        cure: str,
+    ) -> SymgradError:
+        place = self.scope.location(at.start, at.end)
+        return cls(what, at=place, expected=expected or _usage(self.name), cure=cure)
+
+    def _wrong_number(self, count: int) -> SymgradError:
+        parameters = _parameters(self.name)
+        least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
+        short = count < least
+        return ProgramSyntaxError(
+            f"{self.name} takes {'at least' if short else 'at most'} "
+            f"{least if short else len(parameters)} argument{'s' * ((least if short else len(parameters)) != 1)}, "
+            f"got {count}",
+            at=self.scope.location(self.start, self.end),
+            expected=_usage(self.name),
+            cure="add the missing argument" if short else "remove an argument",
+        )
+
+    def _wrong_keyword(self, argument: Keyword, *, twice: bool) -> SymgradError:
+        key = str(argument.name)
+        what = f"{self.name} gets {key} twice" if twice else f"{self.name} takes no argument named '{key}'"
+        start, end = ends(argument.name)
+        shown = f"{key}={self._said(argument.value)}"
+        return ProgramSyntaxError(
+            what,
+            at=self.scope.location(start, end),
+            expected=_usage(self.name),
+            cure="leave it out"
+            if twice or key in ("out", "dtype", "where", "initial")
+            else f"write {argument_names(shown)}"
+            if argument_names(shown) != shown
+            else "write it as expected",
+        )
+
+    def check_axis(self, arguments: Sequence[Argument]) -> None:
+        """Refuse min(x, 1) of an x that has no axis 1: two values are compared by minimum."""
+        values = [a for a in arguments if isinstance(a, Term)]
+        if self._extreme is None or len(values) != len(arguments) or len(values) < 2:
+            return
+        axis, rank = values[1].node, len(values[0].node.shape)
+        if axis.is_number() and not -rank <= axis.value < rank:
+            raise self.error(
+                ShapeError,
+                f"axis {axis.value} of an array with {rank} axes",
+                values[1],
+                expected=f"an axis from {-rank} to {rank - 1}"
+                if rank
+                else "an array, or two values for " + self._extreme,
+                cure=self._of_values(arguments) or "leave the axis out",
+            )
+
+    @property
+    def _extreme(self) -> str | None:
+        """The function of two values that goes with one of the entries of an array."""
+        return {"max": "maximum", "min": "minimum", "amax": "maximum", "amin": "minimum"}.get(self.name)
+
+    def _said(self, item: Item) -> str:
+        return self.scope.source.text[item.start : item.end]
+
+    def _of_values(self, arguments: Sequence[Argument]) -> str | None:
+        """Return how the largest or smallest of the arguments is written; None for other functions."""
+        values = [a for a in arguments if isinstance(a, Term)]
+        if self._extreme is None or len(values) < 2:
+            return None
+        return f"write {self._extreme}({', '.join(map(self._said, values))})"
+
+    # ------------------------------------------------------------------------------------------- kinds of argument
+
+    def _value(self, name: str, item: Item) -> Any:
+        return getattr(self, f"_{_KINDS[name]}")(name, item)
+
+    def _array(self, name: str, item: Item) -> Node:
+        if not isinstance(item, Term):
+            shown = {Items: "a tuple", Text: "a text", Nothing: "None"}[type(item)]
+            raise self.error(
+                DomainError,
+                f"{name} of {self.name} is an array, not {shown}",
+                item,
+                cure="write one value" if not isinstance(item, Items) else self._of_items(item),
+            )
+        self.arrays.append(item)
+        return item.node
+
+    def _of_items(self, item: Items) -> str:
+        """Return what to write for values in one tuple or list."""
+        shown = ", ".join(map(self._said, item.values))
+        if self._extreme is not None and len(item.values) > 1:
+            return f"write {self._extreme}({shown})"
+        return (
+            f"write stack(({shown})) for an array of values"
+            if len(shown) <= 40
+            else "write stack((a, b)) for an array of values"
+        )
+
+    def _arrays(self, _name: str, item: Item) -> list[Node]:
+        if not isinstance(item, Items):
+            raise self.error(
+                DomainError,
+                f"{self.name} takes its arrays in one tuple",
+                item,
+                cure=f"write {self.name}((a, b))",
+            )
+        return [self._array("an entry", value) for value in item.values]
+
+    def _entries(self, name: str, item: Item) -> Any:
+        if isinstance(item, Items):
+            return [self._entries(name, value) for value in item.values]
+        return self._array("an entry", item)
+
+    def _positions(self, name: str, item: Item) -> Node:
+        if isinstance(item, Items):
+            return build.stack([self._array("an index", value) for value in item.values])
+        return self._array(name, item)
+
+    def _int(self, name: str, item: Item) -> int:
+        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
+            return item.node.value
+        raise self.error(
+            DomainError,
+            f"{name} of {self.name} is not a literal whole number",
+            item,
+            cure=self._of_values(self.arguments) or f"write a number such as {name}=0",
+        )
+
+    def _axis(self, name: str, item: Item) -> Any:
+        if isinstance(item, Nothing):
+            return None
+        if isinstance(item, Items):
+            return tuple(self._axis(name, value) for value in item.values)
+        return self._int(name, item)
+
+    def _flag(self, name: str, item: Item) -> bool:
+        if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":
+            return bool(item.node.value)
+        raise self.error(
+            DomainError,
+            f"{name} of {self.name} is neither True nor False",
+            item,
+            cure=self._of_values(self.arguments) or f"write {name}=True",
+        )
+
+    def _size(self, name: str, item: Item) -> Size:
+        size = self.scope.size_of(item.node) if isinstance(item, Term) else None
+        if size is None:
+            raise self.error(
+                DomainError,
+                f"{name} of {self.name} is no size",
+                item,
+                expected="whole numbers and names of sizes, with + - *, such as n*5",
+                cure="use the names of sizes in declarations: n of X : real[n, 5]",
+            )
+        if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
+            raise self.error(
+                ShapeError,
+                f"{told(size)} is no size",
+                item,
+                cure="write a number that is not negative",
+            )
+        try:
+            check_axes((size,))
+        except ShapeError as error:
+            raise self.error(
+                ShapeError, error.what, item, expected=error.expected, cure=str(error.cure)
+            ) from None
+        return size
+
+    def _shape(self, name: str, item: Item) -> Shape:
+        values = item.values if isinstance(item, Items) else (item,)
+        return tuple(self._size(name, value) for value in values)
+
+    def _order(self, name: str, item: Item) -> Any:
+        if isinstance(item, Nothing):
+            return None
+        if isinstance(item, Text):
+            return item.value
+        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
+            return item.node.value
+        raise self.error(
+            DomainError,
+            f"{name} of {self.name} is no order of a norm",
+            item,
+            cure='write 1, 2, "inf" or "fro"',
+        )
+
+    def _text(self, _name: str, item: Item) -> str:
+        if not isinstance(item, Text):
+            raise self.error(
+                DomainError,
+                f"the subscripts of {self.name} are not a text in quotes",
+                item,
+                cure='write them first: einsum("ij,jk->ik", A, B)',
+            )
+        return item.value
+
+    def _triples(self, _name: str, item: Item) -> Any:
+        if not isinstance(item, Items) or not all(
+            isinstance(v, Items) and len(v.values) == 3 for v in item.values
+        ):
+            raise self.error(
+                DomainError,
+                f"{self.name} takes (start, stop, step) for each axis",
+                item,
+                cure="write ((1, None, 1), (None, None, -1)) for 1: and ::-1",
+            )
+        return tuple(section_ends(self.scope, *v.values) for v in item.values if isinstance(v, Items))
+
+
+_KINDS = {
+    **dict.fromkeys(("x", "a", "b", "value", "index", "args"), "array"),
+    **dict.fromkeys(("axis", "axes", "source", "destination", "pad_width"), "axis"),
+    **dict.fromkeys(("axis1", "axis2", "ddof", "n"), "int"),
+    **dict.fromkeys(("keepdims", "reverse"), "flag"),
+    **dict.fromkeys(("rows", "columns", "size", "depth"), "size"),
+    "positions": "positions",
+    "xs": "arrays",
+    "entries": "entries",
+    "shape": "shape",
+    "ord": "order",
+    "spec": "text",
+    "triples": "triples",
+}

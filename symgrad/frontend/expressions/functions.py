@@ -1,0 +1,279 @@
+"""Functions that a program defines, g(t) = t**2 + 1: a body that is read anew, of other arguments, at every call.
+
+A call is what its body is with the arguments in the place of the parameters, so arrays are arguments like numbers, and
+what is printed is the formula.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.errors import (
+    CycleError,
+    NestingError,
+    ProgramSyntaxError,
+    RedefinitionError,
+    UnknownFunctionError,
+    UnknownNameError,
+)
+from symgrad.frontend.declarations import Declarations
+from symgrad.frontend.expressions.array_functions import ARRAYS
+from symgrad.frontend.expressions.calls import FUNCTIONS
+from symgrad.frontend.expressions.terms import Argument, Term, Token
+from symgrad.frontend.tokens.lalr import parse
+from symgrad.frontend.tokens.lexer import Lexer
+from symgrad.ir.graph import CONSTANTS, OPS, Node, number
+
+__all__ = ["Function", "Functions", "is_function", "without_functions"]
+
+_DEEPEST = 50  # calls inside calls
+_LONGEST = 2**17  # tokens of all bodies that one program reads
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What a program defines a name with arguments as.
+
+    Args:
+        name: its name, where it is defined.
+        parameters: the names of its arguments.
+        body: the tokens of its formula, ended by a ``_NEWLINE``.
+    """
+
+    name: Token
+    parameters: tuple[Token, ...]
+    body: tuple[Token, ...]
+
+    @property
+    def signature(self) -> str:
+        """How it is called."""
+        return f"{self.name}({', '.join(self.parameters)})"
+
+
+class _Nowhere:
+    """Takes what the parser finds, and makes nothing of it: for the syntax alone."""
+
+    def __getattr__(self, rule: str) -> Any:
+        return self._ignore
+
+    def _ignore(self, *_: object) -> None:
+        """What is found is well formed; what it means is found at the calls."""
+
+
+class _Body:
+    """Makes of a body what the reader makes of an expression."""
+
+    def __init__(self, reader: Functions) -> None:
+        self._reader = reader
+        self.value = Term(number(1), 0, 0)
+
+    def __getattr__(self, rule: str) -> Any:
+        return getattr(self._reader, rule)
+
+    def bare(self, value: Term) -> None:
+        self.value = value
+
+    def start(self, *_: object) -> None:
+        """The body as a whole is one expression."""
+
+
+class Functions(Declarations):
+    """The rules of functions."""
+
+    functions: dict[str, Function]
+    local: dict[str, Term]
+    _depth = 0
+    _read = 0
+
+    def _claim(self, name: Token, node: Node | None = None) -> None:
+        """Refuse a name that is taken, by a function too."""
+        taken = self.functions.get(str(name))
+        if taken is not None:
+            line, column = self.source.line_column(taken.name.start_pos)
+            self.wrong_token(
+                RedefinitionError,
+                f"'{name}' is already defined in line {line}, column {column}",
+                name,
+                expected="each name defined once",
+                cure=f"choose another name, such as {name}2",
+            )
+        super()._claim(name, node)
+
+    def define(self, function: Function) -> None:
+        """Take a function in: its name, its parameters, and every name in its body."""
+        name, spelled = function.name, str(function.name)
+        self._begin()
+        if is_function(spelled):
+            self.wrong_token(
+                RedefinitionError,
+                f"'{spelled}' is a function already",
+                name,
+                expected="a name that no function of the notation has",
+                cure=f"choose another name, such as my_{spelled}",
+            )
+        self._claim(name)
+        seen: set[str] = set()
+        for parameter in function.parameters:
+            if str(parameter) in seen or str(parameter) == "pi":
+                self.wrong_token(
+                    RedefinitionError,
+                    f"'{parameter}' is {'a constant' if str(parameter) == 'pi' else 'a parameter already'}",
+                    parameter,
+                    expected="parameters with different names",
+                    cure="choose another name",
+                )
+            seen.add(str(parameter))
+        for token, after in zip(function.body, function.body[1:], strict=False):
+            if token.type == "NAME":
+                self._check(function, token, seen, called=after == "(", keyword=after == "=")
+        self.functions.setdefault(spelled, function)
+
+    def _check(
+        self, function: Function, token: Token, parameters: set[str], *, called: bool, keyword: bool
+    ) -> None:
+        spelled = str(token)
+        if spelled == str(function.name):
+            self.wrong_token(
+                CycleError,
+                f"'{spelled}' is defined by itself",
+                token,
+                expected="functions of what is defined above",
+                cure="write the steps out, or compute them in Python",
+            )
+        elif called:
+            if not (is_function(spelled) or spelled in self.functions or spelled in self.defined):
+                self.unknown_function(token)
+        elif (
+            not keyword
+            and not self.is_index(token)
+            and spelled not in parameters | self.defined.keys() | self.sizes | {"pi"}
+        ):
+            self.unknown(token)
+
+    def unknown_function(self, token: Token) -> Term:
+        """Keep the error for the call of what is no function yet."""
+        return self.defined_below(token) or self.wrong_token(
+            UnknownFunctionError,
+            f"unknown function '{token}'",
+            token,
+            expected="a function of the notation, or one that is defined above",
+            cure=f"define it on a line above: {token}(t) = ...",
+        )
+
+    def defined_below(self, token: Token) -> Term | None:
+        """Keep the error for the call of a function that is defined further down; None if it is not."""
+        later = re.compile(rf"^[ \t]*{re.escape(token)}[ \t]*\([^()\n]*\)[ \t]*=(?!=)", re.MULTILINE)
+        found = None if is_function(str(token)) else later.search(self.source.text, token.end_pos)
+        if found is None:
+            return None
+        line, _ = self.source.line_column(found.start())
+        return self.wrong_token(
+            UnknownNameError,
+            f"'{token}' is used before its definition in line {line}",
+            token,
+            expected="functions defined above the line that uses them",
+            cure=f"move line {line} up",
+        )
+
+    def expand(self, name: Token, arguments: Sequence[Argument], end: int) -> Term:
+        """Return what the body of a function is, of arguments."""
+        function = self.functions[str(name)]
+        start = name.start_pos
+        values = [a for a in arguments if isinstance(a, Term)]
+        if len(values) != len(arguments) or len(values) != len(function.parameters):
+            count = len(function.parameters)
+            given = f"got {len(arguments)}" if len(values) == len(arguments) else "by position"
+            return self.wrong(
+                ProgramSyntaxError,
+                f"{name} takes {count} argument{'s' * (count != 1)}, {given}",
+                start,
+                end,
+                expected=function.signature,
+                cure=f"write {function.signature} with values for its arguments, in this order",
+            )
+        self._read += len(function.body)
+        if self._depth >= _DEEPEST or self._read > _LONGEST:
+            too_deep = f"calls inside calls, more than {_DEEPEST} deep"
+            too_long = (
+                f"the bodies of functions are longer than {_LONGEST:,} tokens when they are written out"
+            )
+            return self.wrong(
+                NestingError,
+                too_deep if self._depth >= _DEEPEST else too_long,
+                start,
+                end,
+                cure="give values names that are used more than once, instead of calling functions again",
+            )
+        outer, self.local = self.local, dict(zip(map(str, function.parameters), values, strict=True))
+        self._depth += 1
+        body = _Body(self)
+        parse(function.body, body)
+        self._depth -= 1
+        self.local = outer
+        if self.error is not None:
+            self._called_from(function, start)
+        return Term(body.value.node, start, end)
+
+    def _called_from(self, function: Function, start: int) -> None:
+        """Say in an error that lies in a body which call it was."""
+        error = self.error
+        if self._depth or error is None or error.at is None:
+            return
+        line, column = self.source.line_column(start)
+        what = f"{error.what}; in {function.signature}, called in line {line}, column {column}"
+        self.error = type(error)(what, at=error.at, expected=error.expected, cure=error.cure)
+
+
+def is_function(name: str) -> bool:
+    """Tell whether a function or constant of the notation has a name."""
+    return name in OPS or name in FUNCTIONS or name in ARRAYS or name in CONSTANTS
+
+
+def without_functions(lexer: Lexer, reader: Functions) -> Iterator[Token]:
+    """Give the tokens of a text but for the lines that define functions, which the reader receives.
+
+    Tokens are held back no longer than they may be the head of such a line, so that errors come in the order of the
+    text.
+    """
+    tokens = lexer.tokens()
+    fresh = True
+    for token in tokens:
+        if not fresh or token.type != "NAME":
+            fresh = token.type == "_NEWLINE"
+            yield token
+            continue
+        head = [token]
+        while _may_begin(head):
+            head.append(next(tokens))
+        fresh = head[-1].type == "_NEWLINE"
+        if len(head) > 3 and head[-1] == "=" and head[-2] == ")":
+            body: list[Token] = []
+            parse(_line(tokens, body), _Nowhere())
+            fresh = True
+            reader.define(Function(head[0], tuple(head[2:-2:2]), tuple(body)))
+        else:
+            yield from head
+
+
+def _may_begin(head: Sequence[Token]) -> bool:
+    """Tell whether tokens begin a line such as ``g(s, t) =``, and not yet all of it."""
+    last = head[-1]
+    if len(head) == 1:
+        return last.type == "NAME"
+    if len(head) == 2:
+        return last == "("
+    if head[-2] == ")" or last.type == "_NEWLINE":
+        return False
+    return last.type == "NAME" if len(head) % 2 else last == "," or last == ")"
+
+
+def _line(tokens: Iterator[Token], kept: list[Token]) -> Iterator[Token]:
+    """Give the tokens of a line, and keep them."""
+    for token in tokens:
+        kept.append(token)
+        yield token
+        if token.type == "_NEWLINE":
+            return

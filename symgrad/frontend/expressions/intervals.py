@@ -1,0 +1,195 @@
+"""The brackets behind a domain: ends of intervals and parameters, which are numbers or computed from sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from symgrad.errors import DeclarationError, RedefinitionError
+from symgrad.frontend.expressions.terms import Token, literal_value
+from symgrad.frontend.scope import INFINITIES, Scope
+from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
+from symgrad.ir.types import Domain, End, Number
+
+__all__ = ["Bound", "Intervals"]
+
+_INFINITE = ("oo", "-oo")
+_Value: TypeAlias = "Number | Size"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What stands in the brackets.
+
+    Args:
+        value: a number, ``"oo"``, ``"-oo"``, or what is computed from names of sizes.
+        token: where it stands.
+        names: the names in it.
+    """
+
+    value: _Value
+    token: Token
+    names: tuple[Token, ...] = ()
+
+
+class Intervals(Scope):
+    """The rules of bounds, and the domains that they make."""
+
+    def interval(self, name: Token, domain: Domain, bounds: tuple[Bound, ...]) -> Domain:
+        """Return a domain with two ends."""
+        whole = domain.kind == "int"
+        if not whole and _is_shape(bounds):
+            self.wrong_token(
+                DeclarationError,
+                "the shape of an array stands in square brackets",
+                name,
+                expected="real[n, d] for an array, real(0, 1) for an interval",
+                cure=f"write {name}[{', '.join(str(b.value) for b in bounds)}]",
+            )
+            return domain
+        if domain.name not in ("real", "int") or len(bounds) != 2:
+            several = domain.name in ("real", "int")
+            self.wrong_token(
+                DeclarationError,
+                "an interval has two ends" if several else f"'{name}' takes no interval",
+                name,
+                expected="whole numbers from one end to the other, both included, such as int(0, 9) or int(0, k - 1)"
+                if whole
+                else "an interval such as real(0, 1), real(0, oo) or real(-oo, 1/2)",
+                cure=f"write {name if several else 'real'}(low, high)",
+            )
+            return domain
+        low, high = (self._end(b, sign, whole=whole) for b, sign in zip(bounds, _INFINITE[::-1], strict=True))
+        if low is not None and high is not None and _is_empty(low, high, closed=whole):
+            self.wrong_token(
+                DeclarationError,
+                "the interval is empty",
+                name,
+                expected="low <= high, for both ends belong to it" if whole else "low < high",
+                cure="exchange the ends",
+            )
+            return domain
+        if low is None and high is None:
+            return domain
+        return Domain(domain.name, domain.kind, low, high, closed=whole)
+
+    def _end(self, bound: Bound, infinite: str, *, whole: bool) -> End | None:
+        if bound.value == infinite:
+            return None
+        if not whole:
+            return self.exact(bound, "write the end as a decimal or a fraction, such as 22/7") or 0
+        if bound.value in _INFINITE:
+            return self.exact(bound, "exchange the ends") or 0
+        if isinstance(bound.value, Fraction):
+            self.wrong_token(
+                DeclarationError,
+                f"the end {bound.value} of an interval of whole numbers is no whole number",
+                bound.token,
+                expected="a whole number, or one that is computed from sizes of axes, such as k - 1",
+                cure=f"write {bound.value.__floor__()} or {bound.value.__ceil__()}",
+            )
+            return 0
+        for token in bound.names:
+            self.name_of_size(token)
+        return bound.value
+
+    def name_of_size(self, token: Token) -> None:
+        """Note that a name is the size of an axis, or refuse it."""
+        if str(token) in self.defined or str(token) == "pi":
+            self.wrong_token(
+                RedefinitionError,
+                f"'{token}' is a value, and so not the size of an array",
+                token,
+                expected="a whole number, or a name that nothing else has",
+                cure=f"choose another name, such as size_{token}",
+            )
+        self.sizes.add(str(token))
+
+    def exact(self, bound: Bound, cure: str) -> Number | None:
+        """Return a bound that is a number; else say what it should be."""
+        value = bound.value
+        if isinstance(value, str | Extent):
+            self.wrong_token(
+                DeclarationError,
+                f"'{value}' stands where an exact number is needed",
+                bound.token,
+                expected="a number such as 2, 0.5 or 1/3; oo or -oo as the end of an interval",
+                cure=cure,
+            )
+            return None
+        return value
+
+    # ---------------------------------------------------------------------------------------------------- the rules
+
+    def bounds(self, *bounds: Bound | None) -> tuple[Bound, ...]:
+        return tuple(b for b in bounds if b is not None)
+
+    def number_bound(self, token: Token, divisor: Token | None) -> Bound:
+        value = Fraction(literal_value(token))
+        if divisor is not None:
+            if literal_value(divisor) == 0:
+                self.wrong_token(DeclarationError, "a division by zero", divisor, cure="write oo for no end")
+                return Bound(0, token)
+            value /= literal_value(divisor)
+        return Bound(_plain(value), token)
+
+    def name_bound(self, token: Token) -> Bound:
+        return Bound("oo", token) if str(token) in INFINITIES else Bound(str(token), token, (token,))
+
+    def positive_bound(self, _sign: Token, bound: Bound) -> Bound:
+        return bound
+
+    def negative_bound(self, _sign: Token, bound: Bound) -> Bound:
+        if bound.value in _INFINITE:
+            return Bound("-oo" if bound.value == "oo" else "oo", bound.token)
+        return self._computed(size_product, Bound(-1, bound.token), bound)
+
+    def add_bounds(self, a: Bound, b: Bound) -> Bound:
+        return self._computed(size_sum, a, b)
+
+    def subtract_bounds(self, a: Bound, b: Bound) -> Bound:
+        return self._computed(size_sum, a, self._computed(size_product, Bound(-1, b.token), b))
+
+    def multiply_bounds(self, a: Bound, b: Bound) -> Bound:
+        return self._computed(size_product, a, b)
+
+    def _computed(self, combine: Callable[[list[Size]], Size], a: Bound, b: Bound) -> Bound:
+        names = (*a.names, *b.names)
+        if isinstance(a.value, int | Fraction) and isinstance(b.value, int | Fraction):
+            exact = a.value + b.value if combine is size_sum else a.value * b.value
+            return Bound(_plain(Fraction(exact)), b.token, names)
+        values: list[Size] = []
+        for bound in (a, b):
+            if isinstance(bound.value, Fraction) or bound.value in _INFINITE:
+                self.wrong_token(
+                    DeclarationError,
+                    f"'{bound.value}' stands in a formula of sizes",
+                    bound.token,
+                    expected="whole numbers and names of sizes with + - *, such as 2*k - 1",
+                    cure="write the end of the interval as one of these, or as a number alone",
+                )
+                return Bound(0, bound.token)
+            values.append(bound.value)
+        return Bound(combine(values), b.token, names)
+
+
+def _is_shape(bounds: tuple[Bound, ...]) -> bool:
+    """Tell whether brackets hold what looks like the shape of an array: names of sizes, and perhaps whole numbers."""
+    sizes = [b.value for b in bounds]
+    named = [s for s in sizes if isinstance(s, str) and s not in (*_INFINITE, "pi", "e")]
+    return bool(named) and len(named) + sum(isinstance(s, int) and s > 0 for s in sizes) == len(sizes)
+
+
+def _plain(value: Fraction) -> Number:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _is_empty(low: End, high: End, *, closed: bool) -> bool:
+    """Tell whether no value lies between two ends, whatever the sizes are."""
+    if isinstance(low, int | Fraction) and isinstance(high, int | Fraction):
+        return low > high if closed else low >= high
+    if isinstance(low, Fraction) or isinstance(high, Fraction):
+        return False
+    return nonnegative(size_sum([low, size_product([-1, high]), -1]))

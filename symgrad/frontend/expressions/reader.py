@@ -1,0 +1,282 @@
+"""What each rule of an expression means: the nodes it makes, as written, nothing evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+
+from symgrad.errors import DomainError
+from symgrad.frontend.expressions.calls import call
+from symgrad.frontend.expressions.functions import Function, Functions
+from symgrad.frontend.expressions.indices import index_name, index_symbol, over_indices
+from symgrad.frontend.expressions.subscripts import subscript
+from symgrad.frontend.expressions.terms import (
+    Argument,
+    Dots,
+    Item,
+    Items,
+    Keyword,
+    Nothing,
+    Section,
+    Term,
+    Text,
+    Token,
+    ends,
+    literal_value,
+)
+from symgrad.frontend.scope import INFINITIES
+from symgrad.frontend.tokens.elsewhere import operand_before
+from symgrad.ir.graph import OPS, Node, Op, as_condition, constant, number, size_node, symbol, truth
+from symgrad.ir.types import Declaration
+from symgrad.ir.written import WRITTEN
+from symgrad.ops.numpy.calls import matrix_transpose
+from symgrad.ops.numpy.products import matmul
+from symgrad.source import Source, Span
+
+__all__ = ["Reader"]
+
+_COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+
+
+class Reader(Functions):
+    """The state of one reading: names, lines, and here the rules of expressions."""
+
+    def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
+        super().__init__(source, given, strict)
+        self.functions: dict[str, Function] = {}
+        self.local: dict[str, Term] = {}
+        self._literals: dict[str, Node] = {}
+        self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]
+        self._neg, self._pow = OPS["neg"], OPS["pow"]
+        (self._remainder,), (self._quotient,) = WRITTEN["remainder"], WRITTEN["floor_divide"]
+        self._pi = constant("pi")
+
+    # ------------------------------------------------------------------------------------------------------- leaves
+
+    def number(self, token: Token) -> Term:
+        spelled = str(token)
+        node = self._literals.get(spelled)
+        if node is None:
+            node = self._literals[spelled] = number(literal_value(token))
+        start, end = ends(token)
+        return self.term(node, start, end, True)
+
+    def true(self, token: Token) -> Term:
+        return self.term(truth(True), *ends(token))
+
+    def false(self, token: Token) -> Term:
+        return self.term(truth(False), *ends(token))
+
+    def name(self, token: Token) -> Term:
+        spelled = str(token)
+        if spelled in self.local:
+            given = self.local[spelled]
+            return Term(given.node, *ends(token), given.literal)
+        node = self.defined.get(spelled)
+        if node is None:
+            if spelled == "pi":
+                node = self._pi
+            elif spelled in self.sizes:
+                node = size_node(spelled)
+            elif self.is_index(token):
+                node = index_symbol(spelled)
+            elif spelled in INFINITIES:
+                return self.infinite(*ends(token))
+            elif self.strict:
+                return self.unknown(token)
+            else:
+                node = symbol(Declaration(spelled))
+                self.free[spelled] = token
+                self.symbols[spelled] = self.defined[spelled] = node
+                self.name_spans[spelled] = Span(*ends(token))
+        start, end = ends(token)
+        if node not in self.spans:
+            self.spans[node] = Span(start, end)
+        return Term(node, start, end)
+
+    def group(self, left: Token, inner: Term, right: Token) -> Term:
+        return Term(inner.node, ends(left)[0], ends(right)[1])
+
+    # --------------------------------------------------------------------------------------------------- arithmetic
+
+    def add(self, a: Term, b: Term) -> Term:
+        return self.make(self._add, (a, b), a.start, b.end)
+
+    def subtract(self, a: Term, b: Term) -> Term:
+        return self.make(self._add, (a, self._negative(b, b.start)), a.start, b.end)
+
+    def multiply(self, a: Term, b: Term) -> Term:
+        product = self.make(self._mul, (a, b), a.start, b.end)
+        product.open = True
+        return product
+
+    def divide(self, a: Term, b: Term) -> Term:
+        if a.literal and b.literal:
+            p, q = a.node.value, b.node.value
+            if isinstance(p, int) and isinstance(q, int) and q != 0:
+                node = number(Fraction(p, q))
+                return self.term(node, a.start, b.end, node.dtype == "real")  # 4/2/2 folds once
+        return self.make(self._div, (a, b), a.start, b.end)
+
+    def remainder(self, a: Term, b: Term) -> Term:
+        return self.build(self._remainder.build, (a, b), a.start, b.end)
+
+    def floor_divide(self, a: Term, b: Term) -> Term:
+        return self.build(self._quotient.build, (a, b), a.start, b.end)
+
+    def matrix_product(self, a: Term, b: Term) -> Term:
+        """A sign or a number in front of a matrix product is one of the product: 2*A@x is 2*(A@x), as it is printed."""
+        node = a.node
+        if a.open and node.op is self._neg and node.shape:
+            return self._in_front(self._neg, (), Term(node.args[0], a.start, a.end, open=True), b, a.start)
+        if a.open and node.op is self._mul and not node.args[0].shape and node.args[1].shape:
+            scale = Term(node.args[0], a.start, a.end)
+            return self._in_front(self._mul, (scale,), Term(node.args[1], a.start, a.end), b, a.start)
+        return self.build(matmul, (a, b), a.start, b.end)
+
+    def _in_front(self, op: Op, before: tuple[Term, ...], a: Term, b: Term, start: int) -> Term:
+        product = self.make(op, (*before, self.matrix_product(a, b)), start, b.end)
+        product.open = True
+        return product
+
+    def transposed(self, a: Term, sign: Token) -> Term:
+        return self.build(matrix_transpose, (a,), a.start, ends(sign)[1])
+
+    def raise_to(self, a: Term, b: Term) -> Term:
+        return self.make(self._pow, (a, b), a.start, b.end)
+
+    def plus(self, sign: Token, a: Term) -> Term:
+        if a.node.dtype == "bool":
+            return self.make(self._add, (Term(number(0), a.start, a.end), a), ends(sign)[0], a.end)
+        return Term(a.node, ends(sign)[0], a.end, a.literal)
+
+    def minus(self, sign: Token, a: Term) -> Term:
+        return self._negative(a, ends(sign)[0])
+
+    def _negative(self, a: Term, start: int) -> Term:
+        """-2 is a number; -0 stays a negation, which alone has the sign of the floating-point zero."""
+        if a.literal and a.node.value != 0:
+            return self.term(number(-a.node.value), start, a.end, True)
+        negation = self.make(self._neg, (a,), start, a.end)
+        negation.open = True
+        return negation
+
+    # -------------------------------------------------------------------------------------------------------- logic
+
+    def comparison(self, first: Term, *rest: Token | Term) -> Term:
+        result: Term | None = None
+        left = first
+        for sign, right in zip(rest[::2], rest[1::2], strict=True):
+            assert isinstance(right, Term)
+            op = OPS[_COMPARISONS[str(sign)]]
+            one = self.make(op, (left, right), left.start, right.end)
+            both = OPS["and_"]
+            result = one if result is None else self.make(both, (result, one), first.start, right.end)
+            left = right
+        assert result is not None
+        return result
+
+    def _connect(self, name: str, sign: str, a: Term, b: Term, cure: str) -> Term:
+        if self.error is None:
+            for term, other in ((a, b), (b, a)):
+                if as_condition(term.node) is None:
+                    start = self.source.text.find(sign, a.end, b.start)
+                    place = (term.start, term.end) if as_condition(other.node) else (start, start + len(sign))
+                    return self.wrong(
+                        DomainError,
+                        f"'{sign}' connects conditions, not numbers",
+                        *place,
+                        expected="a condition such as x > 0 on both sides",
+                        cure=cure,
+                    )
+        return self.make(OPS[name], (a, b), a.start, b.end)
+
+    def either(self, a: Term, b: Term) -> Term:
+        return self._connect("or_", "or", a, b, "compare each side with something")
+
+    def both(self, a: Term, b: Term) -> Term:
+        return self._connect("and_", "and", a, b, "compare each side with something")
+
+    def bit_or(self, a: Term, b: Term) -> Term:
+        return self._connect("or_", "|", a, b, "write parentheses: (x > 0) | (y > 0)")
+
+    def bit_and(self, a: Term, b: Term) -> Term:
+        return self._connect("and_", "&", a, b, "write parentheses: (x > 0) & (y > 0)")
+
+    def bit_xor(self, a: Term, b: Term) -> Term:
+        return self._connect("xor", "^", a, b, self._power(a, b))
+
+    def _power(self, a: Term, b: Term) -> str:
+        """Return what to write for a power that a text writes with ^."""
+        text = self.source.text
+        base, power = text[a.start : a.end], text[b.start : b.end]
+        if len(base) + len(power) > 40 or "\n" in base + power:
+            return "write ** for powers"
+        if operand_before(base, len(base)) == "e" and "e" in self.free:  # the number, not a name
+            whole = operand_before(power, len(power)) in (power, power[1:])
+            return f"write {base[:-1]}exp({power})" if whole else "write exp(...) for powers of e"
+        if power == "-1" and len(a.node.shape) == 2:
+            return f"write inv({base}) for the inverse, {base}**-1 for each entry"
+        return f"write {base}**{power}"
+
+    def opposite(self, sign: Token, a: Term) -> Term:
+        if self.error is None and as_condition(a.node) is None:
+            return self.wrong(
+                DomainError,
+                f"'{sign}' denies a condition, and this is a number",
+                a.start,
+                a.end,
+                expected="a condition such as x > 0",
+                cure="compare it with something",
+            )
+        return self.make(OPS["not_"], (a,), ends(sign)[0], a.end)
+
+    def choose(self, a: Term, condition: Term, b: Term) -> Term:
+        return self.make(OPS["where"], (condition, a, b), a.start, b.end)
+
+    # -------------------------------------------------------------------------------------------------------- calls
+
+    def items(self, left: Token, *rest: Item | Token | None) -> Items:
+        right = rest[-1]
+        assert isinstance(right, Token)
+        values = tuple(v for v in rest[:-1] if isinstance(v, (Term, Items, Text, Nothing)))
+        return Items(values, ends(left)[0], ends(right)[1], str(left) == "[")
+
+    def quoted(self, token: Token) -> Text:
+        return Text(str(token)[1:-1], *ends(token))
+
+    def nothing(self, token: Token) -> Nothing:
+        return Nothing(*ends(token))
+
+    def dots(self, _token: Token) -> Dots:
+        return Dots()
+
+    def section(self, first: Term | None, last: Term | None, step: Term | None) -> Section:
+        return Section(first, last, step)
+
+    def subscript(self, x: Term, _left: Token, *rest: Item | Section | Dots | Token | None) -> Term:
+        right = rest[-1]
+        assert isinstance(right, Token)
+        if self.error is not None:
+            return Term(number(1), x.start, ends(right)[1])
+        items = [i for i in rest[:-1] if i is not None and not isinstance(i, Token)]
+        return subscript(self, x, items, ends(right)[1])
+
+    def keyword(self, name: Token, value: Item) -> Keyword:
+        return Keyword(name, value)
+
+    def call(self, name: Token, *rest: Argument | Token | None) -> Term:
+        closing = rest[-1]
+        assert isinstance(closing, Token)
+        arguments = [a for a in rest[:-1] if isinstance(a, (Term, Items, Text, Nothing, Keyword))]
+        if self.error is not None:
+            return Term(number(1), ends(name)[0], ends(closing)[1])
+        body, *rest_of = arguments or [None]
+        over = [a.node for a in rest_of if isinstance(a, Term) and index_name(a.node) is not None]
+        if over and len(over) == len(rest_of) and isinstance(body, Term):
+            reduce = partial(over_indices, str(name), over)
+            return self.build(reduce, [body], ends(name)[0], ends(closing)[1])
+        if str(name) in self.functions:
+            return self.expand(name, arguments, ends(closing)[1])
+        return self.defined_below(name) or call(self, name, arguments, ends(closing)[1])

@@ -1,0 +1,76 @@
+"""Subscripts: x[1:, None, ids], and the ends of slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symgrad.errors import DomainError, SymgradError, UnsupportedError
+from symgrad.frontend.expressions.terms import Dots, Item, Items, Nothing, Section, Term
+from symgrad.frontend.scope import Scope
+from symgrad.ir.sizes import Extent, Size
+from symgrad.ops.numpy import calls as build
+from symgrad.ops.numpy.subscripts import index
+
+__all__ = ["section_ends", "subscript"]
+
+
+def subscript(scope: Scope, x: Term, items: Sequence[Item | Section | Dots], end: int) -> Term:
+    """Return the term of x[items]."""
+    if len(items) == 1 and isinstance(items[0], Items) and not items[0].square:
+        items = items[0].values
+    try:
+        key = tuple(_key(scope, item) for item in items)
+    except SymgradError as error:
+        return scope.keep(error, x.start, end)
+    return scope.build(index, [x], x.start, end, key)
+
+
+def _key(scope: Scope, item: Item | Section | Dots) -> Any:
+    match item:
+        case Term():
+            return item.node
+        case Section():
+            return slice(*section_ends(scope, item.first, item.last, item.step))
+        case Dots():
+            return Ellipsis
+        case Nothing():
+            return None
+        case Items() if item.square and item.values and all(isinstance(v, Term) for v in item.values):
+            return build.stack([v.node for v in item.values if isinstance(v, Term)])
+        case _:
+            raise UnsupportedError(
+                "a subscript that is a tuple, a text or a list of lists",
+                at=scope.location(item.start, item.end),
+                expected="a number, a slice, None, ... or an array of ints",
+                cure="write x[i, j], or a list of whole numbers: x[[0, 2]]",
+            )
+
+
+def section_ends(scope: Scope, *parts: Item | None) -> tuple[Size | None, Size | None, int]:
+    """Return the start, stop and step of a slice.
+
+    Raises:
+        DomainError: if an end is no size, or the step no literal number.
+    """
+    found: list[Any] = []
+    for i, part in enumerate(parts):
+        if part is None or isinstance(part, Nothing):
+            found.append(None)
+            continue
+        size = scope.size_of(part.node) if isinstance(part, Term) else None
+        if size is None or (i == 2 and (isinstance(size, str | Extent) or size == 0)):
+            raise DomainError(
+                "the step of a slice is no literal whole number"
+                if i == 2
+                else "the end of a slice is no size",
+                at=scope.location(part.start, part.end),
+                expected="a whole number, not 0"
+                if i == 2
+                else "whole numbers and names of sizes: x[1:n - 1]",
+                cure="write x[::2] or x[::-1]"
+                if i == 2
+                else "write where(condition, x, 0) for what depends on values",
+            )
+        found.append(size)
+    return (found[0], found[1], 1 if found[2] is None else found[2])

@@ -1,0 +1,41 @@
+"""Where a lexer stands in its text, which is what a message about the text needs to know."""
+
+from __future__ import annotations
+
+from symgrad.errors import SymgradError
+from symgrad.frontend.expressions.terms import Token
+from symgrad.source import Location, Source, Span
+
+__all__ = ["LexerState"]
+
+
+class LexerState:
+    """A text that is being split, and what was split off last.
+
+    Args:
+        source: the text.
+
+    Attributes:
+        brackets: places of the brackets open so far.
+        last, before_last: the tokens given last.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.brackets: list[int] = []
+        self.last: Token | None = None
+        self.before_last: Token | None = None
+
+    def error(
+        self,
+        cls: type[SymgradError],
+        what: str,
+        start: int,
+        end: int | None = None,
+        *,
+        expected: str | None = None,
+        cure: str | None = None,
+    ) -> SymgradError:
+        """Return an error that points at a range of the text."""
+        span = Span(start, start + 1 if end is None else end)
+        return cls(what, at=Location(self.source, span), expected=expected, cure=cure)

@@ -1,0 +1,87 @@
+"""Sizes with names in JAX, which are polynomials there, as sizes of axes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any, cast
+
+import jax as _jax
+
+from symgrad.api.functions.layout import size
+from symgrad.errors import UnsupportedError
+from symgrad.ir.sizes import Shape, Size, size_ceildiv, size_max, size_min, size_product, size_sum
+
+jax = cast(Any, _jax)
+
+__all__ = ["dims", "has_names", "shape_of", "size_of", "sized", "value_of"]
+
+
+def dims(shapes: Iterable[Shape]) -> list[tuple[Any, ...]]:
+    """Return shapes as JAX has them: equal names are one size in all of them."""
+    scope = jax.export.SymbolicScope()
+
+    def one(n: Size) -> Any:
+        return n if isinstance(n, int) else jax.export.symbolic_shape(str(n), scope=scope)[0]
+
+    return [tuple(map(one, shape)) for shape in shapes]
+
+
+def has_names(value: Any) -> bool:
+    """Tell whether a size is one of JAX's that is no number, or one of a list of sizes is."""
+    if isinstance(value, list | tuple):
+        return any(map(has_names, cast("list[Any]", value)))
+    return bool(jax.export.is_symbolic_dim(value))
+
+
+def shape_of(aval: Any) -> Shape:
+    """Return the shape of what JAX has."""
+    return tuple(map(size_of, aval.shape))
+
+
+def sized(value: Any) -> Any:
+    """Return a parameter of an equation with our sizes for JAX's."""
+    if isinstance(value, list | tuple) and has_names(value):
+        return tuple(sized(v) for v in cast("list[Any]", value))
+    return size_of(value) if has_names(value) else cast("Any", value)
+
+
+def size_of(dim: Any) -> Size:
+    """Return a size of JAX's; JAX says what its polynomials are as text alone.
+
+    Raises:
+        UnsupportedError: for one that is no polynomial, nor the larger, smaller or rounded quotient of such.
+    """
+    if not has_names(dim):
+        return int(dim)
+    return _read(ast.parse(str(dim).replace("^", "**"), mode="eval").body, str(dim))
+
+
+def _read(part: ast.expr, whole: str) -> Size:
+    match part:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name(id=name):
+            return name
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return size_product([-1, _read(inner, whole)])
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return size_sum([_read(left, whole), _read(right, whole)])
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return size_sum([_read(left, whole), size_product([-1, _read(right, whole)])])
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return size_product([_read(left, whole), _read(right, whole)])
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(power))):
+            return size_product([_read(left, whole)] * power)
+        case ast.Call(func=ast.Name(id="max" | "min" as how), args=args):
+            return reduce(size_max if how == "max" else size_min, (_read(a, whole) for a in args))
+        case ast.Call(func=ast.Name(id="floordiv"), args=[top, ast.Constant(value=int(by))]) if by > 0:
+            return size_ceildiv(size_sum([_read(top, whole), 1 - by]), by)
+        case _:
+            raise UnsupportedError(f"a size {whole}", cure="read it for the sizes that it has")
+
+
+def value_of(dim: Any) -> Any:
+    """Return a size as a number of a formula."""
+    return size(size_of(dim))

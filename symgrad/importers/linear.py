@@ -1,0 +1,46 @@
+"""Linear algebra as frameworks call it: of triangles, transposes and signs, of operations that an expression has."""
+
+from __future__ import annotations
+
+import symgrad.api.functions.elementary as fn
+from symgrad.api.functions.layout import arange, swapaxes
+from symgrad.api.functions.matrices import det, logdet, solve
+from symgrad.api.handles.expr import Expr
+
+__all__ = ["sign_and_logdet", "solved", "triangle"]
+
+
+def triangle(a: Expr, *, lower: bool, diagonal: int = 0, unit: bool = False) -> Expr:
+    """Return the entries of matrices on one side of a diagonal, zeros on the other.
+
+    Args:
+        a: matrices.
+        lower: whether the side is below.
+        diagonal: which one: that many above the main diagonal.
+        unit: whether the main diagonal is ones, whatever stands there.
+    """
+    rows, columns = arange(a.shape[-2])[:, None], arange(a.shape[-1])[None, :]
+    edge = rows + diagonal if diagonal else rows
+    inside = edge >= columns if lower else edge <= columns
+    if a.dtype == "bool":
+        return fn.logical_and(inside, a)
+    found = fn.where(inside, a, 0)
+    return fn.where(rows == columns, 1, found) if unit else found
+
+
+def solved(a: Expr, b: Expr, *, left: bool = True, transpose: bool = False) -> Expr:
+    """Return the X with a @ X = b, or X @ a = b; b is matrices.
+
+    Args:
+        a: square matrices.
+        b: matrices.
+        left: whether a stands on the left.
+        transpose: whether a is transposed first.
+    """
+    a = swapaxes(a, -1, -2) if transpose == left else a
+    return solve(a, b) if left else swapaxes(solve(a, swapaxes(b, -1, -2)), -1, -2)
+
+
+def sign_and_logdet(a: Expr) -> list[Expr]:
+    """Return the sign of the determinant, and the logarithm of its size."""
+    return [fn.sign(det(a)), logdet(a)]

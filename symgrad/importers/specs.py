@@ -1,0 +1,129 @@
+"""What users say of the arguments of a function that is read: texts, sizes, and structures of these."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from symgrad.api.functions.symbols import symbols, tensor
+from symgrad.api.handles.expr import Expr
+from symgrad.errors import UsageError
+from symgrad.ir.sizes import Shape, size_max
+from symgrad.ir.types import DOMAINS, is_name
+
+__all__ = ["agree", "argument_names", "declared", "flat", "is_leaf", "is_shape", "of_text", "packed"]
+
+_TEXT = re.compile(r"\s*(?P<domain>\w+\s*(?:\([^)]*\))?)\s*(?:\[(?P<shape>[^\]]*)\])?\s*")
+
+
+def argument_names(function: Callable[..., Any], count: int) -> list[str]:
+    """Return the names of the first arguments of a function, of which there are specs.
+
+    Raises:
+        UsageError: for too few or too many specs.
+
+    Example:
+        >>> argument_names(lambda x, *more: x, 3)
+        ['x', 'more0', 'more1']
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    parameters = [p for p in parameters if p.name != "self"]
+    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    named = [p.name for p in plain]
+    required = [p.name for p in plain if p.default is p.empty]
+    several = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+    if parameters and (count < len(required) or (count > len(named) and several is None)):
+        raise UsageError(
+            f"{count} specs for the arguments {', '.join(named) or 'of no name'}",
+            expected="one for each argument",
+        )
+    return [*named[:count], *(f"{several or 'x'}{k}" for k in range(count - len(named)))]
+
+
+def of_text(name: str, said: str) -> Expr:
+    """Return an input as a text says it.
+
+    Raises:
+        UsageError: for a text that says nothing, or a domain or size that is none.
+
+    Example:
+        >>> of_text("x", "Normal(0, 1)[3]").shape, of_text("x", "real[n, 3]").shape, of_text("x", "int").shape
+        ((3,), ('n', 3), ())
+    """
+    parts = _TEXT.fullmatch(said)
+    if parts is None:
+        raise UsageError(
+            f"{said!r} does not say what '{name}' is", expected="such as 'real[3, 5]' or 'Normal(0, 1)[8]'"
+        )
+    sizes = [s.strip() for s in (parts["shape"] or "").split(",") if s.strip()]
+    return declared(name, tuple(int(s) if s.isdecimal() else s for s in sizes), parts["domain"].strip())
+
+
+def declared(name: str, shape: Shape, domain: str = "real") -> Expr:
+    """Return an input of a shape; a number has none."""
+    return tensor(name, shape, domain) if shape else symbols(name, domain)
+
+
+def agree(found: Shape, told: Shape) -> bool:
+    """Tell whether a shape is the one that a framework told; its sizes are never below zero, which it leaves out.
+
+    Example:
+        >>> from symgrad.ir.sizes import size_max, size_sum
+        >>> less = size_sum(["n", -1])
+        >>> agree((size_max(less, 0), 3), (less, 3)), agree(("n",), (less,))
+        (True, False)
+    """
+    return len(found) == len(told) and all(
+        a == b or a == size_max(b, 0) for a, b in zip(found, told, strict=True)
+    )
+
+
+def is_shape(spec: Any) -> bool:
+    """Tell whether a spec is a tuple of sizes: numbers, or names, which are not those of domains.
+
+    Example:
+        >>> is_shape(("n", 3)), is_shape(("real", "int")), is_shape([3])
+        (True, False, False)
+    """
+    return type(spec) is tuple and all(
+        (isinstance(n, int) and not isinstance(n, bool))
+        or (isinstance(n, str) and is_name(n) and n not in DOMAINS)
+        for n in cast("tuple[Any, ...]", spec)
+    )
+
+
+def is_leaf(spec: Any) -> bool:
+    """Tell whether a spec is of one argument; a tuple of sizes is a shape."""
+    return is_shape(spec) or not isinstance(spec, dict | list | tuple)
+
+
+def flat(structure: Any, path: tuple[Any, ...] = ()) -> Iterable[tuple[tuple[Any, ...], Any]]:
+    """Yield the leaves of dicts, lists and tuples with their paths, those of dicts in the order of TensorFlow."""
+    if structure is None:
+        return
+    if isinstance(structure, dict):
+        found = cast("dict[Any, Any]", structure)
+        items: list[tuple[Any, Any]] = [(k, found[k]) for k in sorted(found)]
+    elif isinstance(structure, list | tuple) and not is_leaf(structure):
+        items = list(enumerate(cast("list[Any]", structure)))
+    else:
+        yield path, structure
+        return
+    for key, value in items:
+        yield from flat(value, (*path, key))
+
+
+def packed(structure: Any, leaves: Any) -> Any:
+    """Return a structure with other leaves."""
+    if isinstance(structure, dict):
+        found = cast("dict[Any, Any]", structure)
+        made = {k: packed(found[k], leaves) for k in sorted(found)}
+        return {k: made[k] for k in found}
+    if isinstance(structure, list | tuple) and not is_leaf(structure):
+        return type(cast("Any", structure))([packed(v, leaves) for v in cast("list[Any]", structure)])
+    return next(leaves)

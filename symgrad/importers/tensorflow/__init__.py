@@ -1,0 +1,1 @@
+"""Functions of TensorFlow, and models of Keras on it, as programs."""

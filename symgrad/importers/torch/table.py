@@ -1,0 +1,111 @@
+"""The table of torch's operations: functions of expressions, whose parameters are named as in torch's schema."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, cast
+
+from symgrad.api.functions.elementary import where
+from symgrad.api.handles.expr import Expr
+from symgrad.errors import UnsupportedError
+
+__all__ = ["ALIASES", "PUTS", "TABLE", "RefusedError", "alias", "aten", "count", "number", "several", "taken"]
+
+TABLE: dict[str, Callable[..., Any]] = {}
+"""By the name in `torch.ops.aten`, without overload.
+
+Two parameters are no arguments: ``_out`` is the shape of torch's result, and ``_kind`` its kind (real, int or bool).
+"""
+
+ALIASES: set[str] = set()
+"""Operations whose results lie in the memory of their first argument."""
+
+PUTS: dict[str, Callable[..., Any]] = {}
+"""Of an alias: what the first argument becomes when the result is written to; ``_new`` is what is written."""
+
+
+class RefusedError(UnsupportedError):
+    """An operation that is known, and not read as it is called here."""
+
+
+def aten(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register what operations of these names are."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            assert name not in TABLE, name
+            TABLE[name] = function
+        return function
+
+    return register
+
+
+def alias(
+    *names: str, put: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register operations that give views."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        ALIASES.update(names)
+        if put is not None:
+            PUTS.update(dict.fromkeys(names, put))
+        return aten(*names)(function)
+
+    return register
+
+
+# Of a schema, what has no meaning for values; dtypes are looked at by the reader.
+_IGNORED = """
+    benchmark copy cudnn_enable cudnn_enabled deterministic device dtype enable_gqa generator half_to_float implicit
+    layout memory_format momentum non_blocking out path pin_memory requires_grad scale_grad_by_freq sorted sparse
+    stable
+"""
+_NO_MEANING = frozenset(_IGNORED.split())
+
+
+def taken(
+    function: Callable[..., Any], given: dict[str, Any], defaults: dict[str, Any], more: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments that a function takes of those of a call.
+
+    Raises:
+        RefusedError: if it does not take one that is not as by default.
+    """
+    names = inspect.signature(function).parameters
+    chosen = {n: v for n, v in given.items() if n in names}
+    for n, v in given.items():
+        if n not in names and n not in _NO_MEANING and "_out" not in names and not _same(v, defaults.get(n)):
+            raise RefusedError(f"{n}={v!r}", expected=f"{n}={defaults.get(n)!r}")
+    if given.get("enable_gqa"):
+        raise RefusedError("enable_gqa=True", cure="repeat the heads of keys and values")
+    return chosen | {n: v for n, v in more.items() if n in names}
+
+
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(value, Expr) or isinstance(default, Expr):
+        return value is default
+    return bool(value == default) or (value in ([], None) and default in ([], None))
+
+
+def number(e: Any) -> Any:
+    """Return truth values as 0 and 1, and all else as it is."""
+    if isinstance(e, bool):
+        return int(e)
+    return where(e, 1, 0) if isinstance(e, Expr) and e.dtype == "bool" else e
+
+
+def several(value: Any) -> list[Any] | None:
+    """Return what is in a list or tuple; None for what is neither."""
+    return list(cast("list[Any]", value)) if isinstance(value, list | tuple) else None
+
+
+def count(size: Any) -> int:
+    """Return a size that is a number.
+
+    Raises:
+        RefusedError: for one that is a name.
+    """
+    if not isinstance(size, int):
+        raise RefusedError(f"of the size {size}", cure="read it for the sizes that it has")
+    return size

@@ -1,0 +1,57 @@
+"""Truth values as frameworks compute with them: made into numbers and back, compared, and reduced along axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import symgrad.api.functions.elementary as fn
+from symgrad.api.functions.arrays import sum
+from symgrad.api.handles.expr import Expr, handle
+
+__all__ = ["all_of", "any_of", "equal", "flag", "before_whole", "truncated_remainder", "unequal", "whole"]
+
+
+def whole(b: Expr) -> Expr:
+    """Return a truth value as a number."""
+    return fn.where(b, 1, 0)
+
+
+def before_whole(n: Expr) -> Expr | None:
+    """Return the truth value that was made into a number by `whole`; None for other numbers."""
+    node = n.node
+    made = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
+    return handle(node.args[0]) if made else None
+
+
+def flag(n: Expr) -> Expr:
+    """Return a number as a truth value, whether it is not zero: what was one before, where that is seen."""
+    if n.dtype == "bool":
+        return n
+    before = before_whole(n)
+    return n != 0 if before is None else before
+
+
+def equal(a: Expr, b: Expr) -> Expr:
+    """Tell whether two values are one, be they numbers or truth values."""
+    return fn.logical_not(fn.logical_xor(a, b)) if a.dtype == b.dtype == "bool" else a == b
+
+
+def unequal(a: Expr, b: Expr) -> Expr:
+    """Tell whether two values differ, be they numbers or truth values."""
+    return fn.logical_xor(a, b) if a.dtype == b.dtype == "bool" else a != b
+
+
+def all_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
+    """Tell whether all truth values along axes hold."""
+    return sum(whole(fn.logical_not(b)), axis=axis, keepdims=keepdims) <= 0
+
+
+def any_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
+    """Tell whether one of the truth values along axes holds."""
+    return sum(whole(b), axis=axis, keepdims=keepdims) > 0
+
+
+def truncated_remainder(x: Expr, y: Expr) -> Expr:
+    """Return the remainder with the sign of the dividend."""
+    q = x / y
+    return x - y * fn.where(q >= 0, fn.floor(q), fn.ceil(q))

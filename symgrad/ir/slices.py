@@ -1,0 +1,83 @@
+"""Sizes of slices of an axis, as NumPy counts them, for lengths that have names too."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+from symgrad.ir.sizes import Atom, Extent, Size, size_ceildiv, size_max, size_min, size_product, size_sum
+
+__all__ = ["Triple", "padded_size", "slice_length", "slice_start"]
+
+Triple: TypeAlias = "tuple[Size | None, Size | None, int]"
+"""Start, stop and step of a slice of one axis."""
+
+
+def slice_start(size: Size, triple: Triple) -> Size:
+    """Return where a slice of an axis starts, if it has any element."""
+    start, _, step = triple
+    if step > 0:
+        if start is None:
+            return 0
+        return size_max(size_sum([size, start]), 0) if isinstance(start, int) and start < 0 else start
+    if start is None:
+        return size_sum([size, -1])
+    if isinstance(start, int) and start < 0:
+        return size_sum([size, start])
+    return size_min(start, size_sum([size, -1]))
+
+
+def slice_length(size: Size, triple: Triple) -> Size:
+    """Return how many elements NumPy's slice of an axis has.
+
+    Example:
+        >>> print(slice_length("n", (1, None, 1)), slice_length("n", (-2, None, 1)))
+        max(n - 1, 0) min(2, n)
+    """
+    start, stop, step = triple
+    if isinstance(size, int) and all(isinstance(v, int) or v is None for v in (start, stop)):
+        low, high, _ = slice(cast("int | None", start), cast("int | None", stop), step).indices(size)
+        return max(0, -((low - high) // step))  # len(range(...)) stops at the largest C integer
+    if step > 0 and stop == size:
+        stop = None
+    first = slice_start(size, triple)
+    if step > 0:
+        if start is not None and isinstance(start, int) and start < 0 and stop is None:
+            return size_ceildiv(size_min(-start, size), step)
+        if stop is None:
+            end: Size = size
+        elif isinstance(stop, int) and stop < 0:
+            end = size_sum([size, stop])
+        else:
+            end = size_min(stop, size)
+        return size_ceildiv(size_max(size_sum([end, size_product([-1, first])]), 0), step)
+    if stop is None:
+        end = -1
+    elif isinstance(stop, int) and stop < 0:
+        end = size_max(size_sum([size, stop]), -1)
+    else:
+        end = stop
+    return size_ceildiv(size_max(size_sum([first, size_product([-1, end])]), 0), -step)
+
+
+def padded_size(size: Size, triple: Triple) -> Size:
+    """Return the size of an axis of which a slice without a step has ``size`` elements.
+
+    Args:
+        size: how many elements the slice has.
+        triple: its start, none or at least 0, its stop, none or below 0, and 1. Where the slice is known to have
+            ``maximum(n - k, 0)`` elements because it leaves k out, the axis has n of them.
+
+    Example:
+        >>> print(padded_size(slice_length("n", (1, -2, 1)), (1, -2, 1)), padded_size("n", (1, None, 1)))
+        n n + 1
+    """
+    start, stop, _ = triple
+    more = size_sum([start or 0, size_product([-1, stop or 0])])
+    if isinstance(size, Extent) and len(size.terms) == 1 and size.terms[0][1] == 1:
+        (monomial, _) = size.terms[0]
+        atom = monomial[0] if len(monomial) == 1 else None
+        if isinstance(atom, Atom):
+            whole = size_sum([atom.a, more])
+            if slice_length(whole, triple) == size:
+                return whole
+    return size_sum([size, more])

@@ -1,0 +1,1 @@
+"""Values: what enters an evaluation, what comes out, and arrays of other libraries."""

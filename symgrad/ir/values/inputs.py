@@ -1,0 +1,391 @@
+"""Values for inputs: every array that enters an evaluation or a kernel passes here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ArrayTypeError, ComplexInputError, DomainError, MissingInputError, ShapeError
+from symgrad.ir.bounds import out_of_memory
+from symgrad.ir.exact import nearest_float
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import suggest
+from symgrad.ir.sizes import Extent, evaluate_size, names_of, told
+from symgrad.ir.types import End
+from symgrad.ir.values.exchange import viewed
+
+__all__ = [
+    "bind",
+    "check_array",
+    "check_domain",
+    "check_shapes",
+    "check_symmetric",
+    "converted",
+    "counted",
+    "distinct",
+    "in_order",
+    "known_end",
+    "not_complex",
+    "whole",
+]
+
+
+def bind(
+    symbols: Sequence[Node],
+    args: Sequence[Any],
+    by_name: Mapping[str, Any],
+    *,
+    together: bool = True,
+    sizes: Mapping[str, int] | None = None,
+    starts: Collection[Node] = (),
+) -> dict[Node, Any]:
+    """Match values with inputs, by position and by name, and check each.
+
+    Args:
+        symbols: the inputs.
+        args: values by position.
+        by_name: values by name.
+        together: whether all inputs must broadcast, as they do in an elementwise program.
+        sizes: those that are given by name, and that no input has in its shape.
+        starts: inputs that are moved, of whose domains the caller has more to say.
+
+    Raises:
+        MissingInputError: see `in_order`.
+        ArrayTypeError, ComplexInputError, ShapeError: see `check_array` and `check_shapes`.
+        DomainError: see `check_domain`.
+        OutOfMemoryError: if there is no memory for a copy of a value.
+    """
+    given = in_order([s.name for s in symbols], args, by_name)
+    try:
+        return _checked(symbols, given, sizes or {}, starts, together=together)
+    except MemoryError:
+        raise out_of_memory("copies of the inputs") from None
+
+
+def _checked(
+    symbols: Sequence[Node],
+    given: Sequence[Any],
+    sizes: Mapping[str, int],
+    starts: Collection[Node],
+    *,
+    together: bool,
+) -> dict[Node, Any]:
+    values = {s: check_array(s, value) for s, value in zip(symbols, given, strict=True)}
+    if not together:
+        for s, value in values.items():
+            if s.dtype == "int":
+                counted(s, value)
+    values = {s: _numbers(s, value) for s, value in values.items()}
+    known = {**check_shapes(symbols, list(values.values()), together=together), **sizes}
+    for s, value in values.items():
+        check_symmetric(s, value)
+        if s not in starts:
+            check_domain(s, value, known)
+    return values
+
+
+def _numbers(symbol: Node, value: Any) -> Any:
+    """Return whole numbers of any dtype as floats for a real input, as int64 for one that is declared int.
+
+    Whole numbers wrap around where floats go on, those of few bits soon.
+    """
+    array = np.asarray(value)
+    if symbol.dtype == "bool" or array.dtype.kind not in "iub":
+        return value
+    fits = symbol.dtype == "int" and np.can_cast(array.dtype, np.int64, "safe")
+    return converted(array, np.dtype(np.int64 if fits else np.float64))[()]
+
+
+def distinct(array: np.ndarray) -> np.ndarray:
+    """Return an array without the repetitions of a broadcast one: it has the same values."""
+    if not array.size or 0 not in array.strides:
+        return array
+    return array[tuple([slice(1 if step == 0 else None) for step in array.strides])]
+
+
+def converted(array: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
+    """Return an array with another dtype; what is repeated by broadcasting stays one number in memory."""
+    return np.broadcast_to(distinct(array).astype(kind), array.shape) if array.dtype != kind else array
+
+
+def in_order(names: Sequence[str], args: Sequence[Any], by_name: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Put values given by name behind those given by position.
+
+    Raises:
+        MissingInputError: for too many values, an unknown name, a name given twice or not at all.
+    """
+    signature = f"{len(names)} input{'s' * (len(names) != 1)}: {', '.join(names)}" if names else "no inputs"
+    if len(args) > len(names):
+        raise MissingInputError(f"{len(args)} values were given", expected=signature)
+    for name in by_name:
+        if name not in names:
+            raise MissingInputError(
+                f"'{name}' is not an input", expected=signature, cure=suggest(name, names)
+            )
+        if name in names[: len(args)]:
+            raise MissingInputError(f"the input '{name}' is given twice", expected=signature)
+    rest = names[len(args) :]
+    absent = [n for n in rest if n not in by_name]
+    if absent:
+        by_dict = len(args) == 1 and isinstance(args[0], Mapping)
+        raise MissingInputError(
+            f"no value for {', '.join(names if by_dict else absent)}",
+            expected=signature,
+            cure="pass the dictionary by name: e(**values)" if by_dict else f"pass {absent[0]}=...",
+        )
+    return (*args, *(by_name[n] for n in rest))
+
+
+def check_array(symbol: Node, value: Any) -> Any:
+    """Return a value as a NumPy array or scalar of real numbers.
+
+    Raises:
+        ComplexInputError: for complex numbers; declared symbols are real.
+        ArrayTypeError: for anything else that is not a number or truth value (objects, text, dates).
+    """
+    if isinstance(value, Fraction):
+        value = float(value)
+    try:
+        array = viewed(symbol.name, value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArrayTypeError(
+            f"input '{symbol.name}' cannot be read as an array: {error}", expected="a real number or array"
+        ) from None
+    kind = array.dtype.kind
+    not_complex(symbol.name, array)
+    if kind not in "fiub":
+        raise ArrayTypeError(
+            f"input '{symbol.name}' is an array of dtype {array.dtype}",
+            expected="real numbers (a float, integer or bool dtype)",
+            cure="convert it, for instance with numpy.asarray(values, dtype=float)",
+        )
+    if symbol.dtype == "bool" and kind != "b":
+        raise ArrayTypeError(
+            f"input '{symbol.name}' is declared bool, got dtype {array.dtype}",
+            cure=f"pass a condition, for instance {symbol.name} != 0",
+        )
+    whole(symbol, array)
+    return array if array.ndim else array[()]
+
+
+def whole(symbol: Node, value: Any) -> None:
+    """Refuse fractions for an input that is declared int; what is no finite number passes.
+
+    Raises:
+        ArrayTypeError: naming the first value that is not whole.
+    """
+    numbers = distinct(np.asarray(value))
+    if symbol.dtype != "int" or numbers.dtype.kind != "f":
+        return
+    broken = numbers[np.isfinite(numbers) & (numbers != np.floor(numbers))]
+    if broken.size:
+        raise ArrayTypeError(
+            f"input '{symbol.name}' is declared int, and one of its values is {broken.flat[0]}",
+            expected="whole numbers",
+            cure=f"round them, or declare {symbol.name} : real",
+        )
+
+
+def counted(symbol: Node, value: Any) -> None:
+    """Refuse what int64 does not hold for an input that is declared int: in an array program it may be a position.
+
+    Raises:
+        ArrayTypeError: naming the first such value.
+    """
+    whole(symbol, value)
+    array = distinct(np.asarray(value))
+    if array.dtype.kind == "f":  # a narrower float has no number as large as the ends
+        array = array.astype(np.result_type(array, np.float64))
+    # The largest int64 has no float: the next one above it is 2**63, which is out of range.
+    wrong = array[~((array >= -(2**63)) & (array < 2**63))]
+    if wrong.size:
+        raise ArrayTypeError(
+            f"input '{symbol.name}' is declared int, and one of its values is {wrong.flat[0]}",
+            expected="whole numbers that int64 holds",
+            cure=f"pass {symbol.name}.astype(np.int64) of finite values",
+        )
+
+
+def check_symmetric(symbol: Node, value: Any) -> None:
+    """Refuse what is not symmetric for an input that is declared so, but for rounding.
+
+    Raises:
+        ArrayTypeError: naming the first two entries that differ by more than the largest entry times the square root
+            of the machine epsilon.
+    """
+    if not symbol.declaration.symmetric:
+        return
+    matrices = np.asarray(value)
+    if matrices.dtype.kind != "f":
+        matrices = matrices.astype(np.float64)
+    if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
+        return  # the check of shapes says so
+    turned = np.swapaxes(matrices, -1, -2)
+    with np.errstate(invalid="ignore"):
+        if np.array_equal(matrices, turned, equal_nan=True):
+            return
+        sizes = np.abs(matrices)
+        largest = np.max(sizes, axis=(-1, -2), keepdims=True, where=np.isfinite(sizes), initial=0.0)
+        near = np.abs(matrices - turned) <= largest * np.sqrt(np.finfo(matrices.dtype).eps)
+        near |= (matrices == turned) | (np.isnan(matrices) & np.isnan(turned))
+    if np.all(near):
+        return
+    place = tuple(int(i) for i in np.argwhere(~near)[0])
+    other = (*place[:-2], place[-1], place[-2])
+    raise ArrayTypeError(
+        f"input '{symbol.name}' is declared symmetric, and its entry {list(place)} is {matrices[place]}, "
+        f"entry {list(other)} is {matrices[other]}",
+        expected="equal entries on both sides of the diagonal, but for rounding",
+        cure=f"pass ({symbol.name} + {symbol.name}.T)/2, or declare {symbol.declaration.name} : "
+        f"{str(symbol.declaration).split(' : ')[1].removesuffix(' symmetric')}",
+    )
+
+
+def check_domain(symbol: Node, value: Any, sizes: Mapping[str, int]) -> None:
+    """Refuse values beyond the ends of a declared interval.
+
+    The ends themselves pass, also those of an open interval: what is positive may be rounded to 0, as exp(-1000) is.
+    NaN passes. A random input may be given any value.
+
+    Args:
+        symbol: the input.
+        value: what it is given: real numbers.
+        sizes: the lengths that are known by name; an end that is computed from another one is not looked at.
+
+    Raises:
+        DomainError: naming the first value outside.
+    """
+    domain = symbol.declaration.domain
+    if domain.kind == "bool" or symbol.declaration.distribution is not None:
+        return
+    low, high = (known_end(end, sizes) for end in (domain.low, domain.high))
+    array = distinct(np.asarray(value))
+    if (low is None and high is None) or not array.size:
+        return
+    # Twice as fast as comparing every entry; of what has NaN in it the entries are compared.
+    beyond_low = low is not None and not np.minimum.reduce(array, axis=None) >= _end_of(low, array)
+    beyond_high = high is not None and not np.maximum.reduce(array, axis=None) <= _end_of(high, array)
+    if not beyond_low and not beyond_high:
+        return
+    array = np.asarray(value)
+    wrong = np.zeros(array.shape, bool)
+    if low is not None:
+        wrong |= array < _end_of(low, array)
+    if high is not None:
+        wrong |= array > _end_of(high, array)
+    if np.any(wrong):
+        raise _outside(symbol, array, wrong, low, high)
+
+
+def known_end(end: End | None, sizes: Mapping[str, int]) -> int | Fraction | None:
+    """Return an end as a number; None if it is none, or is computed from a size that is not known."""
+    if not isinstance(end, str | Extent):
+        return end
+    return evaluate_size(end, sizes) if all(name in sizes for name in names_of(end)) else None
+
+
+def _end_of(end: int | Fraction, array: np.ndarray) -> Any:
+    """Return an end in the precision of the values: 0.1 as float32 is a little more than 1/10."""
+    if array.dtype.kind != "f" and isinstance(end, int):
+        return end
+    found = nearest_float(end)  # an infinity for what no value is beyond
+    return found if array.dtype.kind != "f" else array.dtype.type(found)
+
+
+def _outside(
+    symbol: Node,
+    array: np.ndarray,
+    wrong: np.ndarray,
+    low: int | Fraction | None,
+    high: int | Fraction | None,
+) -> DomainError:
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    domain, name = symbol.declaration.domain, symbol.name
+    where = f" at [{', '.join(map(str, place))}]" if place else ""
+    ends = [
+        f"{value} ({end})" if isinstance(end, str | Extent) else str(value)
+        for value, end in ((low, domain.low), (high, domain.high))
+        if value is not None
+    ]
+    plain = "numbers" if domain.kind == "real" else "whole numbers"
+    if low is not None and high is not None:
+        expected = f"{plain} from {ends[0]} to {ends[1]}"
+    else:
+        expected = f"{plain} {'from' if high is None else 'up to'} {ends[0]}{' on' if high is None else ''}"
+    cure = f"correct the values, or declare {name} : {domain.kind}"
+    if domain.kind == "int" and low == 0 and high is not None:
+        if place and np.min(array) >= 1 and np.max(array) == high + 1:
+            cure = f"if these are labels that count from 1, pass {name} - 1"
+        elif array[place] < 0:
+            cure = f"to count from the end, declare {name} : int; else correct the values"
+    value = told(int(array[place])) if domain.kind == "int" and np.isfinite(array[place]) else array[place]
+    return DomainError(
+        f"input '{name}' is {value}{where}, outside its domain {domain}", expected=expected, cure=cure
+    )
+
+
+def not_complex(name: str, array: Any) -> None:
+    """Refuse complex numbers by name.
+
+    Raises:
+        ComplexInputError: for a complex dtype.
+    """
+    if array.dtype.kind == "c":
+        raise ComplexInputError(
+            f"input '{name}' is complex ({array.dtype}), and declared symbols are real",
+            expected="real values",
+            cure=f"pass {name}.real, or separate symbols for the real and the imaginary part",
+        )
+
+
+def _check_computed(symbols: Sequence[Node], values: Sequence[Any], sizes: Mapping[str, int]) -> None:
+    """Check sizes that are computed of others, such as n - 1 of the cotangent of x[1:]."""
+    for s, value in zip(symbols, values, strict=True):
+        for size, found in zip(s.shape, np.shape(value), strict=True) if s.shape else ():
+            if (
+                isinstance(size, Extent)
+                and sizes.keys() >= {*names_of(size)}
+                and evaluate_size(size, sizes) != found
+            ):
+                raise ShapeError(f"input '{s.name}' has shape {np.shape(value)}", expected=str(s.declaration))
+
+
+def check_shapes(symbols: Sequence[Node], values: Sequence[Any], *, together: bool = True) -> dict[str, int]:
+    """Check declared sizes, and that all inputs broadcast (if they come together in one ufunc).
+
+    Returns:
+        The lengths by the names of sizes.
+
+    Raises:
+        ShapeError: naming the inputs and the sizes that do not agree.
+    """
+    sizes: dict[str, int] = {}
+    owners: dict[str, str] = {}
+    for s, value in zip(symbols, values, strict=True):
+        if not s.shape:
+            continue
+        actual = np.shape(value)
+        if len(actual) != len(s.shape):
+            raise ShapeError(f"input '{s.name}' has shape {actual}", expected=str(s.declaration))
+        for size, found in zip(s.shape, actual, strict=True):
+            if isinstance(size, str):
+                owner = owners.setdefault(size, s.name)
+                if sizes.setdefault(size, found) != found:
+                    raise ShapeError(
+                        f"size {size} is {sizes[size]} in '{owner}' and {found} in '{s.name}'",
+                        expected="one size for one name",
+                    )
+            elif isinstance(size, int) and size != found:
+                raise ShapeError(f"input '{s.name}' has shape {actual}", expected=str(s.declaration))
+    _check_computed(symbols, values, sizes)
+    if not together:
+        return sizes
+    try:
+        np.broadcast_shapes(*(np.shape(v) for v in values))
+    except ValueError:
+        shapes = ", ".join(f"{s.name} {np.shape(v)}" for s, v in zip(symbols, values, strict=True))
+        raise ShapeError(f"the inputs do not broadcast: {shapes}", expected="NumPy broadcasting") from None
+    return sizes

@@ -1,0 +1,77 @@
+"""Whether to go on: loops over more than memory holds may take hours, and end when Ctrl-C arrives.
+
+The sum over all pairs of a million points is such a loop; one that reads or writes an array everywhere is not. Every
+so much work it asks Python, which answers in the main thread alone. A loop that ends early leaves what it computes
+unfinished, and whatever runs after it computes with that; the exception that Python has set then takes its place.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from symgrad.llvm.arrays.lines import Function
+from symgrad.lower.arrays.index import flat
+from symgrad.lower.arrays.nests import Nest
+
+__all__ = ["STOPPED", "ask", "ask_every_row", "asking_text", "endless"]
+
+STOPPED = "array.stopped"
+"""The function that asks, in the module of the driver."""
+
+_WORK = 2**27
+"""Values that are computed between two questions: from some hundredths of a second to some seconds."""
+
+_ROWS, _LANES = 2**10, 2**22
+"""How many rows, and lanes of one row, are computed before they are counted."""
+
+_LEFT = "@array.left"
+
+
+def endless(nest: Nest) -> bool:
+    """Tell whether the loops of a nest may take longer than an array is that it reads or writes."""
+    places = [index for _, index in nest.loads]
+    places += [flat(m.place, m.task.shape) for m in nest.members if m.stored]
+    if any(len(index.terms) == len(nest.loops) for index in places):
+        return False
+    known = [size for size in nest.loops if isinstance(size, int)]
+    return len(known) < len(nest.loops) or prod(known) > _WORK
+
+
+def asking_text() -> list[str]:
+    """Return what the module of a program needs that asks."""
+    return [f"{_LEFT} = internal global i64 {_WORK}", f"declare i32 @{STOPPED}()"]
+
+
+def ask_every_row(fn: Function, counter: str, extent: str) -> None:
+    """Ask at some rows of the last loop but one, whose own loop is so long."""
+    fn.declarations.intrinsics["declare i64 @llvm.umin.i64(i64, i64)"] = None
+    counted = fn.entry.scalar(f"call i64 @llvm.umin.i64(i64 {extent}, i64 {_LANES})")
+    _ask_at(fn, counter, _ROWS, fn.entry.scalar(f"mul i64 {counted}, {_ROWS}"))
+
+
+def ask(fn: Function, counter: str) -> None:
+    """Ask at some places of the inner loop; the counter is that of the lanes to come."""
+    _ask_at(fn, counter, _LANES, str(_LANES))
+
+
+def _ask_at(fn: Function, counter: str, apart: int, work: str) -> None:
+    fn.asks = True
+    count, tired, leave, go = (fn.label(name) for name in ("count", "tired", "leave", "go"))
+    fn.put(f"%{count}.rest = and i64 {counter}, {apart - 1}")
+    fn.put(f"%{count}.now = icmp eq i64 %{count}.rest, 0")
+    fn.put(f"br i1 %{count}.now, label %{count}, label %{go}")
+    fn.start(count)
+    # Other threads may count at the same time: then some work is not counted.
+    fn.put(f"%{count}.before = load atomic i64, ptr {_LEFT} monotonic, align 8")
+    fn.put(f"%{count}.left = sub i64 %{count}.before, {work}")
+    fn.put(f"store atomic i64 %{count}.left, ptr {_LEFT} monotonic, align 8")
+    fn.put(f"%{count}.done = icmp slt i64 %{count}.left, 0")
+    fn.put(f"br i1 %{count}.done, label %{tired}, label %{go}")
+    fn.start(tired)
+    fn.put(f"store atomic i64 {_WORK}, ptr {_LEFT} monotonic, align 8")
+    fn.put(f"%{tired}.stopped = call i32 @{STOPPED}()")
+    fn.put(f"%{tired}.leaves = icmp ne i32 %{tired}.stopped, 0")
+    fn.put(f"br i1 %{tired}.leaves, label %{leave}, label %{go}")
+    fn.start(leave)
+    fn.put("ret void")
+    fn.start(go)

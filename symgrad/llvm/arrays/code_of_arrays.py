@@ -1,0 +1,281 @@
+"""Compiled code of an array program: one function on C-contiguous arrays, for all sizes that have names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from symgrad.errors import ShapeError
+from symgrad.ir.bounds import check_arrays
+from symgrad.ir.graph import SIZE, Node
+from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
+from symgrad.ir.traverse import topological
+from symgrad.llvm.arrays.asking import asking_text
+from symgrad.llvm.arrays.library.calls import choice_text, write_call
+from symgrad.llvm.arrays.library.factors import factor_declarations, factor_text
+from symgrad.llvm.arrays.library.products import know_product, product_name, product_text
+from symgrad.llvm.arrays.lines import Function, Region, Sizes
+from symgrad.llvm.arrays.nests.access import storage_of
+from symgrad.llvm.arrays.nests.nest import NestWriter
+from symgrad.llvm.arrays.plan import know_driver
+from symgrad.llvm.arrays.scratch import SCRATCH, Asked, offsets, scratch
+from symgrad.llvm.engine.blas import gemm
+from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.target import Target, host
+from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.types import FloatType
+from symgrad.lower.arrays.nests import Nest
+from symgrad.lower.arrays.plan import Plan, plan_arrays
+from symgrad.lower.arrays.turns import Turns
+
+__all__ = ["ArrayCode"]
+
+RUN = "arrays.run"
+
+
+class ArrayCode:
+    """Machine code of an array program; it is in memory as long as this object lives.
+
+    ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
+    C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
+    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64; where that is negative
+    (`llvm/arrays/scratch.py`), an axis would be negative or an array too large, and nothing may be run. Outputs overlap
+    nothing. An index out of range gives NaN (0 for whole numbers), and adds nothing in a scatter: whoever calls checks
+    indices first.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        real: the format of all real numbers.
+        target: what the code may use of the machine that it is for, which then contains all it needs but C and BLAS; by
+            default it is for this process.
+        fast: whether functions need only be within four units of the last place.
+
+    Attributes:
+        names: the size names, in order of first appearance in the shapes of the inputs.
+        lengths: the computed lengths of axes that are negative for some sizes.
+        arrays: the shapes of all arrays that are computed with, in memory or not.
+        computed: sizes that are computed from names, which the code counts with.
+        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
+        read: for every input whether an entry of it is read, and not its shape alone.
+        shapes: of every argument.
+        run: address of the function.
+        scratch: address of the function that tells how much scratch memory it needs.
+        module: the LLVM module.
+
+    Raises:
+        ShapeError: if a size occurs that no input has, or an array would be too large for all sizes.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_engine",
+        "arrays",
+        "computed",
+        "kinds",
+        "lengths",
+        "llvm_ir",
+        "module",
+        "names",
+        "read",
+        "run",
+        "scratch",
+        "shapes",
+    )
+
+    def __init__(
+        self,
+        outputs: Sequence[Node],
+        inputs: Sequence[Node],
+        real: FloatType,
+        target: Target | None = None,
+        *,
+        fast: bool = False,
+    ) -> None:
+        arguments = (*inputs, *outputs)
+        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
+        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
+        self.names: tuple[str, ...] = tuple(
+            dict.fromkeys(name for node in inputs for size in node.shape for name in names_of(size))
+        )
+        _check_sizes(outputs, self.names)
+        written = (*inputs, *topological(outputs))
+        self.lengths: tuple[Size, ...] = tuple(unsure_lengths(n.shape for n in topological(outputs)))
+        _check_numbers(written)
+        plan = plan_arrays(outputs, inputs)
+        lowered = topological(plan.outputs)
+        _check_numbers(lowered)
+        self.arrays: tuple[Shape, ...] = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
+        self.read: tuple[bool, ...] = tuple(s in set(lowered) for s in inputs)
+        numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
+        asked = Asked(self.names, self.lengths, self.arrays, numbers, {})
+        alone, target = target is not None, target or host().target
+        declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
+        with np.errstate(all="ignore"):
+            self.module = _module(plan, asked, real, target, declarations, alone=alone)
+        sizes = [*(size for shape in self.arrays for size in shape), *asked.numbers]
+        sizes += [part for size in asked.places for part in parts_of(size)]
+        self.computed: tuple[Size, ...] = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
+        self.llvm_ir = self.module
+        self._engine = Engine(self.module)
+        self.run = self._engine.address(RUN)
+        self.scratch = self._engine.address(SCRATCH)
+
+
+def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
+    for node in topological(outputs):
+        for size in node.shape:
+            for name in names_of(size):
+                if name not in known:
+                    raise ShapeError(
+                        f"the size {name} has no value",
+                        cure="pass an input that has this size in its declared shape",
+                    )
+
+
+def _check_numbers(nodes: Iterable[Node]) -> None:
+    """Refuse arrays that are too large whatever the sizes with names are."""
+    check_arrays((tuple(s for s in n.shape if isinstance(s, int)) for n in nodes), {})
+
+
+def _module(
+    plan: Plan, asked: Asked, real: FloatType, target: Target, declarations: Declarations, *, alone: bool
+) -> str:
+    names = asked.names
+    width = target.vector_bytes // real.itemsize
+    texts: list[str] = []
+    turns = {step: t for t in plan.turns for step in t.steps}
+    products: set[tuple[bool, bool]] = set()
+    factors: set[str] = set()
+    asks = False
+    for i, step in enumerate(plan.steps):
+        fn = Function(f"step.{i}", names, real, width, declarations, turn=step in turns, alone=alone)
+        if isinstance(step, Nest):
+            NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
+        else:
+            write_call(fn, step.node, plan.memory)
+        products |= fn.products
+        factors |= fn.factors
+        texts.append(fn.text())
+        asked.places.update(dict.fromkeys(fn.size.used))
+        asks = asks or fn.asks
+    if asks:
+        know_driver()
+        texts += asking_text()
+    texts += [choice_text(real, x, y, target) for x, y in sorted(products)]
+    texts += [factor_text(real, name) for name in sorted(factors)]
+    declarations.intrinsics.update(dict.fromkeys(factor_declarations(real, sorted(factors))))
+    if products:
+        texts += _products(real, target, declarations, alone=alone)
+    parts = [
+        _run(plan, asked, real, width, declarations),
+        scratch(plan.memory, asked, real, width, declarations),
+        *texts,
+        *declarations.definitions(),
+        *declarations.lanes(width),
+        *declarations.intrinsics,
+        ATTRIBUTES,
+    ]
+    return "\n".join(parts)
+
+
+def _products(real: FloatType, target: Target, declarations: Declarations, *, alone: bool) -> list[str]:
+    """What products of matrices call: BLAS, and the kernel for moderate ones, part of a module that stands alone."""
+    suffix = "f64" if real.bits == 64 else "f32"
+    used = [
+        f"declare {real.llvm} @llvm.fma.{suffix}({', '.join([real.llvm] * 3)})",
+        f"declare void @{gemm(real)}({', '.join(['ptr'] * 13)})",
+    ]
+    kernel: list[str] = []
+    if alone:
+        text, declared = product_text(real, target)
+        kernel.append(
+            text.replace(
+                f"define void @{product_name(real)}(", f"define internal void @{product_name(real)}("
+            )
+        )
+        used += declared
+    else:
+        know_product(real)
+        used.append(f"declare void @{product_name(real)}({', '.join(['ptr'] * 3 + ['i64'] * 8)})")
+    declarations.intrinsics.update(dict.fromkeys(used))
+    return kernel
+
+
+def _run(plan: Plan, asked: Asked, real: FloatType, width: int, declarations: Declarations) -> str:
+    """The function ``run``: it fills the table of addresses and calls one step after the other."""
+    memory = plan.memory
+    region = Region(real, width, declarations, 0)
+    sizes = Sizes(asked.names, region)
+    count = len(memory.arrays)
+    arguments = sum(a.slot < 0 for a in memory.arrays)
+    for k in range(arguments):
+        at = region.scalar(f"getelementptr ptr, ptr %args, i64 {k}")
+        to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
+        region.do(f"store ptr {region.once(f'load ptr, ptr {at}')}, ptr {to}")
+    starts, _ = offsets(memory, region, sizes, real)
+    for k in range(arguments, count):
+        place = region.scalar(f"getelementptr i8, ptr %scratch, i64 {starts[memory.arrays[k].slot]}")
+        to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
+        region.do(f"store ptr {place}, ptr {to}")
+    turns = {t.steps[0]: t for t in plan.turns}
+    calls: list[str] = []
+    block, i = "entry", 0
+    while i < len(plan.steps):
+        here = turns.get(plan.steps[i])
+        if here is None:
+            calls.append(f"  call void @step.{i}(ptr %table, ptr %sizes)")
+            i += 1
+            continue
+        parts = {k: memory.arrays[k] for k in sorted(memory.of[n] for n in here.private)}
+        bytes_of = {k: sizes(size_product([a.count, storage_of(a, real).itemsize])) for k, a in parts.items()}
+        calls += _turn_by_turn(i, here, sizes(here.count), bytes_of, block)
+        block = f"turns.{i}.out"
+        i += len(here.steps)
+    asked.places.update(dict.fromkeys(sizes.used))
+    return "\n".join(
+        [
+            f"define void @{RUN}(ptr %args, ptr %sizes, ptr %scratch) #0 {{",
+            "entry:",
+            f"  %table = alloca [{max(count, 1)} x ptr]",
+            *region.lines,
+            *calls,
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def _turn_by_turn(i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str) -> list[str]:
+    """Return the loop that calls steps turn by turn.
+
+    Where one turn of an array is all that there is, its address is that of the whole array that a turn would be in.
+    """
+    name = f"turns.{i}"
+    lines = [
+        *(f"  %{name}.at{k} = getelementptr ptr, ptr %table, i64 {k}" for k in bytes_of),
+        *(f"  %{name}.own{k} = load ptr, ptr %{name}.at{k}" for k in bytes_of),
+        f"  br label %{name}",
+        f"{name}:",
+        f"  %{name}.i = phi i64 [ 0, %{before} ], [ %{name}.next, %{name}.turn ]",
+        f"  %{name}.more = icmp slt i64 %{name}.i, {count}",
+        f"  br i1 %{name}.more, label %{name}.turn, label %{name}.out",
+        f"{name}.turn:",
+    ]
+    for k, size in bytes_of.items():
+        lines += [
+            f"  %{name}.skip{k} = mul i64 %{name}.i, {size}",
+            f"  %{name}.back{k} = sub i64 0, %{name}.skip{k}",
+            f"  %{name}.whole{k} = getelementptr i8, ptr %{name}.own{k}, i64 %{name}.back{k}",
+            f"  store ptr %{name}.whole{k}, ptr %{name}.at{k}",
+        ]
+    steps = range(i, i + len(turns.steps))
+    return [
+        *lines,
+        *(f"  call void @step.{j}(ptr %table, ptr %sizes, i64 %{name}.i)" for j in steps),
+        f"  %{name}.next = add i64 %{name}.i, 1",
+        f"  br label %{name}",
+        f"{name}.out:",
+    ]

@@ -1,0 +1,87 @@
+"""The C function of an array program: addresses and sizes as arguments, memory from malloc."""
+
+from __future__ import annotations
+
+import re
+
+from symgrad.llvm.arrays.code_of_arrays import RUN
+from symgrad.llvm.arrays.scratch import NEGATIVE, SCRATCH, TOO_LARGE
+from symgrad.llvm.engine.externals import define, resolve
+
+__all__ = ["blas_of", "with_entry"]
+
+_ENTRY = """\
+define i32 @NAME(PARAMETERS) #0 {
+  %args = alloca [NARGS x ptr]
+  %sizes = alloca [NSIZES x i64]
+STORES
+  %need = call i64 @SCRATCH(ptr %sizes)
+  %negative = icmp eq i64 %need, NEGATIVE
+  br i1 %negative, label %refuse, label %measure
+refuse:
+  ret i32 2
+measure:
+  %beyond = icmp eq i64 %need, TOO_LARGE
+  br i1 %beyond, label %exhausted, label %allocate
+allocate:
+  %whole = call i64 @llvm.uadd.sat.i64(i64 %need, i64 64)
+  %block = call ptr @malloc(i64 %whole)
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %exhausted, label %run
+exhausted:
+  ret i32 1
+run:
+  %address = ptrtoint ptr %block to i64
+  %above = add i64 %address, 63
+  %aligned = and i64 %above, -64
+  %scratch = inttoptr i64 %aligned to ptr
+  call void @RUN(ptr %args, ptr %sizes, ptr %scratch)
+  call void @free(ptr %block)
+  ret i32 0
+}
+declare i64 @llvm.uadd.sat.i64(i64, i64)
+declare ptr @malloc(i64)
+declare void @free(ptr)
+"""
+
+
+def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) -> str:
+    """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only visible function.
+
+    It returns 0, 1 if memory is exhausted or an array would have 2**60 entries or more, or 2 if a size is negative, a
+    computed one included. Products of matrices call the BLAS that the object is linked with.
+
+    Args:
+        module: the text of the program.
+        name: what the function is called.
+        inputs: how many inputs there are.
+        sizes: how many sizes have names.
+        outputs: how many outputs there are.
+    """
+    nargs = inputs + outputs
+    parameters = [f"ptr %a{k}" for k in range(inputs)]
+    parameters += [f"i64 %n{k}" for k in range(sizes)]
+    parameters += [f"ptr %a{k}" for k in range(inputs, nargs)]
+    stores: list[str] = []
+    for k in range(nargs):
+        stores.append(f"  %args.{k} = getelementptr ptr, ptr %args, i64 {k}")
+        stores.append(f"  store ptr %a{k}, ptr %args.{k}")
+    for k in range(sizes):
+        stores.append(f"  %sizes.{k} = getelementptr i64, ptr %sizes, i64 {k}")
+        stores.append(f"  store i64 %n{k}, ptr %sizes.{k}")
+    entry = _ENTRY.replace("NARGS", str(nargs)).replace("NSIZES", str(max(sizes, 1)))
+    entry = entry.replace("PARAMETERS", ", ".join(parameters)).replace("STORES", "\n".join(stores))
+    entry = entry.replace("NEGATIVE", str(NEGATIVE)).replace("TOO_LARGE", str(TOO_LARGE))
+    entry = entry.replace("SCRATCH", SCRATCH).replace("RUN", RUN).replace("NAME", name)
+    for kind, function in (("void", RUN), ("i64", SCRATCH)):
+        module = module.replace(f"define {kind} @{function}(", f"define internal {kind} @{function}(")
+    for routine in blas_of(module):
+        # Assembling looks up every function that a module declares.
+        define(f"{routine}_", resolve(f"symgrad.{routine}"))
+        module = module.replace(f"@symgrad.{routine}(", f"@{routine}_(")
+    return f"{entry}\n{module}"
+
+
+def blas_of(module: str) -> list[str]:
+    """Return the routines of BLAS and LAPACK that a program calls."""
+    return sorted(set(re.findall(r"@symgrad\.(\w+)\(", module)))

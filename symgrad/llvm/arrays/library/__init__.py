@@ -1,0 +1,1 @@
+"""Ops with loops of their own: products, factors and functions of matrices."""

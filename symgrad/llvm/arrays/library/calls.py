@@ -1,0 +1,375 @@
+"""Ops with loops of their own: products of matrices by BLAS, running sums, products of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Shape, Size, size_product
+from symgrad.llvm.arrays.library.factors import write_factors
+from symgrad.llvm.arrays.library.products import largest, product_name
+from symgrad.llvm.arrays.lines import Function, Region
+from symgrad.llvm.arrays.nests.access import Storage, storage_of
+from symgrad.llvm.engine import blas
+from symgrad.llvm.engine.target import Target
+from symgrad.llvm.text.types import FloatType
+from symgrad.lower.arrays.factors import FACTORS
+from symgrad.lower.arrays.index import strides
+from symgrad.lower.arrays.memory import Memory
+from symgrad.lower.arrays.tasks import backing
+
+__all__ = ["SMALL", "choice_text", "write_call"]
+
+SMALL = 1000
+"""Multiplications up to which a product is computed by loops of ours: a call of BLAS takes longer."""
+
+Carried = list[str]
+
+
+def _loop(
+    fn: Function, count: str, start: Sequence[tuple[str, str]], body: Callable[[str, Carried], Carried]
+) -> Carried:
+    """Run a loop from 0 below a count; ``start`` has the types and first values of what it carries."""
+    before, loop, out = fn.block, fn.label("each"), fn.label("after")
+    some = fn.region().scalar(f"icmp sgt i64 {count}, 0")
+    fn.put(f"br i1 {some}, label %{loop}, label %{out}")
+    fn.start(loop)
+    phis = len(fn.code)
+    fn.code.append("")
+    names = [f"%{loop}.{k}" for k in range(len(start))]
+    new = body(f"%{loop}.i", names)
+    end = fn.block
+    fn.put(f"%{loop}.next = add i64 %{loop}.i, 1")
+    fn.put(f"%{loop}.more = icmp slt i64 %{loop}.next, {count}")
+    fn.put(f"br i1 %{loop}.more, label %{loop}, label %{out}")
+    lines = [f"  %{loop}.i = phi i64 [ 0, %{before} ], [ %{loop}.next, %{end} ]"]
+    for name, (kind, first), value in zip(names, start, new, strict=True):
+        lines.append(f"  {name} = phi {kind} [ {first}, %{before} ], [ {value}, %{end} ]")
+    fn.code[phis] = "\n".join(lines)
+    fn.start(out)
+    found = [f"%{out}.{k}" for k in range(len(start))]
+    for name, (kind, first), value in zip(found, start, new, strict=True):
+        fn.put(f"{name} = phi {kind} [ {first}, %{before} ], [ {value}, %{end} ]")
+    return found
+
+
+def _repeat(fn: Function, count: str, body: Callable[[str], None]) -> None:
+    def once(i: str, _: Carried) -> Carried:
+        body(i)
+        return []
+
+    _loop(fn, count, [], once)
+
+
+def write_call(fn: Function, node: Node, memory: Memory) -> None:
+    """Write the function of a call."""
+    name = node.op.name
+    if name == "einsum":
+        _product(fn, node, memory)
+    elif name == "cumsum":
+        _running(fn, node, memory)
+    elif name in FACTORS:
+        write_factors(fn, node, memory, _repeat)
+    else:
+        _others(fn, node, memory)
+
+
+# along an axis
+
+
+def _axis(fn: Function, shape: Shape, axis: int) -> tuple[str, str, str]:
+    """Return how many rows there are before an axis, its length, and how many columns after it."""
+    return fn.size(size_product(shape[:axis])), fn.size(shape[axis]), fn.size(size_product(shape[axis + 1 :]))
+
+
+class _Line:
+    """The elements along an axis of an operand and of the result, at one place of the other axes."""
+
+    def __init__(
+        self, fn: Function, memory: Memory, node: Node, outer: str, inner: str, n: str, step: str
+    ) -> None:
+        self.fn = fn
+        self.source = memory.array(backing(node.args[0]))
+        self.target = memory.array(node)
+        self.source_storage = storage_of(memory.arrays[self.source], fn.real)
+        self.target_storage = storage_of(memory.arrays[self.target], fn.real)
+        # Sums and products of whole numbers are computed in double, as everything on them.
+        self.number = "double" if self.target_storage.kind == "int" else fn.real.llvm
+        r = fn.region()
+        self.start = r.add(r.mul(r.mul(outer, n), step), inner)
+        self.step = step
+
+    def _pointer(self, r: Region, k: int, storage: Storage, j: str) -> str:
+        at = r.add(self.start, r.mul(j, self.step))
+        return r.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
+
+    def load(self, r: Region, j: str, *, result: bool = False) -> str:
+        k, storage = (self.target, self.target_storage) if result else (self.source, self.source_storage)
+        raw = r.once(f"load {storage.element}, ptr {self._pointer(r, k, storage, j)}, align {storage.align}")
+        if storage.kind == "int":
+            return r.scalar(f"sitofp i64 {raw} to {self.number}")
+        return raw
+
+    def store(self, r: Region, j: str, value: str) -> None:
+        storage = self.target_storage
+        if storage.kind == "int":
+            self.fn.declarations.intrinsics["declare i64 @llvm.fptosi.sat.i64.f64(double)"] = None
+            value = r.scalar(f"call i64 @llvm.fptosi.sat.i64.f64(double {value})")
+        pointer = self._pointer(r, self.target, storage, j)
+        r.do(f"store {storage.element} {value}, ptr {pointer}, align {storage.align}")
+
+
+def _lines(fn: Function, node: Node, memory: Memory, axis: int, body: Callable[[_Line, str], None]) -> None:
+    rows, n, columns = _axis(fn, node.args[0].shape, axis)
+
+    def row(o: str, _: Carried) -> Carried:
+        def column(i: str, _: Carried) -> Carried:
+            body(_Line(fn, memory, node, o, i, n, columns), n)
+            return []
+
+        _loop(fn, columns, [], column)
+        return []
+
+    _loop(fn, _unless_empty(fn.region(), rows, n, columns), [], row)
+
+
+def _unless_empty(r: Region, count: str, *lengths: str) -> str:
+    """Return how many turns a loop has: none where there is nothing in each."""
+    for length in lengths:
+        count = r.scalar(f"select i1 {r.scalar(f'icmp ne i64 {length}, 0')}, i64 {count}, i64 0")
+    return count
+
+
+def _reversed(r: Region, n: str, j: str) -> str:
+    return r.scalar(f"sub i64 {r.add(n, '-1')}, {j}")
+
+
+def _running(fn: Function, node: Node, memory: Memory) -> None:
+    axis, backwards = node.params
+
+    def line(at: _Line, n: str) -> None:
+        def one(j: str, carried: Carried) -> Carried:
+            r = fn.region()
+            place = _reversed(r, n, j) if backwards else j
+            total = r.scalar(f"fadd {at.number} {carried[0]}, {at.load(r, place)}")
+            at.store(r, place, total)
+            return [total]
+
+        _loop(fn, n, [(at.number, "0.0")], one)
+
+    _lines(fn, node, memory, axis, line)
+
+
+def _others(fn: Function, node: Node, memory: Memory) -> None:
+    (axis,) = node.params
+
+    def line(at: _Line, n: str) -> None:
+        def before(j: str, carried: Carried) -> Carried:
+            r = fn.region()
+            at.store(r, j, carried[0])
+            return [r.scalar(f"fmul {at.number} {carried[0]}, {at.load(r, j)}")]
+
+        def after(j: str, carried: Carried) -> Carried:
+            r = fn.region()
+            place = _reversed(r, n, j)
+            at.store(r, place, r.scalar(f"fmul {at.number} {at.load(r, place, result=True)}, {carried[0]}"))
+            return [r.scalar(f"fmul {at.number} {carried[0]}, {at.load(r, place)}")]
+
+        _loop(fn, n, [(at.number, "1.0")], before)
+        _loop(fn, n, [(at.number, "1.0")], after)
+
+    _lines(fn, node, memory, axis, line)
+
+
+# products of matrices
+
+
+def _groups(node: Node) -> tuple[list[int], list[int], list[int], list[int]]:
+    (a, b), result = node.params
+    shared = set(a) & set(b)
+    batch = [k for k in result if k in shared]
+    summed = [k for k in a if k in shared and k not in result]
+    return batch, [k for k in result if k in a and k not in shared], [k for k in result if k not in a], summed
+
+
+def _matrix(
+    labels: Sequence[int], shape: Shape, rows: Sequence[int], columns: Sequence[int]
+) -> tuple[Size, bool]:
+    """Return the distance of neighbouring rows in memory (of columns, if it lies transposed), and whether it does."""
+    steps = dict(zip(labels, strides(shape), strict=True))
+    if labels[-1] in columns:
+        return steps[rows[-1]], False
+    return steps[columns[-1]], True
+
+
+def _product(fn: Function, node: Node, memory: Memory) -> None:
+    (a_labels, b_labels), result = node.params
+    batch, left, right, summed = _groups(node)
+    sizes: dict[int, Size] = {}
+    for own, arg in zip((a_labels, b_labels), node.args, strict=True):
+        sizes.update(zip(own, arg.shape, strict=True))
+    swap = (
+        result[-1] in left
+    )  # the result lies transposed: its transpose is the product of the transposes, swapped
+    operands = [(node.args[0], a_labels), (node.args[1], b_labels)]
+    if swap:
+        operands.reverse()
+        left, right = right, left
+    (x, x_labels), (y, y_labels) = operands
+    x_step, x_turned = _matrix(x_labels, x.shape, left, summed)
+    y_step, y_turned = _matrix(y_labels, y.shape, summed, right)
+    z_step, _ = _matrix(result, node.shape, left, right)
+    m, n, k = (fn.size(size_product(sizes[j] for j in group)) for group in (left, right, summed))
+    arrays = [(backing(x), x_labels, x.shape), (backing(y), y_labels, y.shape), (node, result, node.shape)]
+
+    def one(counters: list[str]) -> None:
+        r = fn.region()
+        pointers: list[str] = []
+        for source, labels, shape in arrays:
+            steps = dict(zip(labels, strides(shape), strict=True))
+            at = "0"
+            for label, counter in zip(batch, counters, strict=True):
+                at = r.add(at, r.mul(counter, fn.size(steps[label])))
+            base = fn.base(memory.array(source))
+            pointers.append(r.scalar(f"getelementptr {fn.real.llvm}, ptr {base}, i64 {at}"))
+        steps = [fn.size(s) for s in (x_step, y_step, z_step)]
+        numbers = ", ".join(f"i64 {v}" for v in (m, n, k, *steps))
+        places = ", ".join(f"ptr {p}" for p in pointers)
+        fn.put(f"call void @{_name(x_turned, y_turned)}({places}, {numbers})")
+
+    def nested(depth: int, counters: list[str]) -> None:
+        if depth == len(batch):
+            one(counters)
+            return
+
+        def each(i: str, _: Carried) -> Carried:
+            nested(depth + 1, [*counters, i])
+            return []
+
+        inner = [fn.size(sizes[label]) for label in batch[depth + 1 :]]
+        _loop(fn, _unless_empty(fn.region(), fn.size(sizes[batch[depth]]), m, n, *inner), [], each)
+
+    nested(*((1, ["%turn"]) if fn.turn else (0, [])))
+    fn.products.add((x_turned, y_turned))
+
+
+def _name(x_turned: bool, y_turned: bool) -> str:
+    return f"product.{'t' if x_turned else 'n'}{'t' if y_turned else 'n'}"
+
+
+def choice_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target) -> str:
+    """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns.
+
+    Tiny products are loops here, those of moderate size (and lengths that BLAS cannot count, in its 32 bits) our
+    kernel, large ones calls of BLAS.
+    """
+    t = real.llvm
+    symbol = blas.gemm(real)
+    xi, xk = ("1", "%xs") if x_turned else ("%xs", "1")
+    yk, yj = ("1", "%ys") if y_turned else ("%ys", "1")
+    suffix = "f64" if real.bits == 64 else "f32"
+    one = "1.0"
+    step = (
+        f"  %sum.next = call {t} @llvm.fma.{suffix}({t} %x.value, {t} %y.value, {t} %sum)"
+        if target.fused
+        else f"  %product = fmul {t} %x.value, %y.value\n  %sum.next = fadd {t} %sum, %product"
+    )
+    return f"""\
+define internal void @{_name(x_turned, y_turned)}(
+  ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xs, i64 %ys, i64 %zs) #0 {{
+entry:
+  %mn = mul i64 %m, %n
+  %none = icmp eq i64 %mn, 0
+  br i1 %none, label %done, label %some
+some:
+  %mnk = mul i64 %mn, %k
+  %small = icmp sle i64 %mnk, {SMALL}
+  %mn.bits = or i64 %m, %n
+  %mnk.bits = or i64 %mn.bits, %k
+  %x.bits = or i64 %mnk.bits, %xs
+  %xy.bits = or i64 %x.bits, %ys
+  %all.bits = or i64 %xy.bits, %zs
+  %long = icmp ugt i64 %all.bits, 2147483647
+  br i1 %small, label %rows, label %not.small
+not.small:
+  %many = icmp sgt i64 %mnk, {largest(target)}
+  %short = xor i1 %long, true
+  %blas = and i1 %many, %short
+  br i1 %blas, label %big, label %moderate
+moderate:
+  call void @{product_name(real)}(
+    ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 {xi}, i64 {xk}, i64 {yk}, i64 {yj}, i64 %zs)
+  br label %done
+big:
+  %ints = alloca [6 x i32]
+  %reals = alloca [2 x {t}]
+  %letters = alloca [2 x i8]
+  %m.at = getelementptr i32, ptr %ints, i64 0
+  %n.at = getelementptr i32, ptr %ints, i64 1
+  %k.at = getelementptr i32, ptr %ints, i64 2
+  %xs.at = getelementptr i32, ptr %ints, i64 3
+  %ys.at = getelementptr i32, ptr %ints, i64 4
+  %zs.at = getelementptr i32, ptr %ints, i64 5
+  %m.int = trunc i64 %m to i32
+  %n.int = trunc i64 %n to i32
+  %k.int = trunc i64 %k to i32
+  %xs.int = trunc i64 %xs to i32
+  %ys.int = trunc i64 %ys to i32
+  %zs.int = trunc i64 %zs to i32
+  store i32 %m.int, ptr %m.at
+  store i32 %n.int, ptr %n.at
+  store i32 %k.int, ptr %k.at
+  store i32 %xs.int, ptr %xs.at
+  store i32 %ys.int, ptr %ys.at
+  store i32 %zs.int, ptr %zs.at
+  %beta.at = getelementptr {t}, ptr %reals, i64 1
+  store {t} {one}, ptr %reals
+  store {t} 0.0, ptr %beta.at
+  %y.letter = getelementptr i8, ptr %letters, i64 1
+  store i8 {ord("T" if x_turned else "N")}, ptr %letters
+  store i8 {ord("T" if y_turned else "N")}, ptr %y.letter
+  call void @{symbol}(
+    ptr %y.letter, ptr %letters, ptr %n.at, ptr %m.at, ptr %k.at, ptr %reals,
+    ptr %y, ptr %ys.at, ptr %x, ptr %xs.at, ptr %beta.at, ptr %z, ptr %zs.at)
+  br label %done
+rows:
+  %i = phi i64 [ 0, %some ], [ %i.next, %rows.next ]
+  %x.row = mul i64 %i, {xi}
+  %z.row = mul i64 %i, %zs
+  br label %columns
+columns:
+  %j = phi i64 [ 0, %rows ], [ %j.next, %columns.next ]
+  %y.column = mul i64 %j, {yj}
+  %any = icmp sgt i64 %k, 0
+  br i1 %any, label %terms, label %columns.next
+terms:
+  %l = phi i64 [ 0, %columns ], [ %l.next, %terms ]
+  %sum = phi {t} [ 0.0, %columns ], [ %sum.next, %terms ]
+  %x.step = mul i64 %l, {xk}
+  %x.index = add i64 %x.row, %x.step
+  %x.at = getelementptr {t}, ptr %x, i64 %x.index
+  %x.value = load {t}, ptr %x.at
+  %y.step = mul i64 %l, {yk}
+  %y.index = add i64 %y.column, %y.step
+  %y.at = getelementptr {t}, ptr %y, i64 %y.index
+  %y.value = load {t}, ptr %y.at
+{step}
+  %l.next = add i64 %l, 1
+  %l.more = icmp slt i64 %l.next, %k
+  br i1 %l.more, label %terms, label %columns.next
+columns.next:
+  %total = phi {t} [ 0.0, %columns ], [ %sum.next, %terms ]
+  %z.index = add i64 %z.row, %j
+  %z.at = getelementptr {t}, ptr %z, i64 %z.index
+  store {t} %total, ptr %z.at
+  %j.next = add i64 %j, 1
+  %j.more = icmp slt i64 %j.next, %n
+  br i1 %j.more, label %columns, label %rows.next
+rows.next:
+  %i.next = add i64 %i, 1
+  %i.more = icmp slt i64 %i.next, %m
+  br i1 %i.more, label %rows, label %done
+done:
+  ret void
+}}
+"""

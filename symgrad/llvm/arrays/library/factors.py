@@ -1,0 +1,212 @@
+"""Factors of matrices by LAPACK: the calls of `lower/arrays/factors.py`, one matrix of a stack after the other.
+
+LAPACK counts columns first, so it sees the transpose of every matrix: it factors A.T, and solves for the rows of an
+array, each of which becomes a solution. Exchanges of rows are stored as they are, 32-bit numbers, in the last row of
+an array of factors, which has room for them in either format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import size_product
+from symgrad.llvm.arrays.library.exponential import exponential_text
+from symgrad.llvm.arrays.lines import Function
+from symgrad.llvm.engine import blas
+from symgrad.llvm.text.types import FloatType
+from symgrad.lower.arrays.memory import Memory
+from symgrad.lower.arrays.tasks import backing
+
+__all__ = ["factor_declarations", "factor_text", "write_factors"]
+
+_MANY, _SMALL = 65536, 1_000_000
+"""Right sides that LAPACK is given at once, since it counts in 32 bits; one, up to so many multiplications in all: for
+several it wakes its threads, however small the matrix."""
+
+
+def write_factors(
+    fn: Function, node: Node, memory: Memory, loop: Callable[[Function, str, Callable[[str], None]], None]
+) -> None:
+    """Write a call for every matrix of a stack.
+
+    Args:
+        fn: the function to write to.
+        node: the call.
+        memory: where arrays are.
+        loop: writes a loop: the function, how often, and the body, which gets the counter.
+    """
+    name = node.op.name
+    arrays = [*node.args, node]
+    own = [1 if a.op.name == "pivots" else 2 for a in arrays]
+    n = fn.size(node.shape[-1])
+    numbers = [n]
+    if name == "lu_solve":
+        numbers += [fn.size(node.shape[-2]), str(ord("N" if node.params[0] else "T"))]
+    count = fn.size(size_product(node.shape[: len(node.shape) - own[-1]]))
+    some = fn.entry.scalar(f"icmp ne i64 {n}, 0")
+    count = fn.entry.scalar(f"select i1 {some}, i64 {count}, i64 0")
+
+    def one(i: str) -> None:
+        r = fn.region()
+        places: list[str] = []
+        for a, axes in zip(arrays, own, strict=True):
+            step = fn.size(size_product(a.shape[len(a.shape) - axes :]))
+            base = fn.base(memory.array(backing(a)))
+            places.append(r.scalar(f"getelementptr {fn.real.llvm}, ptr {base}, i64 {r.mul(i, step)}"))
+        given = [*(f"ptr {p}" for p in places), *(f"i64 {v}" for v in numbers)]
+        fn.put(f"call void @factors.{name}({', '.join(given)})")
+
+    loop(fn, count, one)
+    fn.factors.add(name)
+    if name == "exponential":
+        fn.products.add((False, False))
+
+
+def factor_declarations(real: FloatType, names: Sequence[str]) -> list[str]:
+    """Return the declarations of what these calls need of LAPACK."""
+    found: list[str] = []
+    if "lu" in names:
+        found.append(f"declare void @{blas.lapack('getrf', real)}({', '.join(['ptr'] * 6)})")
+    if "lu_solve" in names:
+        found.append(f"declare void @{blas.lapack('getrs', real)}({', '.join(['ptr'] * 9)})")
+    return found
+
+
+def factor_text(real: FloatType, name: str) -> str:
+    """Return the function of a call, for one matrix."""
+    if name == "lu":
+        symbol = blas.lapack("getrf", real)
+        text = _LU.replace("GETRF", symbol)
+    elif name == "pivots":
+        text = _PIVOTS
+    elif name == "exponential":
+        return exponential_text(real, "product.nn")
+    else:
+        symbol = blas.lapack("getrs", real)
+        text = _SOLVE.replace("GETRS", symbol).replace("MANY", str(_MANY)).replace("SMALL", str(_SMALL))
+    return text.replace("REAL", real.llvm)
+
+
+_LU = """\
+define internal void @factors.lu(ptr %x, ptr %lu, i64 %n) #0 {
+entry:
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %done, label %some
+some:
+  %ints = alloca [2 x i32]
+  %n.int = trunc i64 %n to i32
+  store i32 %n.int, ptr %ints
+  %info = getelementptr i32, ptr %ints, i64 1
+  %count = mul i64 %n, %n
+  br label %copy
+copy:
+  %i = phi i64 [ 0, %some ], [ %i.next, %copy ]
+  %x.at = getelementptr REAL, ptr %x, i64 %i
+  %lu.at = getelementptr REAL, ptr %lu, i64 %i
+  %value = load REAL, ptr %x.at
+  store REAL %value, ptr %lu.at
+  %i.next = add i64 %i, 1
+  %more = icmp slt i64 %i.next, %count
+  br i1 %more, label %copy, label %factor
+factor:
+  %exchanges = getelementptr REAL, ptr %lu, i64 %count
+  call void @GETRF(ptr %ints, ptr %ints, ptr %lu, ptr %ints, ptr %exchanges, ptr %info)
+  br label %done
+done:
+  ret void
+}
+"""
+
+_PIVOTS = """\
+define internal void @factors.pivots(ptr %lu, ptr %out, i64 %n) #0 {
+entry:
+  %count = mul i64 %n, %n
+  %exchanges = getelementptr REAL, ptr %lu, i64 %count
+  %below = add i64 %n, 1
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %done, label %each
+each:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %each ]
+  %at = mul i64 %i, %below
+  %lu.at = getelementptr REAL, ptr %lu, i64 %at
+  %value = load REAL, ptr %lu.at
+  %turned = fneg REAL %value
+  %exchange.at = getelementptr i32, ptr %exchanges, i64 %i
+  %exchange = load i32, ptr %exchange.at
+  %row = sext i32 %exchange to i64
+  %i.next = add i64 %i, 1
+  %stays = icmp eq i64 %row, %i.next
+  %signed = select i1 %stays, REAL %value, REAL %turned
+  %out.at = getelementptr REAL, ptr %out, i64 %i
+  store REAL %signed, ptr %out.at
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %each, label %done
+done:
+  ret void
+}
+"""
+
+_SOLVE = """\
+define internal void @factors.lu_solve(ptr %lu, ptr %rows, ptr %out, i64 %n, i64 %k, i64 %way) #0 {
+entry:
+  %total = mul i64 %n, %k
+  %none = icmp eq i64 %total, 0
+  br i1 %none, label %done, label %some
+some:
+  %ints = alloca [3 x i32]
+  %letter = alloca i8
+  %way.letter = trunc i64 %way to i8
+  store i8 %way.letter, ptr %letter
+  %n.int = trunc i64 %n to i32
+  store i32 %n.int, ptr %ints
+  %k.at = getelementptr i32, ptr %ints, i64 1
+  %info = getelementptr i32, ptr %ints, i64 2
+  %count = mul i64 %n, %n
+  %exchanges = getelementptr REAL, ptr %lu, i64 %count
+  %below = add i64 %n, 1
+  br label %pivot
+pivot:
+  %p = phi i64 [ 0, %some ], [ %p.next, %pivot ]
+  %singular = phi i1 [ false, %some ], [ %singular.next, %pivot ]
+  %p.index = mul i64 %p, %below
+  %p.at = getelementptr REAL, ptr %lu, i64 %p.index
+  %p.value = load REAL, ptr %p.at
+  %zero = fcmp oeq REAL %p.value, 0.0
+  %singular.next = or i1 %singular, %zero
+  %p.next = add i64 %p, 1
+  %p.more = icmp slt i64 %p.next, %n
+  br i1 %p.more, label %pivot, label %copy
+copy:
+  %i = phi i64 [ 0, %pivot ], [ %i.next, %copy ]
+  %row.at = getelementptr REAL, ptr %rows, i64 %i
+  %out.at = getelementptr REAL, ptr %out, i64 %i
+  %value = load REAL, ptr %row.at
+  %kept = select i1 %singular.next, REAL 0x7FF8000000000000, REAL %value
+  store REAL %kept, ptr %out.at
+  %i.next = add i64 %i, 1
+  %more = icmp slt i64 %i.next, %total
+  br i1 %more, label %copy, label %copied
+copied:
+  %work = mul i64 %n, %total
+  %small = icmp slt i64 %work, SMALL
+  %most = select i1 %small, i64 1, i64 MANY
+  br i1 %singular.next, label %done, label %part
+part:
+  %j = phi i64 [ 0, %copied ], [ %j.next, %part ]
+  %left = sub i64 %k, %j
+  %few = icmp slt i64 %left, %most
+  %here = select i1 %few, i64 %left, i64 %most
+  %here.int = trunc i64 %here to i32
+  store i32 %here.int, ptr %k.at
+  %j.index = mul i64 %j, %n
+  %j.at = getelementptr REAL, ptr %out, i64 %j.index
+  call void @GETRS(
+    ptr %letter, ptr %ints, ptr %k.at, ptr %lu, ptr %ints, ptr %exchanges, ptr %j.at, ptr %ints, ptr %info)
+  %j.next = add i64 %j, %most
+  %j.more = icmp slt i64 %j.next, %k
+  br i1 %j.more, label %part, label %done
+done:
+  ret void
+}
+"""

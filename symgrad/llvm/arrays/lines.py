@@ -1,0 +1,219 @@
+"""Text of functions on arrays: blocks, sizes as i64 arithmetic, straight-line code in two number formats.
+
+A function is a list of lines and of regions, which are lists themselves: what an inner loop needs only once is added
+to the region before it while the loop is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import count
+from typing import Any
+
+from symgrad.ir.sizes import Atom, Size
+from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.types import FLOAT64, FloatType
+from symgrad.lower.arrays.index import Index
+
+__all__ = ["Function", "Region", "Sizes"]
+
+
+class Region:
+    """Straight-line code of one block: numbers in the kernel's format, whole numbers always in double.
+
+    Args:
+        first: the number of its first value; every region of a function counts from another one.
+    """
+
+    def __init__(self, real: FloatType, width: int, declarations: Declarations, first: int) -> None:
+        self.b = VectorBuilder(real, width, declarations)
+        self.wide = self.b if real is FLOAT64 else VectorBuilder(FLOAT64, width, declarations)
+        self.b._count = first  # pyright: ignore[reportPrivateUsage]
+        if self.wide is not self.b:
+            self.wide._count = first + 500_000  # pyright: ignore[reportPrivateUsage]
+            self.wide.lines = self.b.lines
+        self.lines: list[str] = self.b.lines
+
+    def scalar(self, instruction: str) -> str:
+        """Add an instruction that gives no vector; equal ones are shared."""
+        return self.b.emit(instruction).text
+
+    def once(self, instruction: str) -> str:
+        """Add an instruction that reads memory."""
+        return self.b.fresh(instruction).text
+
+    def do(self, instruction: str) -> None:
+        """Add an instruction that gives nothing."""
+        self.lines.append(f"  {instruction}")
+
+    def literal(self, value: int) -> str:
+        """Return a whole number as i64, modulo 2**64: what is added up to a place in an array may pass its ends."""
+        return str((value + 2**63) % 2**64 - 2**63)
+
+    def add(self, a: str, b: str) -> str:
+        """Return the sum of two i64."""
+        if a == "0" or b == "0":
+            return b if a == "0" else a
+        if _known(a) and _known(b):
+            return self.literal(int(a) + int(b))
+        return self.scalar(f"add i64 {a}, {b}")
+
+    def mul(self, a: str, b: str) -> str:
+        """Return the product of two i64."""
+        if a == "0" or b == "0":
+            return "0"
+        if a == "1" or b == "1":
+            return b if a == "1" else a
+        if _known(a) and _known(b):
+            return self.literal(int(a) * int(b))
+        return self.scalar(f"mul i64 {a}, {b}")
+
+    def convert(self, value: Value, wide: bool) -> Value:
+        """Return numbers in the other format, if there are two."""
+        source, target = (self.b, self.wide) if wide else (self.wide, self.b)
+        if source is target:
+            return value
+        if value.literal is not None:
+            return target.const(float(value.literal))
+        code = "fpext" if wide else "fptrunc"
+        return target.emit(f"{code} {source.vector} {value.text} to {target.vector}")
+
+
+def _known(text: str) -> bool:
+    return text.lstrip("-").isdigit()
+
+
+class Sizes:
+    """Sizes as values of a function: literals, or arithmetic on the table of sizes in the function's first block."""
+
+    def __init__(self, names: Sequence[str], region: Region) -> None:
+        self._names = list(names)
+        self._region = region
+        self._known: dict[Size, str] = {}
+
+    def __call__(self, size: Size) -> str:
+        if isinstance(size, int):
+            return self._region.literal(size)
+        found = self._known.get(size)
+        if found is None:
+            found = self._known[size] = self._named(size) if isinstance(size, str) else self._sum(size.terms)
+        return found
+
+    @property
+    def used(self) -> Collection[Size]:
+        """The sizes that were asked for, but for numbers."""
+        return self._known.keys()
+
+    def _named(self, name: str) -> str:
+        at = self._region.scalar(f"getelementptr i64, ptr %sizes, i64 {self._names.index(name)}")
+        return self._region.once(f"load i64, ptr {at}")
+
+    def _sum(self, terms: Sequence[tuple[Any, int]]) -> str:
+        total = "0"
+        for monomial, c in terms:
+            product = self._region.literal(c)
+            for atom in monomial:
+                product = self._region.mul(product, self(atom) if isinstance(atom, str) else self._atom(atom))
+            total = self._region.add(total, product)
+        return total
+
+    def _atom(self, atom: Atom) -> str:
+        r, a, b = self._region, self(atom.a), self(atom.b)
+        if atom.op == "ceildiv":
+            # sdiv rounds towards zero.
+            above = r.scalar(f"icmp sgt i64 {r.scalar(f'srem i64 {a}, {b}')}, 0")
+            return r.add(r.scalar(f"sdiv i64 {a}, {b}"), r.scalar(f"zext i1 {above} to i64"))
+        code = "sgt" if atom.op == "max" else "slt"
+        return r.scalar(f"select i1 {r.scalar(f'icmp {code} i64 {a}, {b}')}, i64 {a}, i64 {b}")
+
+
+class Function:
+    """The text of one function: ``void name(ptr %table, ptr %sizes)``, the table being the addresses of all arrays.
+
+    One that is called turn by turn of its outermost loop has a third argument, ``i64 %turn``.
+
+    Args:
+        name: its name.
+        names: the size names, in the order of the table of sizes.
+        real: the kernel's format.
+        width: lanes in a vector.
+        declarations: what the module calls.
+        turn: whether it is called turn by turn.
+        alone: whether it runs without Python.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        names: Sequence[str],
+        real: FloatType,
+        width: int,
+        declarations: Declarations,
+        *,
+        turn: bool = False,
+        alone: bool = False,
+    ) -> None:
+        self.name = name
+        self.turn = turn
+        self.real = real
+        self.width = width
+        self.declarations = declarations
+        self._regions = count(1)
+        self._labels = count()
+        self.code: list[str | Region] = []
+        self.entry = self.region()
+        self.size = Sizes(names, self.entry)
+        self.block = "entry"
+        self._bases: dict[int, str] = {}
+        self.alone = alone
+        self.asks = False  # whether it asks if it should go on
+        self.factors: set[str] = set()  # the calls on factors of matrices
+        self.products: set[tuple[bool, bool]] = set()  # the layouts of products of matrices that it calls
+
+    def region(self) -> Region:
+        """Add an empty region here."""
+        made = Region(self.real, self.width, self.declarations, next(self._regions) * 1_000_000)
+        self.code.append(made)
+        return made
+
+    def label(self, hint: str) -> str:
+        """Return a new name of a block."""
+        return f"{hint}.{next(self._labels)}"
+
+    def start(self, label: str) -> None:
+        """Begin a block."""
+        self.code.append(f"{label}:")
+        self.block = label
+
+    def put(self, line: str) -> None:
+        """Add a line here."""
+        self.code.append(f"  {line}")
+
+    def base(self, k: int) -> str:
+        """Return the address of array k of the table."""
+        if k not in self._bases:
+            at = self.entry.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
+            self._bases[k] = self.entry.once(f"load ptr, ptr {at}")
+        return self._bases[k]
+
+    def position(self, region: Region, index: Index, loops: Sequence[str]) -> str:
+        """Return an index as a number, in the given region.
+
+        Args:
+            region: where to compute it.
+            index: the index.
+            loops: the counters.
+        """
+        total = self.size(index.offset)
+        for k, c in index.terms:
+            total = region.add(total, region.mul(loops[k], self.size(c)))
+        return total
+
+    def text(self) -> str:
+        """Return the function."""
+        turn = ", i64 %turn" if self.turn else ""
+        lines = [f"define internal void @{self.name}(ptr %table, ptr %sizes{turn}) #3 {{", "entry:"]
+        for part in self.code:
+            lines += [part] if isinstance(part, str) else part.lines
+        return "\n".join([*lines, "  ret void", "}"])

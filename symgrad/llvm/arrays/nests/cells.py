@@ -1,0 +1,178 @@
+"""Sums (and extremes, products) over the outer loops of a nest: where they are while the loops run.
+
+One number is a vector on the stack. One number a lane is a row in memory; a sum has three of them: of the last rows,
+of the blocks of rows before, and of what rounding lost when a block was added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from symgrad.llvm.arrays.lines import Function, Region
+from symgrad.llvm.arrays.nests.access import Lanes, Storage, load_lanes, storage_of, store_lanes
+from symgrad.llvm.arrays.nests.lanes import lane_loop
+from symgrad.llvm.arrays.nests.sums import ROWS, Reducer, two_sum
+from symgrad.llvm.text.builder import Value
+from symgrad.lower.arrays.memory import Memory
+from symgrad.lower.arrays.nests import Member, Nest
+
+__all__ = ["Cell", "Cells"]
+
+
+@dataclass(slots=True)
+class Cell:
+    """Where one sum is.
+
+    Args:
+        reducer: how values come together.
+        depth: the outermost loop that it sums over.
+        names: vectors on the stack; for rows in memory, the count of rows in the current block.
+        arrays: rows in memory.
+    """
+
+    reducer: Reducer
+    depth: int
+    names: list[str] = field(default_factory=list[str])
+    arrays: list[int] = field(default_factory=list[int])
+
+
+class Cells:
+    """The sums of a nest over its outer loops.
+
+    Args:
+        fn: the function that is written.
+        nest: the nest.
+        memory: where arrays are.
+    """
+
+    def __init__(self, fn: Function, nest: Nest, memory: Memory) -> None:
+        self.fn = fn
+        self.nest = nest
+        self.memory = memory
+        self._cells: dict[Member, Cell] = {}
+
+    def __contains__(self, member: Member) -> bool:
+        return member in self._cells
+
+    def get(self, member: Member) -> Cell | None:
+        """Return where the sum of a member is, if it sums over outer loops."""
+        return self._cells.get(member)
+
+    def of_depth(self, depth: int) -> Iterator[tuple[Member, Cell]]:
+        """Yield the sums that a loop completes."""
+        return ((m, c) for m, c in self._cells.items() if c.depth == depth)
+
+    def make(self) -> None:
+        """Take memory on the stack."""
+        for member in self.nest.members:
+            outer = sorted(member.reduced - {self.nest.inner})
+            if not outer:
+                continue
+            reducer = Reducer(member.task.combine, wide=member.task.node.dtype == "int")
+            cell = self._cells[member] = Cell(reducer, outer[0])
+            if not member.inner or self.nest.inner in member.reduced:
+                cell.names = [f"%cell.{len(self._cells)}.{j}" for j in range(2 if reducer.sums else 1)]
+                for name in cell.names:
+                    self.fn.put(f"{name} = alloca {self._vector(cell)}")
+                continue
+            cell.arrays = self.memory.rows_of(member)
+            if len(cell.arrays) > 1:
+                cell.names = [f"%rows.{len(self._cells)}"]
+                self.fn.put(f"{cell.names[0]} = alloca i64")
+
+    def clear(self, depth: int) -> None:
+        """Start the sums over a loop."""
+        for _, cell in self.of_depth(depth):
+            region = self.fn.region()
+            if not cell.arrays:
+                vector = self._vector(cell)
+                region.do(f"store {vector} {cell.reducer.identity(region)}, ptr {cell.names[0]}")
+                if cell.reducer.sums:
+                    region.do(f"store {vector} zeroinitializer, ptr {cell.names[1]}")
+                continue
+            if cell.names:
+                region.do(f"store i64 0, ptr {cell.names[0]}")
+
+            def clear(lanes: Lanes, cell: Cell = cell) -> None:
+                for j, k in enumerate(cell.arrays):
+                    text = cell.reducer.identity(lanes.region) if j == 0 else "zeroinitializer"
+                    self._row_store(lanes, k, Value(text, False, None))
+
+            lane_loop(self.fn, self.nest.loops[-1], clear)
+
+    def add(self, region: Region, cell: Cell, rows: list[Value]) -> None:
+        """Add the numbers of some rows."""
+        while len(rows) > 1:
+            rows = [cell.reducer.simple(region, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
+        new = cell.reducer.join(region, self._parts(region, cell), rows[0])
+        for name, value in zip(cell.names, new, strict=True):
+            region.do(f"store {self._vector(cell)} {value.text}, ptr {name}")
+
+    def add_rows(self, lanes: Lanes, member: Member, rows: list[list[Value]]) -> None:
+        """Add rows, each the product of some factors, one after the other."""
+        cell = self._cells[member]
+        total = self._row_load(lanes, cell.arrays[0])
+        for factors in rows:
+            # The mask is left to the store: sums of lanes that are not there are not looked at.
+            total = cell.reducer.fold(Lanes(lanes.region, lanes.counter, None), factors, total)
+        self._row_store(lanes, cell.arrays[0], total)
+
+    def count_rows(self, cell: Cell, rows: int) -> None:
+        """Count rows that were added; after a block of them, add it to the sum of all."""
+        fn = self.fn
+        r = fn.region()
+        old = r.once(f"load i64, ptr {cell.names[0]}")
+        new = r.scalar(f"add i64 {old}, {rows}")
+        full = r.scalar(f"icmp sge i64 {new}, {ROWS}")
+        kept = r.scalar(f"select i1 {full}, i64 0, i64 {new}")
+        r.do(f"store i64 {kept}, ptr {cell.names[0]}")
+        flush, after = fn.label("flush"), fn.label("counted")
+        fn.put(f"br i1 {full}, label %{flush}, label %{after}")
+        fn.start(flush)
+        self.complete(cell)
+        fn.put(f"br label %{after}")
+        fn.start(after)
+
+    def complete(self, cell: Cell) -> None:
+        """Move the sums of the last rows to the sums of all, with what rounding lost."""
+        if len(cell.arrays) < 2:
+            return
+
+        def flush(lanes: Lanes) -> None:
+            a, s, c = (self._row_load(lanes, k) for k in cell.arrays)
+            s, c = two_sum(cell.reducer.builder(lanes.region), s, c, a)
+            zero = Value("zeroinitializer", False, None)
+            for k, value in zip(cell.arrays, (zero, s, c), strict=True):
+                self._row_store(lanes, k, value)
+
+        lane_loop(self.fn, self.nest.loops[-1], flush)
+
+    def total(self, region: Region, cell: Cell) -> Value:
+        """Return a sum that is one number."""
+        return cell.reducer.total(region, self._parts(region, cell))
+
+    def row_total(self, lanes: Lanes, cell: Cell) -> Value:
+        """Return the sums of these lanes."""
+        parts = [self._row_load(lanes, k) for k in cell.arrays]
+        return cell.reducer.total(lanes.region, parts[1:] or parts)
+
+    def _parts(self, region: Region, cell: Cell) -> list[Value]:
+        vector = self._vector(cell)
+        return [Value(region.once(f"load {vector}, ptr {n}"), False, None) for n in cell.names]
+
+    def _vector(self, cell: Cell) -> str:
+        return f"<{self.fn.width} x {'double' if cell.reducer.wide else self.fn.real.llvm}>"
+
+    def _storage(self, k: int) -> Storage:
+        return storage_of(self.memory.arrays[k], self.fn.real)
+
+    def _row_pointer(self, lanes: Lanes, k: int) -> str:
+        element = self._storage(k).element
+        return lanes.region.scalar(f"getelementptr {element}, ptr {self.fn.base(k)}, i64 {lanes.counter}")
+
+    def _row_store(self, lanes: Lanes, k: int, value: Value) -> None:
+        store_lanes(lanes, self._storage(k), self._row_pointer(lanes, k), value)
+
+    def _row_load(self, lanes: Lanes, k: int) -> Value:
+        return load_lanes(lanes, self._storage(k), self._row_pointer(lanes, k))[0]

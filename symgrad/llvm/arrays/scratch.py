@@ -1,0 +1,159 @@
+"""The function that is asked before a call: how much memory it takes, and whether its sizes are those of arrays.
+
+Compiled code computes with sizes in 64 bits and looks at no overflow: places of entries are right modulo 2**64. What
+makes them so is checked here, once a call and exactly: that no array has more entries than arrays can have
+(`symgrad/ir/bounds.py`), and that nothing else that is computed of sizes leaves 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from symgrad.errors import ShapeError
+from symgrad.ir.bounds import LARGEST, MOST
+from symgrad.ir.sizes import Shape, Size, names_of, parts_of, size_product, told
+from symgrad.llvm.arrays.lines import Region, Sizes
+from symgrad.llvm.arrays.nests.access import storage_of
+from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.text.types import FloatType
+from symgrad.lower.arrays.memory import Memory
+
+__all__ = ["NEGATIVE", "SCRATCH", "TOO_LARGE", "Asked", "offsets", "scratch"]
+
+SCRATCH = "arrays.scratch"
+TOO_LARGE, NEGATIVE = -1, -2
+"""What the function gives instead of a number of bytes: an array would be too large, or an axis negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of sizes a program asks for.
+
+    Args:
+        names: the names of sizes, in the order of their table.
+        lengths: of axes, those that are negative for some sizes.
+        shapes: of all arrays, in memory or not.
+        numbers: sizes that are numbers of the formula.
+        places: what places of entries are computed from, filled in as code is written.
+    """
+
+    names: Sequence[str]
+    lengths: Sequence[Size]
+    shapes: Collection[Shape]
+    numbers: Collection[Size]
+    places: dict[Size, None]
+
+
+def offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> tuple[list[str], str]:
+    """Return where the slots start, and where the last one ends."""
+    found: list[str] = []
+    end = "0"
+    for slot in memory.slots:
+        found.append(end)
+        needs: dict[Size, None] = {}
+        for array in slot.arrays:
+            needs[size_product([array.count, storage_of(array, real).itemsize])] = None
+        largest = ""
+        for size in needs:
+            here = sizes(size)
+            if not largest:
+                largest = here
+                continue
+            more = region.scalar(f"icmp sgt i64 {here}, {largest}")
+            largest = region.scalar(f"select i1 {more}, i64 {here}, i64 {largest}")
+        up = region.add(largest, "63")
+        whole = region.scalar(f"and i64 {up}, -64")
+        end = region.add(end, whole)
+    return found, end
+
+
+def scratch(memory: Memory, asked: Asked, real: FloatType, width: int, declarations: Declarations) -> str:
+    """Return the text of the function, whose argument is the table of sizes.
+
+    It gives a number of bytes as i64, `TOO_LARGE` or `NEGATIVE`.
+
+    Raises:
+        ShapeError: if a number is too large for every call.
+    """
+    region = _Exact(real, width, declarations)
+    sizes = Sizes(asked.names, region)
+    _, end = offsets(memory, region, sizes, real)
+    for size in asked.numbers:
+        sizes(size)
+    for size in asked.places:
+        for part in parts_of(size):
+            sizes(part)
+    for shape in _largest(asked.shapes):
+        count = "1"
+        for size in shape:
+            # An empty axis makes no room for others.
+            least = f"call i64 @llvm.smax.i64(i64 {sizes(size)}, i64 1)"
+            count = region.mul(count, str(max(size, 1)) if isinstance(size, int) else region.scalar(least))
+        region.refuse(f"icmp sgt i64 {count}, {MOST}")
+    declared = [
+        *(f"declare {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64, i64)" for code in ("sadd", "smul")),
+        "declare i64 @llvm.smax.i64(i64, i64)",
+    ]
+    negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
+    answer = region.scalar(f"select i1 {negative[1]}, i64 {NEGATIVE}, i64 {end}")
+    answer = region.scalar(f"select i1 {region.refused}, i64 {TOO_LARGE}, i64 {answer}")
+    answer = region.scalar(f"select i1 {negative[0]}, i64 {NEGATIVE}, i64 {answer}")
+    return "\n".join(
+        [f"define i64 @{SCRATCH}(ptr %sizes) #0 {{", *region.lines, f"  ret i64 {answer}", "}", *declared]
+    )
+
+
+def _any_negative(region: Region, values: Iterable[str]) -> str:
+    found = "false"
+    for value in values:
+        below = region.scalar(f"icmp slt i64 {value}, 0")
+        found = region.scalar(f"or i1 {found}, {below}")
+    return found
+
+
+def _largest(shapes: Iterable[Shape]) -> list[Shape]:
+    """Return the shapes that have as many entries as others, or for some sizes more; not those without names."""
+    long = {tuple(sorted((s for s in shape if s != 1), key=str)) for shape in shapes}
+    named = [shape for shape in long if any(names_of(size) for size in shape)]
+    return sorted((s for s in named if not any(s != t and _within(s, t) for t in named)), key=str)
+
+
+def _within(shape: Shape, other: Shape) -> bool:
+    rest = list(other)
+    for size in shape:
+        if size not in rest:
+            return False
+        rest.remove(size)
+    return True
+
+
+class _Exact(Region):
+    """Code that knows whether a number did not fit."""
+
+    def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
+        super().__init__(real, width, declarations, 0)
+        self.refused = "false"
+
+    def refuse(self, condition: str) -> None:
+        self.refused = self.scalar(f"or i1 {self.refused}, {self.scalar(condition)}")
+
+    def literal(self, value: int) -> str:
+        if abs(value) > LARGEST:
+            raise ShapeError(
+                f"{told(value)} among the sizes of a program is too large",
+                expected="sizes below 2**63, and what is computed from them",
+                cure="choose smaller numbers",
+            )
+        return str(value)
+
+    def add(self, a: str, b: str) -> str:
+        return self._exact("sadd", a, b) if "0" not in (a, b) else b if a == "0" else a
+
+    def mul(self, a: str, b: str) -> str:
+        return self._exact("smul", a, b) if "1" not in (a, b) else b if a == "1" else a
+
+    def _exact(self, code: str, a: str, b: str) -> str:
+        pair = self.scalar(f"call {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64 {a}, i64 {b})")
+        self.refuse(f"extractvalue {{ i64, i1 }} {pair}, 1")
+        return self.scalar(f"extractvalue {{ i64, i1 }} {pair}, 0")

@@ -1,0 +1,244 @@
+"""A schedule as one LLVM module: the equations over vectors of lanes, and the plan by which NumPy's loop runs it.
+
+    ufunc.plan   constants for the inner loop (`loop.py`): arguments, vector width, address of ufunc.body
+    ufunc.body   the equations on W lanes at a time; an argument is contiguous, or one vector for all
+    chunk.K      the body's equations in pieces, where there are many
+    copies.K     pieces that are alike, in a loop; `copies.K.places` and `copies.K.numbers` say how they differ
+    maths.F      the function F of `symgrad/llvm/maths`; in quick code, one that all kernels share
+    lanes.F      the libm function F, lane by lane
+    numbers.K    the numbers that a piece reads from memory
+
+There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is
+copied to small buffers and computed there by the same code, so a value has the same bits at every length,
+position and stride.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symgrad.errors import InternalError, NumberTooLargeError
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.values.evaluate import overflows
+from symgrad.llvm.elementwise import loop
+from symgrad.llvm.elementwise.chunk_code import ChunkWriter, lower_node
+from symgrad.llvm.elementwise.copy_code import loop_over_copies
+from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.engine.target import Target
+from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
+from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.types import FloatType
+from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
+from symgrad.lower.elementwise.schedule import Chunk, Schedule
+
+__all__ = ["Module", "emit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """LLVM text and what a caller must know of it.
+
+    Args:
+        ir: the text.
+        itemsizes: bytes of an element of every argument, inputs then outputs.
+        bools: for every argument, whether it is an array of bool.
+        real: the format of the others.
+        width: elements of a step: the lanes of one vector, or of two.
+        shared: modules with functions that this one calls, by the names of these.
+    """
+
+    ir: str
+    itemsizes: tuple[int, ...]
+    bools: tuple[bool, ...]
+    real: FloatType
+    width: int
+    shared: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def emit(
+    plan: Schedule, real: FloatType, target: Target, *, entry: str | None = None, quick: bool = False
+) -> Module:
+    """Write a schedule as an LLVM module.
+
+    Args:
+        plan: what to compute.
+        real: the floating-point format of all numbers.
+        target: what the processors have that it is for.
+        entry: also define the C function of this name, and with it everything that it needs but libm.
+        quick: write what is soon compiled: one vector at a time, and the functions elsewhere. The bits are the same.
+
+    Raises:
+        NumberTooLargeError: if a constant is too large for the format.
+        UnsupportedError: if an equation has no native code.
+    """
+    width = (1 if quick else side_by_side(plan)) * target.vector_bytes // real.itemsize
+    declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
+    with np.errstate(all="ignore"), growing():
+        constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
+        near = not quick and target.estimates and width * real.itemsize == target.vector_bytes
+        text, tables = _body(plan, real, width, declarations, constants, near)
+    bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
+    itemsizes = tuple(1 if b else real.itemsize for b in bools)
+    nin = len(plan.inputs)
+    alone = entry is not None
+    functions, shared = declarations.shared(width) if quick else (declarations.definitions(), {})
+    if tables:
+        functions, more = in_memory_where_inlined(functions, width, real)
+        tables += more
+    parts = [
+        loop.plan(
+            itemsizes,
+            nin,
+            width,
+            real,
+            plan.slots * width * real.itemsize,
+            streams=limited_by_memory(plan),
+            call_elements=elements_of_a_call(plan) if quick else 0,
+            internal=alone,
+        ),
+        *text,
+        *functions,
+        *tables,
+        *declarations.lanes(width),
+        *declarations.intrinsics,
+    ]
+    if entry is not None:
+        parts += [loop.driver(itemsizes, internal=True), _c_entry(entry, len(bools), nin)]
+    return Module("\n".join([*parts, ATTRIBUTES]), itemsizes, bools, real, width, shared)
+
+
+def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
+    """Evaluate what depends on no input, in the arithmetic of the kernel."""
+    known: dict[Node, Value] = {}
+    for node in plan.constants:
+        value = known[node] = lower_node(node, builder, [known[a] for a in node.args])
+        if value.literal is None:
+            raise InternalError(f"{node!r} depends on no input, but its lowering gave code")
+        args = [known[a].literal for a in node.args]
+        if not value.mask and overflows(value.literal, args):
+            written = f"{node.op.name}({', '.join(f'{float(a):.6g}' for a in args)})"
+            raise NumberTooLargeError(
+                f"the constant {written} is too large for {builder.real.numpy}",
+                expected=f"constants up to {np.finfo(builder.real.scalar).max:.6g}",
+                cure="rewrite the formula with logarithms, or remove the constant",
+            )
+    return known
+
+
+def _body(
+    plan: Schedule,
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    constants: dict[Node, Value],
+    near: bool,
+) -> tuple[list[str], list[str]]:
+    """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn.
+
+    And the numbers that they read from memory, if they should.
+    """
+    position = {node: i for i, node in enumerate(plan.inputs)}
+    asked: dict[Node, list[int]] = {}
+    for i, node in enumerate(plan.outputs):
+        asked.setdefault(node, []).append(len(plan.inputs) + i)
+    chunks = plan.chunks or (Chunk((), {}, {}),)
+    writers: dict[int, ChunkWriter] = {}
+    groups: dict[int, list[Chunk]] = {}
+    # A group, its first copy and the one after the last; or None and a chunk.
+    turns: list[tuple[int | None, int, int]] = []
+    for index, chunk in enumerate(chunks):
+        if chunk.group is not None:
+            copies = groups.setdefault(chunk.group, [])
+            copies.append(chunk)
+            first = turns.pop()[1] if turns and turns[-1][0] == chunk.group else len(copies) - 1
+            turns.append((chunk.group, first, len(copies)))
+            continue
+        writer = ChunkWriter(VectorBuilder(real, width, declarations), constants, position, plan.fusable)
+        writer.run(chunk, asked)
+        if index == len(chunks) - 1:
+            for node in plan.outputs:
+                if node in constants or node.op is SYMBOL:
+                    writer.store(node, chunk, asked.pop(node, ()))
+        writers[index] = writer
+        turns.append((None, index, index))
+    codes: dict[int, list[str]] = {}
+    tables: list[str] = []
+    for i, writer in writers.items():
+        codes[i] = writer.builder.finished()
+        if near:
+            before, codes[i], table = in_memory(codes[i], width, real, f"numbers.{i}")
+            writer.prologue += before
+            tables += table
+    if len(chunks) == 1:
+        return [_loop_over_lanes(writers[0].prologue, codes[0], width)], tables
+    given = "ptr %bases, ptr %masks, i64 %i, ptr %spill"
+    calls = [
+        f"  call void @chunk.{first}({given})"
+        if group is None
+        else f"  call void @copies.{group}({given}, i64 {first}, i64 {end})"
+        for group, first, end in turns
+    ]
+    functions = [
+        "\n".join(
+            [
+                f"define internal void @chunk.{i}({given}) #3 {{",
+                *writer.prologue,
+                *codes[i],
+                "  ret void",
+                "}",
+            ]
+        )
+        for i, writer in writers.items()
+    ]
+    for group, copies in groups.items():
+        builder = VectorBuilder(real, width, declarations)
+        functions.append(
+            loop_over_copies(group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1)
+        )
+    return [_loop_over_lanes([], calls, width), *functions], tables
+
+
+def _loop_over_lanes(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
+    """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
+    return "\n".join(
+        [
+            "define internal void @ufunc.body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #3 {",
+            "entry:",
+            *prologue,
+            "  br label %lanes",
+            "lanes:",
+            "  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]",
+            *lines,
+            f"  %i.next = add i64 %i, {width}",
+            "  %more = icmp slt i64 %i.next, %count",
+            "  br i1 %more, label %lanes, label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def _c_entry(name: str, n: int, nin: int) -> str:
+    """The C function ``name(in..., int64_t n, out...)`` on contiguous arrays, which calls the inner loop."""
+    params = [f"ptr %a{k}" for k in range(nin)] + ["i64 %n"] + [f"ptr %a{k}" for k in range(nin, n)]
+    lines = [
+        f"define void @{name}({', '.join(params)}) #0 {{",
+        f"  %args = alloca [{n} x ptr]",
+        "  %dimensions = alloca i64",
+        "  store i64 %n, ptr %dimensions",
+    ]
+    for k in range(n):
+        lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")
+        lines.append(f"  store ptr %a{k}, ptr %p{k}")
+    lines += [
+        f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr @ufunc.sizes, ptr @{loop.PLAN})",
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Text to machine code: llvmlite, processors, what is kept on disk, and what other libraries have."""

@@ -1,0 +1,108 @@
+"""Compiled code of a schedule, in memory: what the kernel calls. Quick code first, and better code when it pays."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Literal, TypeAlias
+
+from symgrad.llvm.elementwise import loop
+from symgrad.llvm.elementwise.emit import Module, emit
+from symgrad.llvm.engine.binding import made_once
+from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.shared import address, kept, provide
+from symgrad.llvm.engine.target import Target, host
+from symgrad.llvm.text.types import FloatType
+from symgrad.lower.elementwise.limits import better_pays_from
+from symgrad.lower.elementwise.schedule import Schedule
+
+__all__ = ["Code", "Effort"]
+
+Effort: TypeAlias = Literal["auto", "high"]
+
+
+@made_once
+def _better_loop(sizes: frozenset[int]) -> Engine:
+    return kept(loop.driver(sizes))
+
+
+class Code:
+    """Machine code for a schedule; it is in memory as long as this object lives.
+
+    Quick code takes a third of the time to compile and up to twice the time to run. Both have the same bits, so one
+    may take the other's place between two calls, whoever else is calling.
+
+    Args:
+        plan: what to compute.
+        real: the format of all numbers.
+        target: what the code may use of this machine, by default all.
+        effort: ``auto`` for quick code first, ``high`` for better code at once.
+
+    Attributes:
+        bools, real: as in `Module`.
+        loop: address of the inner loop.
+        cell: address of what the loop must be passed as its last argument: the plan, and the elements computed so far.
+        quick: whether it is quick code still.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_engines",
+        "_module",
+        "_pays_from",
+        "_plan",
+        "_sizes",
+        "_target",
+        "_words",
+        "bools",
+        "cell",
+        "loop",
+        "quick",
+        "real",
+    )
+
+    def __init__(
+        self, plan: Schedule, real: FloatType, target: Target | None = None, *, effort: Effort = "high"
+    ) -> None:
+        self._plan = plan
+        self._target = target or host().target
+        self.real = real
+        pays_from = better_pays_from(plan) if effort == "auto" else 0
+        self.quick = pays_from > 0
+        self._pays_from = pays_from if self.quick else math.inf
+        self._module: Module | None = None
+        module = emit(plan, real, self._target, quick=True) if self.quick else self.module
+        self.bools = module.bools
+        # Hardly any time is spent in the inner loop, so all kernels begin with the code that is soonest there.
+        self._sizes = sizes = frozenset(module.itemsizes)
+        inner = loop.driver_name(sizes)
+        provide({inner: loop.driver(sizes), **module.shared})
+        engine = Engine(module.ir, quick=self.quick)
+        self._engines = [engine]
+        self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
+        self.cell = ctypes.addressof(self._words)
+        self.loop = address(inner)
+
+    @property
+    def module(self) -> Module:
+        """The LLVM module of the better code."""
+        if self._module is None:
+            self._module = emit(self._plan, self.real, self._target)
+        return self._module
+
+    @property
+    def left(self) -> float:
+        """How many elements more are to be computed until better code pays: a number, infinite when it is there."""
+        return self._pays_from - self._words[1]
+
+    def better_loop(self) -> int:
+        """Return the address of an inner loop that LLVM optimised: for few elements of many arrays, and for strides."""
+        return _better_loop(self._sizes).address(loop.driver_name(self._sizes))
+
+    def improve(self) -> None:
+        """Compile the better code; whoever calls from now on runs it."""
+        engine = Engine(self.module.ir)
+        self._engines.append(engine)  # beside the first, in which other threads may be
+        self._words[0] = engine.address(loop.PLAN)
+        self._pays_from = math.inf
+        self.quick = False

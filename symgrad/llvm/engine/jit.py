@@ -1,0 +1,211 @@
+"""Machine code from LLVM IR text: engines, which run it, and object code, which is kept or linked.
+
+MCJIT rather than ORC: `docs/decisions/0002-native-code.md`. MCJIT ends the process when it meets an unknown symbol, so
+every external symbol is looked up before the engine sees the module.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.errors import InternalError
+from symgrad.llvm.engine.binding import given_back, llvm, lock, versions
+from symgrad.llvm.engine.externals import resolve_all
+from symgrad.llvm.engine.target import Cpu, host, machine, plain_machine
+
+__all__ = [
+    "Engine",
+    "ObjectCode",
+    "compiling_for",
+    "emit_assembly",
+    "emit_object",
+    "live_engines",
+    "object_code",
+]
+
+_live: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def _parse(ir: str) -> tuple[Any, tuple[str, ...]]:
+    """Parse and verify a module in a context of its own; make known the functions that it needs, and name them.
+
+    LLVM never frees types and constants of a context while it lives; a context a module makes them go with
+    the module.
+    """
+    try:
+        module = llvm.parse_assembly(ir, llvm.create_context())
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError(
+            f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}"
+        ) from error
+    needs = _needs(module)
+    resolve_all(needs)
+    if ") #1 {" in ir:
+        _inline(module)
+    return module, needs
+
+
+def _needs(module: Any) -> tuple[str, ...]:
+    """The names of the functions that a module calls and does not define."""
+    names = (str(function.name) for function in module.functions if function.is_declaration)
+    return tuple(name for name in names if not name.startswith("llvm."))
+
+
+def _defines(module: Any) -> frozenset[str]:
+    """The names that others may use of what a module defines."""
+    defined = (*module.functions, *module.global_variables)
+    return frozenset(
+        str(value.name) for value in defined if not value.is_declaration and value.linkage.name == "external"
+    )
+
+
+def _inline(module: Any) -> None:
+    """Put the bodies of functions that say so where they are called: the one pass that IR of ours goes through."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    # The pass asks nothing of the processor.
+    passes.run(module, llvm.create_pass_builder(plain_machine(), llvm.PipelineTuningOptions(0)))
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectCode:
+    """The machine code of a module, for engines on machines like this one.
+
+    Args:
+        data: an object file.
+        defines: the names that it defines.
+        needs: the functions that must be known before it is loaded.
+    """
+
+    data: bytes
+    defines: frozenset[str]
+    needs: tuple[str, ...]
+
+    def to_bytes(self) -> bytes:
+        """Return all of it, for `from_bytes`."""
+        return "\n".join((" ".join(sorted(self.defines)), " ".join(self.needs), "")).encode() + self.data
+
+    @classmethod
+    def from_bytes(cls, kept: bytes) -> ObjectCode:
+        """Return what `to_bytes` wrote."""
+        defines, needs, data = kept.split(b"\n", 2)
+        return cls(data, frozenset(defines.decode().split()), tuple(needs.decode().split()))
+
+
+def object_code(ir: str, *, quick: bool = False) -> ObjectCode:
+    """Compile a module, as `Engine` does, but for later.
+
+    Raises:
+        InternalError: if LLVM does not accept the module.
+        KernelError: if the C library lacks a function that it calls.
+    """
+    with lock, given_back():
+        module, needs = _parse(ir)
+        defines = _defines(module)
+        return ObjectCode(bytes(_jit_machine(quick=quick).emit_object(module)), defines, needs)
+
+
+def compiling_for(*, quick: bool = False) -> tuple[str, ...]:
+    """Everything but a module's text that `object_code` depends on."""
+    here = host()
+    return ("quick" if quick else "", here.triple, here.cpu, here.features, *versions())
+
+
+def _jit_machine(*, quick: bool) -> Any:
+    return machine("host", jit=True, effort=0 if quick else 2)
+
+
+class Engine:
+    """Owns one compiled module; the code lives exactly as long as the Engine.
+
+    Args:
+        ir: the text of an LLVM module. It is verified, and every function it declares is looked up first.
+        quick: whether the code need not be fast, only soon there: LLVM optimises nothing.
+
+    Raises:
+        InternalError: if LLVM does not accept the module.
+        KernelError: if the C library lacks a function that it calls.
+    """
+
+    __slots__ = ("__weakref__", "_engine", "_names")
+
+    def __init__(self, ir: str, *, quick: bool = False) -> None:
+        with lock, given_back():
+            module, _ = _parse(ir)
+            self._names = _defines(module)
+            self._engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
+            self._engine.finalize_object()
+            _live.add(self)
+
+    @classmethod
+    def of(cls, code: ObjectCode) -> Engine:
+        """Load machine code.
+
+        One object for each engine: MCJIT has one table of addresses for all objects that it is given together, and
+        what refers to the tables of the others reads something else.
+
+        Raises:
+            KernelError: if the C library lacks a function that it calls.
+        """
+        self = cls.__new__(cls)
+        with lock, given_back():
+            resolve_all(code.needs)
+            self._names = code.defines
+            nothing = llvm.parse_assembly("", llvm.create_context())
+            # There is nothing to compile for a processor.
+            self._engine = llvm.create_mcjit_compiler(nothing, plain_machine(jit=True))
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
+            # To ask for an address makes the code ready, too; `finalize_object` would first compile the empty module.
+            if not any(self._engine.get_function_address(name) for name in code.defines):
+                raise InternalError("there is no function in what was loaded")
+            _live.add(self)
+        return self
+
+    def address(self, name: str) -> int:
+        """Return the address of a function or global of the module.
+
+        Raises:
+            InternalError: if the module does not define it.
+        """
+        if name not in self._names:
+            raise InternalError(f"the module does not define '{name}'")
+        with lock, given_back():
+            found = int(
+                self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
+            )
+        if not found:
+            raise InternalError(f"LLVM lost '{name}'")
+        return found
+
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        engine = getattr(self, "_engine", None)
+        # At the end of the process modules are taken apart in any order (this one may have lost `sys` already), and the
+        # memory goes with it anyway.
+        if engine is not None and not ending():
+            with given_back():
+                engine.close()
+
+
+def live_engines() -> int:
+    """Count the engines whose code is in memory."""
+    with lock:
+        return len(_live)
+
+
+def emit_assembly(ir: str, cpu: Cpu = "host") -> str:
+    """Return the machine code of a module as assembly text."""
+    with lock, given_back():
+        module, _ = _parse(ir)
+        return str(machine(cpu, jit=False).emit_assembly(module))
+
+
+def emit_object(ir: str, cpu: Cpu = "host") -> bytes:
+    """Return the machine code of a module as a position independent object file."""
+    with lock, given_back():
+        module, _ = _parse(ir)
+        return bytes(machine(cpu, jit=False).emit_object(module))

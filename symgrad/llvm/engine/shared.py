@@ -1,0 +1,65 @@
+"""Functions that many kernels call: compiled once on a machine, in memory from first use to the end of the process.
+
+Each is a module of its own, whose machine code is kept on disk. What a process needs is found there in a tenth of the
+time that it takes to compile, so that a kernel has only its own equations to wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from symgrad.errors import InternalError
+from symgrad.llvm.engine import store
+from symgrad.llvm.engine.binding import one_at_a_time
+from symgrad.llvm.engine.externals import define
+from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
+
+__all__ = ["address", "kept", "provide"]
+
+
+class _Provided(NamedTuple):
+    text: str
+    engine: Engine  # owns the code
+    address: int
+
+
+_provided: dict[str, _Provided] = {}
+
+
+@one_at_a_time
+def provide(functions: Mapping[str, str]) -> None:
+    """Make functions known to LLVM, for any module that declares them. They are compiled quickly.
+
+    Args:
+        functions: by its name, the text of a module that defines it. A name always has the same text.
+
+    Raises:
+        KernelError: if the C library lacks a function that one of them calls.
+        InternalError: if a name stands for something else already.
+    """
+    for name, text in functions.items():
+        known = _provided.get(name)
+        if known is None:
+            engine = kept(text, quick=True)
+            made = _Provided(text, engine, engine.address(name))
+            define(name, made.address)
+            _provided[name] = made  # last: an interrupt before leaves a name that is given anew
+        elif known.text != text:
+            raise InternalError(f"two functions are called '{name}'")
+
+
+def address(name: str) -> int:
+    """Return where a function is that was provided."""
+    return _provided[name].address
+
+
+def kept(ir: str, *, quick: bool = False) -> Engine:
+    """Compile a module that every process has the same, or load what another one compiled; else as `Engine`."""
+    key = "\n".join((*compiling_for(quick=quick), ir)).encode()
+    found = store.load(key)
+    if found is not None:
+        return Engine.of(ObjectCode.from_bytes(found))
+    code = object_code(ir, quick=quick)
+    store.save(key, code.to_bytes())
+    return Engine.of(code)

@@ -1,0 +1,1 @@
+"""Vectors of doubles: instructions, arithmetic of two doubles, tables and rare lanes."""

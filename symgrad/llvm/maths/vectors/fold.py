@@ -1,0 +1,55 @@
+"""The value of a function at numbers known now: the kernel's own code, compiled for two lanes and called."""
+
+from __future__ import annotations
+
+import ctypes
+
+from symgrad.llvm.engine.binding import made_once
+from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.libm import lane_by_lane
+from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.maths import FUNCTIONS, define
+from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.types import FLOAT64, FloatType
+
+__all__ = ["fold"]
+
+_WIDTH = 2
+
+
+@made_once
+def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool) -> Engine:
+    made = define(name, real, _WIDTH, fused=fused, tables=tables, fast=fast)
+    vector = f"<{_WIDTH} x {real.llvm}>"
+    function = FUNCTIONS[name]
+    lines = ["define void @fold(ptr %from, ptr %to) #0 {"]
+    for k in range(function.arity):
+        lines += [
+            f"  %p{k} = getelementptr {vector}, ptr %from, i64 {k}",
+            f"  %a{k} = load {vector}, ptr %p{k}, align 1",
+        ]
+    lines += [
+        f"  %made = call {made.gives} {made.symbol}({', '.join(f'{vector} %a{k}' for k in range(function.arity))})",
+    ]
+    lines += [f"  store {vector} %made, ptr %to, align 1", "  ret void", "}"]
+    libm = [lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
+    return kept("\n".join([*lines, made.text, *libm, *sorted(made.intrinsics), ATTRIBUTES]), quick=True)
+
+
+def fold(
+    name: str,
+    args: tuple[float, ...],
+    real: FloatType,
+    *,
+    fused: bool,
+    tables: bool = False,
+    fast: bool = False,
+) -> float:
+    """Return the bits that a kernel gives, whatever its width."""
+    kind = ctypes.c_double if real.bits == 64 else ctypes.c_float
+    given = (kind * (_WIDTH * len(args)))(*(a for a in args for _ in range(_WIDTH)))
+    found = (kind * _WIDTH)()
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
+        _engine(name, real, fused, tables, fast).address("fold")
+    )(given, found)
+    return float(found[0])

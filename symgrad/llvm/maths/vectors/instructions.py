@@ -1,0 +1,226 @@
+"""Vectors of doubles, of 64-bit integers and of truth values, with Python's operators: one operator, one instruction.
+
+Nothing here folds: a function of literals is compiled and called (`fold.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from symgrad.llvm.text.types import FLOAT64
+
+__all__ = ["Instructions", "Kind", "Lane", "Operand"]
+
+Kind: TypeAlias = Literal["double", "i64", "i1"]
+
+_ZERO = f"splat (double {FLOAT64.literal(FLOAT64.scalar(0))})"
+_FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+
+
+@dataclass(
+    slots=True
+)  # not frozen: that takes three times as long, and functions are written anew in every process
+class Lane:
+    """A vector: ``kind`` says of what. Operators take numbers too; comparisons are false for NaN."""
+
+    lanes: Instructions
+    text: str
+    kind: Kind
+
+    @property
+    def absent(self) -> bool:
+        """Whether it is a literal zero, which stands for a term that is not there: adding it is no instruction."""
+        return self.text == _ZERO
+
+    def _with(self, code: str, other: Operand, kind: Kind | None = None) -> Lane:
+        b = self.lanes.lift(other, self.kind)
+        if code == "mul" and (self.absent or b.absent):
+            return self if self.absent else b
+        if code in {"add", "sub"} and b.absent:
+            return self
+        if code == "add" and self.absent:
+            return b
+        code = _FLOAT.get(code, code) if self.kind == "double" else code
+        return self.lanes.emit(
+            f"{code} {self.lanes.type(self.kind)} {self.text}, {b.text}", kind or self.kind
+        )
+
+    def __add__(self, other: Operand) -> Lane:
+        return self._with("add", other)
+
+    def __radd__(self, other: float) -> Lane:
+        return self.lanes.lift(other, self.kind) + self
+
+    def __sub__(self, other: Operand) -> Lane:
+        return self._with("sub", other)
+
+    def __rsub__(self, other: float) -> Lane:
+        return self.lanes.lift(other, self.kind) - self
+
+    def __mul__(self, other: Operand) -> Lane:
+        return self._with("mul", other)
+
+    def __rmul__(self, other: float) -> Lane:
+        return self._with("mul", other)
+
+    def __truediv__(self, other: Operand) -> Lane:
+        return self._with("div", other)
+
+    def __rtruediv__(self, other: float) -> Lane:
+        return self.lanes.lift(other, self.kind) / self
+
+    def __neg__(self) -> Lane:
+        if self.absent:
+            return self
+        return self.lanes.emit(f"fneg {self.lanes.type(self.kind)} {self.text}", self.kind)
+
+    def __and__(self, other: Operand) -> Lane:
+        return self._with("and", other)
+
+    def __or__(self, other: Operand) -> Lane:
+        return self._with("or", other)
+
+    def __xor__(self, other: Operand) -> Lane:
+        return self._with("xor", other)
+
+    def __lshift__(self, other: int) -> Lane:
+        return self._with("shl", other)
+
+    def __rshift__(self, other: int) -> Lane:
+        """Zeros move in from the left."""
+        return self._with("lshr", other)
+
+    def __lt__(self, other: Operand) -> Lane:
+        return self._with("fcmp olt", other, "i1")
+
+    def __le__(self, other: Operand) -> Lane:
+        return self._with("fcmp ole", other, "i1")
+
+    def __gt__(self, other: Operand) -> Lane:
+        return self._with("fcmp ogt", other, "i1")
+
+    def __ge__(self, other: Operand) -> Lane:
+        return self._with("fcmp oge", other, "i1")
+
+    def unordered(self, other: Operand) -> Lane:
+        """Whether one of them is NaN."""
+        return self._with("fcmp uno", other, "i1")
+
+    def is_nan(self) -> Lane:
+        return self.unordered(self)
+
+    def equals(self, other: Operand) -> Lane:
+        return self._with("icmp eq" if self.kind == "i64" else "fcmp oeq", other, "i1")
+
+    def outside(self, least: float, most: float) -> Lane:
+        """Whether it is less than the one, more than the other, or NaN."""
+        return self._with("fcmp ult", least, "i1") | self._with("fcmp ugt", most, "i1")
+
+
+Operand: TypeAlias = "Lane | float"
+
+
+class Instructions:
+    """Writes them, on vectors of ``width`` lanes."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lines: list[str] = []
+        self.intrinsics: set[str] = set()
+        self.libm: dict[str, int] = {}
+        self._seen: dict[str, Lane] = {}
+        self._count = 0
+        self._types = {kind: f"<{width} x {kind}>" for kind in ("double", "i64", "i1")}
+
+    SIGN = -(2**63)
+    """The integer with the sign bit of a double alone."""
+
+    def type(self, kind: Kind) -> str:
+        return self._types[kind]
+
+    def emit(self, instruction: str, kind: Kind) -> Lane:
+        """Add an instruction, unless the same one is there."""
+        found = self._seen.get(instruction)
+        if found is None:
+            found = self._seen[instruction] = Lane(self, self._define(instruction), kind)
+        return found
+
+    def _define(self, instruction: str) -> str:
+        name = f"%v{self._count}"
+        self._count += 1
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def lift(self, x: Operand, kind: Kind) -> Lane:
+        if isinstance(x, Lane):
+            return x
+        if kind == "double":
+            return Lane(self, f"splat (double {FLOAT64.literal(x)})", kind)
+        return Lane(self, f"splat ({kind} {int(x)})", kind)
+
+    def const(self, x: float) -> Lane:
+        return self.lift(x, "double")
+
+    def integer(self, x: int) -> Lane:
+        return self.lift(x, "i64")
+
+    def _cast(self, x: Lane, kind: Kind) -> Lane:
+        return self.emit(f"bitcast {self.type(x.kind)} {x.text} to {self.type(kind)}", kind)
+
+    def bits(self, x: Lane) -> Lane:
+        """The integer with the same bits."""
+        return self._cast(x, "i64")
+
+    def real(self, x: Lane) -> Lane:
+        """The double with the same bits."""
+        return self._cast(x, "double")
+
+    def select(self, mask: Lane, a: Operand, b: Operand) -> Lane:
+        """Where the mask is set a, elsewhere b; a number a is a double."""
+        kind = a.kind if isinstance(a, Lane) else "double"
+        a, b = self.lift(a, kind), self.lift(b, kind)
+        if a == b:
+            return a
+        of = self.type(kind)
+        return self.emit(f"select {self.type('i1')} {mask.text}, {of} {a.text}, {of} {b.text}", kind)
+
+    def not_(self, mask: Lane) -> Lane:
+        return self.emit(f"xor {self.type('i1')} {mask.text}, splat (i1 true)", "i1")
+
+    def at_most(self, x: Lane, limit: float) -> Lane:
+        """min(x, limit), NaN for NaN: in this order one instruction on x86."""
+        limit_lane = self.const(limit)
+        return self.select(limit_lane < x, limit_lane, x)
+
+    def at_least(self, x: Lane, limit: float) -> Lane:
+        limit_lane = self.const(limit)
+        return self.select(limit_lane > x, limit_lane, x)
+
+    def larger(self, a: Lane, b: Lane) -> Lane:
+        return self.select(a > b, a, b)
+
+    def smaller(self, a: Lane, b: Lane) -> Lane:
+        return self.select(a < b, a, b)
+
+    def _intrinsic(self, name: str, *args: Lane) -> Lane:
+        full, vector = f"@llvm.{name}.v{self.width}f64", self.type("double")
+        self.intrinsics.add(f"declare {vector} {full}({', '.join([vector] * len(args))})")
+        return self.emit(f"call {vector} {full}({', '.join(f'{vector} {a.text}' for a in args)})", "double")
+
+    def sqrt(self, x: Lane) -> Lane:
+        return self._intrinsic("sqrt", x)
+
+    def abs(self, x: Lane) -> Lane:
+        return self._intrinsic("fabs", x)
+
+    def copysign(self, size: Operand, sign: Lane) -> Lane:
+        return self._intrinsic("copysign", self.lift(size, "double"), sign)
+
+    def call_libm(self, name: str, *args: Lane) -> Lane:
+        """The C function of doubles, lane by lane."""
+        self.libm[name] = len(args)
+        vector = self.type("double")
+        return self.emit(
+            f"call {vector} @lanes.{name}({', '.join(f'{vector} {a.text}' for a in args)})", "double"
+        )

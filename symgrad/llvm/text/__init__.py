@@ -1,0 +1,1 @@
+"""LLVM's text, written piece by piece."""

@@ -1,0 +1,1 @@
+"""Array programs: ops, loop nests, and where arrays lie."""

@@ -1,0 +1,228 @@
+"""Contractions, two operands at a time in a cheap order; products of matrices laid out as they are computed best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Any
+
+from symgrad.ir.graph import OPS, Node, apply, as_node, number, size_leaf
+from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
+
+__all__ = ["Products", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
+
+_GUESS = 256
+"""What a named size counts as where costs are compared: most are batches."""
+
+
+def estimate(size: Size) -> int:
+    """Return a number for a size that has names, to compare costs."""
+    return max(evaluate_size(size, dict.fromkeys(names_of(size), _GUESS)), 1)
+
+
+def op(name: str, *args: Node) -> Node:
+    """Return an op applied to nodes."""
+    return apply(OPS[name], args)
+
+
+_Labels = tuple[int, ...]
+
+_Product = tuple[Node, Node, _Labels, _Labels, frozenset[int]]
+"""Two operands, their axes, and which axes the product has."""
+
+Products = dict[_Product, tuple[Node, _Labels]]
+"""Products of matrices that a program computes, and the order of the axes of each."""
+
+
+def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool:
+    """Tell whether a contraction of two operands is a (batch of) product(s) of matrices, which BLAS computes best."""
+    if len(labels) != 2:
+        return False
+    a, b = map(set, labels)
+    kept = set(result)
+    return (
+        all(len(own) == len(set(own)) for own in labels)
+        and bool((a & b) - kept)
+        and bool((a - b) & kept)
+        and bool((b - a) & kept)
+        and a ^ b <= kept
+    )
+
+
+def contraction(node: Node, args: tuple[Node, ...], products: Products) -> Node:
+    """Return an einsum of operands in the smaller vocabulary.
+
+    Args:
+        node: the einsum as written.
+        args: its operands.
+        products: the products of matrices of the program so far.
+    """
+    labels, result = node.params
+    operands, axes = _absorb(args, labels)
+    sizes: dict[int, Size] = {}
+    for own, old in zip(labels, node.args, strict=True):
+        sizes.update(zip(own, old.shape, strict=True))
+    found, kept = _contract(operands, axes, result, sizes, products)
+    if kept != result:  # an axis along which every operand was repeated
+        spread = tuple(sizes[k] if k in kept else 1 for k in result)
+        if found.shape != spread:
+            found = apply(OPS["reshape"], (found,), (spread,))
+        found = apply(OPS["broadcast_to"], (found,), (node.shape,))
+    return found
+
+
+def _absorb(args: Sequence[Node], labels: Sequence[_Labels]) -> tuple[list[Node], list[_Labels]]:
+    """Read through transposes and repetitions of operands: they change labels, not numbers."""
+    operands: list[Node] = []
+    axes: list[_Labels] = []
+    for x, given in zip(args, labels, strict=True):
+        own = given
+        while True:
+            if x.op.name == "broadcast_to":
+                inner = x.args[0]
+                lead = len(x.shape) - len(inner.shape)
+                keep = [j for j, size in enumerate(inner.shape) if not (size == 1 and x.shape[j + lead] != 1)]
+                own = tuple(own[j + lead] for j in keep)
+                shape = tuple(inner.shape[j] for j in keep)
+                x = inner if inner.shape == shape else apply(OPS["reshape"], (inner,), (shape,))
+            elif x.op.name == "einsum" and len(x.args) == 1 and set(x.params[0][0]) == set(x.params[1]):
+                names = dict(zip(x.params[1], own, strict=True))
+                own = tuple(names[label] for label in x.params[0][0])
+                x = x.args[0]
+            else:
+                break
+        operands.append(x)
+        axes.append(own)
+    return operands, axes
+
+
+def _contract(
+    operands: list[Node], axes: list[_Labels], result: _Labels, sizes: dict[int, Size], products: Products
+) -> tuple[Node, _Labels]:
+    """Contract operands, two at a time where that is cheaper; labels that none has are left out of the result."""
+    present = set[int]().union(*axes)
+    absent = [k for k in sizes if k not in present and k not in result]
+    kept = tuple(k for k in result if k in present)
+    if absent:  # summed over and in no operand any more: a factor
+        operands = [*operands, size_leaf(size_product(sizes[k] for k in absent))]
+        axes = [*axes, ()]
+    factors = [x for x, own in zip(operands, axes, strict=True) if not own]
+    arrays = [(x, own) for x, own in zip(operands, axes, strict=True) if own]
+    for step in _path(arrays, kept, sizes):
+        pair = [arrays[i] for i in step]
+        arrays = [entry for i, entry in enumerate(arrays) if i not in step]
+        needed = set(kept).union(*(own for _, own in arrays))
+        out = (
+            kept
+            if not arrays
+            else tuple(k for k in dict.fromkeys(k for _, own in pair for k in own) if k in needed)
+        )
+        arrays.append((_binary(pair, out, products), out))
+    found = arrays[0][0] if arrays else as_node(1)
+    for factor in factors:
+        found = op("mul", factor, found) if not found.is_number(1) else factor
+    return found, kept
+
+
+def _path(
+    arrays: list[tuple[Node, _Labels]], kept: _Labels, sizes: dict[int, Size]
+) -> Iterable[tuple[int, ...]]:
+    everything = set[int]().union(*(own for _, own in arrays))
+    if len(arrays) <= 2 or any(set(own) == everything for _, own in arrays):
+        # One nest over the largest operand multiplies all of them.
+        return [tuple(range(len(arrays)))] if arrays else []
+    planner: Any = import_module("opt_einsum")
+    names = {k: chr(ord("a") + i) if i < 26 else chr(0x100 + i) for i, k in enumerate(sorted(everything))}
+    spelled = ",".join("".join(names[k] for k in own) for _, own in arrays)
+    spelled += "->" + "".join(names[k] for k in kept)
+    shapes = [tuple(estimate(sizes[k]) for k in own) for _, own in arrays]
+    path = planner.contract_path(spelled, *shapes, shapes=True, optimize="auto")[0]
+    return [tuple(map(int, step)) for step in path]
+
+
+def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: Products) -> Node:
+    """One step of a contraction, operands that need it summed before and made real for BLAS."""
+    labels = tuple(own for _, own in pair)
+    operands = [x for x, _ in pair]
+    if len(pair) == 2:
+        a, b = map(set, labels)
+        if (a & b) - set(out) and (a - b) & set(out) and (b - a) & set(out):
+            summed: list[_Labels] = []
+            for i, other in enumerate((b, a)):
+                own = labels[i]
+                left = tuple(k for k in dict.fromkeys(own) if k in other or k in out)
+                if left != own:
+                    operands[i] = apply(OPS["einsum"], (operands[i],), ((own,), left))
+                summed.append(left)
+            labels = tuple(summed)
+            return _known_product(operands, (labels[0], labels[1]), out, products)
+    if len(operands) == 1 and labels[0] == out:
+        return operands[0]
+    return apply(OPS["einsum"], tuple(operands), (labels, out))
+
+
+def _known_product(
+    operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels, products: Products
+) -> Node:
+    """A product of matrices; one that is there already, or whose transpose is, is not computed again."""
+    keys: list[tuple[_Product, _Labels]] = []
+    for i, j in ((0, 1), (1, 0)):
+        names: dict[int, int] = {}
+        for k in (*labels[i], *labels[j]):
+            names.setdefault(k, len(names))
+        spelled = tuple(names[k] for k in labels[i]), tuple(names[k] for k in labels[j])
+        keys.append(
+            (
+                (operands[i], operands[j], *spelled, frozenset(names[k] for k in out)),
+                tuple(names[k] for k in out),
+            )
+        )
+    for key, wanted in keys:
+        if key in products:
+            found, had = products[key]
+            return found if had == wanted else apply(OPS["einsum"], (found,), ((had,), wanted))
+    made = laid_out(operands, labels, out)
+    products[keys[0][0]] = made, keys[0][1]
+    return made
+
+
+def _groups(labels: tuple[_Labels, _Labels], out: _Labels) -> tuple[_Labels, _Labels, _Labels, _Labels]:
+    """Return which axes of a product are of all three, of the left, of the right, and summed over."""
+    a, b = labels
+    batch = tuple(k for k in out if k in a and k in b)
+    left = tuple(k for k in out if k not in b)
+    right = tuple(k for k in out if k not in a)
+    return batch, left, right, tuple(k for k in a if k in b and k not in out)
+
+
+def fits(labels: tuple[_Labels, _Labels], out: _Labels) -> bool:
+    """Tell whether a product of matrices reads and writes these axes as they are."""
+    _, left, right, summed = _groups(labels, out)
+    whole = ((labels[0], left, summed), (labels[1], summed, right), (out, left, right))
+    return all(_fits(*each) for each in whole)
+
+
+def laid_out(given: Sequence[Node], labels: tuple[_Labels, _Labels], out: _Labels) -> Node:
+    """A product of matrices, laid out as BLAS reads and writes them: rows and columns are neighbours in memory."""
+    operands = list(given)
+    batch, left, right, summed = _groups(labels, out)
+    if any(x.dtype == "int" for x in operands) and any(x.dtype == "real" for x in operands):
+        operands = [op("div", x, number(1)) if x.dtype == "int" else x for x in operands]
+    whole = ((*batch, *left, *summed), (*batch, *summed, *right))
+    fitting: list[_Labels] = []
+    for i, (rows, columns) in enumerate(((left, summed), (summed, right))):
+        own = labels[i]
+        if not _fits(own, rows, columns):
+            operands[i] = apply(OPS["einsum"], (operands[i],), ((own,), whole[i]))
+            own = whole[i]
+        fitting.append(own)
+    made = out if _fits(out, left, right) else (*batch, *left, *right)
+    found = apply(OPS["einsum"], tuple(operands), (tuple(fitting), made))
+    return found if made == out else apply(OPS["einsum"], (found,), ((made,), out))
+
+
+def _fits(own: _Labels, rows: _Labels, columns: _Labels) -> bool:
+    """Tell whether rows and columns are each neighbouring axes in their order, and one of them the last axis."""
+    n, m = len(rows), len(columns)
+    runs = [own[i : i + n] for i in range(len(own))], [own[i : i + m] for i in range(len(own))]
+    return rows in runs[0] and columns in runs[1] and own[-1] in (rows[-1], columns[-1])

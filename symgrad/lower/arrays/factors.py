@@ -1,0 +1,181 @@
+"""Linear algebra as factors of matrices, so that all that is asked of one matrix shares one elimination.
+
+Four ops that only kernels have, on stacks of matrices with n rows:
+
+    lu        L and U of each matrix, and a last row for the exchanges of rows: shape (..., n + 1, n)
+    pivots    the diagonal of U, a sign turned for each exchange: the determinant is their product
+    lu_solve  the solutions of A @ x = b, or of A.T @ x = b, for every row b of a stack of rows
+    exponential  expm, and below it the matrices that it is computed with: shape (..., WORKSPACE*n, n)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from symgrad.errors import InternalError
+from symgrad.ir.graph import OPS, Node, Op, apply, as_node, number
+from symgrad.ir.op import Lane
+from symgrad.ir.sizes import Shape, size_product, size_sum
+from symgrad.ir.types import broadcast_shapes
+from symgrad.lower.arrays.contractions import op
+
+__all__ = ["EXPONENTIAL", "FACTORS", "WORKSPACE", "determinant", "inverse", "log_determinant", "solution"]
+
+WORKSPACE = 6
+"""Matrices that the exponential of one takes."""
+
+
+def _only_in_kernels(*_args: Any, **_options: Any) -> Any:
+    raise InternalError("an op of kernels was used as one of formulas")
+
+
+def _op(name: str, doc: str, parameters: tuple[str, ...], arity: int, shape: Callable[..., Shape]) -> Op:
+    lower: Callable[..., Lane] = _only_in_kernels
+    return Op(
+        name=name,
+        aliases=(),
+        doc=doc,
+        parameters=parameters,
+        takes=("number",) * arity,
+        variadic=False,
+        gives="real",
+        shape=shape,
+        cas=None,
+        domain=None,
+        evaluate=_only_in_kernels,
+        reference=_only_in_kernels,
+        partials=(),
+        push=_only_in_kernels,
+        pull=_only_in_kernels,
+        kinks=(),
+        lower=lower,
+        latex="",
+        precedence=9,
+        facts=frozenset(),
+        samples=(),
+    )
+
+
+def _lu_shape(shapes: tuple[Shape, ...]) -> Shape:
+    *lead, rows, columns = shapes[0]
+    return (*lead, size_sum([rows, 1]), columns)
+
+
+def _pivots_shape(shapes: tuple[Shape, ...]) -> Shape:
+    return (*shapes[0][:-2], shapes[0][-1])
+
+
+def _solved_shape(shapes: tuple[Shape, ...], _transposed: int) -> Shape:
+    return shapes[1]
+
+
+def _work_shape(shapes: tuple[Shape, ...]) -> Shape:
+    *lead, rows, columns = shapes[0]
+    return (*lead, size_product([WORKSPACE, rows]), columns)
+
+
+_LU = _op("lu", "factors of matrices, by elimination with exchanges of rows", (), 1, _lu_shape)
+_PIVOTS = _op("pivots", "the diagonals of the right factors, signed", (), 1, _pivots_shape)
+_SOLVE = _op("lu_solve", "solutions for the rows of a stack", ("transposed",), 2, _solved_shape)
+
+EXPONENTIAL = _op("exponential", "exponentials of matrices, with room to compute them", (), 1, _work_shape)
+"""What the exponential of a matrix is computed by."""
+
+FACTORS = frozenset({"lu", "pivots", "lu_solve", "exponential"})
+"""The names of these ops."""
+
+
+def _factors(x: Node) -> Node:
+    return _LU(x if x.dtype == "real" else op("div", x, as_node(1)))
+
+
+def _turned(x: Node) -> Node:
+    """Return x with its last two axes swapped."""
+    *lead, i, j = range(len(x.shape))
+    return apply(OPS["einsum"], (x,), (((*lead, i, j),), (*lead, j, i)))
+
+
+def _below_transpose(x: Node) -> Node | None:
+    """Return the matrices whose transposes these are, if that is how they are written."""
+    if x.op.name != "einsum" or len(x.args) != 1:
+        return None
+    (labels,), result = x.params
+    swapped = labels == (*result[:-2], result[-1], result[-2]) and len(set(labels)) == len(labels)
+    return x.args[0] if swapped else None
+
+
+def _whole(x: Node, shape: Shape) -> Node:
+    return x if x.shape == shape else apply(OPS["broadcast_to"], (x,), (shape,))
+
+
+def _shaped(x: Node, shape: Shape) -> Node:
+    return x if x.shape == shape else apply(OPS["reshape"], (x,), (shape,))
+
+
+def inverse(x: Node, identity: Node) -> Node:
+    """Return the inverses: row i is the solution of A.T @ x = e_i."""
+    return _SOLVE(_factors(x), _whole(identity, x.shape), params=(1,))
+
+
+def solution(a: Node, b: Node) -> Node:
+    """Return the solutions of a @ x = b, of which a transpose has the factors of the matrix."""
+    below = _below_transpose(a)
+    factors, turned = _factors(a if below is None else below), int(below is not None)
+    b = b if b.dtype == "real" else op("div", b, as_node(1))
+    n = a.shape[-1]
+    if len(b.shape) == 1:
+        return _shaped(_SOLVE(factors, _shaped(b, (1, n)), params=(turned,)), b.shape)
+    rows = _turned(b)
+    lead = broadcast_shapes([a.shape[:-2], b.shape[:-2]])
+    if len(a.shape) == 2:
+        # One matrix: all columns of the stack are solved for together.
+        flat = _shaped(rows, (size_product(rows.shape[:-1]), n))
+        return _turned(_shaped(_SOLVE(factors, flat, params=(turned,)), rows.shape))
+    factors = _whole(factors, (*lead, *factors.shape[-2:]))
+    return _turned(_SOLVE(factors, _whole(rows, (*lead, *rows.shape[-2:])), params=(turned,)))
+
+
+def log_determinant(x: Node) -> Node:
+    """Return the logarithm of the size of the determinant."""
+    return _total("einsum", op("log", op("abs", _PIVOTS(_factors(x)))))
+
+
+def determinant(x: Node) -> Node:
+    """Return the determinant: the product of the pivots; of their mantissas where it might overflow or vanish midway.
+
+    A product that was subnormal on the way has lost digits and looks like any other, so it counts only where the sum of
+    all exponents, whatever their signs, is one that a number has.
+    """
+    pivots = _PIVOTS(_factors(x))
+    size = op("log", op("abs", pivots))
+    plain = _is_finite(size)  # not of zero, an infinity or NaN
+    exponents = op("where", plain, op("rint", op("mul", size, number(_LOG2_E))), as_node(0))
+    reach = op("exp2", _total("einsum", op("add", op("abs", exponents), as_node(1))))
+    mantissas = _total("prod", _scaled(pivots, op("neg", exponents)))
+    whole = op("and_", _is_finite(mantissas), op("ne", mantissas, as_node(0)))
+    other = op("where", whole, _scaled(mantissas, _total("einsum", exponents)), mantissas)
+    return op("where", _is_finite(reach), _total("prod", pivots), other)
+
+
+_LOG2_E = Fraction(14427, 10000)
+"""About 1/log(2): an exponent need not be the nearest."""
+
+
+def _is_finite(x: Node) -> Node:
+    return op("eq", op("add", x, op("neg", x)), as_node(0))
+
+
+def _scaled(x: Node, exponent: Node) -> Node:
+    """Return x*2**exponent, in two steps, as the power alone may be no number."""
+    half = op("rint", op("mul", exponent, number(Fraction(1, 2))))
+    rest = op("add", exponent, op("neg", half))
+    return op("mul", op("mul", x, op("exp2", half)), op("exp2", rest))
+
+
+def _total(name: str, x: Node) -> Node:
+    """Return the sum or the product over the last axis."""
+    *lead, last = range(len(x.shape))
+    params = (((*lead, last),), tuple(lead)) if name == "einsum" else ((last,),)
+    return apply(OPS[name], (x,), params)

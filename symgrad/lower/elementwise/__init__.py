@@ -1,0 +1,1 @@
+"""Elementwise programs: repetition, and the order of equations."""

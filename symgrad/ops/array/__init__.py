@@ -1,0 +1,1 @@
+"""Records of ops that are not elementwise."""

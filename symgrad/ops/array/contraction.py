@@ -1,0 +1,180 @@
+"""Contraction: sums of products over labelled axes. matmul, dot, outer, trace, transpose, sum and diag spell it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ShapeError
+from symgrad.ir.graph import OPS, Node, Op, as_node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ops.array.layout import full, spread, text
+from symgrad.ops.record import facts, structural
+
+__all__ = ["Labels", "contract", "einsum", "sum_over", "transpose"]
+
+Labels = tuple[int, ...]
+
+
+def _rule(shapes: tuple[Shape, ...], labels: tuple[Labels, ...], result: Labels) -> Shape:
+    sizes: dict[int, tuple[Size, int]] = {}
+    for k, (shape, axes) in enumerate(zip(shapes, labels, strict=True)):
+        if len(shape) != len(axes):
+            raise ShapeError(
+                f"operand {k + 1} has shape {text(shape)} and {len(axes)} labels",
+                expected="a label for every axis",
+            )
+        for size, label in zip(shape, axes, strict=True):
+            known, owner = sizes.setdefault(label, (size, k))
+            if known != size:
+                raise ShapeError(
+                    f"operands of shapes {text(shapes[owner])} and {text(shape)} share an axis: {known} is not {size}",
+                    expected="equal sizes",
+                )
+    return tuple(sizes[label][0] for label in result)
+
+
+def _evaluate(labels: tuple[Labels, ...], result: Labels, *arrays: Any) -> Any:
+    operands: list[Any] = []
+    for array, axes in zip(arrays, labels, strict=True):
+        operands += [array, list(axes)]
+    # NumPy's own order of contraction is left to right; the result of integers stays exact either way.
+    return np.einsum(*operands, list(result), optimize=len(arrays) > 2)
+
+
+def _reference(_mp: Any, labels: tuple[Labels, ...], result: Labels, *arrays: Any) -> Any:
+    operands: list[Any] = []
+    for array, axes in zip(arrays, labels, strict=True):
+        operands += [np.asarray(array, dtype=object), list(axes)]
+    return np.einsum(*operands, list(result), optimize=False)
+
+
+def _push(node: Node, i: int, tangent: Node) -> Node:
+    labels, result = node.params
+    args = list(node.args)
+    args[i] = full(tangent, args[i].shape)
+    return contract(args, labels, result)
+
+
+def _pull(node: Node, i: int, cotangent: Node) -> Node:
+    """Contract the cotangent with the other operands.
+
+    An axis that only operand i has was summed: its cotangent is the same all along it. A label that operand i has
+    twice is a diagonal: its cotangent is zero off the diagonal.
+    """
+    labels, result = node.params
+    wanted: Labels = labels[i]
+    once = tuple(dict.fromkeys(wanted))
+    if len(node.args) == 1 and set(result) <= set(once):
+        others: list[Node] = []
+        rest: list[Labels] = []
+        available = set(result)
+        summed = [j for j, label in enumerate(once) if label not in available]
+        if [label for label in once if label in available] == list(result) and summed:
+            # A plain sum: the cotangent need not be repeated.
+            found = spread(cotangent, summed, len(once))
+            return found if len(once) == len(wanted) else _on_diagonal(found, once, node, i)
+    else:
+        others = [a for j, a in enumerate(node.args) if j != i]
+        rest = [axes for j, axes in enumerate(labels) if j != i]
+        available = set(result).union(*rest)
+    operands, axes = list(others), list(rest)
+    operands.insert(i, full(cotangent, node.shape))
+    axes.insert(i, result)
+    kept = tuple(label for label in once if label in available)
+    found = contract(operands, axes, kept)
+    missing = [j for j, label in enumerate(once) if label not in available]
+    if missing:
+        found = spread(found, missing, len(once))
+    return found if len(once) == len(wanted) else _on_diagonal(found, once, node, i)
+
+
+def _on_diagonal(x: Node, once: Labels, node: Node, i: int) -> Node:
+    """Return an array with the labels of operand i that has x, whose labels are distinct, on its diagonal."""
+    wanted: Labels = node.params[0][i]
+    fresh = max(wanted) + 1
+    shape = node.args[i].shape
+    if x.shape or any(wanted.count(label) == 1 for label in once):
+        x = full(x, tuple(shape[wanted.index(label)] for label in once))
+    operands, axes = [x], [once if x.shape else ()]
+    result: list[int] = []
+    for j, label in enumerate(wanted):
+        if label in result:
+            size = shape[j]
+            operands.append(OPS["eye"](params=(size, size)))
+            axes.append((label, fresh))
+            result.append(fresh)
+            fresh += 1
+        else:
+            result.append(label)
+    return contract(operands, axes, tuple(result))
+
+
+einsum: Op = structural(
+    "einsum",
+    doc="the sum of products over the labelled axes that the result does not have",
+    takes=("number",),
+    variadic=True,
+    gives="same",
+    parameters=("labels", "result"),
+    shape=_rule,
+    evaluate=_evaluate,
+    reference=_reference,
+    push=_push,
+    pull=_pull,
+    latex=r"\operatorname{{einsum}}\left({0}\right)",
+    facts=facts(),
+)
+
+
+def contract(
+    args: Sequence[Node],
+    labels: Sequence[Sequence[int]],
+    result: Sequence[int],
+    times: Callable[[Node, Node], Node] = operator.mul,
+) -> Node:
+    """Return a contraction as one node, its labels numbered by first occurrence.
+
+    Scalar operands become factors in front, and a contraction that changes nothing is its operand.
+
+    Args:
+        args: the operands.
+        labels: of their axes.
+        result: the labels of the result.
+        times: how scalar operands are multiplied: by the folding operator of symgrad's own formulas, or by the op, as a
+            user wrote it (`0*log(x)` is not 0).
+    """
+    scale: Node | None = None
+    operands: list[Node] = []
+    axes: list[Sequence[int]] = []
+    for arg, own in zip(args, labels, strict=True):
+        if own:
+            operands.append(arg)
+            axes.append(own)
+        else:
+            scale = arg if scale is None else times(scale, arg)
+    if not operands:
+        return as_node(1) if scale is None else scale
+    names: dict[int, int] = {}
+    for own in axes:
+        for label in own:
+            names.setdefault(label, len(names))
+    numbered = tuple(tuple(names[label] for label in own) for own in axes)
+    out = tuple(names[label] for label in result)
+    same = len(operands) == 1 and numbered[0] == out
+    found = operands[0] if same else einsum(*operands, params=(numbered, out))
+    return found if scale is None else times(scale, found)
+
+
+def sum_over(x: Node, axes: Sequence[int]) -> Node:
+    """Return the sum over axes (counted from 0), which the result does not have."""
+    labels = range(len(x.shape))
+    return contract([x], [labels], [j for j in labels if j not in axes])
+
+
+def transpose(x: Node, axes: Sequence[int]) -> Node:
+    """Return x with its axes in another order, as ``numpy.transpose``."""
+    return contract([x], [range(len(x.shape))], axes)

@@ -1,0 +1,237 @@
+"""Positions: gather and its transpose scatter_add, one_hot, iota, eye."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
+from symgrad.ir.graph import Node, Op
+from symgrad.ir.sizes import Shape, Size, told
+from symgrad.ir.types import broadcast_shapes
+from symgrad.ops.array.layout import full, text
+from symgrad.ops.record import facts, of_one_array, structural
+
+__all__ = ["eye", "gather", "iota", "one_hot", "scatter_add"]
+
+Axes = tuple[int, ...]
+
+
+def _gather_rule(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
+    shape, index = shapes[0], broadcast_shapes(shapes[1:])
+    if (
+        len(axes) != len(shapes) - 1
+        or not all(0 <= a < len(shape) for a in axes)
+        or list(axes) != sorted(set(axes))
+    ):
+        raise ShapeError(
+            f"{len(shapes) - 1} index arrays for axes {axes} of an array of shape {text(shape)}",
+            expected="an index array for every axis, the axes in ascending order",
+        )
+    kept = [size for i, size in enumerate(shape) if i not in axes]
+    return (*kept[: axes[0]], *index, *kept[axes[0] :])
+
+
+def positions(values: Any, size: int) -> Any:
+    """Return indices as whole numbers from 0, negative ones counted from the end as in NumPy.
+
+    Raises:
+        IndexRangeError: for the first one outside the axis.
+        ArrayTypeError: for one that is no whole number.
+    """
+    index = np.asarray(values)
+    if index.dtype.kind == "f" and not np.all(np.isfinite(index) & (index == np.floor(index))):
+        raise ArrayTypeError("an index is no whole number", expected="whole numbers")
+    whole, wrong = index, np.False_
+    if index.dtype.kind == "f":  # compared as whole numbers: the length of an axis may have no float
+        wrong = ~(np.abs(index) < 2.0**63)
+        whole = np.where(wrong, 0, index).astype(np.int64)
+    wrong = wrong | (whole < -size) | (whole >= size)
+    if np.any(wrong):
+        first = index[wrong].flat[0]
+        raise IndexRangeError(
+            f"index {told(int(first))} is out of range for an axis of length {size}",
+            expected=f"indices from {-size} to {size - 1}" if size else "no index at all: the axis is empty",
+            cure="check the values of the index array",
+        )
+    index = whole.astype(np.int64)
+    return np.where(index < 0, index + size, index)
+
+
+def _indices(shape: tuple[int, ...], axes: Axes, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(positions(i, shape[a]) for i, a in zip(indices, axes, strict=True))
+
+
+def _gather(axes: Axes, x: Any, *indices: Any) -> Any:
+    x = np.asarray(x)
+    where = _indices(x.shape, axes, indices)
+    rows = np.moveaxis(x, axes, range(len(axes)))[where]
+    depth = np.ndim(rows) - (x.ndim - len(axes))
+    return np.moveaxis(rows, range(depth), range(axes[0], axes[0] + depth))
+
+
+def _scatter_add(axes: Axes, shape: tuple[int, ...], values: Any, *indices: Any) -> Any:
+    values = np.asarray(values)
+    where = _indices(shape, axes, indices)
+    depth = len(np.broadcast_shapes(*(np.shape(i) for i in indices)))
+    result = np.zeros(shape, dtype=values.dtype)
+    if values.dtype == object:
+        result[...] = 0
+    target = np.moveaxis(result, axes, range(len(axes)))
+    np.add.at(target, where, np.moveaxis(values, range(axes[0], axes[0] + depth), range(depth)))
+    return result
+
+
+def _gather_reference(_mp: Any, axes: Axes, x: Any, *indices: Any) -> Any:
+    return _gather(axes, x, *indices)
+
+
+def _scatter_reference(_mp: Any, axes: Axes, shape: tuple[int, ...], values: Any, *indices: Any) -> Any:
+    return _scatter_add(axes, shape, values, *indices)
+
+
+def _gather_push(node: Node, i: int, tangent: Node) -> Node:
+    _only_values(node, i)
+    return gather(full(tangent, node.args[0].shape), *node.args[1:], params=node.params)
+
+
+def _gather_pull(node: Node, i: int, cotangent: Node) -> Node:
+    _only_values(node, i)
+    return scatter_add(
+        full(cotangent, node.shape), *node.args[1:], params=(node.params[0], node.args[0].shape)
+    )
+
+
+def _only_values(node: Node, i: int) -> None:
+    if i:
+        raise InternalError(f"an index of '{node.op.name}' carries no tangent")
+
+
+gather: Op = structural(
+    "gather",
+    doc="x with axes indexed by arrays of positions, which broadcast together and stand in the place of the first axis",
+    takes=("number", "index"),
+    variadic=True,
+    gives="same",
+    parameters=("axes",),
+    shape=_gather_rule,
+    evaluate=_gather,
+    reference=_gather_reference,
+    push=_gather_push,
+    pull=_gather_pull,
+    latex=r"{0}_{{{1}}}",
+    facts=facts(),
+)
+
+
+def _scatter_rule(shapes: tuple[Shape, ...], axes: Axes, shape: Shape) -> Shape:
+    wanted = _gather_rule((shape, *shapes[1:]), axes)
+    if shapes[0] != wanted:
+        raise ShapeError(
+            f"values of shape {text(shapes[0])} for positions of shape {text(wanted)}", expected="one shape"
+        )
+    return shape
+
+
+def _scatter_push(node: Node, i: int, tangent: Node) -> Node:
+    _only_values(node, i)
+    return scatter_add(full(tangent, node.args[0].shape), *node.args[1:], params=node.params)
+
+
+def _scatter_pull(node: Node, i: int, cotangent: Node) -> Node:
+    _only_values(node, i)
+    return gather(full(cotangent, node.shape), *node.args[1:], params=(node.params[0],))
+
+
+scatter_add: Op = structural(
+    "scatter_add",
+    doc="zeros of a shape with values added at positions; values at equal positions add up",
+    takes=("number", "index"),
+    variadic=True,
+    gives="same",
+    parameters=("axes", "shape"),
+    shape=_scatter_rule,
+    evaluate=_scatter_add,
+    reference=_scatter_reference,
+    push=_scatter_push,
+    pull=_scatter_pull,
+    latex=r"\operatorname{{scatter\_add}}\left({0}\right)",
+    facts=facts(),
+)
+
+
+def _constant(node: Node, _i: int, _tangent: Node) -> Node:
+    raise InternalError(f"'{node.op.name}' carries no tangent")
+
+
+def _one_hot(depth: int, index: Any) -> Any:
+    return (np.asarray(index)[..., None] == np.arange(depth)).astype(np.int64)
+
+
+one_hot: Op = of_one_array(
+    "one_hot",
+    doc="1 at the position along a new last axis, 0 elsewhere; all 0 for a position outside it",
+    takes=("index",),
+    gives="int",
+    parameters=("depth",),
+    shape=lambda shapes, depth: (*shapes[0], depth),
+    evaluate=_one_hot,
+    reference=lambda mp, depth, index: _one_hot(depth, index),
+    push=_constant,
+    pull=_constant,
+    latex=r"\operatorname{{one\_hot}}\left({0}\right)",
+    facts=facts("nonnegative", "integral", "bounded-by-one"),
+)
+
+
+def _iota_rule(_shapes: tuple[Shape, ...], size: Size) -> Shape:
+    return (size,)
+
+
+def _exact_iota(_mp: Any, size: int) -> Any:
+    return np.arange(size)
+
+
+def _eye_rule(_shapes: tuple[Shape, ...], rows: Size, columns: Size) -> Shape:
+    return (rows, columns)
+
+
+def _eye(rows: int, columns: int) -> Any:
+    return np.eye(rows, columns)
+
+
+def _exact_eye(_mp: Any, rows: int, columns: int) -> Any:
+    return np.eye(rows, columns, dtype=int)
+
+
+iota: Op = structural(
+    "iota",
+    aliases=("arange",),
+    doc="0, 1, ..., size - 1",
+    takes=(),
+    gives="int",
+    parameters=("size",),
+    shape=_iota_rule,
+    evaluate=np.arange,
+    reference=_exact_iota,
+    push=_constant,
+    pull=_constant,
+    latex=r"\operatorname{{arange}}",
+    facts=facts("nonnegative", "integral"),
+)
+
+eye: Op = structural(
+    "eye",
+    doc="the matrix with 1 on its diagonal and 0 elsewhere",
+    takes=(),
+    gives="int",
+    parameters=("rows", "columns"),
+    shape=_eye_rule,
+    evaluate=_eye,
+    reference=_exact_eye,
+    push=_constant,
+    pull=_constant,
+    latex=r"I",
+    facts=facts("nonnegative", "integral", "bounded-by-one"),
+)

@@ -1,0 +1,285 @@
+"""Ops that move elements and compute none: reshape, broadcast_to, slice and its transpose, concatenate.
+
+A cotangent (or tangent) may have a smaller shape than its node, one that broadcasts to it: the gradient of a mean is
+one number for all entries. `full` makes it whole where a rule needs every entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ShapeError
+from symgrad.ir.graph import OPS, Node, Op, as_node, size_node
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
+from symgrad.ir.slices import Triple, slice_length
+from symgrad.ir.types import broadcast_shapes
+from symgrad.ops.record import facts, joint, of_one_array, structural
+
+__all__ = [
+    "WHOLE",
+    "broadcast_to",
+    "concatenate",
+    "expand",
+    "full",
+    "move_up",
+    "reshape",
+    "slice_axes",
+    "slice_of",
+    "spread",
+    "squeeze",
+    "unbroadcast",
+    "unslice",
+]
+
+WHOLE: Triple = (None, None, 1)
+
+
+def _reshape_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
+    before, after = size_product(shapes[0]), size_product(shape)
+    if before != after:
+        raise ShapeError(
+            f"an array of shape {text(shapes[0])} has {before} elements, one of shape {text(shape)} has {after}",
+            expected="as many elements as before",
+        )
+    return shape
+
+
+def text(shape: Shape) -> str:
+    """Return a shape as one writes it.
+
+    Example:
+        >>> text(("n", 5)), text(("n",))
+        ('(n, 5)', '(n,)')
+    """
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+reshape: Op = of_one_array(
+    "reshape",
+    takes=("number",),
+    doc="x with another shape, elements in C order",
+    gives="same",
+    parameters=("shape",),
+    shape=_reshape_rule,
+    evaluate=lambda shape, x: np.reshape(x, shape),
+    reference=lambda mp, shape, x: np.reshape(x, shape),
+    push=lambda node, i, t: move_up(full(t, node.args[0].shape), node.shape),
+    pull=lambda node, i, ct: move_up(full(ct, node.shape), node.args[0].shape),
+    latex=r"\operatorname{{reshape}}\left({0}\right)",
+    facts=facts("linear"),
+)
+
+
+def _broadcast_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
+    if len(shapes[0]) > len(shape) or broadcast_shapes([shapes[0], shape]) != shape:
+        raise ShapeError(f"an array of shape {text(shapes[0])} does not broadcast to {text(shape)}")
+    return shape
+
+
+broadcast_to: Op = of_one_array(
+    "broadcast_to",
+    takes=("number",),
+    doc="x repeated along axes of length 1 and new leading axes",
+    gives="same",
+    parameters=("shape",),
+    shape=_broadcast_rule,
+    evaluate=lambda shape, x: np.broadcast_to(x, shape),
+    reference=lambda mp, shape, x: np.broadcast_to(x, shape),
+    push=lambda node, i, t: t,
+    pull=lambda node, i, ct: unbroadcast(ct, node.shape, node.args[0].shape),
+    latex=r"\operatorname{{broadcast}}\left({0}\right)",
+    facts=facts("linear"),
+)
+
+
+def move_up(x: Node, shape: Shape) -> Node:
+    """Return x reshaped; a reshape of a reshape is one, and none if the shape is the same."""
+    while x.op is reshape:
+        x = x.args[0]
+    return x if x.shape == shape else reshape(x, params=(shape,))
+
+
+def full(x: Node, shape: Shape) -> Node:
+    """Return x with every entry of the shape that it broadcasts to."""
+    return x if x.shape == shape else broadcast_to(x, params=(shape,))
+
+
+def expand(x: Node, axes: Sequence[int]) -> Node:
+    """Return x with new axes of length 1 at these positions of the result."""
+    sizes = list(x.shape)
+    for axis in sorted(axes):
+        sizes.insert(axis, 1)
+    return move_up(x, tuple(sizes))
+
+
+def squeeze(x: Node, axes: Sequence[int]) -> Node:
+    """Return x without these axes, whose length is 1."""
+    return move_up(x, tuple(s for i, s in enumerate(x.shape) if i not in axes))
+
+
+def spread(x: Node, axes: Sequence[int], rank: int) -> Node:
+    """Return what a reduction over axes gave, or its cotangent, so that it broadcasts against the operand.
+
+    Args:
+        x: an array that broadcasts to the shape of the reduction.
+        axes: the axes that were reduced.
+        rank: the number of axes of the operand.
+    """
+    missing = rank - len(axes) - len(x.shape)
+    sizes = [1] * missing + list(x.shape)
+    for axis in sorted(axes):
+        sizes.insert(axis, 1)
+    while sizes and sizes[0] == 1:
+        sizes.pop(0)
+    return move_up(x, tuple(sizes))
+
+
+def unbroadcast(x: Node, whole: Shape, shape: Shape) -> Node:
+    """Sum what broadcasts to ``whole`` over the axes along which ``shape`` was broadcast to ``whole``.
+
+    The result has the shape ``shape``, or one that broadcasts to it.
+    """
+    lead = len(whole) - len(shape)
+    missing = len(whole) - len(x.shape)
+    summed = [i for i, size in enumerate(whole) if size != 1 and (i < lead or shape[i - lead] == 1)]
+    repeats = [whole[i] for i in summed if i < missing or x.shape[i - missing] == 1]
+    axes = [i - missing for i in summed if i >= missing and x.shape[i - missing] != 1]
+    if axes:
+        labels = tuple(range(len(x.shape)))
+        kept = tuple(j for j in labels if j not in axes)
+        sizes = tuple(1 if j in axes else s for j, s in enumerate(x.shape))
+        x = move_up(OPS["einsum"](x, params=((labels,), kept)), sizes)
+    while len(x.shape) > len(shape):
+        x = squeeze(x, [0])
+    return size_node(size_product(repeats)) * x if repeats else x
+
+
+def slice_axes(x: Node, triples: Sequence[Triple]) -> Node:
+    """Return a basic slice, one (start, stop, step) an axis; x itself if it is all of x."""
+    normal = tuple(_normal(t, size) for t, size in zip(triples, x.shape, strict=True))
+    return x if all(t == WHOLE for t in normal) else slice_of(x, params=(normal,))
+
+
+def _normal(triple: Triple, size: Size) -> Triple:
+    start, stop, step = triple
+    if step > 0:
+        return (None if start == 0 else start, None if stop == size else stop, step)
+    return triple
+
+
+def _slice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...]) -> Shape:
+    return tuple(slice_length(size, t) for size, t in zip(shapes[0], triples, strict=True))
+
+
+def _key(triples: tuple[Triple, ...]) -> tuple[Any, ...]:
+    return tuple(slice(*t) for t in triples)
+
+
+slice_of: Op = of_one_array(
+    "slice",
+    takes=("number",),
+    doc="x[start:stop:step, ...]",
+    gives="same",
+    parameters=("triples",),
+    shape=_slice_rule,
+    evaluate=lambda triples, x: x[_key(triples)],
+    reference=lambda mp, triples, x: x[_key(triples)],
+    push=lambda node, i, t: slice_axes(full(t, node.args[0].shape), node.params[0]),
+    pull=lambda node, i, ct: unslice(full(ct, node.shape), params=(node.params[0], node.args[0].shape)),
+    latex=r"{0}_{{\cdot}}",
+    facts=facts("linear"),
+)
+
+
+def _unslice(triples: tuple[Triple, ...], shape: tuple[int, ...], x: Any) -> Any:
+    result = np.zeros(shape, dtype=np.asarray(x).dtype)
+    result[_key(triples)] = x
+    return result
+
+
+def _exact_unslice(_mp: Any, triples: tuple[Triple, ...], shape: tuple[int, ...], x: Any) -> Any:
+    return _unslice(triples, shape, x)
+
+
+def _unslice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...], shape: Shape) -> Shape:
+    lengths = _slice_rule((shape,), triples)
+    if shapes[0] != lengths:
+        raise ShapeError(f"a slice of shape {text(lengths)} cannot hold an array of shape {text(shapes[0])}")
+    return shape
+
+
+unslice: Op = structural(
+    "unslice",
+    doc="zeros of a shape with x in the place of a slice",
+    takes=("number",),
+    gives="same",
+    parameters=("triples", "shape"),
+    shape=_unslice_rule,
+    evaluate=_unslice,
+    reference=_exact_unslice,
+    push=lambda node, i, t: unslice(full(t, node.args[0].shape), params=node.params),
+    pull=lambda node, i, ct: slice_axes(full(ct, node.shape), node.params[0]),
+    latex=r"\operatorname{{unslice}}\left({0}\right)",
+    facts=facts("linear"),
+)
+
+
+def _concatenate_rule(shapes: tuple[Shape, ...], axis: int) -> Shape:
+    first = shapes[0]
+    for other in shapes[1:]:
+        same = len(other) == len(first) and all(
+            a == b for i, (a, b) in enumerate(zip(first, other, strict=True)) if i != axis
+        )
+        if not same:
+            raise ShapeError(
+                f"arrays of shapes {text(first)} and {text(other)} do not join along axis {axis}",
+                expected="equal sizes along all other axes",
+            )
+    return tuple(size_sum(s[axis] for s in shapes) if i == axis else n for i, n in enumerate(first))
+
+
+def _concatenate(axis: int, *arrays: Any) -> Any:
+    return np.concatenate(arrays, axis=axis)
+
+
+def _exact_concatenate(_mp: Any, axis: int, *arrays: Any) -> Any:
+    return np.concatenate(arrays, axis=axis)
+
+
+def _joined(node: Node, tangents: Sequence[Node | None]) -> Node:
+    zero = as_node(0)
+    parts = [full(zero if t is None else t, arg.shape) for t, arg in zip(tangents, node.args, strict=True)]
+    return concatenate(*parts, params=node.params)
+
+
+def _parted(node: Node, cotangent: Node, wanted: Sequence[bool]) -> Sequence[Node | None]:
+    axis: int = node.params[0]
+    whole = full(cotangent, node.shape)
+    parts: list[Node | None] = []
+    start: Size = 0
+    for arg, here in zip(node.args, wanted, strict=True):
+        stop = size_sum([start, arg.shape[axis]])
+        triples = [(start, stop, 1) if j == axis else WHOLE for j in range(len(node.shape))]
+        parts.append(slice_axes(whole, triples) if here else None)
+        start = stop
+    return parts
+
+
+concatenate: Op = joint(
+    "concatenate",
+    doc="arrays one after the other along an axis",
+    takes=("number",),
+    variadic=True,
+    gives="same",
+    parameters=("axis",),
+    shape=_concatenate_rule,
+    evaluate=_concatenate,
+    reference=_exact_concatenate,
+    push=_joined,
+    pull=_parted,
+    latex=r"\operatorname{{concatenate}}\left({0}\right)",
+    facts=facts("linear"),
+)

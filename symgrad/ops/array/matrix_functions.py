@@ -1,0 +1,177 @@
+"""Functions of square matrices in the last two axes, expm, sinm and cosm, and their derivatives in a direction.
+
+The derivative of f at x in the direction e is linear in e; expm_frechet(x, e) is that of expm (SciPy's name). For every
+such function f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]] (R. Mathias, SIAM J. Matrix Anal. Appl. 17, 1996):
+so second derivatives are first ones at matrices of twice the size. Transposed, the derivative at x is that at x.T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ShapeError
+from symgrad.ir.graph import Node, Op, as_node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ops.array.layout import WHOLE, concatenate, full, slice_axes, text
+from symgrad.ops.array.linalg import adjoint, square_shape
+from symgrad.ops.record import facts, structural
+
+__all__ = ["cosm", "cosm_frechet", "expm", "expm_frechet", "sinm", "sinm_frechet"]
+
+
+# ------------------------------------------------------------------------------------------------------- evaluation
+
+
+def _each(function: Callable[..., Any], *stacks: Any) -> Any:
+    """Apply a function to the matrices of stacks of one shape; NaN throughout for one that is not finite."""
+    arrays = [np.asarray(s) for s in stacks]
+    real = np.result_type(*arrays, np.float32)
+    result = np.full(arrays[0].shape, np.nan, dtype=real)
+    with np.errstate(all="ignore"):
+        for at in product(*map(range, result.shape[:-2])):
+            parts = [np.asarray(a[at], dtype=real) for a in arrays]
+            if result[at].size and all(np.all(np.isfinite(p)) for p in parts):
+                result[at] = function(*parts)
+    return result
+
+
+def _expm(x: Any) -> Any:
+    linalg: Any = import_module("scipy.linalg")
+    return linalg.expm(x)
+
+
+def _expm_frechet(x: Any, e: Any) -> Any:
+    linalg: Any = import_module("scipy.linalg")
+    return linalg.expm_frechet(x, e, compute_expm=False)
+
+
+def _of_one(name: str, *args: Any) -> Any:
+    """exp(i*x) is cos(x) + i*sin(x); its derivative in a direction e is that of exp at i*x in the direction i*e."""
+    function = _expm if len(args) == 1 else _expm_frechet
+    if name == "expm":
+        return function(*args)
+    found = function(*(1j * a for a in args))
+    return found.imag if name == "sinm" else found.real
+
+
+def _evaluate(name: str, *stacks: Any) -> Any:
+    return _each(partial(_of_one, name), *stacks)
+
+
+def _exact(name: str, mp: Any, x: Any, e: Any = None) -> Any:
+    """Evaluate in mpmath: a derivative is a block of the function of a matrix of twice the size."""
+    x = np.asarray(x, dtype=object)
+    n = x.shape[-1]
+    found = np.empty(x.shape, dtype=object)
+    for at in np.ndindex(*x.shape[:-2]):
+        inner = np.asarray(x[at], dtype=object)
+        if e is not None:
+            direction = np.asarray(e, dtype=object)[at]
+            inner = np.block([[inner, direction], [np.zeros((n, n), dtype=object), inner]])
+        value = _exact_of_one(name, mp, inner) if n else inner
+        found[at] = value[:n, n:] if e is not None else value
+    return found
+
+
+def _exact_of_one(name: str, mp: Any, x: Any) -> Any:
+    if any(not mp.isfinite(v) for v in x.flat):
+        return np.full(x.shape, mp.nan, dtype=object)
+    unit = 1 if name == "expm" else mp.mpc(0, 1)
+    value = mp.expm(mp.matrix((x * unit).tolist()))
+    part: Callable[[Any], Any] = mp.im if name == "sinm" else mp.re
+    return np.array([[part(v) for v in row] for row in value.tolist()], dtype=object)
+
+
+# ------------------------------------------------------------------------------------------------------ derivatives
+
+
+def _corner(x: Node, size: Size, row: int, column: int) -> Node:
+    """Return one of the four blocks of matrices with 2*size rows."""
+    ends = [(0, size, 1), (size, x.shape[-1], 1)]
+    return slice_axes(x, [*(WHOLE for _ in x.shape[:-2]), ends[row], ends[column]])
+
+
+def _blocks(a: Node, b: Node, d: Node) -> Node:
+    """Return the matrices [[a, b], [0, d]]."""
+    axis = len(a.shape) - 2
+    zero = full(as_node(0), a.shape)
+    rows = [concatenate(p, q, params=(axis + 1,)) for p, q in ((a, b), (zero, d))]
+    return concatenate(*rows, params=(axis,))
+
+
+def _slope_push(node: Node, i: int, tangent: Node) -> Node:
+    x, e = node.args
+    moved = full(tangent, x.shape)
+    if i == 1:
+        return node.op(x, moved)
+    zero = full(as_node(0), x.shape)
+    return _corner(node.op(_blocks(x, e, x), _blocks(moved, zero, moved)), x.shape[-1], 0, 1)
+
+
+def _slope_pull(node: Node, i: int, cotangent: Node) -> Node:
+    x, e = node.args
+    moved = full(cotangent, x.shape)
+    if i == 1:
+        return node.op(adjoint(x), moved)
+    zero = full(as_node(0), x.shape)
+    found = node.op(adjoint(_blocks(x, e, x)), _blocks(zero, moved, zero))
+    return _corner(found, x.shape[-1], 0, 0) + _corner(found, x.shape[-1], 1, 1)
+
+
+def _slope_shape(shapes: tuple[Shape, ...]) -> Shape:
+    if square_shape(shapes) != shapes[1]:
+        raise ShapeError(
+            f"a derivative at matrices of shape {text(shapes[0])} in a direction of shape {text(shapes[1])}",
+            expected="a direction of the same shape",
+        )
+    return shapes[0]
+
+
+def _slope(of: str, doc: str) -> Op:
+    name = f"{of}_frechet"
+    return structural(
+        name,
+        doc=f"the derivative of {doc} in a direction, the second argument",
+        takes=("number", "number"),
+        gives="real",
+        parameters=(),
+        shape=_slope_shape,
+        evaluate=partial(_evaluate, of),
+        reference=partial(_exact, of),
+        push=_slope_push,
+        pull=_slope_pull,
+        latex=r"L_{{\operatorname{{" + of + r"}}}}\left({0}, {1}\right)",
+        facts=facts(),
+    )
+
+
+def _function(name: str, doc: str, slope: Op) -> Op:
+    return structural(
+        name,
+        doc=f"{doc} of the matrices in the last two axes, by its power series",
+        takes=("number",),
+        gives="real",
+        parameters=(),
+        shape=square_shape,
+        evaluate=partial(_evaluate, name),
+        reference=partial(_exact, name),
+        push=lambda node, i, t: slope(node.args[0], full(t, node.shape)),
+        pull=lambda node, i, ct: slope(adjoint(node.args[0]), full(ct, node.shape)),
+        latex=r"\operatorname{{" + name + r"}}\left({0}\right)",
+        facts=facts(),
+    )
+
+
+expm_frechet: Op = _slope("expm", "the exponential of a matrix")
+sinm_frechet: Op = _slope("sinm", "the sine of a matrix")
+cosm_frechet: Op = _slope("cosm", "the cosine of a matrix")
+
+expm: Op = _function("expm", "the exponential", expm_frechet)
+sinm: Op = _function("sinm", "the sine", sinm_frechet)
+cosm: Op = _function("cosm", "the cosine", cosm_frechet)

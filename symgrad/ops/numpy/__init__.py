@@ -1,0 +1,1 @@
+"""NumPy's and SciPy's spellings as graphs: what each means."""

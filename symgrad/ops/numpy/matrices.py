@@ -1,0 +1,129 @@
+"""NumPy's and SciPy's functions of matrices as graphs: inv, det, logdet, solve, matrix_power, kron, expm, sinm, cosm.
+
+They act on the last two axes; the axes before are a stack of matrices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.errors import NumberTooLargeError, UsageError
+from symgrad.ir.exact import SQUARINGS
+from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.sizes import size_product
+from symgrad.ops.array import linalg, matrix_functions
+from symgrad.ops.array.contraction import contract
+from symgrad.ops.array.layout import expand, full, move_up, squeeze
+from symgrad.ops.numpy.calls import identity
+from symgrad.ops.numpy.products import matmul
+from symgrad.ops.scalar.arith import add, mul
+
+__all__ = [
+    "cosm",
+    "cosm_frechet",
+    "det",
+    "expm",
+    "expm_frechet",
+    "inv",
+    "kron",
+    "logdet",
+    "matrix_power",
+    "sinm",
+    "sinm_frechet",
+    "solve",
+]
+
+
+def inv(x: Node) -> Node:
+    """``numpy.linalg.inv``; NaN for a singular matrix."""
+    return linalg.inv(x)
+
+
+def det(x: Node) -> Node:
+    """``numpy.linalg.det``."""
+    return linalg.det(x)
+
+
+def logdet(x: Node) -> Node:
+    """``numpy.linalg.slogdet(x)[1]``: the logarithm of the size of the determinant."""
+    return linalg.logdet(x)
+
+
+def solve(a: Node, b: Node) -> Node:
+    """``numpy.linalg.solve``: b with one axis is a vector, else matrices in the last two axes."""
+    if len(b.shape) == 1 and len(a.shape) > 2:
+        return squeeze(linalg.solve(a, expand(b, [1])), [len(a.shape) - 1])
+    return linalg.solve(a, b)
+
+
+def matrix_power(x: Node, n: int) -> Node:
+    """``numpy.linalg.matrix_power``: products, each of which squares what it can.
+
+    Raises:
+        UsageError: if n is no whole number.
+        NumberTooLargeError: if it would take very many products.
+    """
+    if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a matrix to the power of {n!r}", expected="a whole number")
+    if n.bit_length() > SQUARINGS:
+        raise NumberTooLargeError(
+            f"a matrix to a power of {n.bit_length()} bits",
+            expected=f"an exponent of at most {SQUARINGS} bits, each of which is a product",
+            cure="write powers of named parts: B = matrix_power(A, 1000)",
+        )
+    inverse = linalg.inv(x)  # tells whether the matrices are square
+    if n == 0:
+        one = full(identity(x.shape[-1]), x.shape)
+        return one if x.op is SYMBOL else add(one, mul(as_node(0), x))  # which has a value where x has
+    base = inverse if n < 0 else x
+    power: Node | None = None
+    n = abs(n)
+    if n == 3:
+        return matmul(matmul(base, base), base)
+    while n:
+        n, odd = divmod(n, 2)
+        if odd:
+            power = base if power is None else matmul(power, base)
+        if n:
+            base = matmul(base, base)
+    assert power is not None
+    return power
+
+
+def kron(a: Node, b: Node) -> Node:
+    """``numpy.kron``: all products, blocks of b in the places of a; axes are matched from the last."""
+    rank = max(len(a.shape), len(b.shape))
+    a, b = (expand(x, range(rank - len(x.shape))) for x in (a, b))
+    axes: list[Any] = [i for pair in zip(range(rank), range(rank, 2 * rank), strict=True) for i in pair]
+    every = contract([a, b], [range(rank), range(rank, 2 * rank)], axes, mul)
+    return move_up(every, tuple(size_product(pair) for pair in zip(a.shape, b.shape, strict=True)))
+
+
+def expm(x: Node) -> Node:
+    """``scipy.linalg.expm``: the exponential by its power series."""
+    return matrix_functions.expm(x)
+
+
+def sinm(x: Node) -> Node:
+    """``scipy.linalg.sinm``: the sine by its power series."""
+    return matrix_functions.sinm(x)
+
+
+def cosm(x: Node) -> Node:
+    """``scipy.linalg.cosm``: the cosine by its power series."""
+    return matrix_functions.cosm(x)
+
+
+def expm_frechet(a: Node, b: Node) -> Node:
+    """``scipy.linalg.expm_frechet(a, b)[1]``: the derivative of expm at a in the direction b."""
+    return matrix_functions.expm_frechet(a, b)
+
+
+def sinm_frechet(a: Node, b: Node) -> Node:
+    """The derivative of sinm at a in the direction b."""
+    return matrix_functions.sinm_frechet(a, b)
+
+
+def cosm_frechet(a: Node, b: Node) -> Node:
+    """The derivative of cosm at a in the direction b."""
+    return matrix_functions.cosm_frechet(a, b)

@@ -1,0 +1,1 @@
+"""Records of arithmetic, choices and elementary functions."""

@@ -1,0 +1,232 @@
+"""Bessel functions of real order and Airy functions, computed by SciPy.
+
+Derivatives by the argument: DLMF 10.6.1 and 10.29.1, 9.2.1. By the order there is no closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.ir.graph import Node, Op, as_node
+from symgrad.ir.op import Builder, Kink, Lane
+from symgrad.ops.numpy_builder import ARRAYS
+from symgrad.ops.record import binary, by_scipy, facts, libm, unary
+from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt
+from symgrad.ops.scalar.rounding import floor, sign
+from symgrad.ops.special.orders import no_derivative
+
+__all__ = ["airyai", "airyaiprime", "airybi", "airybiprime", "iv", "ive", "jv", "kv", "yv"]
+
+_LARGEST_ORDER = 250  # beyond it mpmath may take minutes: such reference values are NaN
+_HALF = (("0.5", "0.7"), ("-1.5", "2.2"), ("2.25", "11.5"))
+_POSITIVE = ((0, 1), (1, "2.5"), (2, "0.3"), (-1, "1.3"), *_HALF)
+_WHOLE_TOO = ((0, 0), (0, 1), (1, "2.5"), (2, "0.3"), (3, "-1.7"), (-1, "1.3"), *_HALF)
+_AIRY = (("-36.5",), ("-7.5",), ("-2.3",), ("-0.4",), (0,), ("0.6",), (1,), ("3.5",))
+
+
+def _entire(n: Node, x: Node) -> Node:
+    """Where J and I are real: x > 0, any x for whole orders, and x = 0 for orders that are not negative."""
+    zero = as_node(0)
+    return any_of(gt(x, zero), eq(floor(n), n), all_of(ge(x, zero), ge(n, zero)))
+
+
+def _entire_reference(sign: int) -> Callable[[Any, Any, Any], Any]:
+    """J for sign -1 and I for sign 1: DLMF 10.16.9, 10.39.9, and 10.4.1, 10.27.1 at negative whole orders."""
+
+    def value(mp: Any, n: Any, x: Any) -> Any:
+        whole = n == mp.floor(n)
+        if not abs(n) <= _LARGEST_ORDER or mp.isnan(x) or not (x > 0 or whole or (x == 0 and n >= 0)):
+            return mp.nan
+        flip = sign < 0 and whole and n < 0 and n % 2
+        order = abs(n) if whole else n
+        series = (x / 2) ** order * mp.rgamma(order + 1) * mp.hyp0f1(order + 1, sign * x * x / 4)
+        return -series if flip else series
+
+    return value
+
+
+def _positive_reference(name: str) -> Callable[[Any, Any, Any], Any]:
+    def value(mp: Any, n: Any, x: Any) -> Any:
+        if not x > 0 or not abs(n) <= _LARGEST_ORDER:
+            return mp.nan
+        # mpmath takes the limit at whole orders and loses all digits next to them.
+        whole = mp.nint(n)
+        near = abs(n - whole) < mp.mpf(10) ** (-2 * mp.dps)
+        return mp.re(getattr(mp, name)(whole if near else n, x))
+
+    return value
+
+
+def _positive(_n: Node, x: Node) -> Node:
+    return gt(x, as_node(0))
+
+
+_STEEP = (Kink("y = 0, 0 < x < 1", ("1/2", 0), (None, None), "a vertical tangent"),)
+_POLE = (Kink("y = 0", (0, 0), (None, None), "a pole"),)
+
+
+jv: Op = binary(
+    "jv",
+    aliases=("besselj",),
+    doc="the Bessel function of the first kind of real order, jv(n, x); at x < 0 for whole n only",
+    gives="real",
+    cas="besselj",
+    domain=_entire,
+    evaluate=by_scipy("jv"),
+    reference=_entire_reference(-1),
+    partials=(no_derivative("jv"), lambda out, n, x: (jv(n - 1, x) - jv(n + 1, x)) / 2),
+    kinks=_STEEP,
+    lower=libm("jv"),
+    latex=r"J_{{{0}}}\left({1}\right)",
+    facts=facts(),
+    samples=_WHOLE_TOO,
+)
+
+yv: Op = binary(
+    "yv",
+    aliases=("bessely",),
+    doc="the Bessel function of the second kind of real order, yv(n, x), x > 0",
+    gives="real",
+    cas="bessely",
+    domain=_positive,
+    evaluate=by_scipy("yv"),
+    reference=_positive_reference("bessely"),
+    partials=(no_derivative("yv"), lambda out, n, x: (yv(n - 1, x) - yv(n + 1, x)) / 2),
+    kinks=_POLE,
+    lower=libm("yv"),
+    latex=r"Y_{{{0}}}\left({1}\right)",
+    facts=facts(),
+    samples=_POSITIVE,
+)
+
+iv: Op = binary(
+    "iv",
+    aliases=("besseli",),
+    doc="the modified Bessel function of the first kind of real order, iv(n, x); at x < 0 for whole n only",
+    gives="real",
+    cas="besseli",
+    domain=_entire,
+    evaluate=by_scipy("iv"),
+    reference=_entire_reference(1),
+    partials=(no_derivative("iv"), lambda out, n, x: (iv(n - 1, x) + iv(n + 1, x)) / 2),
+    kinks=_STEEP,
+    lower=libm("iv"),
+    latex=r"I_{{{0}}}\left({1}\right)",
+    facts=facts(),
+    samples=_WHOLE_TOO,
+)
+
+
+def _scaled_reference(mp: Any, n: Any, x: Any) -> Any:
+    return mp.exp(-abs(x)) * iv.reference(mp, n, x)
+
+
+def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
+    """SciPy loses digits next to whole orders at small x, not without the exponential."""
+    size = b.abs(x)
+    near = b.mul(b.call("exp", b.neg(size)), b.call("iv", n, x))
+    return b.select(b.lt(size, b.const(1)), near, b.call("ive", n, x))
+
+
+ive: Op = binary(
+    "ive",
+    aliases=(),
+    doc="exp(-abs(x))*iv(n, x)",
+    gives="real",
+    cas=None,
+    domain=_entire,
+    evaluate=lambda n, x: _scaled(ARRAYS, n, x),
+    reference=_scaled_reference,
+    partials=(no_derivative("ive"), lambda out, n, x: (ive(n - 1, x) + ive(n + 1, x)) / 2 - sign(x) * out),
+    kinks=(*_STEEP, Kink("x = 0, y = 0", (0, 0), (None, 0.0), "a corner; the mean of the slopes")),
+    lower=lambda b, node, n, x: _scaled(b, n, x),
+    latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)",
+    facts=facts(),
+    samples=_WHOLE_TOO[1:],
+)
+
+kv: Op = binary(
+    "kv",
+    aliases=("besselk",),
+    doc="the modified Bessel function of the second kind of real order, kv(n, x), x > 0",
+    gives="real",
+    cas="besselk",
+    domain=_positive,
+    evaluate=by_scipy("kv"),
+    reference=_positive_reference("besselk"),
+    partials=(no_derivative("kv"), lambda out, n, x: -(kv(n - 1, x) + kv(n + 1, x)) / 2),
+    kinks=_POLE,
+    lower=libm("kv"),
+    latex=r"K_{{{0}}}\left({1}\right)",
+    facts=facts("positive"),
+    samples=_POSITIVE,
+)
+
+airyai: Op = unary(
+    "airyai",
+    aliases=(),
+    doc="the Airy function Ai, the solution of y'' = x*y that decays for x > 0",
+    gives="real",
+    cas="airyai",
+    domain=None,
+    evaluate=by_scipy("airy", 0),
+    reference=lambda mp, x: mp.airyai(x),
+    partials=(lambda out, x: airyaiprime(x),),
+    kinks=(),
+    lower=libm("airyai"),
+    latex=r"\operatorname{{Ai}}\left({0}\right)",
+    facts=facts("bounded-by-one"),
+    samples=_AIRY,
+)
+
+airyaiprime: Op = unary(
+    "airyaiprime",
+    aliases=(),
+    doc="the derivative of the Airy function Ai",
+    gives="real",
+    cas="airyaiprime",
+    domain=None,
+    evaluate=by_scipy("airy", 1),
+    reference=lambda mp, x: mp.airyai(x, derivative=1),
+    partials=(lambda out, x: x * airyai(x),),
+    kinks=(),
+    lower=libm("airyaiprime"),
+    latex=r"\operatorname{{Ai}}'\left({0}\right)",
+    facts=facts(),
+    samples=_AIRY,
+)
+
+airybi: Op = unary(
+    "airybi",
+    aliases=(),
+    doc="the Airy function Bi, the solution of y'' = x*y that grows for x > 0",
+    gives="real",
+    cas="airybi",
+    domain=None,
+    evaluate=by_scipy("airy", 2),
+    reference=lambda mp, x: mp.airybi(x),
+    partials=(lambda out, x: airybiprime(x),),
+    kinks=(),
+    lower=libm("airybi"),
+    latex=r"\operatorname{{Bi}}\left({0}\right)",
+    facts=facts(),
+    samples=_AIRY,
+)
+
+airybiprime: Op = unary(
+    "airybiprime",
+    aliases=(),
+    doc="the derivative of the Airy function Bi",
+    gives="real",
+    cas="airybiprime",
+    domain=None,
+    evaluate=by_scipy("airy", 3),
+    reference=lambda mp, x: mp.airybi(x, derivative=1),
+    partials=(lambda out, x: x * airybi(x),),
+    kinks=(),
+    lower=libm("airybiprime"),
+    latex=r"\operatorname{{Bi}}'\left({0}\right)",
+    facts=facts(),
+    samples=_AIRY,
+)

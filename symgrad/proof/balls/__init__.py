@@ -1,0 +1,1 @@
+"""Programs at exact points, in ball arithmetic."""

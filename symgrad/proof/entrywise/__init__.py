@@ -1,0 +1,1 @@
+"""Array programs entry by entry, for every size of their axes."""

@@ -1,0 +1,1 @@
+"""Proof files: their structure, how they are read, and what one claims, as text."""

@@ -1,0 +1,1 @@
+"""Values as fractions of kernels: real numbers that satisfy relations."""

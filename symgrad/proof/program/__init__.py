@@ -1,0 +1,1 @@
+"""Programs as the checker reads them, their shapes and their derivatives."""

@@ -1,0 +1,1 @@
+"""Points at which a formula has no value although it has a limit."""

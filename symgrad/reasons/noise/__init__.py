@@ -1,0 +1,1 @@
+"""Whether noise enters a gradient, by which path, and the evidence."""

@@ -1,0 +1,297 @@
+"""Two draws of a random input of an array program that give different gradients: the witness, entry by entry.
+
+As for numbers (`witness`), float64 proposes and exact points at two high precisions decide. Sizes with names are small
+numbers. Nothing near the point may be decided by rounding; where that cannot be told, there is no witness.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import SymgradError
+from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.sizes import evaluate_size, names_of
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Number
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.reasons.noise.draws import as_floats, domain_of, draws, value_at
+from symgrad.reasons.noise.straddle import straddling
+from symgrad.reasons.noise.witness import Evidence, Level, Witness, exact_number, is_finite, steady
+
+__all__ = ["find_array_evidence"]
+
+_POINTS = 6
+_SMALL = 3
+"""Further points with entries an eighth as large: beyond these a network of some layers only saturates."""
+
+_STRADDLED = 2
+_PAIRS = ((0, 1), (2, 3))
+_DIGITS = (50, 90)
+_MOST = 30_000  # multiplications and entries at high precision
+_MOVES = frozenset({"broadcast_to", "concatenate", "gather", "reshape", "slice"})
+_POSITIONS = frozenset({"argmax", "argmin"})
+
+
+def find_array_evidence(
+    y: Node, gradients: Sequence[Node], source: Node, *, straddle: bool = False
+) -> Evidence | None:
+    """Look for two draws of a random input that give different gradients.
+
+    Args:
+        y: the differentiated value: it must exist at the point.
+        gradients: what may depend on the input.
+        source: the random input, a symbol of any shape.
+        straddle: whether to try points with kinks and thresholds between the two draws, instead of others.
+
+    Returns:
+        The evidence, or None if no pair was found, which proves nothing.
+    """
+    order = topological([y, *gradients])
+    inputs = [s for s in symbols_of([*order, source]) if s is not source]
+    names = _size_names([*inputs, source, *order])
+    landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
+    every = draws(source, landmarks)
+    # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
+    choices = ([v for v in every if v not in landmarks] or every, every)
+    for index in range(_STRADDLED if straddle else _POINTS + _SMALL):
+        size = Fraction(1, 8) if index >= _POINTS else 1
+        sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
+        try:
+            if _work(order, sizes) > _MOST:
+                return None
+            point = {s: _filled(s, sizes, partial(_entry, s, index, size)) for s in inputs}
+            for pair, candidates in zip(_PAIRS, choices, strict=True):
+                sides = tuple(
+                    _filled(source, sizes, partial(_drawn, source, candidates, d, size)) for d in pair
+                )
+                for there in straddling(order, source, sides, point) if straddle else (point,):
+                    evidence = _decide(order, y, gradients, source, there, sides)
+                    if evidence is not None:
+                        return evidence
+        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
+            continue  # outside the domain of some op, or of an axis
+    return None
+
+
+def _size_names(nodes: Sequence[Node]) -> list[str]:
+    found: dict[str, None] = {}
+    for node in nodes:
+        for size in (*node.shape, *(node.params if node.op is SIZE else ())):
+            found.update(dict.fromkeys(names_of(size)))
+    return list(found)
+
+
+def _work(order: Sequence[Node], sizes: Mapping[str, int]) -> int:
+    total = 0
+    for node in order:
+        total += prod(evaluate_size(s, sizes) for s in node.shape)
+        if node.op.name == "einsum":
+            lengths = {
+                label: evaluate_size(size, sizes)
+                for own, arg in zip(node.params[0], node.args, strict=True)
+                for label, size in zip(own, arg.shape, strict=True)
+            }
+            total += prod(lengths.values())
+    return total
+
+
+def _hash(*key: object) -> int:
+    text = "|".join(map(str, key)).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
+
+
+def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any]) -> Any:
+    """Return a value for a symbol: a number, or an array of exact numbers (of dtype object)."""
+    shape = tuple(evaluate_size(s, sizes) for s in symbol.shape)
+    if not shape:
+        return value(0)
+    array = np.empty(shape, dtype=object)
+    for i, place in enumerate(product(*map(range, shape))):
+        array[place] = value(i)
+    if symbol.declaration.symmetric:
+        rows, columns = np.triu_indices(shape[0])
+        array[columns, rows] = array[rows, columns]
+    return array
+
+
+def _entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
+    """Return entry i of an input at a trial point. Whole numbers are most often positions, and so 0 or 1."""
+    if symbol.shape and symbol.dtype == "int":
+        return _hash(symbol.name, index, i) % 2
+    return _sized(symbol, value_at(symbol, _hash(index, i) % 1009 if symbol.shape else index), size)
+
+
+def _drawn(
+    source: Node, candidates: Sequence[Number | bool], draw: int, size: Number, i: int
+) -> Number | bool:
+    """Return entry i of a draw. Entries differ, so that what depends on their differences is seen."""
+    return _sized(source, candidates[_hash(source.name, draw, i) % len(candidates)], size)
+
+
+def _sized(symbol: Node, value: Number | bool, size: Number) -> Number | bool:
+    """Return a value a multiple as large, where the symbol takes all real ones."""
+    domain = domain_of(symbol)
+    free = domain.low is None and domain.high is None and symbol.dtype == "real"
+    return value * Fraction(size) if free and symbol.shape and size != 1 else value
+
+
+def _as(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Convert a number, or every entry of an array."""
+    if not isinstance(value, np.ndarray):
+        return convert(value)
+    entries: Any = value  # pyright: ignore[reportUnknownVariableType]
+    array = np.empty(entries.shape, dtype=object)
+    for place in np.ndindex(*entries.shape):
+        array[place] = convert(entries[place])
+    return array
+
+
+def _entries(value: Any) -> list[Any]:
+    return list(np.ravel(np.asarray(value, dtype=object)))
+
+
+def _decide(
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    point: Mapping[Node, Any],
+    sides: tuple[Any, ...],
+) -> Evidence | None:
+    near: list[list[Any]] = []
+    for side in sides:
+        at = {s: as_floats(s, v) for s, v in {**point, source: side}.items()}
+        near.append(evaluate([y, *gradients], at))
+    if not all(np.all(np.isfinite(v)) for values in near for v in values):
+        return None
+    if all(np.allclose(a, b, rtol=1e-7, atol=0) for a, b in zip(near[0][1:], near[1][1:], strict=True)):
+        return None
+    level = Level(_DIGITS)
+    both: list[list[dict[Node, Any]]] = []
+    for mp in level.contexts:
+        rows: list[dict[Node, Any]] = []
+        for side in sides:
+            at = {s: _as(v, partial(exact_number, mp)) for s, v in {**point, source: side}.items()}
+            at = {s: _as(v, int) if s.dtype == "int" else v for s, v in at.items()}
+            values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
+            if not all(
+                is_finite(mp, e)
+                for n in (y, *gradients)
+                for e in np.ravel(np.asarray(values[n], dtype=object))
+            ):
+                return None
+            rows.append(values)
+        both.append(rows)
+    low, high = both
+    for i, gradient in enumerate(gradients):
+        place = _place(level, low, high, gradient)
+        if place is None:
+            continue
+        if not all(_settled(level, order, *rows) for rows in zip(low, high, strict=True)):
+            return None
+        texts = level.texts(*([_at(side[gradient], place) for side in rows] for rows in both))
+        values = {s.name: _listed(v) for s, v in point.items()}
+        pair = (_listed(sides[0]), _listed(sides[1]))
+        witness = Witness(values, pair, i, texts, source.name, place)
+        return Evidence(witness, low[0], low[1], level)
+    return None
+
+
+def _at(value: Any, place: tuple[int, ...]) -> Any:
+    return np.asarray(value, dtype=object)[place]
+
+
+def _place(level: Level, low: Any, high: Any, node: Node) -> tuple[int, ...] | None:
+    """Return the first entry of a gradient that differs between the draws, the same way at both precisions."""
+    shape = np.shape(low[0][node])
+    for place in np.ndindex(*shape):
+        (a, b), (c, d) = ([_at(values[node], place) for values in rows] for rows in (low, high))
+        if level.apart(c, d) and not abs((b - a) - (d - c)) > level.margin * abs(d - c):
+            return place
+    return None
+
+
+def _listed(value: Any) -> Any:
+    return np.asarray(value, dtype=object).tolist()
+
+
+# --------------------------------------------------------------------------------------------------------- near ties
+
+
+def _settled(
+    level: Level, order: Sequence[Node], values: Mapping[Node, Any], finer: Mapping[Node, Any]
+) -> bool:
+    """Tell whether no comparison, no jump and no choice of a position may have been decided by rounding."""
+    exact: set[Node] = set()
+    for node in order:
+        moved = node.op.name in _MOVES and all(a in exact for a in node.args)
+        if node.op in (SYMBOL, NUMBER, SIZE) or node.dtype != "real" or moved:
+            exact.add(node)
+
+    def doubt(node: Node) -> Any:
+        coarse, fine = (np.asarray(v[node], dtype=object) for v in (values, finer))
+        return np.zeros(coarse.shape, dtype=object) if node in exact else level.doubt(coarse, fine)
+
+    # All others are continuous, also max and min; positions are whole numbers that were checked where they arose.
+    jumping = [
+        n for n in order if n.op.name in _POSITIONS or (n.op.pointwise and (n.dtype == "bool" or n.op.kinks))
+    ]
+    inexact = [n for n in jumping if not exact.issuperset(n.args)]
+    return all(_sure(level, n, values, [doubt(a) for a in n.args]) for n in inexact)
+
+
+def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+    args = [np.asarray(values[a], dtype=object) for a in node.args]
+    if node.op.name in _POSITIONS:
+        return _is_alone(args[0], doubts[0], node.params[0])
+    if node.op.name == "eq" and _is_extreme_of(node.args[1], node.args[0]):
+        return _one_hit(node, values, args, doubts)
+    entries, off = (
+        list(zip(*(np.ravel(a) for a in np.broadcast_arrays(*arrays)), strict=True))
+        for arrays in (args, doubts)
+    )
+    if node.dtype == "bool":
+        return all(abs(a - b) > sum(d) for (a, b), d in zip(entries, off, strict=True))
+    results = _entries(values[node])
+    return all(steady(level, node, r, e, d) for r, e, d in zip(results, entries, off, strict=True))
+
+
+def _is_alone(x: Any, doubts: Any, axis: int | None) -> bool:
+    rows, off = (
+        np.reshape(v, (1, -1)) if axis is None else np.moveaxis(v, axis, -1).reshape(-1, v.shape[axis])
+        for v in (x, doubts)
+    )
+    for row, around in zip(rows, off, strict=True):
+        ordered = sorted(zip(row, around, strict=True))
+        for end in (ordered[:2], ordered[-2:]):
+            if len(end) == 2 and not end[1][0] - end[0][0] > end[0][1] + end[1][1]:
+                return False
+    return True
+
+
+def _is_extreme_of(node: Node, x: Node) -> bool:
+    while node.op.name in ("reshape", "broadcast_to"):
+        node = node.args[0]
+    return node.op.name in ("max", "min") and node.args[0] is x
+
+
+def _one_hit(node: Node, values: Mapping[Node, Any], args: Sequence[Any], doubts: Sequence[Any]) -> bool:
+    """Tell whether exactly one entry is the extreme one in every reduction, and all others are clearly not.
+
+    The extreme entry equals the extreme by definition, whatever its rounding.
+    """
+    inner = node.args[1]
+    while inner.op.name in ("reshape", "broadcast_to"):
+        inner = inner.args[0]
+    a, b, off = (np.ravel(v) for v in np.broadcast_arrays(*args, sum(doubts)))
+    hits = sum(1 for p, q in zip(a, b, strict=True) if p == q)
+    clear = all(p == q or abs(p - q) > d for p, q, d in zip(a, b, off, strict=True))
+    return clear and hits == np.size(np.asarray(values[inner], dtype=object))

@@ -1,0 +1,369 @@
+"""Two draws of a random input at one point: the direct evidence that a gradient depends on it.
+
+Float64 proposes, exact points at two high precisions decide. A pair counts only if nothing near it is decided
+by rounding: the gradients are finite and real, their difference is the same at both precisions, and no
+comparison or jump is a near tie, unless exact arithmetic decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.errors import NumberTooLargeError, SymgradError
+from symgrad.ir.exact import nearest_float
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Number, decimal_text
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
+from symgrad.reasons.noise.straddle import straddling
+from symgrad.rewrite.condition import Conditions
+from symgrad.spell.printer import number_text
+
+__all__ = [
+    "Evidence",
+    "Level",
+    "Value",
+    "Witness",
+    "exact_number",
+    "find_evidence",
+    "find_straddling",
+    "is_finite",
+    "steady",
+]
+
+_POINTS = 12
+_BASES = 3  # points from which one input is moved, and numbers of the program beside which others are
+_PROPOSALS = 6  # pairs that are worth the high precision
+_AFFORDABLE = 40_000  # equations times pairs, evaluated that way
+# Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
+# damp a dependence below that, and so is asked again where nothing was seen.
+_NORMAL, _DEEP = (50, 90), (300, 400)
+_SHOWN = 6  # inputs that a sentence lists
+_ENTRIES = 4  # of an array, along each axis, that a sentence lists
+_DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
+_TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
+
+
+Value: TypeAlias = "Number | bool | list[Value]"
+
+
+class Level:
+    """Two mpmath contexts that must agree, and what counts as beyond rounding in the first of them."""
+
+    def __init__(self, digits: tuple[int, int]) -> None:
+        import mpmath  # only needed where a program has random inputs
+
+        self.contexts: tuple[Any, Any] = (mpmath.mp.clone(), mpmath.mp.clone())
+        for context, places in zip(self.contexts, digits, strict=True):
+            context.dps = places
+        self.margin = 10.0 ** -(digits[0] // 2)
+
+    def texts(self, coarse: Sequence[Any], fine: Sequence[Any]) -> tuple[str, str]:
+        """Return two different values as text, "0" for what is nothing but rounding.
+
+        There are 20 digits, or as many as it takes to see that the two differ; where that is more than a hundred, the
+        second is told by its distance from the first.
+        """
+        mp = self.contexts[1]
+        rounding = [abs(a - b) > abs(b) * self.margin for a, b in zip(coarse, fine, strict=True)]
+        for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
+            one, other = ("0" if r else str(mp.nstr(v, digits)) for r, v in zip(rounding, fine, strict=True))
+            if one != other:
+                return one, other
+        gap = fine[1] - fine[0]
+        return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
+
+    def doubt(self, coarse: Any, fine: Any) -> Any:
+        """How far off a value may be: a margin, and its rounding, which the finer precision shows."""
+        return self.margin * (1 + abs(coarse)) + abs(coarse - fine)
+
+    def apart(self, a: Any, b: Any) -> bool:
+        """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
+        return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One point and two draws at which the gradient differs.
+
+    Attributes:
+        values: the other inputs, exact; an array is a list, of lists if it has several axes.
+        draws: the two values of the random input, exact.
+        wrt: the position of the gradient that differs, in the order asked for.
+        gradients: the gradient for either draw, to so many digits that they differ; of an array the entry that does.
+        name: the random input.
+        entry: where in the gradient that entry is; () for a number.
+    """
+
+    values: Mapping[str, Value]
+    draws: tuple[Value, Value]
+    wrt: int
+    gradients: tuple[str, str]
+    name: str
+    entry: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {_written(value)}" for name, value in list(self.values.items())[:_SHOWN])
+        more = f" and {len(self.values) - _SHOWN} more inputs" if len(self.values) > _SHOWN else ""
+        where = f" in entry {list(self.entry)}" if self.entry else ""
+        one, other = (
+            f"{self.name} = {_written(draw)} gives {gradient}{where}"
+            for draw, gradient in zip(self.draws, self.gradients, strict=True)
+        )
+        return f"{'at ' if at else ''}{at}{more}{', ' if at else ''}{one}, {other}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A witness with the value of every node for either draw."""
+
+    witness: Witness
+    first: Mapping[Node, Any]
+    second: Mapping[Node, Any]
+    level: Level
+
+    def differs(self, node: Node) -> bool:
+        """Tell whether a node's value depends on the draw, beyond rounding."""
+        a: Any = self.first[node]
+        b: Any = self.second[node]
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            one, other = np.asarray(a, dtype=object).ravel(), np.asarray(b, dtype=object).ravel()
+            return any(self._apart(p, q) for p, q in zip(one, other, strict=True))
+        return self._apart(a, b)
+
+    def _apart(self, a: Any, b: Any) -> bool:
+        if isinstance(a, bool) or isinstance(b, bool):
+            return bool(a) != bool(b)
+        return self.level.apart(a, b)
+
+
+def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node) -> Evidence | None:
+    """Look for two draws of a random input that give different gradients.
+
+    Args:
+        y: the differentiated value: it must exist at the point.
+        gradients: what may depend on the input.
+        extra: further nodes whose values the caller wants.
+        source: the random input, a symbol.
+
+    Returns:
+        The evidence, or None if no pair was found, which proves nothing.
+    """
+    order = topological([y, *gradients, *extra])
+    inputs = [s for s in symbols_of(order) if s is not source]
+    landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
+    candidates = draws(source, landmarks)
+    seen, unseen = _proposals(order, y, gradients, source, inputs, candidates)
+    most = max(1, min(_PROPOSALS, _AFFORDABLE // len(order)))
+    attempts = [(_NORMAL, seen[:most]), (_NORMAL, unseen[: (most + 1) // 2])]
+    if most > 1:
+        attempts.append((_DEEP, unseen[: most // 2]))
+    for digits, proposals in attempts:
+        level = Level(digits)
+        for index, one, other in proposals:
+            point: dict[Node, Any] = {s: value_at(s, index) for s in inputs}
+            pair = (candidates[one], candidates[other])
+            evidence = _decide(level, order, y, gradients, source, point, pair)
+            if evidence is not None:
+                return evidence
+    return None
+
+
+def find_straddling(
+    y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node
+) -> Evidence | None:
+    """Look for two draws with a kink, a jump or a threshold between them; arguments as `find_evidence` takes them."""
+    order = topological([y, *gradients, *extra])
+    inputs = [s for s in symbols_of(order) if s is not source]
+    candidates = sorted(draws(source, ()), key=float)
+    if len(candidates) < 2 or len(order) > _AFFORDABLE // _PROPOSALS:
+        return None
+    # The middle half of the draws is likelier, the outer ones are further apart.
+    pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
+    level = Level(_NORMAL)
+    landmarks = dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool))
+    beside = [v + side for v in list(landmarks)[:_BASES] for side in (1, -1)]
+    bases = [{s: value_at(s, k) for s in inputs} for k in range(_BASES)]
+    bases += [{s: v if inside(domain_of(s), v) else value_at(s, 0) for s in inputs} for v in beside]
+    for point in bases:
+        for pair in pairs:
+            try:
+                for there in straddling(order, source, pair, point):
+                    evidence = _decide(level, order, y, gradients, source, there, pair)
+                    if evidence is not None:
+                        return evidence
+            except (SymgradError, ArithmeticError, ValueError):
+                continue  # outside the domain of some op
+    return None
+
+
+def _proposals(
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    inputs: Sequence[Node],
+    candidates: Sequence[Number | bool],
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    """Return some (point, draw, draw): where float64 sees a difference, and where it sees none."""
+    rows = range(_POINTS)
+    values: dict[Node, Any] = {
+        s: np.array([[_float(value_at(s, i))] for i in rows], dtype=bool if s.dtype == "bool" else float)
+        for s in inputs
+    }
+    values[source] = np.array([[_float(v) for v in candidates]])
+    shape = (_POINTS, len(candidates))
+    try:
+        results = dict(zip(order, evaluate(order, values), strict=True))
+    except NumberTooLargeError:
+        return [], []
+    usable = np.ones(shape, dtype=bool)
+    for node in order:
+        if node.dtype != "bool":
+            usable &= ~(np.abs(results[node]) > _TOO_WIDE)  # NaN is usable: it may lie in a branch not taken
+    usable &= np.isfinite(np.broadcast_to(results[y], shape))
+    for gradient in gradients:
+        usable &= np.isfinite(np.broadcast_to(results[gradient], shape))
+    seen: list[tuple[int, int, int]] = []
+    unseen: list[tuple[int, int, int]] = []
+    for i in range(_POINTS):
+        columns = [int(k) for k in np.flatnonzero(usable[i])]
+        pairs = [(a, b) for n, a in enumerate(columns) for b in columns[n + 1 :]]
+        lines = [np.broadcast_to(results[g], shape)[i] for g in gradients]
+        first = next(((a, b) for a, b in pairs if any(_far_apart(v[a], v[b]) for v in lines)), None)
+        if first is not None:
+            seen.append((i, *first))
+        elif pairs:
+            unseen.append((i, *pairs[0]))
+    return seen, unseen
+
+
+def _far_apart(a: Any, b: Any) -> bool:
+    return bool(abs(a - b) > 1e-7 * max(abs(a), abs(b)))
+
+
+def _float(value: Number | bool) -> float | bool:
+    return value if isinstance(value, bool) else nearest_float(value)
+
+
+def _decide(
+    level: Level,
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    point: Mapping[Node, Number | bool],
+    pair: tuple[Number | bool, Number | bool],
+) -> Evidence | None:
+    both: list[list[dict[Node, Any]]] = []  # [precision][draw]
+    for mp in level.contexts:
+        sides: list[dict[Node, Any]] = []
+        for draw in pair:
+            at = {s: exact_number(mp, v) for s, v in {**point, source: draw}.items()}
+            try:
+                values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
+            except (ArithmeticError, ValueError, TypeError, NotImplementedError):
+                return None  # outside the domain of some op: complex, a pole, no convergence
+            if not all(is_finite(mp, values[n]) for n in (y, *gradients)):
+                return None
+            sides.append(values)
+        both.append(sides)
+    low, high = both
+    for i, gradient in enumerate(gradients):
+        coarse, fine = low[1][gradient] - low[0][gradient], high[1][gradient] - high[0][gradient]
+        if not level.apart(high[0][gradient], high[1][gradient]) or abs(coarse - fine) > level.margin * abs(
+            fine
+        ):
+            continue
+        settled = (
+            _settled(level, order, coarse, fine, {**point, source: draw})
+            for coarse, fine, draw in zip(low, high, pair, strict=True)
+        )
+        if not all(settled):
+            return None
+        texts = level.texts(*([side[gradient] for side in sides] for sides in both))
+        named = {s.name: v for s, v in point.items()}
+        return Evidence(Witness(named, pair, i, texts, source.name), low[0], low[1], level)
+    return None
+
+
+def _written(value: Value) -> str:
+    if isinstance(value, list):
+        shown = [_written(v) for v in value[:_ENTRIES]]
+        return f"[{', '.join([*shown, *(['...'] if len(value) > _ENTRIES else [])])}]"
+    return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)
+
+
+def exact_number(mp: Any, value: Number | bool) -> Any:
+    """Return an exact number in an mpmath context; truth values stay."""
+    return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
+
+
+def is_finite(mp: Any, value: Any) -> bool:
+    """Tell whether a value is a finite real number or a truth value."""
+    return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
+
+
+def _settled(
+    level: Level,
+    order: Sequence[Node],
+    values: Mapping[Node, Any],
+    finer: Mapping[Node, Any],
+    at: Mapping[Node, Any],
+) -> bool:
+    """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
+    # Exact operands, or equal roundings of equal numbers, decide by themselves.
+    inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
+
+    def doubts(node: Node, inexact: Iterable[bool]) -> list[Any]:
+        args = zip(node.args, inexact, strict=True)
+        return [level.doubt(values[a], finer[a]) if i else 0 for a, i in args]
+
+    jumping = [n for n in order if n.dtype == "bool" or n.op.kinks]
+    near = [n for n in jumping if not _sure(level, n, values, doubts(n, (inexact[a] for a in n.args)))]
+    if not near:
+        return True
+    # The point is exact, so exact arithmetic tells that x - x and 0, or floor(x) and 1, are the same number.
+    known = Conditions()
+    exact = {s: truth(v) if isinstance(v, bool) else number(v) for s, v in at.items()}
+    for node, there in zip(near, substitute(near, exact), strict=True):
+        decided = known.facts(there).point
+        if decided is None or decided != values[node]:
+            return False
+        points = [known.facts(a).point for a in there.args]
+        if any(not is_finite(level.contexts[0], values[a]) for a in node.args):
+            return False
+        still = [inexact[a] and p is None for a, p in zip(node.args, points, strict=True)]
+        if node.dtype != "bool" and not _sure(level, node, values, doubts(node, still)):
+            return False
+    return True
+
+
+def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+    """Tell whether a node's value is far from any other that its arguments could give it if they are a little off."""
+    if not any(doubts):
+        return True
+    args = [values[a] for a in node.args]
+    if node.dtype == "bool":
+        a, b = args
+        return node.args[0] is node.args[1] or bool(abs(a - b) > sum(doubts))
+    return steady(level, node, values[node], args, doubts)
+
+
+def steady(level: Level, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
+    """Tell whether an op with kinks gives about the same value wherever its arguments, which may be off, may be."""
+    mp = level.contexts[0]
+    if not is_finite(mp, result):
+        return True  # a value that does not exist lies in a branch that is not taken
+    for i, arg in enumerate(args):
+        for away in (doubts[i], -doubts[i]) if doubts[i] else ():
+            moved = [*args[:i], arg + away, *args[i + 1 :]]
+            near = node.op.reference(mp, *node.params, *moved)
+            if not abs(near - result) <= (1 + abs(result)) * level.margin ** (1 / 3):
+                return False
+    return True

@@ -1,0 +1,1 @@
+"""Source for JAX, torch, TensorFlow and Keras."""

@@ -1,0 +1,141 @@
+"""How each framework is told the gradient of a function: the lines around its value and its pullback.
+
+Whatever is read backward is computed again from the arguments. Forward values that a closure keeps would be constants
+to the next derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["RESERVED", "SPREAD", "WRAPPED", "Wrapped", "zeros"]
+
+RESERVED = frozenset(
+    ["args", "cotangent", "ctx", "grad", "inputs", "of_real", "output", "saved", "shape", "upstream"]
+)
+"""Names that these lines take, so that no argument may have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """A function with a gradient of its own.
+
+    Args:
+        name: what it is to be called.
+        value: the function of its values, of all arguments.
+        pullback: the function of all arguments and the cotangents: a cotangent for every real argument, as a tuple if
+            there are several.
+        arguments: their names.
+        real: whether each is real.
+        count: of outputs, which are a tuple if there are several.
+    """
+
+    name: str
+    value: str
+    pullback: str
+    arguments: Sequence[str]
+    real: Sequence[bool]
+    count: int
+
+    @property
+    def given(self) -> str:
+        """The arguments as they stand in calls."""
+        return ", ".join(self.arguments)
+
+    @property
+    def cotangents(self) -> str:
+        """The cotangent, or all of them."""
+        return "cotangent" if self.count == 1 else "*cotangent"
+
+    def for_each(self, call: str, indent: str) -> str:
+        """Lines that return what the pullback gives: the cotangent of the one real argument, or a tuple of them.
+
+        What is not real has None.
+        """
+        if all(self.real):
+            return f"{indent}return {call}\n"
+        wanted = [f"{a}_bar" for a, real in zip(self.arguments, self.real, strict=True) if real]
+        every = [f"{a}_bar" if real else "None" for a, real in zip(self.arguments, self.real, strict=True)]
+        return f"{indent}{', '.join(wanted)} = {call}\n{indent}return {', '.join(every)}\n"
+
+
+def _jax(w: Wrapped) -> str:
+    saved = f"({w.given}{',' if len(w.arguments) == 1 else ''})"
+    backward = w.for_each(f"{w.pullback}(*saved, {w.cotangents})", "    ")
+    if len(w.arguments) == 1:  # JAX wants a tuple of one
+        backward = backward.replace("return ", "return (").replace(")\n", "),)\n")
+    return (
+        f"@jax.custom_vjp\ndef {w.name}({w.given}):\n    return {w.value}({w.given})\n\n\n"
+        f"def {w.name}_forward({w.given}):\n    return {w.name}({w.given}), {saved}\n\n\n"
+        f"def {w.name}_backward(saved, cotangent):\n"
+        + backward
+        + f"\n\n{w.name}.defvjp({w.name}_forward, {w.name}_backward)\n"
+    )
+
+
+def _torch(w: Wrapped) -> str:
+    title = "".join(part.capitalize() for part in w.name.strip("_").split("_"))
+    return (
+        f"class _{title}(torch.autograd.Function):\n    generate_vmap_rule = True\n\n"
+        f"    @staticmethod\n    def forward({w.given}):\n        return {w.value}({w.given})\n\n"
+        "    @staticmethod\n    def setup_context(ctx, inputs, output):\n"
+        "        ctx.save_for_backward(*inputs)\n\n"
+        f"    @staticmethod\n    def backward(ctx, {w.cotangents}):\n"
+        + w.for_each(f"{w.pullback}(*ctx.saved_tensors, {w.cotangents})", "        ")
+        + f"\n\ndef {w.name}({w.given}):\n    return _{title}.apply({w.given})\n"
+    )
+
+
+def _tensorflow(w: Wrapped) -> str:
+    return (
+        f"@tf.custom_gradient\ndef {w.name}({w.given}):\n    def grad(*cotangent):\n"
+        + w.for_each(f"{w.pullback}({w.given}, *cotangent)", "        ")
+        + f"\n    return {w.value}({w.given}), grad\n"
+    )
+
+
+def _keras(w: Wrapped) -> str:
+    return f"{w.name} = _with_pullback({w.value}, {w.pullback})\n"
+
+
+WRAPPED: Mapping[str, Callable[[Wrapped], str]] = {
+    "jax": _jax,
+    "torch": _torch,
+    "tensorflow": _tensorflow,
+    "keras": _keras,
+}
+"""By framework, the text of a function with a gradient of its own."""
+
+
+def _spread_keras(names: Sequence[str], real: Sequence[bool]) -> list[str]:
+    like = next(n for n, r in zip(names, real, strict=True) if r)
+    terms = [n if r else f"ops.cast({n}, {like}.dtype)" for n, r in zip(names, real, strict=True)]
+    return [
+        f"shape = ops.shape({' + '.join(terms)})",
+        *(f"{name} = ops.broadcast_to({name}, shape)" for name in names),
+    ]
+
+
+def _spread_tensorflow(names: Sequence[str], _real: Sequence[bool]) -> list[str]:
+    shape = f"tf.shape({names[0]})"
+    for name in names[1:]:
+        shape = f"tf.broadcast_dynamic_shape({shape}, tf.shape({name}))"
+    return [f"shape = {shape}", *(f"{name} = tf.broadcast_to({name}, shape)" for name in names)]
+
+
+SPREAD: Mapping[str, Callable[[Sequence[str], Sequence[bool]], list[str]]] = {
+    "jax": lambda names, _: [f"{', '.join(names)} = jnp.broadcast_arrays({', '.join(names)})"],
+    "torch": lambda names, _: [f"{', '.join(names)} = torch.broadcast_tensors({', '.join(names)})"],
+    "tensorflow": _spread_tensorflow,
+    "keras": _spread_keras,
+}
+"""By framework, lines that repeat arguments to one shape, so that every cotangent has the shape of its own: of
+their names, and whether each is real."""
+
+_ZEROS = {"jax": "jnp", "torch": "torch", "tensorflow": "tf", "keras": "ops"}
+
+
+def zeros(framework: str, name: str) -> str:
+    """Return the array of zeros that is like another one."""
+    return f"{_ZEROS[framework]}.zeros_like({name})"

@@ -1,0 +1,158 @@
+"""Pieces of LaTeX: how tight written forms bind, parentheses, names, numbers, sizes and shapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.types import NAME, Number
+from symgrad.ops.record import ADD, ATOM, MUL, POW
+from symgrad.spell.literals import number_text
+
+__all__ = [
+    "ADD",
+    "ATOM",
+    "HADAMARD",
+    "MATRIX",
+    "MUL",
+    "OPEN",
+    "POW",
+    "SCALED",
+    "SIGNED",
+    "Texts",
+    "Written",
+    "beside",
+    "latex_literal",
+    "latex_name",
+    "latex_number",
+    "latex_shape",
+    "latex_size",
+    "within",
+]
+
+Written: TypeAlias = tuple[str, float]
+"""A text and the rank of its outermost form."""
+
+# Ranks of written forms, loosest first. A signed term stands between a sum and a product: -x y needs no parentheses.
+OPEN = 0  # choices
+SIGNED = (ADD + MUL) / 2
+HADAMARD = MUL - 0.1  # a product entry by entry; its factors may be scaled arrays
+SCALED = MUL + 0.1  # a matrix product times a number
+MATRIX = MUL + 0.2
+
+# fmt: off
+_GREEK = frozenset((
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
+    "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
+    "varepsilon", "vartheta", "varphi", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma",
+    "Upsilon", "Phi", "Psi", "Omega",
+))
+# fmt: on
+
+
+def within(part: Written, rank: float) -> str:
+    """Return a text in parentheses if its form is looser than a rank."""
+    text, own = part
+    return text if own >= rank else rf"\left({text}\right)"
+
+
+_WORD = r"\\mathrm\{\w\w+\}"
+_ENDS_WITH_WORD = re.compile(_WORD + r"(?:[_^](?:\{[^{}]*\}|\w))*\Z")
+_STARTS_WITH_WORD = re.compile(_WORD)
+
+
+def beside(factors: Iterable[str]) -> str:
+    r"""Return factors side by side, with a thin space where one is a name of several letters.
+
+    Example:
+        >>> beside(["12", r"\mathrm{fk}^{3}", "x", "y"])
+        '12 \\, \\mathrm{fk}^{3} \\, x y'
+    """
+    text, *others = factors
+    for factor in others:
+        word = _ENDS_WITH_WORD.search(text) or _STARTS_WITH_WORD.match(factor)
+        text += rf" \, {factor}" if word else f" {factor}"
+    return text
+
+
+def latex_name(name: str) -> str:
+    r"""Return a variable's name as LaTeX: Greek letters, subscripts, upright words.
+
+    Example:
+        >>> [latex_name(n) for n in ("x", "alpha_1", "z_inner", "w12", "loss", "x_i_j")]
+        ['x', '\\alpha_{1}', 'z_{\\mathrm{inner}}', 'w_{12}', '\\mathrm{loss}', 'x_{i, j}']
+    """
+    head, *subscripts = [part for part in name.split("_") if part] or [r"\_"]
+    digits = re.fullmatch(r"(.*?\D)(\d+)", head)
+    if digits:
+        head, subscripts = digits[1], [digits[2], *subscripts]
+    text = _letter(head)
+    return f"{text}_{{{', '.join(map(_letter, subscripts))}}}" if subscripts else text
+
+
+def _letter(part: str) -> str:
+    if part in _GREEK:
+        return "\\" + part
+    return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
+
+
+def latex_literal(text: str, value: Number) -> Written:
+    """Return a number as it is written in a program: 1e-5 is a power of ten, 0.00001 is not."""
+    return _number(value, text.lower())
+
+
+def latex_number(value: Number) -> Written:
+    """Return an exact number, small fractions as such."""
+    return _number(value, number_text(abs(value)))
+
+
+def _number(value: Number, text: str) -> Written:
+    rank: float = ATOM
+    if "/" in text:
+        text, rank = rf"\frac{{{text.replace('/', '}{')}}}", MUL
+    elif "e" in text:
+        mantissa, exponent = text.split("e")
+        power = f"10^{{{exponent}}}"
+        text, rank = (power, POW) if mantissa == "1" else (rf"{mantissa} \cdot {power}", MUL)
+    return (f"-{text}", SIGNED) if value < 0 else (text, rank)
+
+
+def latex_size(size: Size) -> str:
+    r"""Return a size of an axis.
+
+    Example:
+        >>> from symgrad.ir.sizes import size_sum
+        >>> latex_size("n_rows"), latex_size(size_sum(["n", 1]))
+        ('n_{\\mathrm{rows}}', 'n + 1')
+    """
+    if isinstance(size, int):
+        return str(size)
+    if isinstance(size, str):
+        return latex_name(size)
+    text = re.sub(NAME, lambda m: _function(m[0]) or latex_name(m[0]), str(size))
+    return text.replace("*", " ")
+
+
+def _function(name: str) -> str | None:
+    return {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}"}.get(name)
+
+
+def latex_shape(shape: Shape) -> str:
+    r"""Return a shape.
+
+    Example:
+        >>> latex_shape(("n", 5))
+        'n \\times 5'
+    """
+    return r" \times ".join(map(latex_size, shape)) or "1"
+
+
+class Texts(dict[Node, Written]):
+    """What is written for each node so far; ``opaque`` ones are written as a name, whatever they consist of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opaque: set[Node] = set()

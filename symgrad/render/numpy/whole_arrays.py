@@ -1,0 +1,315 @@
+"""The NumPy source of ops that are not elementwise: a call of NumPy where it has the function, else of a helper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.slices import Triple
+from symgrad.render.python_text import ATOM, MUL
+from symgrad.spell.contractions import Factor, Spelling, spell, subscript
+
+__all__ = ["ARRAY_SOURCES", "ArraySource", "Context", "is_view"]
+
+
+class ArraySource(NamedTuple):
+    """A piece of source.
+
+    Attributes:
+        text: the expression.
+        rank: Python's precedence of it.
+        helpers: the functions that it calls, of `ARRAY_HELPERS`.
+    """
+
+    text: str
+    rank: int = ATOM
+    helpers: tuple[str, ...] = ()
+
+
+class Context(Protocol):
+    """What is written already."""
+
+    def of(self, node: Node, rank: int = 0) -> str:
+        """Return the text of an argument, in parentheses if it binds less tightly than a rank."""
+        ...
+
+    def size(self, size: Size) -> str:
+        """Return a size as an expression."""
+        ...
+
+
+_Writer: TypeAlias = Callable[[Node, Context], ArraySource]
+
+
+def _tuple(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _shape(shape: Shape, context: Context) -> str:
+    texts = [context.size(s) for s in shape]
+    return texts[0] if len(texts) == 1 else _tuple(texts)
+
+
+def _axes(axes: Sequence[int], rank: int) -> str:
+    """Return the argument of a reduction: none for all axes."""
+    if tuple(axes) == tuple(range(rank)):
+        return ""
+    return f", axis={axes[0] if len(axes) == 1 else tuple(axes)}"
+
+
+# -------------------------------------------------------------------------------------------------------- contractions
+
+
+def _einsum(node: Node, context: Context) -> ArraySource:
+    s = spell(node)
+    x = node.args[0]
+    match s.form:
+        case "product":
+            return ArraySource(_product(node, s.parts[0], context), MUL)
+        case "outer":
+            return ArraySource(f"np.outer({', '.join(_product(node, part, context) for part in s.parts)})")
+        case "trace":
+            return ArraySource(f"np.trace({_product(node, s.parts[0], context)})")
+        case "diagonal" | "diag":
+            return ArraySource(f"np.diag({context.of(x)})")
+        case "permute":
+            if s.axes == tuple(range(len(s.axes)))[::-1]:
+                return ArraySource(f"{context.of(x, ATOM)}.T")
+            return ArraySource(f"np.transpose({context.of(x)}, {s.axes})")
+        case "sum":
+            return ArraySource(f"np.sum({context.of(x)}{_axes(s.axes, len(x.shape))})")
+        case "elementwise" if not s.axes:
+            return ArraySource("*".join(_aligned(node, s, context)), MUL)
+        case _:
+            order = ", optimize=True" if len(node.args) > 2 else ""
+            return ArraySource(
+                f'np.einsum("{s.subscripts}", {", ".join(context.of(a) for a in node.args)}{order})'
+            )
+
+
+def _product(node: Node, chain: Sequence[Factor], context: Context) -> str:
+    factors = [
+        f"{context.of(node.args[f.operand], ATOM)}.T"
+        if f.transposed
+        else context.of(node.args[f.operand], ATOM)
+        for f in chain
+    ]
+    if len(node.args[chain[-1].operand].shape) > 1:
+        return " @ ".join(factors)
+    # Matrices are applied to a vector one after the other, never multiplied first.
+    text = factors.pop()
+    for i, factor in enumerate(reversed(factors)):
+        text = f"{factor} @ {f'({text})' if i else text}"
+    return text
+
+
+def _aligned(node: Node, s: Spelling, context: Context) -> list[str]:
+    rank = max(map(len, s.places))
+    texts: list[str] = []
+    for arg, places in zip(node.args, s.places, strict=True):
+        items = [":" if i in places else "None" for i in range(rank)]
+        while items and items[0] == "None":
+            items.pop(0)
+        texts.append(context.of(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
+    return texts
+
+
+# ------------------------------------------------------------------------------------------------------ reductions
+
+
+def _reduction(function: str) -> _Writer:
+    def write(node: Node, context: Context) -> ArraySource:
+        x, axes = node.args[0], node.params[0]
+        return ArraySource(f"np.{function}({context.of(x)}{_axes(axes, len(x.shape))})")
+
+    return write
+
+
+def _position(function: str) -> _Writer:
+    def write(node: Node, context: Context) -> ArraySource:
+        axis = node.params[0]
+        return ArraySource(
+            f"np.{function}({context.of(node.args[0])}{'' if axis is None else f', axis={axis}'})"
+        )
+
+    return write
+
+
+def _with_helper(*helpers: str) -> _Writer:
+    """A call of the last helper, with the static parameter as ``axis``."""
+
+    def write(node: Node, context: Context) -> ArraySource:
+        axis: Any = node.params[0]
+        if isinstance(axis, tuple) and len(node.params[0]) == 1:
+            axis = node.params[0][0]
+        return ArraySource(f"{helpers[-1]}({context.of(node.args[0])}, {axis})", ATOM, helpers)
+
+    return write
+
+
+def _linalg(function: str, after: str = "") -> _Writer:
+    def write(node: Node, context: Context) -> ArraySource:
+        return ArraySource(f"np.linalg.{function}({', '.join(context.of(a) for a in node.args)}){after}")
+
+    return write
+
+
+def _matrix_function(part: str = "") -> _Writer:
+    """Sine and cosine are the imaginary and the real part of the exponential of i*x, and so are their derivatives."""
+
+    def write(node: Node, context: Context) -> ArraySource:
+        unit, after = ("1j*", f".{part}") if part else ("", "")
+        args = ", ".join(f"{unit}{context.of(a, MUL if part else 0)}" for a in node.args)
+        name = "_expm" if len(node.args) == 1 else "_expm_frechet"
+        return ArraySource(f"{name}({args}){after}", ATOM, (name,))
+
+    return write
+
+
+def _cumsum(node: Node, context: Context) -> ArraySource:
+    x, (axis, reverse) = context.of(node.args[0]), node.params
+    if not reverse:
+        return ArraySource(f"np.cumsum({x}, axis={axis})")
+    return ArraySource(f"np.flip(np.cumsum(np.flip({x}, {axis}), axis={axis}), {axis})")
+
+
+# ---------------------------------------------------------------------------------------------------------- layout
+
+
+def _reshape(node: Node, context: Context) -> ArraySource:
+    x = node.args[0]
+    if x.shape and len(node.shape) > len(x.shape):
+        found = subscript(node, named=(x,))
+        if found is not None:
+            items = ["None" if item is None else ":" for item in found[1]]
+            return ArraySource(f"{context.of(x, ATOM)}[{', '.join(items)}]")
+    return ArraySource(f"np.reshape({context.of(x)}, {_shape(node.shape, context) if node.shape else '()'})")
+
+
+def _broadcast(node: Node, context: Context) -> ArraySource:
+    x, shape = node.args[0], _shape(node.shape, context)
+    if x.is_number(0) or x.is_number(1):
+        return ArraySource(f"np.{'ones' if x.value else 'zeros'}({shape})")
+    if not x.shape:
+        return ArraySource(f"np.full({shape}, {context.of(x)})")
+    return ArraySource(f"np.broadcast_to({context.of(x)}, {shape})")
+
+
+def _key(triples: Sequence[Triple], context: Context) -> str:
+    items: list[str] = []
+    for start, stop, step in triples:
+        ends = ["" if end is None else context.size(end) for end in (start, stop)]
+        items.append(":".join([*ends, *([str(step)] if step != 1 else [])]))
+    while len(items) > 1 and items[-1] == ":":
+        items.pop()
+    return ", ".join(items)
+
+
+def _slice(node: Node, context: Context) -> ArraySource:
+    return ArraySource(f"{context.of(node.args[0], ATOM)}[{_key(node.params[0], context)}]")
+
+
+def _unslice(node: Node, context: Context) -> ArraySource:
+    key = f"np.s_[{_key(node.params[0], context)}]"
+    text = f"_unslice({context.of(node.args[0])}, {key}, {_shape(node.shape, context)})"
+    return ArraySource(text, ATOM, ("_unslice",))
+
+
+def _concatenate(node: Node, context: Context) -> ArraySource:
+    axis = f", axis={node.params[0]}" if node.params[0] else ""
+    return ArraySource(f"np.concatenate([{', '.join(context.of(a) for a in node.args)}]{axis})")
+
+
+# ------------------------------------------------------------------------------------------------------- positions
+
+_WHOLE_NUMBERS = frozenset({"argmax", "argmin", "iota", "one_hot"})
+_MOVES = frozenset({"reshape", "slice", "gather", "concatenate", "broadcast_to"})
+
+
+def _positions(node: Node, context: Context) -> str:
+    """Return an array of positions: arithmetic on them is done in floats, as everywhere."""
+    if node.op is NUMBER:
+        return str(node.value)
+    inner = node
+    while inner.op.name in _MOVES and len(inner.args) == 1:
+        inner = inner.args[0]
+    if inner.op is SYMBOL or inner.op.name in _WHOLE_NUMBERS:
+        return context.of(node)
+    return f"np.asarray({context.of(node)}).astype(np.int64)"
+
+
+def _gather(node: Node, context: Context) -> ArraySource:
+    x, *indices = node.args
+    axes: tuple[int, ...] = node.params[0]
+    texts = [_positions(i, context) for i in indices]
+    if axes == tuple(range(axes[0], axes[0] + len(axes))):
+        return ArraySource(f"{context.of(x, ATOM)}[{', '.join([':'] * axes[0] + texts)}]")
+    return ArraySource(f"_gather({context.of(x)}, {axes}, {', '.join(texts)})", ATOM, ("_gather",))
+
+
+def _scatter_add(node: Node, context: Context) -> ArraySource:
+    values, *indices = node.args
+    texts = ", ".join(_positions(i, context) for i in indices)
+    shape = _tuple([context.size(s) for s in node.shape])
+    return ArraySource(
+        f"_scatter_add({context.of(values)}, {node.params[0]}, {shape}, {texts})", ATOM, ("_scatter_add",)
+    )
+
+
+def _one_hot(node: Node, context: Context) -> ArraySource:
+    rows = f"np.expand_dims({_positions(node.args[0], context)}, -1)"
+    return ArraySource(f"({rows} == np.arange({context.size(node.params[0])})).astype(np.int64)")
+
+
+def _eye(node: Node, context: Context) -> ArraySource:
+    rows, columns = node.params
+    sizes = [rows] if rows == columns else [rows, columns]
+    return ArraySource(f"np.eye({', '.join(context.size(s) for s in sizes)})")
+
+
+def is_view(node: Node) -> bool:
+    """Tell whether the source of a node gives a view of another array."""
+    if node.op.name == "einsum":
+        return spell(node).form in ("permute", "diagonal")
+    return node.op.name in ("reshape", "slice") or (
+        node.op.name == "broadcast_to" and bool(node.args[0].shape)
+    )
+
+
+ARRAY_SOURCES: Mapping[str, _Writer] = {
+    "argmax": _position("argmax"),
+    "argmin": _position("argmin"),
+    "broadcast_to": _broadcast,
+    "concatenate": _concatenate,
+    "cosm": _matrix_function("real"),
+    "cosm_frechet": _matrix_function("real"),
+    "cumsum": _cumsum,
+    "det": _linalg("det"),
+    "einsum": _einsum,
+    "expm": _matrix_function(),
+    "expm_frechet": _matrix_function(),
+    "eye": _eye,
+    "gather": _gather,
+    "inv": _linalg("inv"),
+    "iota": lambda node, context: ArraySource(f"np.arange({context.size(node.params[0])})"),
+    "log_softmax": _with_helper("_shifted", "_log_softmax"),
+    "logdet": _linalg("slogdet", "[1]"),
+    "logsumexp": _with_helper("_shifted", "_logsumexp"),
+    "max": _reduction("max"),
+    "mean": _reduction("mean"),
+    "min": _reduction("min"),
+    "norm": _with_helper("_norm"),
+    "one_hot": _one_hot,
+    "prod": _reduction("prod"),
+    "prod_except": _with_helper("_prod_except"),
+    "reshape": _reshape,
+    "scatter_add": _scatter_add,
+    "sinm": _matrix_function("imag"),
+    "sinm_frechet": _matrix_function("imag"),
+    "slice": _slice,
+    "softmax": _with_helper("_shifted", "_softmax"),
+    "solve": _linalg("solve"),
+    "unslice": _unslice,
+}

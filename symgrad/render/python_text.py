@@ -1,0 +1,103 @@
+"""What all Python source that is written has in common: precedence, infix operators, and names that are free."""
+
+from __future__ import annotations
+
+import keyword
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from symgrad.errors import UsageError
+from symgrad.ir.graph import SYMBOL, Node
+
+__all__ = [
+    "ADD",
+    "ATOM",
+    "COMPARE",
+    "INFIX",
+    "MUL",
+    "NEG",
+    "POW",
+    "free_name",
+    "infix",
+    "parameters",
+    "within",
+]
+
+COMPARE, ADD, MUL, NEG, POW, ATOM = range(6)
+"""Python's precedence of what is written, loosest first."""
+
+INFIX: Mapping[str, tuple[str, int, int, int]] = {
+    "add": (" + ", ADD, ADD, MUL),
+    "mul": ("*", MUL, MUL, POW),
+    "div": ("/", MUL, MUL, POW),
+    "pow": ("**", POW, ATOM, NEG),
+    "lt": (" < ", COMPARE, ADD, ADD),
+    "le": (" <= ", COMPARE, ADD, ADD),
+    "gt": (" > ", COMPARE, ADD, ADD),
+    "ge": (" >= ", COMPARE, ADD, ADD),
+    "eq": (" == ", COMPARE, ADD, ADD),
+    "ne": (" != ", COMPARE, ADD, ADD),
+}
+"""By op its sign, its own precedence, and the least of its operands."""
+
+
+_Written: TypeAlias = Callable[[Node, int], str]
+"""The text of an argument, in parentheses if it binds less tightly than a rank."""
+
+
+def within(text: str, own: int, rank: int) -> str:
+    """Return a text, in parentheses if it binds less tightly than a rank."""
+    return text if own >= rank else f"({text})"
+
+
+def infix(node: Node, of: _Written, text: str = "") -> tuple[str, int] | None:
+    """Return what is written with an operator of Python and its precedence, or None for what is not.
+
+    Args:
+        node: the application of an op.
+        of: how its arguments are written.
+        text: how the second argument is, by itself.
+    """
+    op, args = node.op, node.args
+    if op.name == "add" and args[1].op.name == "neg" and text.startswith("-"):
+        # a + (-b) and a - b are one operation of IEEE arithmetic
+        return f"{of(args[0], ADD)} - {of(args[1].args[0], MUL)}", ADD
+    if op.name == "neg":
+        return f"-{of(args[0], POW)}", NEG
+    if op.name in INFIX:
+        sign, own, left, right = INFIX[op.name]
+        return f"{of(args[0], left)}{sign}{of(args[1], right)}", own
+    return None
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """Return a name that nothing has: the one given, or with underscores behind it."""
+    names = set(taken)
+    while name in names or keyword.iskeyword(name):
+        name += "_"
+    return name
+
+
+def parameters(symbols: Sequence[Node], taken: set[str]) -> dict[Node, str]:
+    """Return names of arguments for symbols, and add them to those that are taken.
+
+    A name that is a Python keyword, or taken, gets an underscore; the others keep theirs.
+
+    Raises:
+        UsageError: for a name that is no identifier.
+    """
+    chosen: dict[Node, str] = {}
+    plain = {s: unicodedata.normalize("NFKC", s.name) for s in symbols}  # as Python reads it
+    for symbol, name in plain.items():
+        if not name.isidentifier():
+            kind = "an argument" if symbol.op is SYMBOL else "a value"
+            raise UsageError(f"{symbol.name!r} cannot name {kind}", expected="a Python identifier")
+        if not keyword.iskeyword(name) and name not in taken:
+            taken.add(name)
+            chosen[symbol] = name
+    for symbol, name in plain.items():
+        if symbol not in chosen:
+            chosen[symbol] = free_name(name + "_", taken)
+            taken.add(chosen[symbol])
+    return {symbol: chosen[symbol] for symbol in symbols}

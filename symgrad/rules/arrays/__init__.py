@@ -1,0 +1,1 @@
+"""The normal form of contractions, inverses and what moves entries, and matrix notation."""

@@ -1,0 +1,1 @@
+"""The normal form of sums and products."""

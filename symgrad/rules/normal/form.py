@@ -1,0 +1,51 @@
+"""The forms of products and sums: a number, and bases with their exponents or terms with their coefficients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+from symgrad.ir.exact import MADE, is_longer
+from symgrad.ir.graph import Node, constant
+
+__all__ = ["HALF", "E", "Exponent", "Form", "Sum", "is_long", "short"]
+
+Exponent: TypeAlias = "int | Fraction"
+
+HALF = Fraction(1, 2)
+E = constant("E")
+
+
+class Form(NamedTuple):
+    """A product: coefficient, rational powers, symbolic powers (base to exponent)."""
+
+    coefficient: Exponent
+    factors: dict[Node, Exponent]
+    powers: dict[Node, Node]
+
+
+@dataclass(slots=True)
+class Sum:
+    """A sum: constant and coefficients of monic terms."""
+
+    constant: Exponent
+    terms: dict[Node, Exponent]
+
+    def __len__(self) -> int:
+        return len(self.terms) + (self.constant != 0)
+
+    def scaled(self, c: Exponent) -> Sum:
+        if c == -1:
+            return Sum(-self.constant, {t: -k for t, k in self.terms.items()})
+        return Sum(short(self.constant * c), {t: short(k * c) for t, k in self.terms.items()})
+
+
+def short(value: Exponent) -> Exponent:
+    """Return an integer as an int."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def is_long(value: Exponent) -> bool:
+    """Tell whether an exact number is too long to be written in place of what it was computed from."""
+    return is_longer(value, MADE)

@@ -1,0 +1,1 @@
+"""The rows: laws as data, phase by phase."""

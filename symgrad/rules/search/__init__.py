@@ -1,0 +1,1 @@
+"""The search for stable forms, by how many digits are lost at sample points."""

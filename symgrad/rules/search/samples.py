@@ -1,0 +1,351 @@
+"""Sample points of a graph: exact values of its nodes there, and how many bits of a form of them are wrong in floats.
+
+Which of several equal forms is computed is a choice that no sample can make wrong; so a sample may make it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.exact import nearest_float
+from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import CONSTANT_VALUES
+from symgrad.rewrite.condition import Conditions
+from symgrad.rules.search.sample_points import points_of
+
+__all__ = ["FINE", "LARGEST", "MOST", "Sample"]
+
+LARGEST = 160  # equations of a graph for which forms are compared
+FINE = 2.0  # wrong bits that are not worth a search
+
+MOST = 64.0  # bits: of a value that is not even a number
+
+# Ops that are cheap at any precision; the value of any other is taken for an input.
+# fmt: off
+_COMPUTED = frozenset([
+    "add", "mul", "neg", "div", "pow", "sqrt", "cbrt", "abs", "sign", "exp", "exp2", "expm1", "log", "log1p", "log2",
+    "log10", "hypot", "sigmoid", "softplus", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "sec", "csc", "cot", "sech", "csch", "coth", "where", "maximum", "minimum",
+    "relu", "clip",
+    "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "not_", "xor", "floor", "ceil", "round", "stop_gradient",
+])
+# Ops that any argument is fine for.
+_PLAIN = frozenset([
+    "add", "mul", "neg", "div", "pow", "abs", "sign", "sqrt", "cbrt", "hypot", "atan", "log", "log1p", "log2", "log10",
+    "where", "maximum", "minimum", "relu", "clip",
+])
+_EXPONENTIAL = frozenset([
+    "exp", "exp2", "expm1", "sigmoid", "softplus", "sinh", "cosh", "tanh", "sech", "csch", "coth",
+])
+# fmt: on
+
+# Exponents (of two) of arguments that functions are not asked about, and exponentials.
+_BEYOND, _FAR = 3000, 24
+_AS_MUCH = 3  # roundings on the way are as bad as those of inputs
+_NEARLY_ALL = 0.9
+_CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
+
+
+class Sample:
+    """Points of what a graph reads, and values there.
+
+    Args:
+        outputs: the graph.
+        known: facts, which tell the intervals of what it reads.
+    """
+
+    def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
+        self.leaves = _leaves(outputs)
+        numbers = {
+            abs(nearest_float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"
+        }
+        near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
+        self._points, self._widths = points_of(self.leaves, [known.facts(n) for n in self.leaves], near)
+        self._floats: dict[Node, Any] = {
+            leaf: np.array(
+                [p[k] for p in self._points], dtype=np.bool_ if leaf.dtype == "bool" else np.float64
+            )
+            for k, leaf in enumerate(self.leaves)
+        }
+        self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
+
+    @cached_property
+    def _contexts(self) -> list[Any]:
+        """For every point mpmath with as many digits as it takes."""
+        import mpmath
+
+        made: dict[int, Any] = {}
+        for width in self._widths:
+            if width not in made:
+                made[width] = mpmath.MPContext()
+                made[width].prec = 192 + 4 * width if width <= 60 else 300 + 2 * width
+        return [made[width] for width in self._widths]
+
+    @cached_property
+    def _exact(self) -> dict[Node, list[Any]]:
+        return {
+            leaf: [
+                bool(p[k]) if leaf.dtype == "bool" else mp.mpf(p[k])
+                for p, mp in zip(self._points, self._contexts, strict=True)
+            ]
+            for k, leaf in enumerate(self.leaves)
+        }
+
+    def seems_fine(self, outputs: Sequence[Node], others: Sequence[Sequence[Node]] = ()) -> bool:
+        """Tell whether extended precision, where the machine has it, sees no wrong bits that are worth a search.
+
+        It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others,
+        unless some sum loses a term nearly everywhere.
+        Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
+        in the others too where inputs are huge: the squares of a quotient do, but exp(x)/(1 + exp(x)) should not.
+        """
+        places = [k for k, n in enumerate(outputs) if n.op.pointwise and n.dtype == "real"]
+        nodes = [outputs[k] for k in places]
+        if not nodes or np.finfo(np.longdouble).nmant < 63:
+            return False
+        with np.errstate(all="ignore"):
+            leaves = [leaf for leaf in self.leaves if leaf.dtype == "real"] if others else []
+            values = self._wide(nodes, leaves)
+            if any(_loses_a_term(n, values) for n in values if n.op.name == "add" and n not in self.leaves):
+                return False
+            shape = (len(leaves) + 1, len(self._points))
+            wide, *moved = np.stack([np.broadcast_to(values[n], shape) for n in nodes], axis=1)
+            inherent = np.zeros_like(wide)
+            for one in moved:
+                inherent = inherent + np.abs(one - wide)
+            found = self._stacked(nodes)
+            lost = ~np.isfinite(found) & self._huge
+            for form in others:
+                lost &= ~np.isfinite(self._stacked([form[k] for k in places]))
+            nearest = wide.astype(np.float64)
+            allowed = (2.0**FINE - 1) * np.spacing(np.abs(nearest)) + _AS_MUCH * inherent
+            same = (found == nearest) | (np.isnan(found) & np.isnan(nearest)) | (lost if others else False)
+            return bool((same | (np.abs(found - wide) <= allowed)).all())
+
+    @property
+    def _huge(self) -> Any:
+        """Where some input is."""
+        sizes = [np.abs(self._floats[n]) > _HUGE for n in self.leaves if n.dtype == "real"]
+        return np.any(sizes, axis=0) if sizes else np.zeros(len(self._points), np.bool_)
+
+    def _stacked(self, nodes: Sequence[Node]) -> Any:
+        return np.stack([np.broadcast_to(self.floats(n), (len(self._points),)) for n in nodes])
+
+    def _wide(self, nodes: Sequence[Node], moved: Sequence[Node]) -> dict[Node, Any]:
+        """Return values in extended precision, and then with each of some leaves half a unit of its last place away."""
+        known: dict[Node, Any] = {
+            n: self._floats[n] if n.dtype == "bool" else self._floats[n].astype(np.longdouble)
+            for n in self.leaves
+        }
+        for k, leaf in enumerate(moved, 1):
+            known[leaf] = np.tile(known[leaf], (len(moved) + 1, 1))
+            known[leaf][k] *= 1 + np.longdouble(2) ** -53
+        for n in topological(nodes, until=known):
+            if n not in known:
+                known[n] = _wide_of(n, [known[a] for a in n.args])
+        return known
+
+    def takes(self, node: Node, leaf: Node) -> None:
+        """Give a leaf whose parts were replaced the values of the leaf that it was."""
+        if leaf in self._exact and node not in self._exact and leaf in self.leaves:
+            self.leaves.append(node)
+            self._exact[node], self._floats[node] = self._exact[leaf], self._floats[leaf]
+
+    def floats(self, node: Node) -> Any:
+        """Return the values of a node in float64, operation by operation."""
+        with np.errstate(all="ignore"):
+            for n in topological([node], until=self._floats):
+                if n not in self._floats:
+                    self._floats[n] = _float_of(n, [self._floats[a] for a in n.args])
+        return self._floats[node]
+
+    def exact(self, node: Node) -> list[Any]:
+        """Return the values of a node to many digits, None where it is undefined or beyond reach."""
+        for n in topological([node], until=self._exact):
+            if n not in self._exact:
+                args = [self._exact[a] for a in n.args]
+                self._exact[n] = [
+                    _exact_of(mp, n, [a[i] for a in args]) for i, mp in enumerate(self._contexts)
+                ]
+        return self._exact[node]
+
+    def agree(self, node: Node, other: Node) -> Any:
+        """Return at which points two forms have the same exact value, or None if at one of them they surely differ.
+
+        Where they seem to differ, more digits tell cancellation from difference; such points are left out then.
+        """
+        first, second = self.exact(node), self.exact(other)
+        usable = np.zeros(len(first), np.bool_)
+        for i, (a, b) in enumerate(zip(first, second, strict=True)):
+            if a is None or b is None:
+                continue
+            if _close(a, b):
+                usable[i] = True
+            elif not self._close_at(i, node, other):
+                return None
+        return usable
+
+    def _close_at(self, i: int, node: Node, other: Node) -> bool:
+        import mpmath
+
+        finer: Any = mpmath.MPContext()
+        finer.prec = 4 * self._contexts[i].prec
+        values = self._at(finer, [node, other], {leaf: self._exact[leaf][i] for leaf in self.leaves})
+        a, b = values[node], values[other]
+        if a is None or b is None or _close(a, b):
+            return True
+        if isinstance(a, bool) or isinstance(b, bool):
+            return False
+        largest = max(abs(v) for v in values.values() if v is not None and not isinstance(v, bool))
+        return bool(abs(a - b) <= largest * finer.mpf(2) ** (-finer.prec // 2))
+
+    def _at(self, mp: Any, nodes: Sequence[Node], values: dict[Node, Any]) -> dict[Node, Any]:
+        for n in topological(nodes, until=values):
+            if n not in values:
+                values[n] = _exact_of(mp, n, [values[a] for a in n.args])
+        return values
+
+    def inherent(self, node: Node, points: Sequence[int]) -> Any:
+        """Return how many bits are wrong at points because inputs are floats: if each is off by half an ulp."""
+        _, ulp, _ = self._rounded(node)
+        found: list[float] = []
+        for i in points:
+            mp, exact = self._contexts[i], self._exact[node][i]
+            total = mp.mpf(0)
+            for leaf in self.leaves:
+                if leaf.dtype != "real" or exact is None:
+                    continue
+                values = {k: self._exact[k][i] for k in self.leaves}
+                values[leaf] *= 1 + mp.mpf(2) ** -53
+                moved = self._at(mp, [node], values)[node]
+                total += abs(moved - exact) if moved is not None else 0
+            found.append(min(math.log2(1 + float(total / float(ulp[i]))), MOST) if exact is not None else 0.0)
+        return np.array(found)
+
+    def _rounded(self, node: Node) -> tuple[Any, Any, Any]:
+        """Return the exact values to the nearest float, an ulp there, and how many ulps are left."""
+        known = self._nearest.get(node)
+        if known is not None:
+            return known
+        exact = self.exact(node)
+        nearest: Any = np.array([math.nan if e is None else float(e) for e in exact])
+        with np.errstate(all="ignore"):
+            ulp: Any = np.spacing(np.abs(nearest))
+        rounding = zip(exact, nearest, ulp, strict=True)
+        rest = np.array(
+            [
+                0.0 if e is None or not math.isfinite(r) else float((e - float(r)) / float(u))
+                for e, r, u in rounding
+            ]
+        )
+        self._nearest[node] = nearest, ulp, rest
+        return nearest, ulp, rest
+
+    def errors(self, node: Node, target: Node) -> Any:
+        """Return how many bits of a form of a target are wrong at each point: log2(1 + ulps), NaN where unknown."""
+        values = self.floats(node)
+        nearest, ulp, rest = self._rounded(target)
+        with np.errstate(all="ignore"):
+            ulps = np.abs((values - nearest) / ulp - rest)
+            ulps = np.where(np.isinf(nearest), np.where(values == nearest, 0.0, math.inf), ulps)
+            bits = np.log2(1 + ulps)
+            bits = np.where(np.isnan(bits), MOST, np.minimum(bits, MOST))
+        return np.where(np.isnan(nearest), math.nan, bits)
+
+
+def _leaves(outputs: Iterable[Node]) -> list[Node]:
+    def computed(n: Node) -> bool:
+        return bool(n.args) and n.op.name in _COMPUTED
+
+    found: dict[Node, None] = {}
+    seen: set[Node] = set()
+    pending = list(outputs)
+    while pending:
+        n = pending.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if computed(n):
+            pending.extend(reversed(n.args))
+        elif n.op is not NUMBER and n.op is not CONSTANT:
+            found[n] = None
+            pending.extend(reversed(n.args))  # what is inside may have forms of its own
+    return list(found)
+
+
+def _wide_of(n: Node, args: list[Any]) -> Any:
+    if n.op is NUMBER and not isinstance(n.value, bool):
+        return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
+    if n.op is CONSTANT:
+        high = CONSTANT_VALUES[n.params[0]]
+        return np.longdouble(high) + np.longdouble(_REST.get(n.params[0], math.nan))
+    return _float_of(n, args)
+
+
+def _loses_a_term(total: Node, values: dict[Node, Any]) -> bool:
+    """Tell whether a sum is one of its terms, or zero, at nearly all points where neither term is zero."""
+    a, b = (values[n] for n in total.args)
+    there = (a != 0) & (b != 0) & np.isfinite(values[total])
+    lost = there & ((values[total] == a) | (values[total] == b) | (values[total] == 0))
+    return bool(np.sum(lost) > _NEARLY_ALL * np.sum(there))
+
+
+def _float_of(n: Node, args: list[Any]) -> Any:
+    if n.op is NUMBER:
+        return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(nearest_float(n.value))
+    if n.op is CONSTANT:
+        return np.float64(CONSTANT_VALUES[n.params[0]])
+    if n.op.name not in _COMPUTED:
+        return np.float64(math.nan)  # not among the leaves that the sample was made for
+    return n.op.evaluate(*n.params, *args)
+
+
+_REST = {"pi": 1.2246467991473532e-16, "E": 1.4456468917292502e-16}
+"""What constants have beyond their floats."""
+
+_HUGE = 2.0**20
+"""Beyond, powers overflow; exponentials do before."""
+
+_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
+
+
+def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
+    if n.op is NUMBER:
+        return n.value if isinstance(n.value, bool) else mp.mpf(n.value.numerator) / n.value.denominator
+    if n.op is CONSTANT:
+        return +getattr(mp, _CONSTANTS[n.params[0]])
+    name = n.op.name
+    if name not in _COMPUTED:
+        return None
+    if name == "where":
+        return None if args[0] is None else args[1] if args[0] else args[2]
+    if any(a is None for a in args):
+        return None
+    if name not in _PLAIN:
+        most = _FAR if name in _EXPONENTIAL else _BEYOND
+        if any(not isinstance(a, bool) and mp.mag(a) > most for a in args if a):
+            return None
+    if name == "pow" and args[1] and mp.mag(args[1]) > _FAR:
+        return None
+    try:
+        value = n.op.reference(mp, *n.params, *args)
+    except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+        return None
+    if isinstance(value, bool):
+        return value
+    if name == "add" and any(a and (not value or mp.mag(a) - mp.mag(value) > mp.prec // 2) for a in args):
+        return None  # more digits cancel than leave a value to know
+    return mp.mpf(value) if not isinstance(value, mp.mpc) and mp.isfinite(value) else None
+
+
+def _close(a: Any, b: Any) -> bool:
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    largest = max(abs(a), abs(b))
+    return bool(abs(a - b) <= largest * 2.0**_CERTAIN)

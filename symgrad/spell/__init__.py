@@ -1,0 +1,1 @@
+"""How things are written: the program notation of graphs, of arrays and of contractions."""

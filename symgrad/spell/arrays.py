@@ -1,0 +1,448 @@
+"""How ops that are not elementwise are written: as a mathematician would, and so that the reader makes the same node.
+
+Every spelling here is one of `ops/numpy/calls.py` or `ops/numpy/subscripts.py`, chosen by what that function makes of
+the operands. Where no spelling makes exactly this node there is a literal one: einsum("ij,jk->ki", A, B), reshape(x,
+(n, 5)), slice(x, ((0, n, 1),)), gather(x, i, j, axes=(1, 3)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import product
+from typing import Any, TypeAlias
+
+from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.slices import Triple, padded_size
+from symgrad.spell.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
+
+__all__ = ["array_parts", "counted", "is_matrix_product"]
+
+Written: TypeAlias = "tuple[list[Part], int]"
+Named: TypeAlias = "Container[Node]"
+
+_LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"
+_WHOLE: Triple = (None, None, 1)
+_REDUCTIONS = frozenset({"mean", "prod", "max", "min", "logsumexp", "norm"})
+
+
+def array_parts(node: Node, names: Named) -> Written:
+    """Return what a node of an op that is not elementwise is written with, and the precedence of the whole.
+
+    Args:
+        node: the node.
+        names: the nodes that are written as a name.
+    """
+    return _WRITERS.get(node.op.name, _literally)(node, names)
+
+
+def _call(name: str, *arguments: Node | str) -> Written:
+    parts: list[Part] = [f"{name}("]
+    for i, argument in enumerate(arguments):
+        if i:
+            parts.append(", ")
+        parts.append(argument if isinstance(argument, str) else (argument, ANY, False))
+    return [*parts, ")"], ATOM
+
+
+def _tuple(nodes: Sequence[Node]) -> list[Part]:
+    parts: list[Part] = ["("]
+    for i, node in enumerate(nodes):
+        if i:
+            parts.append(", ")
+        parts.append((node, ANY, False))
+    parts.append(",)" if len(nodes) == 1 else ")")
+    return parts
+
+
+def counted(node: Node) -> Node | None:
+    """Return the symbol whose truth values a node counts as 1 and 0: a subscript of the one is that of the other."""
+    one_or_zero = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
+    return node.args[0] if one_or_zero and node.args[0].op is SYMBOL else None
+
+
+def _subscript(x: Node, items: Sequence[str | Node]) -> Written:
+    parts: list[Part] = [(counted(x) or x, ATOM, False), "["]
+    for i, item in enumerate(items):
+        if i:
+            parts.append(", ")
+        parts.append(item if isinstance(item, str) else (item, ANY, False))
+    return [*parts, "]"], ATOM
+
+
+def _axis(axes: Sequence[int], rank: int) -> list[str]:
+    """Return the argument axis=..., none for all axes."""
+    if tuple(axes) == tuple(range(rank)):
+        return []
+    return [f"axis={axes[0] if len(axes) == 1 else tuple_text(axes)}"]
+
+
+def _literally(node: Node, _names: Named) -> Written:
+    texts = [f"{p}={_literal(v)}" for p, v in zip(node.op.parameters, node.params, strict=True)]
+    return _call(node.op.name, *node.args, *texts)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, tuple):
+        texts = [_literal(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+    return "None" if value is None else size_text(value)
+
+
+# ----------------------------------------------------------------------------------------------------- contractions
+
+
+def _einsum(node: Node, _names: Named) -> Written:
+    labels, result = node.params
+    if len(node.args) == 1:
+        written = _of_one(node.args[0], labels[0], result)
+    else:
+        written = _of_two(node) if len(node.args) == 2 else None
+    if written is not None:
+        return written
+    terms = ",".join("".join(_LETTERS[i] for i in own) for own in labels)
+    return _call("einsum", f'"{terms}->{"".join(_LETTERS[i] for i in result)}"', *node.args)
+
+
+def _of_one(x: Node, own: tuple[int, ...], result: tuple[int, ...]) -> Written | None:
+    rank = len(own)
+    if own == tuple(range(rank)):
+        if len(result) < rank:
+            axes = [i for i in own if i not in result]
+            return _call("sum", x, *_axis(axes, rank)) if list(result) == sorted(result) else None
+        if result == own[::-1]:
+            return [(x, ATOM, False), ".T"], ATOM
+        return _call("transpose", x, tuple_text(result))
+    if own[:2] == (0, 0) and own[2:] == result == tuple(range(1, rank - 1)):
+        return _call("trace", x)
+    return _call("diag", x) if (own, result) == ((0, 0), (0,)) else None
+
+
+def _of_two(node: Node) -> Written | None:
+    a, b = node.args
+    if node.params == (((0,), (1,)), (0, 1)):
+        return _call("outer", a, b)
+    if node.params == (((0,), (0, 1)), (0, 1)) and b.op.name == "eye" and b.params == a.shape * 2:
+        return _call("diag", a)
+    turned = _turned(node)
+    if turned is None:
+        return None
+    parts: list[Part] = []
+    # What stands in front of an @ without parentheses belongs to the product, unless it is one itself.
+    left = MUL if is_matrix_product(a) else ATOM
+    for x, t, needed in zip(node.args, turned, (left, NEG), strict=True):
+        parts += [(x, ATOM, False), ".T"] if t else [(x, needed, False)]
+        parts.append("@")
+    return parts[:-1], MUL
+
+
+def _turned(node: Node) -> tuple[bool, ...] | None:
+    """Return which operands of a matrix product are transposed, None if it is none."""
+    a, b = node.args
+    flags = [(False, True) if len(x.shape) == 2 else (False,) for x in node.args]
+    for turned in product(*flags):
+        # The reader takes the transpose of an operand of @ into the contraction.
+        if any(is_transpose(x) and not t for x, t in zip(node.args, turned, strict=True)):
+            continue
+        if node.params == _matmul_params(len(a.shape), len(b.shape), *turned):
+            return turned
+    return None
+
+
+def is_matrix_product(node: Node) -> bool:
+    """Tell whether a node is written with @."""
+    if node.op.name != "einsum" or len(node.args) != 2:
+        return False
+    spread = node.params[0][0] == (0,) and node.params[1] == (0, 1)  # outer, or a diagonal matrix
+    return not spread and _turned(node) is not None
+
+
+def is_transpose(node: Node) -> bool:
+    """Tell whether a node is the transpose of a matrix."""
+    return node.op.name == "einsum" and node.params == (((0, 1),), (1, 0))
+
+
+def _matmul_params(p: int, q: int, turn_a: bool, turn_b: bool) -> tuple[Any, ...]:
+    """Return the params of matmul of arrays with p and q axes, either transposed first."""
+    batch = max(p - 2, q - 2, 0)
+    row, middle, column = batch, batch + 1, batch + 2
+    left = [*range(batch - max(p - 2, 0), batch), *([row] if p > 1 else []), middle]
+    right = [*range(batch - max(q - 2, 0), batch), middle, *([column] if q > 1 else [])]
+    out = [*range(batch), *([row] if p > 1 else []), *([column] if q > 1 else [])]
+    left, right = left[::-1] if turn_a else left, right[::-1] if turn_b else right
+    new: dict[int, int] = {}
+    for label in (*left, *right):
+        new.setdefault(label, len(new))
+    return (tuple(new[i] for i in left), tuple(new[i] for i in right)), tuple(new[i] for i in out)
+
+
+# ------------------------------------------------------------------------------------------------------- reductions
+
+
+def _reduction(node: Node, _names: Named) -> Written:
+    x = node.args[0]
+    return _call(node.op.name, x, *_axis(node.params[0], len(x.shape)))
+
+
+def _position(node: Node, _names: Named) -> Written:
+    axis = node.params[0]
+    return _call(node.op.name, node.args[0], *([] if axis is None else [f"axis={axis}"]))
+
+
+def _cumsum(node: Node, _names: Named) -> Written:
+    axis, reverse = node.params
+    return _call("cumsum", node.args[0], f"axis={axis}", *(["reverse=True"] if reverse else []))
+
+
+def _keeping(node: Node) -> Written | None:
+    """Return a reduction with keepdims=True, if that is what this reshape of a reduction does."""
+    reduced = node.args[0]
+    name = reduced.op.name
+    if name in _REDUCTIONS:
+        axes = reduced.params[0]
+    elif name in ("argmax", "argmin"):
+        axis = reduced.params[0]
+        axes = range(len(reduced.args[0].shape)) if axis is None else [axis]
+    elif name == "einsum" and len(reduced.args) == 1:
+        (own,), result = reduced.params
+        axes = [i for i in range(len(own)) if i not in result]
+        if own != tuple(range(len(own))) or list(result) != sorted(result):
+            return None
+        name = "sum"
+    else:
+        return None
+    x = reduced.args[0]
+    kept = tuple(1 if i in axes else s for i, s in enumerate(x.shape))
+    if not axes or node.shape != kept:
+        return None
+    # Of a vector, argmax(x, axis=0) is another node than argmax(x).
+    where = [f"axis={axes[0]}"] if reduced.params == (axes[0],) else _axis(list(axes), len(x.shape))
+    return _call(name, x, *where, "keepdims=True")
+
+
+# ----------------------------------------------------------------------------------------------------------- layout
+
+
+def _inserted(few: Shape, many: Shape) -> list[int] | None:
+    """Return the axes of length 1 that make one shape of the other, None if that is not all."""
+    new: list[int] = []
+    i = 0
+    for axis, size in enumerate(many):
+        if i < len(few) and few[i] == size:
+            i += 1
+        elif size == 1:
+            new.append(axis)
+        else:
+            return None
+    return new if i == len(few) else None
+
+
+def _reshape(node: Node, names: Named) -> Written:
+    x, shape = node.args[0], node.shape
+    if x not in names:
+        written = _keeping(node)
+        if written is None and x.op.name == "slice":
+            written = _entry(node)
+        if written is not None:
+            return written
+    # Subscripts and squeeze make one reshape of two, so where x is one already they would make another node.
+    if x.op.name != "reshape" and x.op is not NUMBER:
+        new = _inserted(x.shape, shape)
+        if new:
+            return _subscript(x, ["None" if i in new else ":" for i in range(len(shape))])
+        gone = _inserted(shape, x.shape)
+        if gone:
+            ones = [i for i, size in enumerate(x.shape) if size == 1]
+            return _call("squeeze", x, *([] if gone == ones else _axis(gone, -1)))
+    return _call("reshape", x, tuple_text(shape))
+
+
+def _entry(node: Node) -> Written | None:
+    """Return x[i, 1:, j], if this reshape drops the axes of which a slice takes one entry."""
+    sliced = node.args[0]
+    x, triples = sliced.args[0], sliced.params[0]
+    if not _is_normal(sliced):
+        return None
+    items: list[str] = []
+    shape: list[Size] = []
+    for triple, size, length in zip(triples, x.shape, sliced.shape, strict=True):
+        at = _only(triple, size)
+        if at is None:
+            shape.append(length)
+        items.append(_slice_text(triple) if at is None else str(at))
+    dropped = len(shape) < len(items) and tuple(shape) == node.shape
+    return _subscript(x, _short(items)) if dropped else None
+
+
+def _only(triple: Triple, size: Size) -> int | None:
+    """Return the position of the one entry that the reader's subscript by a number would take with this slice."""
+    start, stop, step = triple
+    if triple == _WHOLE or step != 1 or not isinstance(size, int):
+        return None
+    first = 0 if start is None else start
+    last = size if stop is None else stop
+    if not isinstance(first, int) or not isinstance(last, int) or first < 0:
+        return None
+    return first if last == first + 1 <= size else None
+
+
+def _short(items: list[str]) -> list[str]:
+    while len(items) > 1 and items[-1] == ":":
+        items.pop()
+    return items
+
+
+def _slice_text(triple: Triple) -> str:
+    start, stop = ("" if end is None else size_text(end) for end in triple[:2])
+    return f"{start}:{stop}" + (f":{triple[2]}" if triple[2] != 1 else "")
+
+
+def _is_normal(node: Node) -> bool:
+    """Tell whether a slice is as the reader writes it: no ends that say nothing, and not all of the array."""
+    triples = node.params[0]
+    return any(t != _WHOLE for t in triples) and not any(
+        step > 0 and (start == 0 or stop == size)
+        for (start, stop, step), size in zip(triples, node.args[0].shape, strict=True)
+    )
+
+
+def _slice(node: Node, _names: Named) -> Written:
+    x, triples = node.args[0], node.params[0]
+    if not _is_normal(node):
+        return _call("slice", x, _literal(triples))
+    return _subscript(x, _short([_slice_text(t) for t in triples]))
+
+
+def _unslice(node: Node, _names: Named) -> Written:
+    widths = _pad_widths(node)
+    if widths is not None:
+        rows = ", ".join(f"({before}, {after})" for before, after in widths)
+        return _call("pad", node.args[0], rows if len(widths) == 1 else f"({rows})")
+    return _call("unslice", node.args[0], _literal(node.params[0]), tuple_text(node.shape))
+
+
+def _pad_widths(node: Node) -> list[tuple[int, int]] | None:
+    """Return how many zeros stand before and after what is padded along each axis; None if it stands otherwise."""
+    widths: list[tuple[int, int]] = []
+    for start, stop, step in node.params[0]:
+        ends = (0 if start is None else start, 0 if stop is None else stop)
+        if step != 1 or any(type(end) is not int for end in ends) or ends[0] < 0 or ends[1] > 0 or stop == 0:
+            return None
+        widths.append((ends[0], -ends[1]))
+    sizes = zip(node.args[0].shape, node.params[0], node.shape, strict=True)
+    if any(padded_size(size, triple) != whole for size, triple, whole in sizes):
+        return None
+    return widths if any(w != (0, 0) for w in widths) else None
+
+
+def _broadcast(node: Node, _names: Named) -> Written:
+    x = node.args[0]
+    shape = size_text(node.shape[0]) if len(node.shape) == 1 else tuple_text(node.shape)
+    if x.is_number(0) or x.is_number(1):
+        return _call("ones" if x.value else "zeros", shape)
+    return _call("broadcast_to", x, tuple_text(node.shape)) if x.shape else _call("full", shape, x)
+
+
+def _entries(node: Node, names: Named) -> list[Part] | None:
+    """Return an array as the lists that `array` takes; None for what is none of these."""
+    if node.op.name != "concatenate" or node.params[0] != 0 or len(node.args) < 2:
+        return None
+    parts: list[Part] = ["["]
+    for i, x in enumerate(node.args):
+        if x in names or x.op.name != "broadcast_to" or x.shape != (1, *x.args[0].shape):
+            return None
+        (row,) = x.args
+        inner = _entries(row, names) if row.shape and row not in names else None
+        if row.shape and inner is None:
+            return None
+        parts += [*([", "] if i else []), *(inner or [(row, ANY, False)])]
+    return [*parts, "]"]
+
+
+def _concatenate(node: Node, names: Named) -> Written:
+    axis = node.params[0]
+    entries = _entries(node, names)
+    if entries is not None:
+        return ["array(", *entries, ")"], ATOM
+    inner = [x.args[0] for x in node.args if x.op.name == "reshape" and x not in names]
+    stacked = len(inner) == len(node.args) and all(
+        i.op.name != "reshape"
+        and i.shape == inner[0].shape
+        and x.shape == (*i.shape[:axis], 1, *i.shape[axis:])
+        for i, x in zip(inner, node.args, strict=True)
+    )
+    name, xs = ("stack", inner) if stacked else ("concatenate", node.args)
+    where = [] if stacked and axis == 0 else [f", axis={axis}"]
+    return [f"{name}(", *_tuple(xs), *where, ")"], ATOM
+
+
+# -------------------------------------------------------------------------------------------------------- positions
+
+
+def _gather(node: Node, names: Named) -> Written:
+    x, indices = node.args[0], node.args[1:]
+    axes: tuple[int, ...] = node.params[0]
+    arrays = [i for i in indices if i.shape]
+    together = tuple(range(axes[0], axes[0] + len(axes)))
+    # The axes of index arrays that something parts come first, in NumPy and so in the reader.
+    placed = axes == together or not arrays or axes[0] == 0
+    # A number is a slice to the reader, unless the length is a name or there are index arrays beside it.
+    if not placed or any(not _stays(i, x.shape[a], bool(arrays)) for i, a in zip(indices, axes, strict=True)):
+        return _call("gather", *node.args, f"axes={tuple_text(axes)}")
+    items: list[Node | str] = [":"] * (axes[-1] + 1)
+    for index, axis in zip(indices, axes, strict=True):
+        items[axis] = index if index in names else _numbers(index) or index
+    return _subscript(x, items)
+
+
+def _stays(index: Node, size: Size, arrays: bool) -> bool:
+    if not index.is_number() or not isinstance(size, int):
+        return True
+    return arrays and bool(-size <= index.value < size)
+
+
+def _numbers(index: Node) -> str | None:
+    """Return a stack of numbers as a list."""
+    if index.op.name != "concatenate" or len(index.shape) != 1:
+        return None
+    entries = [x.args[0] for x in index.args if x.op.name == "reshape" and x.shape == (1,)]
+    if len(entries) != len(index.args) or not all(e.op is NUMBER for e in entries):
+        return None
+    return f"[{', '.join(str(e.value) for e in entries)}]"
+
+
+def _scatter(node: Node, _names: Named) -> Written:
+    axes, shape = node.params
+    where = [] if axes == (0,) else [f"axes={tuple_text(axes)}"]
+    return _call("scatter_add", *node.args, *where, f"shape={tuple_text(shape)}")
+
+
+def _one_hot(node: Node, _names: Named) -> Written:
+    return _call("one_hot", node.args[0], size_text(node.params[0]))
+
+
+def _eye(node: Node, _names: Named) -> Written:
+    rows, columns = node.params
+    return _call("eye", size_text(rows), *([] if rows == columns else [size_text(columns)]))
+
+
+def _iota(node: Node, _names: Named) -> Written:
+    return _call("arange", size_text(node.params[0]))
+
+
+_WRITERS: Mapping[str, Callable[[Node, Named], Written]] = {
+    "einsum": _einsum,
+    **dict.fromkeys((*_REDUCTIONS, "softmax", "log_softmax"), _reduction),
+    **dict.fromkeys(("argmax", "argmin"), _position),
+    "cumsum": _cumsum,
+    "reshape": _reshape,
+    "broadcast_to": _broadcast,
+    "slice": _slice,
+    "unslice": _unslice,
+    "concatenate": _concatenate,
+    "gather": _gather,
+    "scatter_add": _scatter,
+    "one_hot": _one_hot,
+    "eye": _eye,
+    "iota": _iota,
+}

@@ -1,0 +1,128 @@
+"""Pieces of the notation: how tight operators bind, what a text is made of, numbers, sizes and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from symgrad.ir.exact import DIGITS, decimal_digits
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Atom, Size
+from symgrad.ir.types import Number
+
+__all__ = [
+    "ADD",
+    "AND",
+    "ANY",
+    "ATOM",
+    "COMPARE",
+    "MUL",
+    "NEG",
+    "NOT",
+    "OR",
+    "POW",
+    "Operand",
+    "Part",
+    "number_text",
+    "significant_digits",
+    "size_text",
+    "tuple_text",
+]
+
+# Python's precedence, loosest first. A comparison takes no comparison as an operand: a < b < c is a chain.
+ANY, OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(10)
+
+# An operand: the node, the precedence it needs, and whether a literal number needs parentheses all the same.
+Operand: TypeAlias = tuple[Node, int, bool]
+Part: TypeAlias = "str | Operand"
+
+
+def number_text(value: Number, *, decimal: bool = False) -> str:
+    """Return the shortest exact spelling of a number that the reader takes.
+
+    Args:
+        value: the number.
+        decimal: whether a decimal is preferred to a quotient of small numbers, 0.5 to 1/2.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> [number_text(v) for v in (2, Fraction(1, 3), Fraction(9, 10), Fraction(31091, 10**6), 10**30)]
+        ['2', '1/3', '0.9', '0.031091', '1e30']
+    """
+    if value < 0:
+        return "-" + number_text(-value, decimal=decimal)
+    found = decimal_digits(value)
+    short = not decimal and value.denominator <= 12 and value.denominator not in (1, 10)
+    text = None if found is None or short else _decimal(*found)
+    if text is None or _written_out(text) > DIGITS:
+        return f"{value.numerator}/{value.denominator}"
+    return text
+
+
+def _decimal(digits: str, places: int) -> str:
+    if not places:
+        mantissa = digits.rstrip("0")
+        zeros = len(digits) - len(mantissa)
+        return digits if zeros < 7 else f"{mantissa}e{zeros}"
+    if places - len(digits) < 6:
+        digits = digits.rjust(places + 1, "0")
+        return f"{digits[:-places]}.{digits[-places:]}"
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{digits[0]}{fraction}e-{places - len(digits) + 1}"
+
+
+def _written_out(text: str) -> int:
+    """How many characters a number has without an exponent, as the reader counts them."""
+    mantissa, _, exponent = text.partition("e")
+    return len(mantissa) + abs(int(exponent or 0))
+
+
+def significant_digits(value: Number) -> int | None:
+    """Return how many digits a positive number has as a decimal, zeros at its ends apart; None if it has no end.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> [significant_digits(v) for v in (Fraction("6.62607015e-34"), 1200, Fraction(1, 8), Fraction(1, 3))]
+        [9, 2, 3, None]
+    """
+    found = decimal_digits(value)
+    return None if found is None else len(found[0].strip("0"))
+
+
+def size_text(size: Size) -> str:
+    """Return a size as an expression over names of sizes.
+
+    Example:
+        >>> from symgrad.ir.sizes import size_sum
+        >>> from symgrad.ir.slices import slice_length
+        >>> size_text(size_sum(["n", "n", -1])), size_text(slice_length("n", (1, None, 2)))
+        ('2*n - 1', 'ceil((maximum(n - 1, 0))/2)')
+    """
+    if isinstance(size, int | str):
+        return str(size)
+    text = ""
+    for monomial, c in size.terms:
+        factors = [a if isinstance(a, str) else _atom_text(a) for a in monomial]
+        if abs(c) != 1 or not factors:
+            factors.insert(0, str(abs(c)))
+        sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
+        text += sign + "*".join(factors)
+    return text
+
+
+def _atom_text(atom: Atom) -> str:
+    a, b = size_text(atom.a), size_text(atom.b)
+    if atom.op == "ceildiv":
+        return f"ceil({a}/{b})" if isinstance(atom.a, str) else f"ceil(({a})/{b})"
+    return f"{'maximum' if atom.op == 'max' else 'minimum'}({a}, {b})"
+
+
+def tuple_text(items: Iterable[Size | None]) -> str:
+    """Return sizes, axes or the ends of a slice as a tuple.
+
+    Example:
+        >>> tuple_text(("n", 5)), tuple_text(("n",)), tuple_text((None, 3, 1))
+        ('(n, 5)', '(n,)', '(None, 3, 1)')
+    """
+    texts = ["None" if item is None else size_text(item) for item in items]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"

@@ -1,0 +1,371 @@
+"""Graphs as program notation: what is printed reads back as the same nodes.
+
+Parentheses are the fewest that Python's precedence allows, with one convention of the reader: a literal without
+parentheses takes a sign, or a division by a literal, into itself (-2 and 1/3 are numbers), so the negation of two is
+written -(2).
+Nothing here recurses, and nothing is expanded that is shared and long: `str_text` and `program_text` name such parts
+t1, t2, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from symgrad.errors import RedefinitionError
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
+from symgrad.ir.sizes import Extent, Size, names_of
+from symgrad.ir.traverse import symbols_of, topological, uses
+from symgrad.spell.arrays import array_parts, counted, is_matrix_product
+from symgrad.spell.literals import (
+    ADD,
+    AND,
+    ANY,
+    ATOM,
+    COMPARE,
+    MUL,
+    NEG,
+    NOT,
+    OR,
+    POW,
+    Operand,
+    Part,
+    number_text,
+)
+
+__all__ = [
+    "ONE_LINE",
+    "expression_text",
+    "in_parentheses",
+    "number_text",
+    "one_line",
+    "parts_of",
+    "program_text",
+    "str_text",
+]
+
+ONE_LINE = 1_000  # characters of an expression that is shown whole
+_DEPTH = 200  # nesting of one definition, well below what the reader takes
+_SMALL = 12  # characters of a shared expression that is repeated rather than named
+
+# symbol, own precedence, what the left and the right operand need to stand without parentheses
+_INFIX: dict[str, tuple[str, int, int, int]] = {
+    "add": (" + ", ADD, ADD, MUL),
+    "mul": ("*", MUL, MUL, NEG),
+    "div": ("/", MUL, MUL, NEG),
+    "pow": ("**", POW, ATOM, NEG),
+    "lt": (" < ", COMPARE, ADD, ADD),
+    "le": (" <= ", COMPARE, ADD, ADD),
+    "gt": (" > ", COMPARE, ADD, ADD),
+    "ge": (" >= ", COMPARE, ADD, ADD),
+    "eq": (" == ", COMPARE, ADD, ADD),
+    "ne": (" != ", COMPARE, ADD, ADD),
+    "and_": (" and ", AND, AND, NOT),
+    "or_": (" or ", OR, OR, AND),
+}
+_PREFIX = {"neg": ("-", NEG, NEG), "not_": ("not ", NOT, NOT)}
+
+
+def expression_text(node: Node, names: Mapping[Node, str] | None = None, *, expand: bool = False) -> str:
+    """Return a node as one expression.
+
+    The text is as long as the expression tree: a graph with much sharing wants `str_text` or `program_text`.
+
+    Args:
+        node: the node.
+        names: nodes to be written as a name, numbers also as another spelling of them.
+        expand: whether to write out the node itself even if it has a name.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> expression_text(parse_program("-(a - b)**2/(1/3*c) + -(2)").result)
+        '-(a - b)**2/(1/3*c) - (2)'
+    """
+    names = names or {}
+    out: list[str] = []
+    stack: list[Part] = [(node, ANY, False)]
+    first = expand
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            out.append(part)
+            continue
+        inner, needed, bare = part
+        name = None if first else names.get(inner)
+        first = False
+        if name is not None:
+            literal = inner.op is NUMBER and name[0] in "-.0123456789"
+            out.append(f"({name})" if literal and (bare or (name[0] == "-" and needed > NEG)) else name)
+            continue
+        parts, precedence = parts_of(inner, names)
+        if in_parentheses(part, precedence):
+            out.append("(")
+            stack.append(")")
+        stack.extend(reversed(parts))
+    return "".join(out)
+
+
+_INFINITE = {"where_minus_oo": "-oo", "where_plus_oo": "oo"}
+
+
+def _is_literal(node: Node) -> bool:
+    return node.op is NUMBER and node.dtype != "bool" and node.value != 0
+
+
+def in_parentheses(operand: Operand, precedence: int) -> bool:
+    """Tell whether an operand, itself of some precedence, stands in parentheses."""
+    node, needed, bare = operand
+    return precedence < needed or (bare and _is_literal(node))
+
+
+def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], int]:
+    """Return what a node is written with, and the precedence of the whole."""
+    op, args = node.op, node.args
+    if op is NUMBER:
+        text, precedence = _number(node)
+        return [text], precedence
+    if op is SYMBOL:
+        return [node.name], ATOM
+    if op is CONSTANT:
+        # pi alone is reserved; the other constants leave their names free and are written as calls.
+        return ["pi" if node.params[0] == "pi" else f"{node.params[0]}()"], ATOM
+    if op is SIZE:
+        return [node.params[0]], ATOM
+    if not op.pointwise:
+        return array_parts(node, names)
+    if op.name in _PREFIX:
+        sign, own, needed = _PREFIX[op.name]
+        if op.name == "neg" and args[0].shape and args[0] not in names and is_matrix_product(args[0]):
+            return ["-", (args[0], MUL, False)], MUL
+        return [sign, (args[0], needed, op.name == "neg")], own
+    if op.name in _INFINITE:
+        return [
+            "where(",
+            (args[0], ANY, False),
+            ", ",
+            (args[1], ANY, False),
+            f", {_INFINITE[op.name]})",
+        ], ATOM
+    if op.name not in _INFIX:
+        parts: list[Part] = [f"{op.name}("]
+        # Static parameters come before the arguments, as in polygamma(n, x).
+        for i, argument in enumerate((*map(str, node.params), *args)):
+            if i:
+                parts.append(", ")
+            parts.append(argument if isinstance(argument, str) else (argument, ANY, False))
+        return [*parts, ")"], ATOM
+    sign, own, left, right = _INFIX[op.name]
+    second = args[1]
+    if (
+        op.name == "mul"
+        and not args[0].shape
+        and second.shape
+        and second not in names
+        and is_matrix_product(second)
+    ):
+        right = MUL  # 2*A@x is 2*(A@x); a product that is a scalar reads better in parentheses
+    if op.name == "add" and second.is_number() and second.value < 0:
+        text = names.get(second) or number_text(second.value)
+        if text.startswith("-"):
+            return [(args[0], left, False), " - ", text[1:]], own
+    if op.name == "add" and second not in names and second.op.name == "neg":
+        return [(args[0], left, False), " - ", (second.args[0], right, True)], own
+    divides = op.name == "div" and _is_integer(args[0]) and _is_integer(second) and second.value != 0
+    return [(args[0], left, False), sign, (second, right, divides)], own
+
+
+def _is_integer(node: Node) -> bool:
+    return node.op is NUMBER and node.dtype == "int"
+
+
+def _number(node: Node) -> tuple[str, int]:
+    value = node.value
+    if isinstance(value, bool):
+        return str(value), ATOM
+    text = number_text(value)
+    if "/" in text:
+        return text, MUL
+    return text, NEG if value < 0 else ATOM
+
+
+# ------------------------------------------------------------------------------------------------------------ programs
+
+
+def _length(node: Node, lengths: Mapping[Node, int]) -> int:
+    """An estimate of the expanded length, capped: what is long is long."""
+    if node.op is NUMBER:
+        return len(_number(node)[0])
+    if node.op is SYMBOL:
+        return len(node.name)
+    if not node.op.pointwise:
+        return min(
+            len(f"{node.op.name}{node.params}") + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE
+        )
+    own = 3 if node.op.name in _INFIX or node.op.name in _PREFIX else len(node.op.name) + 2
+    return min(own + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE)
+
+
+def _lengths(order: Iterable[Node]) -> dict[Node, int]:
+    lengths: dict[Node, int] = {}
+    for node in order:
+        lengths[node] = _length(node, lengths)
+    return lengths
+
+
+def str_text(node: Node) -> str:
+    r"""Return what ``str`` shows of an expression: one line if it is short, else a program that ends with it.
+
+    Both read back as the same node, apart from what a single expression cannot say: the domains of its symbols. (With a
+    symbol that is a truth value it would not read back at all, so then it is a program too.)
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> str_text(parse_program("sqrt(u)*sign(x) - 2*x").result)
+        'sqrt(u)*sign(x) - 2*x'
+    """
+    text = one_line(node)
+    if text is None or any(n.op is SYMBOL and n.dtype == "bool" for n in topological([node])):
+        return program_text({}, result=node)
+    return text
+
+
+def one_line(node: Node) -> str | None:
+    """Return a node as one expression, or None if that is longer than a line that one reads."""
+    return expression_text(node) if _lengths(topological([node]))[node] <= ONE_LINE else None
+
+
+def program_text(
+    outputs: Mapping[str, Node],
+    names: Mapping[Node, str] | None = None,
+    *,
+    result: Node | None = None,
+    declared: Iterable[Node] = (),
+    spelled: Mapping[Node, str] | None = None,
+) -> str:
+    r"""Return a whole program: declarations, temporaries, outputs, and the result as a bare expression.
+
+    Args:
+        outputs: what is assigned, in this order as far as the graph allows.
+        names: names for intermediate nodes.
+        result: the expression of the last line.
+        declared: symbols to declare first, in this order, whether read or not; the others follow by first use.
+        spelled: how numbers are written that are not to be as short as can be, and calls that are not spelled out.
+
+    Raises:
+        RedefinitionError: if a name stands for two different things.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : positive\ny = sin(x)*exp(cos(x**2))\nz = y + sqrt(y)")
+        >>> print(program_text({"z": p["z"]}))
+        x : positive
+        t1 = sin(x)*exp(cos(x**2))
+        z = t1 + sqrt(t1)
+    """
+    roots = [*outputs.values(), *([result] if result is not None else [])]
+    symbols = symbols_of([*declared, *roots])
+    known: dict[str, Node] = {s.name: s for s in symbols}
+    named: dict[Node, list[str]] = {}
+    order = topological(roots)
+    shapes = _size_names(size for s in symbols for size in s.shape)
+    sizes = list(dict.fromkeys([*shapes, *_size_names(p for node in order for p in _sizes_in(node))]))
+    for name in sizes:
+        if known.setdefault(name, size_node(name)) is not size_node(name):
+            raise RedefinitionError(
+                f"'{name}' stands for a size and a symbol", cure="give one of them another name"
+            )
+    wanted = [(name, node) for name, node in outputs.items()]
+    reached = set(order)
+    wanted += [(name, node) for node, name in (names or {}).items() if node in reached]
+    for name, node in wanted:
+        if known.setdefault(name, node) is not node:
+            raise RedefinitionError(
+                f"'{name}' stands for two different things", cure="give one of them another name"
+            )
+        own = named.setdefault(node, [])
+        if name not in own and not (node.op is SYMBOL and node.name == name):
+            own.append(name)
+    first = {node: own[0] for node, own in named.items() if own and node.op is not SYMBOL}
+    temporaries = _temporaries(roots, order, first, set(known))
+    unseen = [name for name in sizes if name not in shapes]
+    lines = [f"{', '.join(unseen)} : size"] if unseen else []
+    lines += [str(s.declaration) for s in symbols]
+    spellings = {**(spelled or {}), **first, **temporaries}
+    for node in order:
+        if node in temporaries:
+            lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
+        for i, name in enumerate(named.get(node, ())):
+            text = (spelled or {}).get(node) if i == 0 else None
+            lines.append(f"{name} = {text or expression_text(node, spellings, expand=i == 0)}")
+    if result is not None:
+        lines.append(expression_text(result, spellings))
+    return "\n".join(lines)
+
+
+def _size_names(sizes: Iterable[Size]) -> list[str]:
+    return list(dict.fromkeys(name for size in sizes for name in names_of(size)))
+
+
+def _sizes_in(node: Node) -> list[Size]:
+    """Return the sizes that a node is written with, apart from those of its operands."""
+    if node.op is SIZE:
+        return [node.params[0]]
+    if node.op.pointwise or node.op in (SYMBOL, NUMBER, CONSTANT):
+        return []
+    found: list[Size] = []
+    stack: list[Any] = [node.params]
+    while stack:
+        param = stack.pop()
+        if isinstance(param, tuple):
+            stack.extend(cast("tuple[Any, ...]", param))
+        elif isinstance(param, str | Extent):
+            found.append(param)
+    return found[::-1]
+
+
+def _temporaries(
+    roots: list[Node], order: list[Node], named: Mapping[Node, str], taken: set[str]
+) -> dict[Node, str]:
+    """Choose the nodes to be named t1, t2, ...: the shared ones that are long, and where nesting gets deep."""
+    count = uses(roots)
+    lengths: dict[Node, int] = {}
+    depths: dict[Node, int] = {}
+    chosen: dict[Node, str] = {}
+    counter = 0
+    for node in order:
+        if not node.args:
+            lengths[node], depths[node] = _length(node, lengths), 0
+            continue
+        length, depth = _length(node, lengths), _depth(node, depths)
+        shared = count[node] > 1 and length > _SMALL and counted(node) is None and not _is_entry(node)
+        if node not in named and (shared or depth > _DEPTH):
+            counter += 1
+            while f"t{counter}" in taken:
+                counter += 1
+            chosen[node] = f"t{counter}"
+        if node in named or node in chosen:
+            length, depth = len(chosen.get(node) or named[node]), 0
+        lengths[node], depths[node] = length, depth
+    return chosen
+
+
+def _is_entry(node: Node) -> bool:
+    """Tell whether a node is a number or a name as an array of one entry, as those in `array([1, x, 2])` are."""
+    return node.op.name == "broadcast_to" and node.shape == (1,) and not node.args[0].args
+
+
+def _depth(node: Node, depths: Mapping[Node, int]) -> int:
+    """How deep a node nests when written: the left side of a flat sum or product costs nothing."""
+    inner = 1 + max(depths[a] for a in node.args)
+    if node.op.name not in _INFIX:
+        return inner
+    _, _, needed, _ = _INFIX[node.op.name]
+    left, rest = node.args[0], node.args[1:]
+    flat = needed <= _own(left.op) and node.op.name != "pow"
+    return max(depths[left] + (0 if flat else 1), 1 + max(depths[a] for a in rest))
+
+
+def _own(op: Op) -> int:
+    if op.name in _INFIX:
+        return _INFIX[op.name][1]
+    return _PREFIX[op.name][1] if op.name in _PREFIX else ATOM

@@ -1,0 +1,58 @@
+"""To how many digits two values agree, as far as they were computed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from symgrad.proof.balls.programs import flint
+
+__all__ = ["TOO_FEW", "agreement", "shrinks"]
+
+arb: Any = flint.arb
+
+TOO_FEW = 6
+"""Values that agree to fewer digits were not computed precisely enough to say anything."""
+
+_TEN = math.log(10) / math.log(2)  # bits of a digit
+
+
+def agreement(gap: Any, size: Any, precision: int) -> int:
+    """Return to how many decimal digits two balls agree.
+
+    Against zero that is the distance itself, but one that is smaller than what numbers near 1 leave over at this
+    precision says nothing: both may be tiny numbers that are not known better.
+
+    Args:
+        gap: an upper bound of their distance, positive.
+        size: a lower bound of one of them.
+        precision: bits at which they were computed.
+
+    Example:
+        >>> agreement(arb(2) ** -40, arb(1), 64), agreement(arb(2) ** -40, arb(0), 64)
+        (12, 12)
+        >>> agreement(arb(2) ** -400, arb(0), 64)
+        0
+    """
+    if not size > 0 and gap < arb(2) ** -precision:
+        return 0
+    bits = -((gap / size if size > 0 else gap).log() / arb(2).log())
+    if not bits > 0:
+        return 0
+    return math.floor(min(float(bits.mid()), precision) / _TEN)
+
+
+def shrinks(before: Any, after: Any, precision: int) -> bool:
+    """Tell whether twice the precision makes a distance as much smaller as it does for equal values.
+
+    Args:
+        before: an upper bound of the distance at half the precision.
+        after: one at the precision.
+        precision: in bits.
+
+    Example:
+        >>> shrinks(arb(2) ** -400, arb(2) ** -464, 128), shrinks(arb(2) ** -400, arb(2) ** -4000, 128)
+        (True, False)
+    """
+    ratio = before / after
+    return bool(ratio > arb(2) ** (precision // 4) and ratio < arb(2) ** (2 * precision))

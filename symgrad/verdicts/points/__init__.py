@@ -1,0 +1,1 @@
+"""Exact points at which a statement is tried."""

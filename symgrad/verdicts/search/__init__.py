@@ -1,0 +1,1 @@
+"""The search for proofs and for points that refute."""

@@ -1,0 +1,258 @@
+"""What is known of a claim, and how."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeAlias, cast
+
+from symgrad.errors import TruthValueError
+from symgrad.files import write_atomically
+from symgrad.proof.complex.gaussian import Gaussian
+from symgrad.proof.program.steps import number_to_json
+
+__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "listed"]
+
+Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A proof or a refutation that `symgrad check` replays.
+
+    Args:
+        data: what its JSON holds.
+    """
+
+    data: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """Return it as the text of a file."""
+        return json.dumps(self.data, separators=(",", ":"))
+
+    def save(self, path: str | Path) -> None:
+        """Write it into a file.
+
+        Raises:
+            FileError: if it cannot be written.
+        """
+        write_atomically(Path(path), f"{self.to_json()}\n".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of the domain, and what is known there.
+
+    Args:
+        status: ``proved``, ``refuted``, or ``undecided``.
+        where: conditions, in the program's names or those of the proof's kernels.
+        excluded: thin sets of points in it that a proof leaves out, as conditions.
+    """
+
+    status: Status
+    where: str
+    excluded: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        but = f" (not claimed where {'; '.join(self.excluded)})" if self.excluded else ""
+        return f"{self.status} where {self.where}{but}"
+
+    def rules_out(self, condition: str) -> bool:
+        """Tell whether it is certain from how it is written that a condition holds nowhere in the region.
+
+        Example:
+            >>> Region("proved", "x != 0 and sin(y) > 0").rules_out("sin(y) = 0")
+            True
+        """
+        quantity = condition.removesuffix(" = 0")
+        others = {f"{quantity} {op} 0" for op in ("<", ">", "!=")}
+        return quantity != condition and not others.isdisjoint(self.where.split(" and "))
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """Where one side of a claim has no value although the other one has.
+
+    Args:
+        side: the one that has none.
+        where: a condition under which that is so, wherever it holds.
+        other: the other side.
+        point: one at which the condition holds, and the other side has a value.
+    """
+
+    side: str
+    where: str
+    other: str
+    point: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.side} has no value where {self.where}; {self.other} has one at {_point_text(self.point)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a claim holds, and how that is known. It has no truth value: read ``status``.
+
+    Args:
+        status: ``proved``: an exact argument, kept in ``proof``, for every point at which both sides are defined but
+            those in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls, or the
+            shapes of a claim cannot be right (then there is no witness). ``supported``: they
+            agree at all points that were tried, and nothing is proved. ``undecided``: neither.
+        why: in words.
+        regions: parts of the domain, where branches matter.
+        witness: a point at which the claim fails, in exact numbers; complex ones have ``real`` and ``imag``.
+        values: the two balls there, as text: the first side's and the second's.
+        index: the entry of arrays that differs there.
+        excluded: thin sets of points that the proof leaves out, as conditions.
+        left_out: the same in words of the program, without what cannot be; None where it is ``excluded``.
+        undefined: of what is proved, where one side has no value although the other one has: a proof is about the
+            points at which both have.
+        points: how many points of the common domain agree.
+        digits: decimal digits to which they do.
+        error_probability: a bound on the probability that the claim is false although random points agree, where a
+            theorem gives one (Schwartz and Zippel's for polynomials).
+        proof: what `symgrad check` replays; None if there is none.
+        seconds: how long it took.
+        diagnosis: the mistake, where one is recognised; None else.
+        of_values: of two sides that hold ``stop_gradient``, the verdict on their values alone; None else. The
+            ``status`` is then that of both: ``refuted`` if values or gradients differ, ``proved`` if both are equal.
+        of_gradients: for each input of such sides, by name, the verdict on their gradients by it.
+
+    Example:
+        >>> import symgrad as sg
+        >>> v = sg.equal("sin(x)**2 + cos(x)**2", "1")
+        >>> v.status
+        'proved'
+    """
+
+    status: Status
+    why: str
+    regions: tuple[Region, ...] = ()
+    witness: Mapping[str, Any] | None = None
+    values: tuple[str, str] | None = None
+    index: tuple[int, ...] = ()
+    excluded: tuple[str, ...] = ()
+    points: int = 0
+    digits: int | None = None
+    error_probability: float | None = None
+    proof: Proof | None = field(default=None, repr=False)
+    seconds: float = 0.0
+    diagnosis: str | None = None
+    of_values: Verdict | None = field(default=None, repr=False)
+    of_gradients: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"], repr=False)
+    left_out: tuple[str, ...] | None = None
+    undefined: tuple[Undefined, ...] = ()
+
+    @property
+    def differ_by(self) -> tuple[str, ...]:
+        """The inputs by which the gradients of the two sides differ, where that was asked."""
+        return tuple(name for name, v in self.of_gradients.items() if v.status == "refuted")
+
+    def __bool__(self) -> NoReturn:
+        raise TruthValueError(
+            "a verdict has no truth value: it may also be 'supported' or 'undecided'",
+            cure="compare its status: verdict.status == 'proved'",
+        )
+
+    def __str__(self) -> str:
+        head = f"{self.status}: {self.why}"
+        if self.of_values is None:
+            return "\n".join([head, *self._details()])
+        parts = {self.of_values._told(): ["values"]}
+        for name, verdict in self.of_gradients.items():
+            parts.setdefault(("by", *verdict._told()), []).append(name)
+        lines = [head]
+        for told, names in parts.items():
+            gradients = told[0] == "by"
+            what = f"gradients by {listed(names)}" if gradients else "values"
+            first, *more = told[gradients:]
+            lines += [f"  {what}: {first}", *(f"  {line}" for line in more)]
+        return "\n".join(lines)
+
+    def _told(self) -> tuple[str, ...]:
+        """It as a part of another: what a proof or a witness says is not said twice."""
+        certain = self.status == "proved" or self.witness is not None
+        return (self.status if certain else f"{self.status}, {self.why}", *self._details())
+
+    def _details(self) -> list[str]:
+        lines: list[str] = []
+        if self.witness is not None and self.values is not None:
+            entry = f" (entry {list(self.index)})" if self.index else ""
+            lines.append(
+                f"  at {_point_text(self.witness)}{entry}: {self.values[0]} against {self.values[1]}"
+            )
+        if self.diagnosis is not None:
+            lines.append(f"  {self.diagnosis}")
+        lines += [f"  {region}" for region in self.regions]
+        left_out = self.excluded if self.left_out is None else self.left_out
+        if left_out:
+            lines.append("  not claimed where " + "; ".join(left_out))
+        lines += [f"  {u}" for u in self.undefined]
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the proof as what `json.dumps` takes; numbers are text where they are exact.
+
+        ``differ_by``, ``of_values`` and ``of_gradients`` are there for sides that hold ``stop_gradient``.
+        """
+        found = {
+            "status": self.status,
+            "why": self.why,
+            "regions": [
+                {"status": r.status, "where": r.where, "excluded": list(r.excluded)} for r in self.regions
+            ],
+            "witness": None if self.witness is None else {k: _plain(v) for k, v in self.witness.items()},
+            "values": None if self.values is None else list(self.values),
+            "index": list(self.index),
+            "excluded": list(self.excluded),
+            "left_out": list(self.excluded if self.left_out is None else self.left_out),
+            "undefined": [
+                {"side": u.side, "where": u.where, "point": {k: _plain(v) for k, v in u.point.items()}}
+                for u in self.undefined
+            ],
+            "points": self.points,
+            "digits": self.digits,
+            "error_probability": self.error_probability,
+            "seconds": round(self.seconds, 6),
+            "diagnosis": self.diagnosis,
+        }
+        if self.of_values is not None:
+            found["differ_by"] = list(self.differ_by)
+            found["of_values"] = self.of_values.to_json()
+            found["of_gradients"] = {name: v.to_json() for name, v in self.of_gradients.items()}
+        return found
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    Example:
+        >>> listed(["x", "y", "z"])
+        'x, y and z'
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _plain(value: Any) -> Any:
+    """Exact numbers as text, arrays as lists."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in cast("list[Any]", value)]
+    if isinstance(value, Gaussian):
+        return value.to_json()
+    return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
+
+
+def _point_text(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_short(value)}" for name, value in point.items()) or "the only point"
+
+
+def _short(value: Any) -> str:
+    text = str(value) if isinstance(value, Gaussian) else str(_plain(value)).replace("'", "")
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,1 @@
+"""Of equal forms, the one that people write."""

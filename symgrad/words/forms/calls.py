@@ -1,0 +1,95 @@
+"""Functions that a program calls and that have no op of their own, such as `silu`: written as it calls them.
+
+`x*sigmoid(x)` has an op for the sigmoid and none for the product; where a program calls `silu(x)`, the product is
+printed so in its derivatives, too.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from functools import reduce
+
+from symgrad.errors import SymgradError
+from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import topological
+from symgrad.ir.written import WRITTEN, form_of
+from symgrad.ops.scalar.arith import mul
+from symgrad.spell.printer import expression_text
+
+__all__ = ["calls_in", "regrouped"]
+
+_LARGEST = 400
+"""Equations of a program in which calls are looked for."""
+
+_CALL = re.compile(r"\b([A-Za-z]\w*)\(")
+
+
+def calls_in(text: str, bodies: Iterable[Node], names: Mapping[Node, str] = {}) -> dict[Node, str]:
+    r"""Return the calls of functions of one argument in a program, as what they are.
+
+    Args:
+        text: the program.
+        bodies: its lines.
+        names: nodes that are printed as a name.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real\ny = 2*silu(x)")
+        >>> [(expression_text(n), called) for n, called in calls_in("y = 2*silu(x)", [p["y"]]).items()]
+        [('x*sigmoid(x)', 'silu(x)')]
+    """
+    wanted = [name for name in dict.fromkeys(_CALL.findall(text)) if name in WRITTEN]
+    forms = [(name, how) for name in wanted if (how := form_of(name, 1)) is not None]
+    if not forms:
+        return {}
+    nodes = topological(bodies)
+    if len(nodes) > _LARGEST:
+        return {}
+    known = set(nodes)
+    found: dict[Node, str] = {}
+    for name, how in forms:
+        for argument in nodes:
+            try:
+                made = how.build(argument)
+            except SymgradError:  # of a truth value, say
+                continue
+            if made in known and made.args:
+                found.setdefault(made, f"{name}({expression_text(argument, names)})")
+    return found
+
+
+def regrouped(node: Node, calls: Mapping[Node, str]) -> Node:
+    """Return a node with the factors of calls that are products beside each other: `h*silu(g)`."""
+    products = [c for c in calls if c.op is mul]
+    if not products:
+        return node
+    done: dict[Node, Node] = {}
+    order = topological([node])
+    inner = {a for n in order if n.op is mul for a in n.args if a.op is mul}
+    for n in order:
+        args = tuple(done[a] for a in n.args)
+        done[n] = n if args == n.args else apply(n.op, args, n.params)
+        if n.op is mul and n not in inner and n not in calls:
+            done[n] = _grouped(done[n], products)
+    return done[node]
+
+
+def _grouped(product: Node, calls: Iterable[Node]) -> Node:
+    factors: list[Node] = []
+    pending = [product]
+    while pending:
+        top = pending.pop()
+        if top.op is mul and top not in calls:
+            pending += reversed(top.args)
+        else:
+            factors.append(top)
+    before = len(factors)
+    for call in calls:
+        while all(factors.count(a) >= call.args.count(a) for a in call.args):
+            places = [factors.index(a) for a in call.args]
+            for a in call.args:
+                factors.remove(a)
+            factors.insert(max(places) + 1 - len(places), call)
+    return reduce(operator.mul, factors) if len(factors) < before else product

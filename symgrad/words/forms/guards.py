@@ -1,0 +1,165 @@
+"""Guards that say nothing: of what has no value anyway, or is zero anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.array.layout import full
+from symgrad.ops.scalar.arith import div, mul, neg, pow
+from symgrad.ops.scalar.elementary import sqrt
+from symgrad.ops.scalar.logic import eq, ne, where
+from symgrad.rewrite.condition import Conditions
+
+__all__ = ["asked_once", "without_guards_of_zero", "without_idle_guards"]
+
+
+def without_idle_guards(node: Node) -> Node:
+    """Return a node without the guards of choices that divisors beside them make idle.
+
+    `(y - where(u != 0, x/u, 0))/u` is `(y - x/u)/u`: neither has a value where u is zero.
+
+    Example:
+        >>> from symgrad.ir.graph import as_node, symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> import symgrad.ops
+        >>> u, x, y = (symbol(Declaration(name)) for name in "uxy")
+        >>> without_idle_guards((y - where(ne(u, as_node(0)), x / u, as_node(0))) / u) is (y - x / u) / u
+        True
+    """
+    if not any(n.op is where for n in topological([node])):
+        return node
+    inside = _always(node)
+    asked = _asked(inside)
+    if not asked:
+        return node
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        if n not in inside:
+            continue
+        if n.op is where:
+            value = n.args[1]
+            done[n] = value if _guarded(n) in asked and value.shape == n.shape else n
+        elif _needs_all(n):
+            args = tuple(done[a] for a in n.args)
+            done[n] = n if args == n.args else apply(n.op, args, n.params)
+        else:
+            done[n] = n
+    return done[node]
+
+
+def without_guards_of_zero(node: Node, known: Conditions) -> Node:
+    """Return a node without the guards of products that are zero with what guards them, and have a value everywhere.
+
+    `where(1 - b == 0, 0, (1 - b)*x**b)` is `(1 - b)*x**b` for a positive x.
+
+    Example:
+        >>> from symgrad.ir.graph import as_node, symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> without_guards_of_zero(where(eq(x, as_node(0)), as_node(0), 2 * x), Conditions()) is 2 * x
+        True
+    """
+    found: dict[Node, Node] = {}
+    for n in topological([node]):
+        if n.op is where and n.args[0].op in (eq, ne) and n.args[0].args[1].is_number(0):
+            zero, value = n.args[1:] if n.args[0].op is eq else n.args[:0:-1]
+            guard = _factors(n.args[0].args[0])
+            with_it = guard and set(guard) <= set(_factors(value))
+            if zero.is_number(0) and with_it and value.shape == n.shape and known.defined(value) == "yes":
+                found[n] = value
+    return substitute([node], found)[0] if found else node
+
+
+def asked_once(node: Node) -> Node:
+    """Return a node with what a choice asks asked once: `where(c, where(c, a, 0)*b, 0)` is `where(c, a*b, 0)`."""
+    for choice in [n for n in topological([node]) if n.op is where]:
+        condition, yes, no = choice.args
+        inner = _where_it_holds(yes, condition)
+        if inner is not yes:
+            node = substitute([node], {choice: where(condition, full(inner, yes.shape), no)})[0]
+    return node
+
+
+def _where_it_holds(node: Node, condition: Node) -> Node:
+    """Return a node with the branches that a condition takes, entry by entry: what mixes entries stays as it is."""
+    inside: set[Node] = set()
+    pending = [node]
+    while pending:
+        top = pending.pop()
+        if top not in inside:
+            inside.add(top)
+            pending += top.args if top.op.pointwise else ()
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        if n not in inside or not n.op.pointwise or not n.args:
+            done[n] = n
+        elif n.op is where and n.args[0] is condition:
+            done[n] = full(done[n.args[1]], n.shape)
+        else:
+            args = tuple(done[a] for a in n.args)
+            if args == n.args:
+                done[n] = n
+            elif n.op is mul and args[0].is_number(1) and args[1].shape == n.shape:
+                done[n] = args[1]
+            else:
+                done[n] = apply(n.op, args, n.params)
+    return done[node]
+
+
+def _factors(node: Node) -> list[Node]:
+    """Return what a product is zero with: its factors above but for numbers, and the bases of their powers."""
+    found: list[Node] = []
+    pending = [node]
+    while pending:
+        top = pending.pop()
+        parts = top.args[:1] if top.op is div else _zero_with(top)
+        pending += parts
+        if not parts and not top.is_number():
+            found.append(top)
+    return found
+
+
+def _zero_with(node: Node) -> Sequence[Node]:
+    """Return the arguments that make a product, a root or a power zero where they are; of anything else none."""
+    if node.op in (mul, neg):
+        return node.args
+    rooted = node.op is pow and node.args[1].is_number() and node.args[1].value > 0
+    return node.args[:1] if rooted or node.op is sqrt else ()
+
+
+def _guarded(choice: Node) -> Node | None:
+    condition, _, other = choice.args
+    says = condition.op is ne and condition.args[1].is_number(0) and other.is_number(0)
+    return condition.args[0] if says else None
+
+
+def _always(node: Node) -> set[Node]:
+    """Return the parts without whose values the node has none, entry by entry: down to choices and other ops."""
+    found: set[Node] = set()
+    pending = [node]
+    while pending:
+        top = pending.pop()
+        if top in found:
+            continue
+        found.add(top)
+        if _needs_all(top):
+            pending += top.args
+    return found
+
+
+def _needs_all(node: Node) -> bool:
+    """Tell whether an entry has a value only where the same entry of each operand has one."""
+    return node.op is not where and (node.op.pointwise or not any(a.shape for a in node.args))
+
+
+def _asked(parts: Iterable[Node]) -> set[Node]:
+    found: set[Node] = set()
+    for n in parts:
+        pending = [n.args[1]] if n.op is div else []
+        while pending:
+            divisor = pending.pop()
+            found.add(divisor)
+            pending += _zero_with(divisor)
+    return found

@@ -1,0 +1,42 @@
+"""The shortest form that is found of an expression by itself, without a program that gives names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symgrad.ir.graph import Node
+from symgrad.rewrite.condition import Conditions
+from symgrad.words.domains import Domains
+from symgrad.words.forms.shortest import Forms
+from symgrad.words.program import Words
+
+__all__ = ["Simplified", "gained", "simplified"]
+
+
+@dataclass(frozen=True, slots=True)
+class Simplified:
+    """A form of an expression.
+
+    Args:
+        node: the form.
+        notes: where it has values and the expression has none.
+    """
+
+    node: Node
+    notes: tuple[str, ...]
+
+
+def simplified(node: Node) -> Simplified:
+    """Return the form of a node that is easiest to read, of those that are looked at."""
+    forms = Forms(Words())
+    found = forms.best([node])
+    if forms.cost(found) >= forms.cost(node):
+        return Simplified(node, ())
+    return Simplified(found, gained(node, found))
+
+
+def gained(node: Node, form: Node) -> tuple[str, ...]:
+    """Return where a form of a node has values and the node has none, a phrase each."""
+    forms = Forms(Words())
+    domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))
+    return tuple(domains.gained(node, [form]))

@@ -1,0 +1,120 @@
+"""What stands at the door is true: paths that are named exist, diffs apply, hooks and workflows use our versions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import ROOT, blocks
+
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PAGES = [CONTRIBUTING, ROOT / "docs" / "architecture.md", ROOT / "SECURITY.md"]
+DIFFS = [b for b in blocks(CONTRIBUTING.read_text(encoding="utf-8")) if b.language == "diff"]
+
+# A source distribution has no hidden files.
+CHECKOUT = (ROOT / ".github").exists()
+in_a_checkout = pytest.mark.skipif(not CHECKOUT, reason="not a checkout")
+
+_NAMED = re.compile(r"`([^`\n]+)`")
+_PATH = re.compile(r"[\w.-]+(/[\w.-]+)*(/|\.(py|md|toml|lock|json|lark|yml|yaml|svg|cff|in))")
+
+
+def paths(line: str) -> list[Path]:
+    """The paths that a line names; a bare name stands beside, or in, the path before it."""
+    found: list[Path] = []
+    room = ROOT
+    for name in (n for n in _NAMED.findall(line) if _PATH.fullmatch(n)):
+        path = room / name if "/" not in name and not (ROOT / name).exists() else ROOT / name
+        found.append(path)
+        if "/" in name:
+            room = path if name.endswith("/") else path.parent
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_path_that_is_named_exists(page: Path) -> None:
+    # Paragraphs and rows of tables: a bare name may stand on the line after its room.
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    parts = [part for block in re.split(r"\n\s*\n", text) for part in _parts(block)]
+    named = [path for part in parts for path in paths(part)]
+    assert len(named) >= 5
+    missing = [path.relative_to(ROOT).as_posix() for path in named if not path.exists()]
+    assert [name for name in missing if CHECKOUT or not name.startswith(".")] == []
+
+
+def _parts(block: str) -> list[str]:
+    return block.splitlines() if block.startswith("|") else [block]
+
+
+def test_a_bare_name_stands_beside_the_path_before_it() -> None:
+    here = "`symgrad/rules/rows/canonical.py` and `pieces.py`; `nowhere.py`; `make x`"
+    assert [p.exists() for p in paths(here)] == [True, True, False]
+    assert [p.exists() for p in paths("`symgrad/words/` has `chain.py`, and so `canonical.py`")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("k", range(len(DIFFS)))
+def test_the_diffs_apply(k: int) -> None:
+    git = shutil.which("git")
+    if git is None:
+        pytest.skip("there is no git")
+    # Outside of a checkout, too: `git apply` then reads the tree as it lies.
+    done = subprocess.run(
+        [git, "apply", "--check", "-"],
+        input=DIFFS[k].text.encode(),
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"CONTRIBUTING.md, line {DIFFS[k].line}: {done.stderr.decode()}"
+
+
+def test_each_walk_has_its_diff() -> None:
+    walks = CONTRIBUTING.read_text(encoding="utf-8").split("\n### ")[1:]
+    assert ["```diff" in walk for walk in walks] == [True] * 4
+
+
+@in_a_checkout
+def test_hooks_have_the_versions_of_the_lock_file() -> None:
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    pinned = re.findall(r'"(ruff==[^"]+)"', hooks)
+    assert len(pinned) == 2
+    assert set(pinned) <= set(lock)
+
+
+@in_a_checkout
+def test_the_workflow_runs_each_python_that_is_published_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [c.rpartition(" ")[2] for c in project["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    workflow = (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")
+    (line,) = re.findall(r"python: \[(.*)\]", workflow)
+    assert re.findall(r'"([\d.]+)"', line) == named
+
+
+@in_a_checkout
+@pytest.mark.parametrize(
+    "name", [".pre-commit-config.yaml", ".github/workflows/check.yml", "CONTRIBUTING.md"]
+)
+def test_targets_that_are_named_exist(name: str) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    text = (ROOT / name).read_text(encoding="utf-8")
+    commands = re.findall(r"(?:run: |entry: |`|^)make ((?:[a-z-]+ ?)+)", text, re.MULTILINE)
+    called = {word for command in commands for word in command.split()}
+    assert called
+    assert called <= targets
+
+
+def test_the_citation_is_of_this_version() -> None:
+    import symgrad
+
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [symgrad.__version__]

@@ -1,0 +1,68 @@
+"""The picture of the house shows the rooms and the imports that there are."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+from tests.docs.markdown import ROOT
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("picture", ROOT / "tools" / "picture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_picture_is_up_to_date(tool: ModuleType, golden: Callable[[str, str], None]) -> None:
+    """If not: make picture."""
+    golden("../../docs/house.svg", tool.house())
+
+
+def test_every_room_is_a_layer(tool: ModuleType) -> None:
+    names = {
+        p.stem for p in (ROOT / "symgrad").iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()
+    }
+    assert {n for n in names if not n.startswith("__")} == set(tool.layers())
+
+
+def test_arrows_and_their_chains_are_the_imports(tool: ModuleType) -> None:
+    order = tool.layers()
+    read = tool.imports(order)
+    drawn = tool.arrows(order, read)
+    assert all(b in read[a] for a, b in drawn)
+    for a, b in ((room, other) for room in order for other in read[room]):
+        assert b in _reached(a, drawn)
+    for arrow in drawn:  # none too many
+        assert arrow[1] not in _reached(arrow[0], [other for other in drawn if other != arrow])
+
+
+def _reached(room: str, drawn: list[tuple[str, str]]) -> set[str]:
+    found: set[str] = set()
+    pending = [room]
+    while pending:
+        top = pending.pop()
+        new = {b for a, b in drawn if a == top} - found
+        found |= new
+        pending += new
+    return found
+
+
+def test_an_import_against_the_order_is_refused(tool: ModuleType) -> None:
+    with pytest.raises(ValueError, match="below imports above"):
+        tool.arrows(["above", "below"], {"above": set(), "below": {"above"}})
+
+
+def test_the_page_names_the_layers_in_their_order(tool: ModuleType) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^source .*$", page, re.MULTILINE)
+    order = tool.layers()[::-1]
+    assert line.split() == order

@@ -1,0 +1,100 @@
+"""Count what a house is judged by: circles of imports, crowded rooms, names that occur twice next door, long files.
+
+`python tools/house.py` prints the counts and what is over the limits, and exits with 1 if anything is; `make layers`
+runs it. Imports are counted with those for type checkers and inside functions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).resolve().parents[1]
+HOUSE = ROOT / "symgrad"
+
+MOST_ENTRIES = 14
+"""Files and rooms on one floor: what one takes in at a glance, and what every room could be brought under."""
+
+MOST_LINES = 450
+"""Of a file: 400 are what is aimed at."""
+
+CROWDED = {
+    "symgrad": "the layers themselves, in the order of docs/architecture.md",
+}
+"""Rooms with more entries, and why."""
+
+PARALLEL = {
+    "symgrad/importers": "one room for each framework, with a file of one name for what is one thing in all",
+}
+"""Rooms whose inner rooms may have files of one name, and why."""
+
+
+def imports() -> dict[str, set[str]]:
+    """Return what every module imports."""
+    sys.path.insert(0, str(ROOT))
+    graph = grimp.build_graph("symgrad", exclude_type_checking_imports=False, cache_dir=None)
+    return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+
+
+def circle() -> list[str]:
+    """Return modules that import each other around, the first also last; none if there are none."""
+    try:
+        TopologicalSorter(imports()).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def rooms() -> Iterator[tuple[Path, list[str]]]:
+    """Yield every folder of the package with the names on its floor."""
+    for room in sorted(p.parent for p in HOUSE.rglob("__init__.py")):
+        names = [p.stem for p in room.iterdir() if p.suffix == ".py" and not p.stem.startswith("__")]
+        names += [p.name for p in room.iterdir() if (p / "__init__.py").exists()]
+        yield room, sorted(names)
+
+
+def twice() -> Iterator[str]:
+    """Yield file names that stand in two rooms of one floor, or in a room and the one it is in."""
+    floor = dict(rooms())
+    for room, names in floor.items():
+        inner = [room / name for name in names if room / name in floor]
+        if room != HOUSE and _path(room) not in PARALLEL:
+            yield from (
+                f"{room.name}/{n} and {i.name}/{n}" for i in inner for n in set(names) & set(floor[i])
+            )
+            for a, b in combinations(inner, 2):
+                yield from (f"{a.name}/{n} and {b.name}/{n}" for n in sorted(set(floor[a]) & set(floor[b])))
+
+
+def _path(place: Path) -> str:
+    return place.relative_to(ROOT).as_posix()
+
+
+def main() -> int:
+    """Print the counts, and what is over the limits."""
+    around = circle()
+    wrong: list[str] = [f"a circle: {' -> '.join(around)}"] if around else []
+    count = 0
+    for room, names in rooms():
+        count += 1
+        if len(names) > MOST_ENTRIES and _path(room) not in CROWDED:
+            wrong.append(f"{_path(room)} has {len(names)} entries: {', '.join(names)}")
+    wrong += [f"twice next door: {pair}" for pair in twice()]
+    lines = 0
+    for file in sorted(HOUSE.rglob("*.py")):
+        length = len(file.read_text(encoding="utf-8").splitlines())
+        lines += length
+        if length > MOST_LINES:
+            wrong.append(f"{_path(file)} has {length} lines")
+    print(f"{count} rooms, {len(list(HOUSE.rglob('*.py')))} files, {lines:,} lines; {len(wrong)} to mend")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

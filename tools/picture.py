@@ -1,0 +1,102 @@
+"""Draw the house: the rooms in the order of the layers, and who imports whom, to docs/house.svg.
+
+`make picture` runs it. The order is that of the layers in pyproject.toml, the arrows are the imports there are: all of
+them, also those for type checkers and inside functions. An arrow is left out where a chain of others says as much, so
+that what is drawn can be read; the sentence in a box is the first of the room's docstring.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+import tomllib
+from pathlib import Path
+
+import grimp
+
+from symgrad.render.pictures.picture import Box, Edge, Picture
+from symgrad.render.pictures.svg import picture_svg
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "docs" / "house.svg"
+CAPTION = (
+    "Each room builds on those below it. An import that a chain of arrows implies is not drawn again: nearly every "
+    "room imports ir and errors."
+)
+_COLUMNS = 30  # of a line in a box
+
+
+def layers() -> list[str]:
+    """Return the rooms in the order of the contract, the last to be imported first."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    (order,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [room.strip("()") for room in order]
+
+
+def imports(order: list[str]) -> dict[str, set[str]]:
+    """Return which rooms each room imports."""
+    graph = grimp.build_graph("symgrad", exclude_type_checking_imports=False, cache_dir=None)
+    found: dict[str, set[str]] = {room: set() for room in order}
+    for module in graph.modules:
+        room = _room(module)
+        if room in found:
+            read = {_room(other) for other in graph.find_modules_directly_imported_by(module)}
+            found[room] |= (read & found.keys()) - {room}
+    return found
+
+
+def _room(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def arrows(order: list[str], read: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """Return the imports that no chain of others implies: the transitive reduction.
+
+    Raises:
+        ValueError: if an import goes against the order.
+    """
+    reached: dict[str, set[str]] = {}
+    drawn: list[tuple[str, str]] = []
+    for i in reversed(range(len(order))):
+        room = order[i]
+        reached[room] = set()
+        for other in sorted(read[room], key=order.index):
+            if order.index(other) <= i:
+                raise ValueError(f"{room} imports {other}, which stands before it")
+            if other not in reached[room]:
+                drawn.append((room, other))
+            reached[room] |= {other} | reached[other]
+    return sorted(drawn, key=lambda arrow: (order.index(arrow[0]), order.index(arrow[1])))
+
+
+def said(room: str) -> str:
+    """Return what the docstring of a room says it is: its first sentence, up to a colon or the like."""
+    path = ROOT / "symgrad" / room / "__init__.py"
+    path = path if path.exists() else ROOT / "symgrad" / f"{room}.py"
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    for end in (". ", ".\n", ": ", "; "):
+        text = text.partition(end)[0]
+    return " ".join(text.split()).rstrip(".")
+
+
+def _box(room: str) -> Box:
+    first, *rest = textwrap.wrap(said(room), _COLUMNS)
+    return Box("op", room, first, " ".join(rest) or None, None, output=False, wrt=False, noisy=False)
+
+
+def house() -> str:
+    """Return the picture as SVG."""
+    order = layers()
+    number = {room: i for i, room in enumerate(order)}
+    boxes = tuple(_box(room) for room in order)
+    edges = tuple(
+        Edge(number[a], number[b], cut=False, noisy=False, derivative=False)
+        for a, b in arrows(order, imports(order))
+    )
+    return picture_svg(Picture(boxes, edges, len(boxes)), [CAPTION], [("value", "imports")], "The house")
+
+
+if __name__ == "__main__":
+    TARGET.write_text(house(), encoding="utf-8", newline="\n")
+    print(f"wrote {TARGET.relative_to(ROOT)}")
