@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ import symgrad as sg
 from symgrad import errors
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
-from symgrad.ir.values.evaluate import evaluate
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 
 
 def test_values_by_name_position_and_broadcasting():
@@ -117,3 +118,20 @@ def test_an_int_input_takes_whole_numbers_only():
             errors.ArrayTypeError, match=r"'k' is declared int, and one of its values is 3\.5"
         ):
             call(k=[1.0, 3.5], x=1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("exp(exp(exp(exp(x))))", "inf"),
+        ("-expm1(exp(exp(exp(x))))", "-inf"),
+        ("exp(-exp(exp(exp(exp(x)))))", "0"),
+        ("where(exp(exp(exp(exp(x)))) > x, x, 1)", "3"),
+        ("sin(exp(exp(exp(exp(x)))))", "nan"),
+    ],
+)
+def test_values_without_end_are_infinite(text: str, wanted: str) -> None:
+    mp = mpmath.MPContext()
+    x = sg.symbols("x").node
+    (found,) = evaluate_mp(mp, [sg.parse(f"x : real\ny = {text}")["y"].node], {x: mp.mpf(3)})
+    assert mp.nstr(found).removesuffix(".0").removeprefix("+") == wanted

@@ -28,6 +28,8 @@ CONSTANT_VALUES = {
 
 _MP_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
 
+_MOST_BITS = 100_000
+"""Of an argument's magnitude in mpmath: exp needs as many digits, so exp(exp(exp(exp(x)))) would never end."""
 
 _FLOAT = np.dtype(np.float64)
 _MOVES = frozenset({"reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
@@ -247,7 +249,7 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
             (of dtype object) for one with a shape.
 
     Returns:
-        One value or array per output, NaN where mpmath finds none.
+        One value or array per output, NaN where mpmath finds none, and infinity for what is computed of more than 2**100000.
     """
     sizes = sizes_of(topological(outputs, until=values), values)
     results: dict[Node, Any] = {}
@@ -277,7 +279,7 @@ def _exact(mp: Any, node: Node, sizes: Mapping[str, int], args: Sequence[Any]) -
 
     def one(*entries: Any) -> Any:
         try:
-            return op.reference(mp, *node.params, *entries)
+            return op.reference(mp, *node.params, *(_within(mp, e) for e in entries))
         except mp.NoConvergence:
             return mp.nan
 
@@ -286,3 +288,9 @@ def _exact(mp: Any, node: Node, sizes: Mapping[str, int], args: Sequence[Any]) -
         if any(isinstance(a, np.ndarray) for a in args)
         else one(*args)
     )
+
+
+def _within(mp: Any, value: Any) -> Any:
+    if isinstance(value, bool) or not _MOST_BITS < mp.mag(value) < mp.inf:
+        return value
+    return mp.sign(value) * mp.inf if mp.im(value) == 0 else mp.nan
