@@ -5,258 +5,61 @@ The package looks its attributes up here, and messages what to suggest; neither 
 
 from __future__ import annotations
 
+import pkgutil
 from importlib import import_module
 from typing import Any
 
-__all__ = ["MODULES", "PUBLIC", "public"]
+__all__ = ["MODULES", "PUBLIC", "placed", "public"]
 
-# Add a line here and the same name under TYPE_CHECKING in `__init__.py`.
-PUBLIC: dict[str, str] = {
-    "Chi": "symgrad.api.functions.elementary",
-    "Ci": "symgrad.api.functions.elementary",
-    "Derivatives": "symgrad.api.derivatives.partials",
-    "Expr": "symgrad.api.handles.expr",
-    "Implicit": "symgrad.api.derivatives.unknowns",
-    "Kernel": "symgrad.kernel.kernel",
-    "LambertW": "symgrad.api.functions.elementary",
-    "Li": "symgrad.api.functions.elementary",
-    "Minimum": "symgrad.api.training.minimize",
-    "OverData": "symgrad.api.kernels.over_data",
-    "Program": "symgrad.api.handles.program",
-    "RowGradient": "symgrad.api.derivatives.row_gradient",
-    "Shi": "symgrad.api.functions.elementary",
-    "Si": "symgrad.api.functions.elementary",
-    "Training": "symgrad.api.training.train",
-    "Verdict": "symgrad.verdicts.verdict",
-    "abs": "symgrad.api.functions.elementary",
-    "acos": "symgrad.api.functions.elementary",
-    "acosh": "symgrad.api.functions.elementary",
-    "acot": "symgrad.api.functions.elementary",
-    "acoth": "symgrad.api.functions.elementary",
-    "acsc": "symgrad.api.functions.elementary",
-    "acsch": "symgrad.api.functions.elementary",
-    "airyai": "symgrad.api.functions.elementary",
-    "airyaiprime": "symgrad.api.functions.elementary",
-    "airybi": "symgrad.api.functions.elementary",
-    "airybiprime": "symgrad.api.functions.elementary",
-    "arange": "symgrad.api.functions.layout",
-    "arccos": "symgrad.api.functions.elementary",
-    "arccosh": "symgrad.api.functions.elementary",
-    "arcsin": "symgrad.api.functions.elementary",
-    "arcsinh": "symgrad.api.functions.elementary",
-    "arctan": "symgrad.api.functions.elementary",
-    "arctan2": "symgrad.api.functions.elementary",
-    "arctanh": "symgrad.api.functions.elementary",
-    "argmax": "symgrad.api.functions.arrays",
-    "argmin": "symgrad.api.functions.arrays",
-    "asec": "symgrad.api.functions.elementary",
-    "asech": "symgrad.api.functions.elementary",
-    "asin": "symgrad.api.functions.elementary",
-    "asinh": "symgrad.api.functions.elementary",
-    "atan": "symgrad.api.functions.elementary",
-    "atan2": "symgrad.api.functions.elementary",
-    "atanh": "symgrad.api.functions.elementary",
-    "batch_jacobian": "symgrad.api.derivatives.jacobians",
-    "beta": "symgrad.api.functions.elementary",
-    "betaln": "symgrad.api.functions.elementary",
-    "binomial": "symgrad.api.functions.elementary",
-    "broadcast_to": "symgrad.api.functions.layout",
-    "cbrt": "symgrad.api.functions.elementary",
-    "ceil": "symgrad.api.functions.elementary",
-    "check_domain": "symgrad.api.gaps",
-    "clip": "symgrad.api.functions.elementary",
-    "compile": "symgrad.api.kernels.compile",
-    "concatenate": "symgrad.api.functions.layout",
-    "cos": "symgrad.api.functions.elementary",
-    "cosh": "symgrad.api.functions.elementary",
-    "cosm": "symgrad.api.functions.matrices",
-    "cosm_frechet": "symgrad.api.functions.matrices",
-    "cot": "symgrad.api.functions.elementary",
-    "coth": "symgrad.api.functions.elementary",
-    "csc": "symgrad.api.functions.elementary",
-    "csch": "symgrad.api.functions.elementary",
-    "cumsum": "symgrad.api.functions.arrays",
-    "custom_gradient": "symgrad.api.derivatives.custom",
-    "dawsn": "symgrad.api.functions.elementary",
-    "derivatives": "symgrad.api.derivatives.differentiate",
-    "det": "symgrad.api.functions.matrices",
-    "diag": "symgrad.api.functions.arrays",
-    "digamma": "symgrad.api.functions.elementary",
-    "dot": "symgrad.api.functions.arrays",
-    "einsum": "symgrad.api.functions.arrays",
-    "ellipe": "symgrad.api.functions.elementary",
-    "ellipeinc": "symgrad.api.functions.elementary",
-    "ellipk": "symgrad.api.functions.elementary",
-    "ellipkinc": "symgrad.api.functions.elementary",
-    "elu": "symgrad.api.functions.elementary",
-    "equal": "symgrad.api.claims.verify",
-    "erf": "symgrad.api.functions.elementary",
-    "erfc": "symgrad.api.functions.elementary",
-    "erfcinv": "symgrad.api.functions.elementary",
-    "erfcx": "symgrad.api.functions.elementary",
-    "erfi": "symgrad.api.functions.elementary",
-    "erfinv": "symgrad.api.functions.elementary",
-    "exp": "symgrad.api.functions.elementary",
-    "exp1": "symgrad.api.functions.elementary",
-    "exp2": "symgrad.api.functions.elementary",
-    "expand_dims": "symgrad.api.functions.layout",
-    "expi": "symgrad.api.functions.elementary",
-    "expint": "symgrad.api.functions.elementary",
-    "expit": "symgrad.api.functions.elementary",
-    "explain": "symgrad.api.explain",
-    "expm": "symgrad.api.functions.matrices",
-    "expm1": "symgrad.api.functions.elementary",
-    "expm_frechet": "symgrad.api.functions.matrices",
-    "eye": "symgrad.api.functions.layout",
-    "factorial": "symgrad.api.functions.elementary",
-    "flip": "symgrad.api.functions.layout",
-    "floor": "symgrad.api.functions.elementary",
-    "floor_divide": "symgrad.api.functions.elementary",
-    "fresnelc": "symgrad.api.functions.elementary",
-    "fresnels": "symgrad.api.functions.elementary",
-    "from_jax": "symgrad.importers.jax.function",
-    "from_sympy": "symgrad.api.functions.from_sympy",
-    "from_tensorflow": "symgrad.importers.tensorflow.function",
-    "from_torch": "symgrad.importers.torch.function",
-    "full": "symgrad.api.functions.layout",
-    "gamma": "symgrad.api.functions.elementary",
-    "gammainc": "symgrad.api.functions.elementary",
-    "gammaincc": "symgrad.api.functions.elementary",
-    "gelu": "symgrad.api.functions.elementary",
-    "gelu_tanh": "symgrad.api.functions.elementary",
-    "grad": "symgrad.api.derivatives.differentiate",
-    "gradients": "symgrad.api.derivatives.differentiate",
-    "heaviside": "symgrad.api.functions.elementary",
-    "hessian": "symgrad.api.derivatives.jacobians",
-    "huber": "symgrad.api.functions.elementary",
-    "hvp": "symgrad.api.derivatives.jacobians",
-    "hypot": "symgrad.api.functions.elementary",
-    "ignore_noise": "symgrad.api.derivatives.synthesis",
-    "implicit": "symgrad.api.derivatives.implicit",
-    "inner": "symgrad.api.functions.arrays",
-    "inv": "symgrad.api.functions.matrices",
-    "iv": "symgrad.api.functions.elementary",
-    "ive": "symgrad.api.functions.elementary",
-    "jacobian": "symgrad.api.derivatives.jacobians",
-    "jv": "symgrad.api.functions.elementary",
-    "jvp": "symgrad.api.derivatives.differentiate",
-    "kron": "symgrad.api.functions.matrices",
-    "kv": "symgrad.api.functions.elementary",
-    "leaky_relu": "symgrad.api.functions.elementary",
-    "lgamma": "symgrad.api.functions.elementary",
-    "li": "symgrad.api.functions.elementary",
-    "ln": "symgrad.api.functions.elementary",
-    "log": "symgrad.api.functions.elementary",
-    "log10": "symgrad.api.functions.elementary",
-    "log1p": "symgrad.api.functions.elementary",
-    "log2": "symgrad.api.functions.elementary",
-    "log_ndtr": "symgrad.api.functions.elementary",
-    "log_softmax": "symgrad.api.functions.arrays",
-    "logaddexp": "symgrad.api.functions.elementary",
-    "logdet": "symgrad.api.functions.matrices",
-    "logical_and": "symgrad.api.functions.elementary",
-    "logical_not": "symgrad.api.functions.elementary",
-    "logical_or": "symgrad.api.functions.elementary",
-    "logical_xor": "symgrad.api.functions.elementary",
-    "logit": "symgrad.api.functions.elementary",
-    "logsumexp": "symgrad.api.functions.arrays",
-    "lowergamma": "symgrad.api.functions.elementary",
-    "matmul": "symgrad.api.functions.arrays",
-    "matrix_power": "symgrad.api.functions.matrices",
-    "max": "symgrad.api.functions.arrays",
-    "maximum": "symgrad.api.functions.elementary",
-    "mean": "symgrad.api.functions.arrays",
-    "min": "symgrad.api.functions.arrays",
-    "minimize": "symgrad.api.training.minimize",
-    "minimum": "symgrad.api.functions.elementary",
-    "mish": "symgrad.api.functions.elementary",
-    "mod": "symgrad.api.functions.elementary",
-    "moveaxis": "symgrad.api.functions.layout",
-    "ndtr": "symgrad.api.functions.elementary",
-    "ndtri": "symgrad.api.functions.elementary",
-    "norm": "symgrad.api.functions.arrays",
-    "one_hot": "symgrad.api.functions.layout",
-    "ones": "symgrad.api.functions.layout",
-    "outer": "symgrad.api.functions.arrays",
-    "over_data": "symgrad.api.kernels.over_data",
-    "pad": "symgrad.api.functions.layout",
-    "parse": "symgrad.api.handles.program",
-    "pi": "symgrad.api.functions.elementary",
-    "polygamma": "symgrad.api.functions.elementary",
-    "polylog": "symgrad.api.functions.elementary",
-    "prod": "symgrad.api.functions.arrays",
-    "reciprocal": "symgrad.api.functions.elementary",
-    "register_op": "symgrad.api.functions.own",
-    "relu": "symgrad.api.functions.elementary",
-    "reshape": "symgrad.api.functions.layout",
-    "round": "symgrad.api.functions.elementary",
-    "row_gradient": "symgrad.api.derivatives.row_gradient",
-    "scatter_add": "symgrad.api.functions.layout",
-    "sec": "symgrad.api.functions.elementary",
-    "sech": "symgrad.api.functions.elementary",
-    "sigmoid": "symgrad.api.functions.elementary",
-    "sign": "symgrad.api.functions.elementary",
-    "silu": "symgrad.api.functions.elementary",
-    "simplify": "symgrad.api.simplify",
-    "sin": "symgrad.api.functions.elementary",
-    "sinc": "symgrad.api.functions.elementary",
-    "sinh": "symgrad.api.functions.elementary",
-    "sinm": "symgrad.api.functions.matrices",
-    "sinm_frechet": "symgrad.api.functions.matrices",
-    "size": "symgrad.api.functions.layout",
-    "softmax": "symgrad.api.functions.arrays",
-    "softplus": "symgrad.api.functions.elementary",
-    "solve": "symgrad.api.functions.matrices",
-    "spence": "symgrad.api.functions.elementary",
-    "spherical_jn": "symgrad.api.functions.elementary",
-    "sqrt": "symgrad.api.functions.elementary",
-    "square": "symgrad.api.functions.elementary",
-    "squeeze": "symgrad.api.functions.layout",
-    "stack": "symgrad.api.functions.layout",
-    "std": "symgrad.api.functions.arrays",
-    "stop_gradient": "symgrad.api.derivatives.differentiate",
-    "sum": "symgrad.api.functions.arrays",
-    "swapaxes": "symgrad.api.functions.layout",
-    "swish": "symgrad.api.functions.elementary",
-    "symbols": "symgrad.api.functions.symbols",
-    "take": "symgrad.api.functions.layout",
-    "take_along_axis": "symgrad.api.functions.layout",
-    "tan": "symgrad.api.functions.elementary",
-    "tanh": "symgrad.api.functions.elementary",
-    "tensor": "symgrad.api.functions.symbols",
-    "tensordot": "symgrad.api.functions.arrays",
-    "to_dask": "symgrad.export.dask",
-    "to_jax": "symgrad.export.jax",
-    "to_keras": "symgrad.export.keras",
-    "to_tensorflow": "symgrad.export.tensorflow",
-    "to_torch": "symgrad.export.torch",
-    "trace": "symgrad.api.functions.matrices",
-    "train": "symgrad.api.training.train",
-    "transpose": "symgrad.api.functions.layout",
-    "uppergamma": "symgrad.api.functions.elementary",
-    "value_and_grad": "symgrad.api.derivatives.differentiate",
-    "var": "symgrad.api.functions.arrays",
-    "verify": "symgrad.api.claims.verify",
-    "vjp": "symgrad.api.derivatives.differentiate",
-    "where": "symgrad.api.functions.elementary",
-    "with_gradient": "symgrad.api.derivatives.synthesis",
-    "xlog1py": "symgrad.api.functions.elementary",
-    "xlogy": "symgrad.api.functions.elementary",
-    "yv": "symgrad.api.functions.elementary",
-    "zeros": "symgrad.api.functions.layout",
-    "zeta": "symgrad.api.functions.elementary",
-}
-"""The whole public surface: from a name to the module that has it, imported when the name is first asked for."""
 
-MODULES = ("errors",)
+def _names() -> dict[str, str]:
+    """Read the stub, a line `from module import name as name` for each name."""
+    # By pkgutil: the package may lie in an archive.
+    stub = (pkgutil.get_data("symgrad", "__init__.pyi") or b"").decode()
+    lines = (line.split() for line in stub.splitlines())
+    return {words[3]: words[1] for words in lines if words[:1] == ["from"]}
+
+
+PUBLIC = {name: module for name, module in _names().items() if module != "symgrad"}
+"""The names of the package: from each to the module that has it, imported when the name is first asked for."""
+
+MODULES = tuple(name for name, module in _names().items() if module == "symgrad")
 """Modules that are public as a whole."""
+
+_SPELT = tuple(f"symgrad.api.functions.{room}" for room in ("elementary", "arrays", "matrices", "layout"))
 
 
 def public(name: str) -> Any:
-    """Return what a name of `PUBLIC` stands for.
+    """Return what a name of the package stands for.
+
+    Functions of its modules are found without these too, and under the names of SymPy and C (`sg.erf`, `sg.asin`).
+    They are listed nowhere: each has one name and one place.
+
+    Raises:
+        AttributeError: if there is no such name.
 
     Example:
         >>> public("symbols")("x")
         Expr(x)
+        >>> public("lgamma").__name__
+        'lgamma'
     """
-    return getattr(import_module(PUBLIC[name]), name)
+    if name in PUBLIC:
+        return getattr(import_module(PUBLIC[name]), name)
+    for room in map(import_module, _SPELT):
+        if name in room.__all__:
+            return getattr(room, name)
+    raise AttributeError(name)
+
+
+def placed(name: str) -> str | None:
+    """Return what users write for a listed name; None if there is no such name.
+
+    Example:
+        >>> placed("grad"), placed("erf"), placed("curl")
+        ('grad', 'special.erf', None)
+    """
+    if name in PUBLIC:
+        return name
+    modules = (m for m in MODULES if name in import_module(f"symgrad.{m}").__all__)
+    return next((f"{module}.{name}" for module in modules), None)

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import scipy.linalg
+import scipy.special
 
 import symgrad
 from symgrad.surface import MODULES, PUBLIC
@@ -65,21 +67,65 @@ def test_unknown_name_is_an_attribute_error() -> None:
         vars(symgrad)["__getattr__"]("gradd")
 
 
-def test_type_checkers_see_the_same_surface() -> None:
-    tree = ast.parse(Path(symgrad.__file__).read_text(encoding="utf-8"))
-    (block,) = (n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+def test_every_line_of_the_stub_is_a_name_of_the_table() -> None:
+    tree = ast.parse(Path(symgrad.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     typed: dict[str, str] = {}
-    for statement in block.body:
+    for statement in tree.body[1:-1]:
         assert isinstance(statement, ast.ImportFrom)
         assert statement.module is not None
-        for alias in statement.names:
-            assert alias.asname == alias.name, "only `import name as name` re-exports"
-            typed[alias.name] = statement.module
+        (alias,) = statement.names
+        assert alias.asname == alias.name, "only `import name as name` re-exports"
+        typed[alias.name] = statement.module
     assert typed == TABLE | dict.fromkeys(SUBMODULES, "symgrad")
+    assert ast.unparse(tree.body[-1]) == "__version__: str"
 
 
-def test_names_are_sorted() -> None:
-    assert list(TABLE) == sorted(TABLE)
+MODULES_OF_FUNCTIONS = ("linalg", "nn", "special")
+
+
+def names_of(module: str) -> list[str]:
+    return getattr(symgrad, module).__all__
+
+
+def test_a_name_has_one_place_and_differs_in_more_than_case() -> None:
+    names = [*TABLE, *SUBMODULES, *(n for m in MODULES_OF_FUNCTIONS for n in names_of(m))]
+    # A class and the verb that gives it, of which Python knows many.
+    classes = {n for n in TABLE if n[0].isupper() and isinstance(getattr(symgrad, n), type)}
+    assert len({n.lower() for n in names if n not in classes}) == len(names) - len(classes)
+    assert len(TABLE) < 130
+
+
+@pytest.mark.parametrize("module", MODULES_OF_FUNCTIONS)
+def test_functions_of_modules_are_found_without_them(module: str) -> None:
+    for name in names_of(module):
+        function = getattr(getattr(symgrad, module), name)
+        assert function.__doc__
+        elsewhere = {"binom": "binomial", "expn": "expint", "gammaln": "lgamma", "lambertw": "LambertW"}
+        if name not in ("airy", "fresnel", "sici", "shichi"):
+            assert getattr(symgrad, elsewhere.get(name, name)) is function
+        assert name not in dir(symgrad)
+
+
+@pytest.mark.parametrize("name", ["asin", "ln", "sec", "lowergamma", "airyai", "Si", "mod"])
+def test_other_spellings_are_found_and_not_listed(name: str) -> None:
+    assert callable(getattr(symgrad, name))
+    assert name not in dir(symgrad)
+    assert name not in vars(symgrad)["__all__"]
+
+
+def test_special_functions_have_the_names_of_scipy() -> None:
+    assert {n for n in names_of("special") if not hasattr(scipy.special, n)} == {"polylog"}
+    assert {n for n in names_of("linalg") if not hasattr(scipy.linalg, n)} == {
+        *("cosm_frechet", "sinm_frechet", "logdet"),  # as expm_frechet; slogdet gives more
+        "matrix_power",  # of numpy.linalg
+    }
+
+
+def test_functions_that_come_together_are_those_of_scipy() -> None:
+    x = symgrad.symbols("x")
+    for name in ("airy", "fresnel", "sici", "shichi"):
+        ours = [float(f(x=1.3)) for f in getattr(symgrad.special, name)(x)]
+        assert ours == pytest.approx(list(getattr(scipy.special, name)(1.3)), rel=1e-13)
 
 
 def test_no_package_has_the_name_of_a_function() -> None:

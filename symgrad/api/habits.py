@@ -11,7 +11,7 @@ from symgrad.api.handles.base import Handle
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.errors import UnknownAttributeError, UsageError
 from symgrad.ir.listing import suggest
-from symgrad.surface import MODULES, PUBLIC, public
+from symgrad.surface import MODULES, PUBLIC, placed, public
 
 __all__ = ["in_numpy_words", "no_attribute", "no_attribute_of_program", "no_function"]
 
@@ -36,7 +36,7 @@ _ATTRIBUTES: Mapping[str, str] = {
     "unsqueeze": "sg.expand_dims({y}, axis)",
     "add": "{y} + other", "sub": "{y} - other", "mul": "{y}*other", "div": "{y}/other", "pow": "{y}**other",
     "mm": "{y} @ other", "bmm": "{y} @ other", "mv": "{y} @ other", "matmul": "{y} @ other",
-    "I": "sg.inv({y})", "inverse": "sg.inv({y})",
+    "I": "sg.linalg.inv({y})", "inverse": "sg.linalg.inv({y})",
     "lambdify": "sg.compile({y})",
     "free_symbols": "{y}.inputs", "args": "{y}.equations", "func": "{y}.equations", "atoms": "{y}.inputs",
     "expand": "{y}.text(expand=True) writes it over inputs alone, {y}.canonical() collects it",
@@ -56,7 +56,7 @@ _FUNCTIONS: Mapping[str, str] = {
     **dict.fromkeys(["Hessian", "hess"], "sg.hessian(y, x)"),
     **dict.fromkeys(["Eq", "Equality"], "sg.implicit(a - b, x, start=1.0) solves; sg.equal(a, b) decides"),
     "program": "sg.parse(text)", "load_program": "sg.parse(text)", "read": "sg.parse(text)",
-    "linalg": "sg.inv, sg.det, sg.solve and sg.norm", "nn": "sg.relu, sg.softmax and sg.sigmoid", "e": "sg.exp(1)",
+    "e": "sg.exp(1)",
     "inf": "float('inf') in a call, e(x=float('inf'))", "nan": "float('nan') in a call, e(x=float('nan'))",
     "concat": "sg.concatenate((a, b))", "cat": "sg.concatenate((a, b))", "cond": "sg.where(c, a, b)",
     "reduce_sum": "sg.sum(x)", "reduce_mean": "sg.mean(x)", "Abs": "sg.abs(x)",
@@ -117,9 +117,9 @@ def no_attribute(expr: Handle, name: str) -> UnknownAttributeError:
             loss="loss" if not expr.node.args else f"sg.sum({y})" if expr.node.shape else y,
             values=", ".join(f"{i.name}=..." for i in inputs),
         )
-    elif name in PUBLIC and callable(function := public(name)):
+    elif (place := placed(name)) is not None and callable(function := public(name)):
         needed = [p for p in signature(function).parameters.values() if p.default is Parameter.empty]
-        cure = f"sg.{name}({y}{', ...' if len(needed) > 1 else ''})"
+        cure = f"sg.{place}({y}{', ...' if len(needed) > 1 else ''})"
     else:
         cure = suggest(name, (n for n in dir(expr) if not n.startswith("_")))
     return UnknownAttributeError(

@@ -72,8 +72,8 @@ def layer():
     z = sg.custom_gradient(
         p["y"],
         {
-            x: lambda v: W.T @ (v * sg.sigmoid(h)),
-            W: lambda v: sg.outer(v * sg.sigmoid(h), x),
+            x: lambda v: W.T @ (v * sg.nn.sigmoid(h)),
+            W: lambda v: sg.outer(v * sg.nn.sigmoid(h), x),
             p["b"]: lambda v: sg.where(h > 0, v / (1 + h**2), 0),
         },
     )

@@ -461,11 +461,12 @@ import os, signal, threading, time
 import jax, jax.numpy as jnp, symgrad as sg
 p = sg.parse("x : real[n]\\nz = sum(exp(-(x[:, None] - x[None, :])**2))")
 f = jax.jit(sg.to_jax(p["z"]))
-jax.block_until_ready(f(jnp.ones(10)))
+x = jnp.ones(2_000_000)
+long = f.lower(x).compile()
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 start = time.monotonic()
 try:
-    jax.block_until_ready(f(jnp.ones(2_000_000)))
+    jax.block_until_ready(long(x))
 except KeyboardInterrupt:
     print("ended", time.monotonic() - start < 60)
 print(float(f(jnp.ones(3))))

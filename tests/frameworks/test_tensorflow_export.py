@@ -119,7 +119,7 @@ def test_refusals():
     with pytest.raises(UsageError, match="form='text'"):
         sg.to_tensorflow(x, form="text")
     with pytest.raises(UnsupportedError, match="no spelling in tensorflow for ellipk"):
-        sg.to_tensorflow(sg.ellipk(x))
+        sg.to_tensorflow(sg.special.ellipk(x))
     with pytest.raises(MissingInputError, match="the outputs read y, which is not among the inputs"):
         sg.to_tensorflow(x * y, ["x"])
     kernel = sg.to_tensorflow(x * y, form="kernel")

@@ -462,7 +462,7 @@ def test_shapes_positions_and_names_that_are_refused():
     with pytest.raises(NotInProgramError, match="'v' is not an input"):
         sg.to_torch(x**2, "v")
     with pytest.raises(UnsupportedError, match="no spelling in torch"):
-        sg.to_torch(sg.jv(0, x), form="source")
+        sg.to_torch(sg.special.jv(0, x), form="source")
     with pytest.raises(MissingInputError, match="no program abc"):
         torch.ops.symgrad.call([torch.zeros(2)], "abc")
 

@@ -174,11 +174,11 @@ x, y = sg.symbols("x y")
 vector = np.linspace(0.1, 3, 40_000)
 
 def scalars():
-    f = sg.exp(-x**2/2)*sg.sin(3*y) + sg.log1p(x**2 + y**2)*sg.tanh(x*y) + sg.erf(x)*sg.sin(2)
+    f = sg.exp(-x**2/2)*sg.sin(3*y) + sg.log1p(x**2 + y**2)*sg.tanh(x*y) + sg.special.erf(x)*sg.sin(2)
     sg.compile([f, *sg.grad(f, [x, y])], inputs=[x, y])(1.0, vector[:40])
 
 def better():
-    f = sg.cos(x)*sg.digamma(y) + sg.lgamma(x) + x**y
+    f = sg.cos(x)*sg.special.digamma(y) + sg.special.gammaln(x) + x**y
     sg.compile([f, *sg.grad(f, [x, y])], inputs=[x, y], effort="high", threads=2)(vector, vector)
 
 def single():

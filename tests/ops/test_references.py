@@ -31,10 +31,10 @@ def test_orders_without_reference_values_end() -> None:
 
 
 SLOW: dict[str, Callable[[Any], Any]] = {
-    "digamma": lambda u: sg.digamma(u - 10**6),
-    "polygamma": lambda u: sg.polygamma(2, u - 10**7 - 0.5),
-    "jv": lambda u: sg.jv(10**6, u),
-    "kv": lambda u: sg.kv(10000.5, u),
+    "digamma": lambda u: sg.special.digamma(u - 10**6),
+    "polygamma": lambda u: sg.special.polygamma(2, u - 10**7 - 0.5),
+    "jv": lambda u: sg.special.jv(10**6, u),
+    "kv": lambda u: sg.special.kv(10000.5, u),
 }
 
 
@@ -47,13 +47,13 @@ def test_what_a_random_input_enters_is_found_out_soon(name: str) -> None:
 
 
 ORDERS: dict[str, Callable[[int, Any], Any]] = {
-    "polygamma": sg.polygamma,
-    "jv": sg.jv,
-    "kv": sg.kv,
-    "beta": sg.beta,
-    "expint": sg.expint,
-    "zeta": sg.zeta,
-    "polylog": sg.polylog,
+    "polygamma": sg.special.polygamma,
+    "jv": sg.special.jv,
+    "kv": sg.special.kv,
+    "beta": sg.special.beta,
+    "expint": sg.special.expn,
+    "zeta": sg.special.zeta,
+    "polylog": sg.special.polylog,
     "uppergamma": sg.uppergamma,
 }
 

@@ -11,8 +11,8 @@ z = sg.symbols("z")
 M = sg.tensor("M", ("n", 3))
 
 value: sg.Expr = x * 2 + 1.5 * y - z / 3
-value = sg.sin(x) ** 2 + sg.atan2(y, 1) + sg.clip(x, 0, 1)
-value = sg.det([[x, y], [1, z]]) + sg.sum(M, axis=0)[0]
+value = sg.sin(x) ** 2 + sg.arctan2(y, 1) + sg.clip(x, 0, 1)
+value = sg.linalg.det([[x, y], [1, z]]) + sg.sum(M, axis=0)[0]
 slope: sg.Expr = sg.grad(value, x)
 slopes: list[sg.Expr] = sg.grad(value, [x, "y"])
 both: tuple[sg.Expr, sg.Expr] = sg.value_and_grad(value, "x")
@@ -22,7 +22,7 @@ slopes = sg.grad(total, ("x", y))
 row: sg.Expr = sg.jacobian(M[0], M)
 column: list[sg.Expr] = sg.jacobian([x * y, 2], x)
 square: list[list[sg.Expr]] = sg.jacobian([x * y, total], [x, y])
-value = sg.det(square) + sg.det(sg.hessian(total, [x, y]))
+value = sg.linalg.det(square) + sg.linalg.det(sg.hessian(total, [x, y]))
 row = sg.hessian(value, x)
 row = sg.batch_jacobian(M, M)
 slopes = sg.hvp(total, [x, "y"], [1, z])
@@ -62,7 +62,7 @@ sg.nosuch(x)  # error
 sg.sin("x")  # error
 sg.sin()  # error
 sg.sin(x, y)  # error
-sg.atan2(x)  # error
+sg.arctan2(x)  # error
 sg.exp(None)  # error
 sg.symbols(3)  # error
 sg.symbols("x").nosuch  # error

@@ -61,7 +61,7 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     Returns:
         An Expr of shape ``y.shape + x.shape``; a list of them, one for each x, for a list of xs or one for each y for
         a list of ys; for both a list of rows, row i the derivatives of y[i]. Functions take such lists as arrays:
-        ``sg.det(sg.jacobian([a, b], [x, y]))``; ``sg.stack(rows)`` is the array itself.
+        ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.stack(rows)`` is the array itself.
 
     Raises:
         NotInProgramError: if ``x`` does not occur in the program of ``y``.

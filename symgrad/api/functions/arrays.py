@@ -103,7 +103,7 @@ def logsumexp(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> z = sg.tensor("z", ("n",))
-        >>> round(float(sg.logsumexp(z)(z=[1000.0, 1000.0])), 4)
+        >>> round(float(sg.special.logsumexp(z)(z=[1000.0, 1000.0])), 4)
         1000.6931
     """
     return built(lambda: build.reduce_axes("logsumexp", node_of(x), axis, keepdims), [x])
@@ -167,7 +167,7 @@ def softmax(x: Operand, axis: Axis = None) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> z = sg.tensor("z", (2,))
-        >>> sg.softmax(z)(z=[800.0, 800.0])
+        >>> sg.nn.softmax(z)(z=[800.0, 800.0])
         array([0.5, 0.5])
     """
     return built(lambda: build.over_axes("softmax", node_of(x), axis), [x])

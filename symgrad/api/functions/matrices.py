@@ -41,7 +41,7 @@ def inv(a: Operand) -> Expr:
         >>> import symgrad as sg
         >>> X = sg.tensor("X", ("n", "n"))
         >>> a, b = sg.tensor("a", ("n",)), sg.tensor("b", ("n",))
-        >>> print(sg.grad(a @ sg.inv(X) @ b, X).canonical())
+        >>> print(sg.grad(a @ sg.linalg.inv(X) @ b, X).canonical())
         -outer(inv(X).T@a, inv(X)@b)
     """
     return NUMPY["linalg.inv"](Expr, a)
@@ -65,7 +65,7 @@ def det(a: Operand) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> X = sg.tensor("X", (2, 2))
-        >>> round(float(sg.det(X)(X=[[1.0, 2.0], [3.0, 4.0]])), 12)
+        >>> round(float(sg.linalg.det(X)(X=[[1.0, 2.0], [3.0, 4.0]])), 12)
         -2.0
     """
     return NUMPY["linalg.det"](Expr, a)
@@ -86,7 +86,7 @@ def logdet(a: Operand) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> X = sg.tensor("X", ("n", "n"))
-        >>> print(sg.grad(sg.logdet(X), X).canonical())
+        >>> print(sg.grad(sg.linalg.logdet(X), X).canonical())
         inv(X).T
     """
     return built(lambda: matrices.logdet(node_of(a)), [a])
@@ -105,7 +105,7 @@ def solve(a: Operand, b: Operand) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> A, b = sg.tensor("A", ("n", "n")), sg.tensor("b", ("n",))
-        >>> sg.solve(A, b)(A=[[2.0, 0.0], [0.0, 4.0]], b=[2.0, 2.0])
+        >>> sg.linalg.solve(A, b)(A=[[2.0, 0.0], [0.0, 4.0]], b=[2.0, 2.0])
         array([1. , 0.5])
     """
     return NUMPY["linalg.solve"](Expr, a, b)
@@ -125,7 +125,7 @@ def matrix_power(a: Operand, n: int) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> X = sg.tensor("X", ("n", "n"))
-        >>> print(sg.matrix_power(X, 3))
+        >>> print(sg.linalg.matrix_power(X, 3))
         X@X@X
     """
     return NUMPY["linalg.matrix_power"](Expr, a, n)
@@ -163,9 +163,9 @@ def expm(a: Operand) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> X, B = sg.tensor("X", ("n", "n")), sg.tensor("B", ("n", "n"))
-        >>> print(sg.grad(sg.sum(B*sg.expm(X)), X).canonical())
+        >>> print(sg.grad(sg.sum(B*sg.linalg.expm(X)), X).canonical())
         expm_frechet(X.T, B)
-        >>> sg.verify(sg.trace(sg.expm(X)), X, "expm(X).T").status
+        >>> sg.verify(sg.trace(sg.linalg.expm(X)), X, "expm(X).T").status
         'proved'
     """
     return built(lambda: matrices.expm(node_of(a)), [a])
@@ -197,7 +197,7 @@ def expm_frechet(a: Operand, b: Operand) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> A, B = sg.tensor("A", (1, 1)), sg.tensor("B", (1, 1))
-        >>> sg.expm_frechet(A, B)(A=[[0.0]], B=[[2.0]])
+        >>> sg.linalg.expm_frechet(A, B)(A=[[0.0]], B=[[2.0]])
         array([[2.]])
     """
     return built(lambda: matrices.expm_frechet(node_of(a), node_of(b)), [a, b])

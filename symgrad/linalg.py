@@ -1,0 +1,42 @@
+"""Linear algebra on expressions, under the names of SciPy's and NumPy's modules `linalg`.
+
+Matrices stand in the last two axes of an array; before them are axes of a stack.
+
+Example:
+    >>> import symgrad as sg
+    >>> A = sg.tensor("A", ("n", "n"))
+    >>> print(sg.grad(sg.linalg.logdet(A), A))
+    inv(A).T
+"""
+
+from __future__ import annotations
+
+from symgrad.api.functions.arrays import norm
+from symgrad.api.functions.matrices import (
+    cosm,
+    cosm_frechet,
+    det,
+    expm,
+    expm_frechet,
+    inv,
+    logdet,
+    matrix_power,
+    sinm,
+    sinm_frechet,
+    solve,
+)
+
+__all__ = [
+    "cosm",
+    "cosm_frechet",
+    "det",
+    "expm",
+    "expm_frechet",
+    "inv",
+    "logdet",
+    "matrix_power",
+    "norm",
+    "sinm",
+    "sinm_frechet",
+    "solve",
+]
