@@ -123,14 +123,14 @@ class Program:
 
     def __str__(self) -> str:
         from symgrad.spell.printer import program_text
-        from symgrad.words.forms.calls import calls_in
+        from symgrad.words.forms.calls import call_texts, calls_in
         from symgrad.words.forms.numbers import Literals
 
         listing = self._listing
         spelled = Literals.of(listing).spellings
         if listing.source is not None:
             names = {**spelled, **{n: name for n, name in listing.name_of().items() if n.args}}
-            spelled |= calls_in(listing.source.text, listing.assignments.values(), names)
+            spelled |= call_texts(calls_in(listing.source.text, listing.assignments.values()), names)
         return program_text(
             listing.assignments, result=listing.result, declared=listing.symbols.values(), spelled=spelled
         )
