@@ -84,7 +84,7 @@ def _literally(node: Node, _names: Named) -> Written:
 
 def _literal(value: Any) -> str:
     if isinstance(value, tuple):
-        texts = [_literal(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        texts = [_literal(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested tuples)
         return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
     return "None" if value is None else size_text(value)
 

@@ -317,7 +317,7 @@ def _only_in_numbers(opaque: Sequence[Own], complexes: Sequence[str] | None, *, 
 
 
 def _seconds(limit: float) -> float:
-    if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"time_limit is {limit!r}", expected="a positive number of seconds")
     return float(limit)
 

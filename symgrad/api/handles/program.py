@@ -51,7 +51,7 @@ class Program:
             NotInProgramError: if there is none.
             UsageError: if it is no text.
         """
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
             raise UsageError(
                 f"names are texts, got a value of type {type(name).__name__}", cure='program["y"]'
             )
@@ -166,9 +166,9 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
     """
     from symgrad.frontend.text import parse_program
 
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"a program is text, got {type(text).__name__}")
-    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"symbols are given by name, got a value of type {type(symbols).__name__}",
             expected='a mapping such as {"x": x}',
