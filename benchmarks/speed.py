@@ -85,7 +85,7 @@ def run(options: Options) -> Iterator[Row]:
 
 def numba_work(by_hand: Callable[..., Any], a: Any, b: Any, outs: tuple[Any, ...]) -> Callable[[], object]:
     """The same formulas as one compiled loop over the points, in strict floating point as ours."""
-    from numba import njit  # pyright: ignore[reportMissingImports]
+    from numba import njit  # pyright: ignore[reportMissingImports]  (a peer that may be missing)
 
     point = njit(by_hand)
 

@@ -47,7 +47,7 @@ class Program:
 # -------------------------------------------------------------------------------------------------------- Rosenbrock
 
 
-def rosenbrock(m: Any, x: Any) -> Any:  # noqa: ARG001
+def rosenbrock(m: Any, x: Any) -> Any:  # noqa: ARG001  (all have one signature)
     return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
 
 
@@ -62,7 +62,7 @@ def rosenbrock_by_hand(x: Any) -> tuple[Any, ...]:
 # ----------------------------------------------------------------------------------------------------------- network
 
 
-def squares(m: Any, X: Any, w: Any, y: Any) -> Any:  # noqa: ARG001
+def squares(m: Any, X: Any, w: Any, y: Any) -> Any:  # noqa: ARG001  (all have one signature)
     return ((X @ w - y) ** 2).mean()
 
 

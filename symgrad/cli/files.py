@@ -33,7 +33,7 @@ def read_text(source: str) -> tuple[str, str]:
     # A long inline program is no path.
     looks_like_a_file = "\n" not in source and len(source) < 1000 and Path(source).suffix in {".sg", ".txt"}
     # Asked of os.path, which takes what no file can be called.
-    there = "\n" not in source and os.path.exists(source) and not os.path.isdir(source)  # noqa: PTH110, PTH112
+    there = "\n" not in source and os.path.exists(source) and not os.path.isdir(source)  # noqa: PTH110, PTH112  (see above)
     if looks_like_a_file or there:
         return read_file(Path(source), SIZE), source
     # Where the locale has no other than ASCII's letters, Python leaves the bytes of others as they are.

@@ -55,9 +55,11 @@ def derive_report(
 ) -> str:
     """Return the partial derivatives up to an order, if wanted in stable form, or over inputs alone."""
     found = partials(y, wrt, order)
-    before = {key: [*g.expanded_notes, *g.stable_notes] if stable else [] for key, g in found.items()}
+    before: dict[tuple[symgrad.Expr, ...], list[str]] = {key: [] for key in found}
     if stable:
-        found = {key: g.stable() for key, g in found.items()}
+        for key, g in found.items():
+            before[key] = [*g.expanded_notes, *g.stable_notes]
+            found[key] = g.stable()
     name = y.name or ""
     if form == "json":
         rows = [

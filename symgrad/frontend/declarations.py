@@ -216,8 +216,8 @@ class Declarations(Intervals):
         for name in names:
             self._symbol(name, shape=shape or (), distribution=distribution)
 
-    def shape(self, *sizes: int | str) -> Shape:
-        return tuple(s for s in sizes if s is not None)  # pyright: ignore[reportUnnecessaryComparison]
+    def shape(self, *sizes: int | str | None) -> Shape:
+        return tuple(s for s in sizes if s is not None)
 
     def size(self, token: Token) -> int | str:
         if token.type == "NAME":

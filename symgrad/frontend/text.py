@@ -126,7 +126,7 @@ def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Lis
 
 
 def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> Listing:
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"a program is a text (str), not {type(text).__name__}",
             cure="decode bytes with .decode(), read a file with Path(...).read_text()",

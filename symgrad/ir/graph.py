@@ -118,12 +118,12 @@ class Node(Arithmetic):
 
     # Node is final, so these are the only ones: they need not serve another class of nodes.
     @classmethod
-    def of(cls, value: Node | int | Fraction) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def of(cls, value: Node | int | Fraction) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]  (see above)
         """Return a node as it is, a Python number as a node."""
         return as_node(value)
 
     @classmethod
-    def applied(cls, name: str, *args: Node) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def applied(cls, name: str, *args: Node) -> Node:  # pyright: ignore[reportIncompatibleMethodOverride]  (see above)
         """Return the op of that name applied to arguments, as written."""
         return apply(OPS[name], args)
 
@@ -204,7 +204,7 @@ def _new(key: tuple[Op, tuple[Node, ...], tuple[Any, ...]], shape: Shape, dtype:
             node.op, node.args, node.params = key
             node.shape = shape
             node.dtype = dtype
-            node._digest = None  # pyright: ignore[reportPrivateUsage]
+            node._digest = None  # pyright: ignore[reportPrivateUsage]  (made here)
             _table[key] = node
     return node
 

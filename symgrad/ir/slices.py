@@ -6,7 +6,7 @@ from typing import TypeAlias, cast
 
 from symgrad.ir.sizes import Atom, Extent, Size, size_ceildiv, size_max, size_min, size_product, size_sum
 
-__all__ = ["Triple", "padded_size", "slice_length", "slice_start"]
+__all__ = ["Triple", "padded", "slice_length", "slice_start"]
 
 Triple: TypeAlias = "tuple[Size | None, Size | None, int]"
 """Start, stop and step of a slice of one axis."""
@@ -59,25 +59,27 @@ def slice_length(size: Size, triple: Triple) -> Size:
     return size_ceildiv(size_max(size_sum([first, size_product([-1, end])]), 0), -step)
 
 
-def padded_size(size: Size, triple: Triple) -> Size:
-    """Return the size of an axis of which a slice without a step has ``size`` elements.
+def padded(size: Size, before: Size, after: Size) -> tuple[Triple, Size]:
+    """Return the slice that an axis of some size is of one that is longer on both sides, and the size of that.
 
     Args:
-        size: how many elements the slice has.
-        triple: its start, none or at least 0, its stop, none or below 0, and 1. Where the slice is known to have
-            ``maximum(n - k, 0)`` elements because it leaves k out, the axis has n of them.
+        size: how many elements the slice has. Where these are known to be ``maximum(n - k, 0)``, because it leaves k
+            out, the axis has n of them.
+        before: how many stand before it, not negative.
+        after: how many stand after it, not negative.
 
     Example:
-        >>> print(padded_size(slice_length("n", (1, -2, 1)), (1, -2, 1)), padded_size("n", (1, None, 1)))
-        n n + 1
+        >>> padded(slice_length("n", (1, -2, 1)), 1, 2), padded(3, "k", 0)[0]
+        (((1, -2, 1), 'n'), ('k', None, 1))
     """
-    start, stop, _ = triple
-    more = size_sum([start or 0, size_product([-1, stop or 0])])
+    stop = -after or None if isinstance(after, int) else size_sum([before, size])
+    triple: Triple = before or None, stop, 1
+    more = size_sum([before, after])
     if isinstance(size, Extent) and len(size.terms) == 1 and size.terms[0][1] == 1:
         (monomial, _) = size.terms[0]
         atom = monomial[0] if len(monomial) == 1 else None
         if isinstance(atom, Atom):
             whole = size_sum([atom.a, more])
             if slice_length(whole, triple) == size:
-                return whole
-    return size_sum([size, more])
+                return triple, whole
+    return triple, size_sum([size, more])

@@ -139,18 +139,18 @@ def uses(outputs: list[Node]) -> dict[Node, int]:
 
 def digest(node: Node) -> bytes:
     """Return 16 bytes that depend on the structure alone: equal across processes, platforms and hash seeds."""
-    pending = [node] if node._digest is None else []  # pyright: ignore[reportPrivateUsage]
+    pending = [node] if node._digest is None else []  # pyright: ignore[reportPrivateUsage]  (kept in the node)
     while pending:
         top = pending[-1]
-        missing = [a for a in top.args if a._digest is None]  # pyright: ignore[reportPrivateUsage]
+        missing = [a for a in top.args if a._digest is None]  # pyright: ignore[reportPrivateUsage]  (kept in the node)
         if missing:
             pending += missing
             continue
         text = f"{top.op.name}|{'|'.join(map(spelling, top.params))}|".encode()
-        parts = b"".join(a._digest or b"" for a in top.args)  # pyright: ignore[reportPrivateUsage]
-        top._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]
+        parts = b"".join(a._digest or b"" for a in top.args)  # pyright: ignore[reportPrivateUsage]  (kept in the node)
+        top._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]  (kept in the node)
         pending.pop()
-    return node._digest or b""  # pyright: ignore[reportPrivateUsage]
+    return node._digest or b""  # pyright: ignore[reportPrivateUsage]  (kept in the node)
 
 
 def spelling(param: object) -> str:

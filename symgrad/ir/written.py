@@ -22,11 +22,13 @@ class Written:
         variables: symbols that stand for its arguments.
         formula: over these.
         doc: the same as text.
+        latex: how a call is set, with {0} for its argument; None where the formula is what people write.
     """
 
     variables: tuple[Node, ...]
     formula: Node
     doc: str
+    latex: str | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -65,10 +67,10 @@ def _applied(op: Op, args: tuple[Node, ...], params: tuple[Any, ...]) -> Node:
     return apply(op, args, params)
 
 
-def written(doc: str, names: str, formula: Callable[..., Node]) -> Written:
+def written(doc: str, names: str, formula: Callable[..., Node], latex: str | None = None) -> Written:
     """Return a function from its formula, of symbols for the arguments: it is made once, and never sees others."""
     variables = tuple(symbol(Declaration(name)) for name in names.split())
-    return Written(variables, formula(*variables), doc)
+    return Written(variables, formula(*variables), doc, latex)
 
 
 _forms: dict[str, tuple[Written, ...]] = {}

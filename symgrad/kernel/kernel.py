@@ -288,7 +288,7 @@ class Kernel(ABC):
 
 def as_tuple(out: Any) -> tuple[Any, ...]:
     """Return what was passed as ``out=`` with one entry an output."""
-    return out if isinstance(out, tuple) else (out,)  # pyright: ignore[reportUnknownVariableType]
+    return out if isinstance(out, tuple) else (out,)  # pyright: ignore[reportUnknownVariableType]  (of arrays)
 
 
 def _load(

@@ -70,7 +70,7 @@ class _ArrayBuilder:
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         return a * b + c  # rounded twice: NumPy has no fused one
 
-    def knows(self, name: str) -> bool:  # noqa: ARG002
+    def knows(self, name: str) -> bool:  # noqa: ARG002  (the protocol's)
         return False
 
     def two_product(self, a: Any, b: Any) -> Any:

@@ -23,8 +23,9 @@ from symgrad.ops.special.integrals import erfcinv, li
 from symgrad.ops.special.zeta import polylog, zeta
 
 
-def _of_one(doc: str, formula: Callable[[Node], Node], name: str = "x") -> Written:
-    return written(doc, name, formula)
+def _of_one(doc: str, formula: Callable[[Node], Node], name: str = "x", latex: str | None = None) -> Written:
+    """Return a function of one argument; ``latex`` is its name in formulas that are set, None where it has none."""
+    return written(doc, name, formula, None if latex is None else rf"{latex}\left({{0}}\right)")
 
 
 def _of_two(doc: str, names: str, formula: Callable[[Node, Node], Node]) -> Written:
@@ -76,7 +77,7 @@ def _elu(x: Node, alpha: Node) -> Node:
 
 _ZERO, _TWO, _HALF = as_node(0), as_node(2), as_node(Fraction(1, 2))
 _REMAINDER = (_of_two("x - y*floor(x/y)", "x y", _remainder),)
-_SILU = (_of_one("x*sigmoid(x)", lambda x: x * sigmoid(x)),)
+_SILU = (_of_one("x*sigmoid(x)", lambda x: x * sigmoid(x), latex=r"\operatorname{{SiLU}}"),)
 _BESSEL = {
     f"{letter}{n}{scaled}": (_of_one(f"{op.name}({n}, x)", _order(op, n)),)
     for letter, scaled, op in (("j", "", jv), ("y", "", yv), ("i", "", iv), ("k", "", kv), ("i", "e", ive))
@@ -86,7 +87,7 @@ register_written(
     {
         **_BESSEL,
         **dict.fromkeys(("Mod", "mod", "remainder"), _REMAINDER),
-        "Li": (_of_one("li(x) - li(2)", lambda x: li(x) - li(_TWO)),),
+        "Li": (_of_one("li(x) - li(2)", lambda x: li(x) - li(_TWO), latex=r"\operatorname{{Li}}"),),
         "beta": (
             _of_two("gamma(a)*gamma(b)/gamma(a + b)", "a b", lambda a, b: gamma(a) * gamma(b) / gamma(a + b)),
         ),
@@ -110,7 +111,11 @@ register_written(
             _of_two("ellipeinc(phi, m)", "phi m", lambda phi, m: ellipeinc(phi, m)),
         ),
         "elu": (
-            _of_one("x if x > 0 else expm1(x)", lambda x: where(gt(x, _ZERO), x, expm1(x))),
+            _of_one(
+                "x if x > 0 else expm1(x)",
+                lambda x: where(gt(x, _ZERO), x, expm1(x)),
+                latex=r"\operatorname{{ELU}}",
+            ),
             _of_two("x if x > 0 else alpha*expm1(x)", "x alpha", _elu),
         ),
         "erf2": (_of_two("erf(y) - erf(x)", "x y", lambda x, y: erf(y) - erf(x)),),
@@ -120,9 +125,19 @@ register_written(
         "gammaincc": (_of_two("uppergamma(a, x)/gamma(a)", "a x", lambda a, x: uppergamma(a, x) / gamma(a)),),
         # With the ops themselves, as of ndtr below.
         "gelu": (
-            _of_one("x*erfc(-x/sqrt(2))/2", lambda x: div(mul(x, erfc(div(neg(x), sqrt(_TWO)))), _TWO)),
+            _of_one(
+                "x*erfc(-x/sqrt(2))/2",
+                lambda x: div(mul(x, erfc(div(neg(x), sqrt(_TWO)))), _TWO),
+                latex=r"\operatorname{{GELU}}",
+            ),
         ),
-        "gelu_tanh": (_of_one("x*sigmoid(2*sqrt(2/pi)*(x + 0.044715*x**3))", _gelu_tanh),),
+        "gelu_tanh": (
+            _of_one(
+                "x*sigmoid(2*sqrt(2/pi)*(x + 0.044715*x**3))",
+                _gelu_tanh,
+                latex=r"\operatorname{{GELU}}_{{\tanh}}",
+            ),
+        ),
         "harmonic": (
             _of_one("digamma(n + 1) + EulerGamma", lambda n: digamma(n + 1) + constant("EulerGamma"), "n"),
         ),
@@ -135,15 +150,29 @@ register_written(
         ),
         "huber": (_of_two("r**2/2 if abs(r) <= delta else delta*(abs(r) - delta/2)", "delta r", _huber),),
         "leaky_relu": (
-            _of_one("x if x > 0 else 0.01*x", lambda x: _leaky_relu(x, as_node(Fraction(1, 100)))),
+            _of_one(
+                "x if x > 0 else 0.01*x",
+                lambda x: _leaky_relu(x, as_node(Fraction(1, 100))),
+                latex=r"\operatorname{{LReLU}}",
+            ),
             _of_two("x if x > 0 else slope*x", "x slope", _leaky_relu),
         ),
         "logaddexp": (_of_two("x + softplus(y - x) if x >= y else y + softplus(x - y)", "x y", _logaddexp),),
-        "logit": (_of_one("log(p/(1 - p))", lambda p: log(p / (1 - p)), "p"),),
-        "mish": (_of_one("x*tanh(softplus(x))", lambda x: x * tanh(softplus(x))),),
+        "logit": (
+            _of_one("log(p/(1 - p))", lambda p: log(p / (1 - p)), "p", latex=r"\operatorname{{logit}}"),
+        ),
+        "mish": (
+            _of_one("x*tanh(softplus(x))", lambda x: x * tanh(softplus(x)), latex=r"\operatorname{{Mish}}"),
+        ),
         # With the ops themselves: the operators would write a multiplication by a half.
-        "ndtr": (_of_one("erfc(-x/sqrt(2))/2", lambda x: div(erfc(div(neg(x), sqrt(_TWO))), _TWO)),),
-        "ndtri": (_of_one("-(sqrt(2)*erfcinv(2*p))", lambda p: -(sqrt(_TWO) * erfcinv(2 * p)), "p"),),
+        "ndtr": (
+            _of_one("erfc(-x/sqrt(2))/2", lambda x: div(erfc(div(neg(x), sqrt(_TWO))), _TWO), latex=r"\Phi"),
+        ),
+        "ndtri": (
+            _of_one(
+                "-(sqrt(2)*erfcinv(2*p))", lambda p: -(sqrt(_TWO) * erfcinv(2 * p)), "p", latex=r"\Phi^{{-1}}"
+            ),
+        ),
         "reciprocal": (_of_one("1/x", lambda x: 1 / x),),
         "rf": (_of_two("gamma(x + n)/gamma(x)", "x n", lambda x, n: gamma(x + n) / gamma(x)),),
         "ff": (
@@ -155,6 +184,6 @@ register_written(
         "trigamma": (_of_one("polygamma(1, x)", lambda x: polygamma(x, params=(1,))),),
         "xlog1py": (_of_two("0 if x == 0 and y <= -1 else x*log1p(y)", "x y", _xlog1py),),
         "xlogy": (_of_two("0 if x == 0 and y <= 0 else x*log(y)", "x y", _xlogy),),
-        "zeta": (_of_one("zeta(s, 1)", lambda s: zeta(s, as_node(1)), "s"),),
+        "zeta": (_of_one("zeta(s, 1)", lambda s: zeta(s, as_node(1)), "s", latex=r"\zeta"),),
     }
 )

@@ -10,9 +10,9 @@ from symgrad.backward.trace import Slope
 from symgrad.ir.graph import Node
 from symgrad.reasons.derivation import Derivation
 from symgrad.render.latex.expressions import latex
-from symgrad.render.latex.pieces import ATOM, Written, latex_literal, latex_name
-from symgrad.render.said import said_rows
-from symgrad.spell.printer import expression_text, one_line
+from symgrad.render.latex.pieces import ATOM, Written, latex_name
+from symgrad.render.said import named_latex, said_rows, spelled_latex
+from symgrad.spell.printer import one_line
 from symgrad.words.adjoints import Adjoint
 from symgrad.words.said import said
 
@@ -39,18 +39,13 @@ def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
 
 def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
     """Return lines as LaTeX, with bars over names and a sign for their alignment."""
-    spelled: dict[Node, Written] = {}
+    bars: dict[Node, Written] = {}
     rows: list[str] = []
     for a in adjoints:
-        spelled.update(_literals(a))
         name = latex_name(a.name) if a.of is None else rf"\overline{{{latex_name(a.of)}}}"
-        rows.append(f"{name} &= {latex(a.body, spelled=spelled)}")
-        spelled[a.symbol] = name, ATOM
+        rows.append(f"{name} &= {latex(a.body, spelled=spelled_latex(a.spelling, bars))}")
+        bars[a.symbol] = name, ATOM
     return rows
-
-
-def _literals(adjoint: Adjoint) -> dict[Node, Written]:
-    return {node: latex_literal(node.name, number.value) for node, number in adjoint.literals.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +73,8 @@ def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | Non
     if value is not d.canonical[index] and whole is not None and len(whole) <= _GLANCE:
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
     if line.alone is not None:
-        return Brief(
-            expression_text(line.alone, line.calls),
-            latex(line.alone, spelled=_literals(line)),
-            line.alone_notes,
-        )
+        spelling = line.spelling
+        return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
 
 

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ir.written import form_of
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
 from symgrad.render.numpy.source import numpy_source
-from symgrad.words.normal import argument_of
+from symgrad.words.forms.calls import Spelling
 from symgrad.words.said import Said
 
-__all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source"]
+__all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source", "spelled_latex"]
 
 
 def said_latex(found: Said) -> str:
@@ -21,25 +23,33 @@ def said_latex(found: Said) -> str:
     return latex_rows([f"& {first}", *others]) if others else first
 
 
-def named_latex(node: Node, literals: Mapping[Node, Node]) -> str:
-    """Return a formula over names as LaTeX, with its numbers as the program has them."""
-    return latex(
-        node,
-        spelled={symbol: latex_literal(symbol.name, number.value) for symbol, number in literals.items()},
-    )
+def named_latex(node: Node, spelling: Spelling) -> str:
+    """Return a formula over names as LaTeX, with its numbers and calls as the program has them."""
+    return latex(node, spelled=spelled_latex(spelling))
+
+
+def spelled_latex(spelling: Spelling, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
+    """Return what is written otherwise than by its formula, as `latex` takes that: names, numbers, calls."""
+    spelled = {
+        symbol: latex_literal(symbol.name, number.value) for symbol, number in spelling.literals.items()
+    }
+    spelled |= names
+    for node in topological(spelling.calls):  # those within others first
+        if node in spelling.calls:
+            name, argument = spelling.calls[node]
+            how = form_of(name, 1)
+            if how is not None and how.latex is not None:
+                spelled[node] = how.latex.format(latex(argument, spelled=spelled)), ATOM
+    return spelled
 
 
 def said_rows(found: Said) -> list[str]:
     """Return formulas as LaTeX, and then a row, with the sign for its alignment, for each new name in them."""
-    spelled: dict[Node, Written] = {}
-    for node, number in found.literals.items():
-        spelled[node] = latex_literal(node.name, number.value)
-    for name, (of, by) in found.slopes.items():
-        spelled[name] = leibniz(latex_name(of), list(map(latex_name, by))), MUL
-    for call in found.calls:
-        argument = argument_of(call)
-        if argument is not None:
-            spelled[call] = rf"\Phi\left({latex(argument, spelled=spelled)}\right)", ATOM
+    slopes = {
+        name: (leibniz(latex_name(of), list(map(latex_name, by))), MUL)
+        for name, (of, by) in found.slopes.items()
+    }
+    spelled = spelled_latex(found.spelling, slopes)
     rows = [latex(node, spelled=spelled) for node in found.results]
     for k, (name, body) in enumerate(found.lines):
         start = r"\text{where} \quad " if not k else ""
@@ -56,7 +66,7 @@ def latex_rows(rows: Sequence[str]) -> str:
 def said_source(found: Said, name: str = "f") -> str:
     """Return a Python function over NumPy that computes formulas, with their names as its variables."""
     lines = [*found.own, *reversed(found.lines)]
-    return numpy_source(list(found.results), name, lines, found.literals)
+    return numpy_source(list(found.results), name, lines, found.spelling.literals)
 
 
 def leibniz(of: str, by: Sequence[str]) -> str:

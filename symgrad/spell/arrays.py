@@ -12,8 +12,8 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.slices import Triple, padded_size
+from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
+from symgrad.ir.slices import Triple, padded
 from symgrad.spell.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
 
 __all__ = ["array_parts", "counted", "is_matrix_product"]
@@ -84,7 +84,7 @@ def _literally(node: Node, _names: Named) -> Written:
 
 def _literal(value: Any) -> str:
     if isinstance(value, tuple):
-        texts = [_literal(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        texts = [_literal(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested tuples)
         return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
     return "None" if value is None else size_text(value)
 
@@ -316,22 +316,24 @@ def _slice(node: Node, _names: Named) -> Written:
 def _unslice(node: Node, _names: Named) -> Written:
     widths = _pad_widths(node)
     if widths is not None:
-        rows = ", ".join(f"({before}, {after})" for before, after in widths)
+        rows = ", ".join(map(tuple_text, widths))
         return _call("pad", node.args[0], rows if len(widths) == 1 else f"({rows})")
     return _call("unslice", node.args[0], _literal(node.params[0]), tuple_text(node.shape))
 
 
-def _pad_widths(node: Node) -> list[tuple[int, int]] | None:
+def _pad_widths(node: Node) -> list[tuple[Size, Size]] | None:
     """Return how many zeros stand before and after what is padded along each axis; None if it stands otherwise."""
-    widths: list[tuple[int, int]] = []
-    for start, stop, step in node.params[0]:
-        ends = (0 if start is None else start, 0 if stop is None else stop)
-        if step != 1 or any(type(end) is not int for end in ends) or ends[0] < 0 or ends[1] > 0 or stop == 0:
+    widths: list[tuple[Size, Size]] = []
+    for size, triple, whole in zip(node.args[0].shape, node.params[0], node.shape, strict=True):
+        before, stop, _ = triple
+        before = before or 0
+        if isinstance(stop, int):
+            after: Size = -stop
+        else:
+            after = 0 if stop is None else size_sum([whole, size_product([-1, stop])])
+        if not (nonnegative(before) and nonnegative(after)) or padded(size, before, after) != (triple, whole):
             return None
-        widths.append((ends[0], -ends[1]))
-    sizes = zip(node.args[0].shape, node.params[0], node.shape, strict=True)
-    if any(padded_size(size, triple) != whole for size, triple, whole in sizes):
-        return None
+        widths.append((before, after))
     return widths if any(w != (0, 0) for w in widths) else None
 
 

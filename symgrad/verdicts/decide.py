@@ -320,6 +320,6 @@ def point_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
     def plain(x: Any) -> Any:
         if isinstance(x, bool):
             return x
-        return [plain(e) for e in x] if isinstance(x, (list, tuple)) else number_to_json(x)  # pyright: ignore[reportUnknownVariableType]
+        return [plain(e) for e in x] if isinstance(x, (list, tuple)) else number_to_json(x)  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
 
     return {name: plain(x) for name, x in values.items()}

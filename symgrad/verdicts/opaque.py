@@ -122,7 +122,7 @@ def _generic(values: Mapping[str, Any]) -> bool:
 
     def plain(x: Any) -> bool:
         if isinstance(x, (list, tuple)):
-            return all(map(plain, x))  # pyright: ignore[reportUnknownArgumentType]
+            return all(map(plain, x))  # pyright: ignore[reportUnknownArgumentType]  (entries of nested lists)
         return isinstance(x, bool) or Fraction(x).denominator > 2
 
     return all(map(plain, values.values()))

@@ -9,16 +9,16 @@ own, `t1`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
-from symgrad.spell.printer import expression_text
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
+from symgrad.words.forms.calls import Spelling
 from symgrad.words.forms.shortest import Forms
 from symgrad.words.layout import share
 from symgrad.words.program import Words
@@ -44,27 +44,25 @@ class Adjoint:
         of: the name of the value whose adjoint it is, None for a part that several lines read.
         symbol: stands for it in the lines below.
         body: what it is, over declared symbols, names of the program and lines above.
-        literals: numbers that are written as in the program.
+        spelling: how it is written.
         notes: where it has a value although the chain rule, as it stands, has none.
         alone: for what one differentiates by, the same without lines above, where that is short.
         alone_notes: where that has a value although the derivative as it was built has none.
-        calls: parts that are printed as calls of functions without an op of their own.
     """
 
     name: str
     of: str | None
     symbol: Node
     body: Node
-    literals: Mapping[Node, Node] = field(repr=False)
+    spelling: Spelling = field(repr=False)
     notes: tuple[str, ...] = ()
     alone: Node | None = None
     alone_notes: tuple[str, ...] = ()
-    calls: Mapping[Node, str] = field(repr=False, default_factory=dict[Node, str])
 
     @property
     def formula(self) -> str:
         """What it is, in program notation."""
-        return expression_text(self.body, self.calls)
+        return self.spelling.text(self.body)
 
     def __str__(self) -> str:
         """Return the line as a program would have it."""
@@ -125,11 +123,10 @@ def adjoint_lines(
             of.get(n),
             n,
             forms.as_written(bodies[n]),
-            words.literals.meaning,
+            forms.spelling,
             notes.get(n, ()),
             forms.as_written(alone[n]) if n in alone else None,
             tuple(domains.gained(whole[n], [alone[n]])) if n in alone else (),
-            forms.calls,
         )
         for n in found
     )

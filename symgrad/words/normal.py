@@ -17,9 +17,9 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.special.gamma import erfc
-from symgrad.spell.printer import expression_text
+from symgrad.words.forms.calls import Call
 
-__all__ = ["Normal", "argument_of"]
+__all__ = ["Normal"]
 
 _CALL = re.compile(r"\b([A-Za-z]\w*)\(")
 _NAME = "ndtr"
@@ -61,19 +61,15 @@ class Normal:
         other = substitute([made], rest)[0]
         return min(self._forms(other), key=self._cost)
 
-    def called(self, node: Node) -> tuple[Node, dict[Node, str]]:
-        """Return a node with the calls for their symbols, and how these are written."""
+    def called(self, node: Node) -> tuple[Node, dict[Node, Call]]:
+        """Return a node with the calls for their symbols, and what these call."""
         table = {s: n for n, s in self._symbols.items()}
         own = [s for s in topological([node]) if s in table]
-        texts = {
-            table[s]: f"{_NAME}({expression_text(u)})"
-            for s in own
-            if (u := argument_of(table[s])) is not None
-        }
-        return (substitute([node], table)[0] if own else node), texts
+        calls = {table[s]: Call(_NAME, u) for s in own if (u := _argument_of(table[s])) is not None}
+        return (substitute([node], table)[0] if own else node), calls
 
     def _with_symbols(self, node: Node) -> Node:
-        calls = {n: self._symbol(u) for n in topological([node]) if (u := argument_of(n)) is not None}
+        calls = {n: self._symbol(u) for n in topological([node]) if (u := _argument_of(n)) is not None}
         return substitute([node], calls)[0] if calls else node
 
     def _argument(self, complement: Node) -> Node:
@@ -92,7 +88,7 @@ class Normal:
         return found
 
 
-def argument_of(node: Node) -> Node | None:
+def _argument_of(node: Node) -> Node | None:
     """Return the u of what ndtr(u) is; None for what is something else."""
     how = form_of(_NAME, 1)
     if how is None or node.op.name != "div" or node.args[0].op is not erfc:

@@ -10,10 +10,11 @@ from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.spell.printer import expression_text, one_line
+from symgrad.spell.printer import one_line
 from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
+from symgrad.words.forms.calls import Spelling
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.forms.positions import readings
 from symgrad.words.forms.shortest import Forms
@@ -32,18 +33,16 @@ class Said:
         lines: what each new name stands for, each above those that it reads.
         own: what each name of the program stands for that the results or lines read, each below those that it reads.
         slopes: of lines that are derivatives, what of, and by what.
-        literals: numbers that are written as in the program.
+        spelling: how they are written.
         meaning: what the results stand for, over declared symbols.
-        calls: parts that are printed as calls of functions without an op of their own.
     """
 
     results: tuple[Node, ...]
     lines: tuple[tuple[Node, Node], ...]
     own: tuple[tuple[Node, Node], ...]
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
-    literals: Mapping[Node, Node]
+    spelling: Spelling
     meaning: tuple[Node, ...]
-    calls: Mapping[Node, str]
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
@@ -75,14 +74,10 @@ class Said:
 
     def text(self, titles: Sequence[str]) -> str:
         """Return the formulas behind titles such as ``d/dx = ``, then the lines that they need."""
-        found = [
-            f"{title}{expression_text(r, self.calls)}" for title, r in zip(titles, self.results, strict=True)
-        ]
+        text = self.spelling.text
+        found = [f"{title}{text(r)}" for title, r in zip(titles, self.results, strict=True)]
         if self.lines:
-            found += [
-                "where",
-                *(f"  {name.name} = {expression_text(body, self.calls)}" for name, body in self.lines),
-            ]
+            found += ["where", *(f"  {name.name} = {text(body)}" for name, body in self.lines)]
         return "\n".join(found)
 
 
@@ -92,13 +87,11 @@ class Named:
 
     Args:
         formula: the formula.
-        literals: numbers that are written as in the program.
-        calls: parts that are printed as calls of functions without an op of their own.
+        spelling: how it is written.
     """
 
     formula: Node
-    literals: Mapping[Node, Node]
-    calls: Mapping[Node, str]
+    spelling: Spelling
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
@@ -208,19 +201,10 @@ def in_names(listing: Listing, node: Node) -> Named | None:
         if program is None:
             return None
         found = program.forms.as_written(program.forms.best([program.over_names(node)]))
-        plain = one_line(node)
-        longer = plain is not None and len(expression_text(found)) > len(plain)
-        return (
-            None
-            if longer
-            else Named(
-                found,
-                program.words.literals.meaning,
-                program.forms.calls,
-                program.over_names,
-                program.domains,
-            )
-        )
+        spelling, plain = program.forms.spelling, one_line(node)
+        if plain is not None and len(spelling.text(found)) > len(plain):
+            return None
+        return Named(found, spelling, program.over_names, program.domains)
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
 
@@ -281,9 +265,8 @@ def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> Said:
         tuple(reversed(new.items())),
         tuple((n, written(b)) for n, b in shown.own.items()),
         lines.slopes,
-        program.words.literals.meaning,
+        program.forms.spelling,
         tuple(substitute(printed, table)),
-        program.forms.calls,
         program.over_names,
         program.domains,
     )

@@ -112,3 +112,22 @@ def test_a_name_that_looks_like_the_number_of_euler(a, b, hint):
     assert v.status == "refuted"
     assert (v.diagnosis is None) == (hint is None)
     assert hint is None or (hint in v.diagnosis and hint in str(v))
+
+
+def test_a_text_with_declarations_beside_an_expression() -> None:
+    x = sg.symbols("x")
+    for text in ("x : real\nx**2", "x : real\ny = x*x"):
+        assert sg.equal(x**2, text).status == "proved"
+        assert sg.equal(text, x**2).status == "proved"
+    assert sg.equal(sg.parse("x : real\ny = x**2"), "x : real\nx*x").status == "proved"
+    assert sg.verify(x**2, x, "x : real\n2*x").status == "proved"
+
+
+def test_a_text_that_contradicts_an_expression() -> None:
+    x = sg.symbols("x")
+    for decide in (
+        lambda: sg.equal(x, "x : positive\nabs(x)"),
+        lambda: sg.verify(x**2, x, "x : positive\n2*x"),
+    ):
+        with pytest.raises(RedefinitionError, match="declared in both sides"):
+            decide()

@@ -51,6 +51,18 @@ def _parts(block: str) -> list[str]:
     return block.splitlines() if block.startswith("|") else [block]
 
 
+def test_every_file_that_a_docstring_names_exists() -> None:
+    """By the end of its path: `sums.py` stands beside, `spell/contractions.py` is of another room."""
+    ends = [p.as_posix() for p in (*ROOT.glob("*"), *ROOT.rglob("*/*.*"))]
+    missing: list[str] = []
+    for file in sorted((ROOT / "symgrad").rglob("*.py")):
+        for name in re.findall(r"`([\w./]+\.(?:py|md|json|lark))`", file.read_text(encoding="utf-8")):
+            beside = (file.parent / name).exists()
+            if not beside and not any(end.endswith(f"/{name}") for end in ends):
+                missing.append(f"{file.relative_to(ROOT).as_posix()}: {name}")
+    assert missing == []
+
+
 def test_a_bare_name_stands_beside_the_path_before_it() -> None:
     here = "`symgrad/rules/rows/canonical.py` and `pieces.py`; `nowhere.py`; `make x`"
     assert [p.exists() for p in paths(here)] == [True, True, False]

@@ -30,7 +30,7 @@ _CLOSE = 1e-20  # of two inexact numbers that may be equal
 _LONGEST = 20_000  # bits of a power that is computed exactly
 
 
-class Undefined(Exception):  # noqa: N818
+class Undefined(Exception):
     """An expression has no value at a point, or none that is known well enough."""
 
 

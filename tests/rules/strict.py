@@ -19,7 +19,7 @@ _NEAR = MP.mpf(10) ** -20
 _HUGE = MP.mpf(10) ** 40
 
 
-class Unclear(Exception):  # noqa: N818
+class Unclear(Exception):
     """Rounding decides at this point: it is no evidence."""
 
 

@@ -54,3 +54,28 @@ def test_a_program_is_printed_with_its_calls(line: str) -> None:
     assert again["y"].same(program["y"])
     if line.count("silu(x)") < 2:
         assert str(program) == text
+
+
+def test_latex_has_the_calls_of_the_text() -> None:
+    program = sg.parse("x, a : real\nf = ndtr(a*x)*silu(x)\ny = f**2")
+    explained = sg.explain(program["y"], "x")
+    assert "ndtr(a*x)" in str(explained)
+    assert "silu(x)" in str(explained)
+    for text in (explained.latex(), sg.grad(program["f"], "x").latex()):
+        assert r"\Phi\left(a x\right)" in text
+        assert r"\operatorname{SiLU}\left(x\right)" in text
+        assert "erfc" not in text
+
+
+def test_latex_of_a_jacobian_has_the_calls_of_the_text() -> None:
+    program = sg.parse("x : real[n]; a : real\ny = x*ndtr(a*x)")
+    jacobian = sg.jacobian(program["y"], program["x"])
+    assert isinstance(jacobian, sg.Expr)
+    assert "ndtr(a*x)" in str(jacobian)
+    assert r"\Phi\left(a x\right)" in jacobian.latex()
+
+
+def test_calls_in_calls_read_back() -> None:
+    program = sg.parse("x : real\ny = silu(silu(x))")
+    assert "y = silu(silu(x))" in str(program)
+    assert sg.parse(str(program))["y"].same(program["y"])

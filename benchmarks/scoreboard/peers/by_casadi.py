@@ -105,7 +105,7 @@ def _buffered(function: Any, arguments: list[Any], shapes: list[tuple[int, ...]]
         compute()
         return made
 
-    def given(held: Any = (function, arguments, own_buffer)) -> list[Any]:  # noqa: ARG001
+    def given(held: Any = (function, arguments, own_buffer)) -> list[Any]:  # noqa: ARG001  (keeps them alive)
         compute_own()
         return own
 

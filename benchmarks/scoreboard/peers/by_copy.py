@@ -12,7 +12,7 @@ from benchmarks.scoreboard.pointwise import POINTWISE, Pointwise
 from benchmarks.scoreboard.programs import Program
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if workload is not POINTWISE["W1"]:
         raise UnableError("only where memory may be the limit: as many arrays are read as are written")
 

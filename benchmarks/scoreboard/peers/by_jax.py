@@ -27,7 +27,7 @@ FUNCTIONS = SimpleNamespace(
 )
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program):
         return _program(workload)
     # The Jacobian of a vector comes from one sweep forward for all directions at once, and is up to three times as fast

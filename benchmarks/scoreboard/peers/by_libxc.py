@@ -28,7 +28,7 @@ GROUPS = [
 FUNCTION = {1: "xc_gga_exc_vxc", 2: "xc_gga_exc_vxc_fxc", 3: "xc_gga_exc_vxc_fxc_kxc"}
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program) or workload.formula is not pbe:
         raise UnableError("a library of density functionals")
     if workload.order not in FUNCTION:

@@ -16,7 +16,7 @@ numexpr: Any = import_module("numexpr")
 LONGEST = 50_000
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program):
         raise UnableError("no subscripts and no matrix products")
     numexpr.set_num_threads(threads)

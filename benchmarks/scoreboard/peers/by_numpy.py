@@ -13,7 +13,7 @@ from benchmarks.scoreboard.programs import Program
 from benchmarks.scoreboard.tape import FUNCTIONS
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program):
         return lambda arrays: Run(lambda: workload.by_hand(*arrays.values()), lambda found: found)
     function = workload.by_hand or written_out(workload)

@@ -28,7 +28,7 @@ FUNCTIONS = SimpleNamespace(
 )
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program):
         return _program(workload)
     xs = [pt.dvector(n) for n in workload.inputs]

@@ -21,7 +21,7 @@ def number(text: str) -> Any:
     return se.Rational(exact.numerator, exact.denominator)
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     if isinstance(workload, Program):
         raise UnableError("its expressions are of numbers, one symbol for each entry")
     functions = SimpleNamespace(

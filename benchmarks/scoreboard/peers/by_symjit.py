@@ -13,7 +13,7 @@ from benchmarks.scoreboard.programs import Program
 symjit: Any = import_module("symjit")
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     xs, outputs = derived(workload)
     function = symjit.compile_func(xs, outputs)
     return lambda inputs: Run(lambda: function(*inputs), lambda found: rows(found, inputs.shape[1]))

@@ -40,7 +40,7 @@ def derived(workload: Pointwise | Program) -> tuple[list[Any], list[Any]]:
     return xs, list(found.values())
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     xs, outputs = derived(workload)
     function = sympy.lambdify(xs, outputs, modules=[{"cbrt": np.cbrt}, "numpy"], cse=True)
     return lambda inputs: Run(lambda: function(*inputs), lambda found: rows(found, inputs.shape[1]))

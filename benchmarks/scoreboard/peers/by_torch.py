@@ -37,7 +37,7 @@ FUNCTIONS = SimpleNamespace(
 )
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     return by(lambda function, _: function, workload, threads)
 
 

@@ -14,7 +14,7 @@ from benchmarks.scoreboard.programs import Program
 make_fx: Any = import_module("torch.fx.experimental.proxy_tensor").make_fx
 
 
-def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001
+def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:  # noqa: ARG001  (peers have one signature)
     return _program(workload, threads) if isinstance(workload, Program) else by(_compiled, workload, threads)
 
 

@@ -24,7 +24,7 @@ _MOST = 40  # choices of sizes that are tried
 _LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
 
 
-class Misfit(Exception):  # noqa: N818
+class Misfit(Exception):
     """That shapes of a claim disagree.
 
     Args:

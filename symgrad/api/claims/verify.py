@@ -12,8 +12,8 @@ from symgrad.api.claims.domains import decided, within
 from symgrad.api.claims.fitting import Built, Misfit, fitted, shape_text
 from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import formula, names_in
-from symgrad.api.handles.sides import Side, mistaken_constant, pair
+from symgrad.api.handles.given import alone, formula, names_in
+from symgrad.api.handles.sides import Side, mistaken_constant, no_contradiction, pair
 from symgrad.errors import ShapeError, UnsupportedError, UsageError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
@@ -124,10 +124,10 @@ def equal(
 
 def _equation(a: Side, b: Side) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
     """How the sides are built with other sizes, and nodes that have all names of sizes."""
-    if isinstance(a, str) and not isinstance(b, str):
+    if isinstance(a, str) and not isinstance(b, str) and alone(a) is None:
         right = formula(b)
         return partial(_with_text, right, a, _FIRST), [right.node, *names_in(right).values()]
-    if isinstance(b, str) and not isinstance(a, str):
+    if isinstance(b, str) and not isinstance(a, str) and alone(b) is None:
         left = formula(a)
         return partial(_with_text, left, b, _SECOND), [left.node, *names_in(left).values()]
     sides = pair(a, b)
@@ -210,7 +210,12 @@ def verify(
     value = differentiable(y)
     (target,) = targets_of(value, [wrt])
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
-    parts += [] if isinstance(claim, str) else [formula(claim).node]
+    declared = alone(claim) if isinstance(claim, str) else formula(claim)
+    if declared is not None:
+        if isinstance(claim, str):
+            no_contradiction(value, declared)
+        claim = declared
+        parts.append(declared.node)
     found = fitted(partial(_question, value, target, claim), parts)
     if not isinstance(found, tuple):
         return found
@@ -312,7 +317,7 @@ def _only_in_numbers(opaque: Sequence[Own], complexes: Sequence[str] | None, *, 
 
 
 def _seconds(limit: float) -> float:
-    if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"time_limit is {limit!r}", expected="a positive number of seconds")
     return float(limit)
 

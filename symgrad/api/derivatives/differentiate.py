@@ -298,7 +298,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
             f"derivatives needs a scalar, got shape {text(expr.shape)}",
             cure="jacobian(y, x) has every entry; sg.sum(y) and sg.mean(y) are scalars",
         )
-    if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"order {order!r}",
             expected="a whole number, at least 0",

@@ -33,7 +33,6 @@ from symgrad.ops.array.indexing import gather
 from symgrad.ops.array.layout import text
 from symgrad.ops.numpy.calls import matrix_transpose, stack
 from symgrad.ops.numpy.matrices import solve as solve_system
-from symgrad.spell.printer import expression_text
 
 if TYPE_CHECKING:
     from symgrad.words.said import Said
@@ -310,7 +309,7 @@ class Implicit:
             return "\n".join(lines)
         equations, slopes = told
         titles = [f"d{z}_d{x} = " for z in self.unknowns for x in self._read]
-        lines = [f"{names} with " + ", ".join(f"{expression_text(f)} = 0" for f in equations)]
+        lines = [f"{names} with " + ", ".join(f"{slopes.spelling.text(f)} = 0" for f in equations)]
         return "\n".join([*lines, *(f"  {line}" for line in slopes.text(titles).split("\n") if titles)])
 
     def latex(self) -> str:
@@ -336,7 +335,7 @@ class Implicit:
             leibniz(latex_name(str(z)), [latex_name(str(x))]) for z in self.unknowns for x in self._read
         ]
         found = said_rows(slopes)
-        rows = [f"{named_latex(f, slopes.literals)} &= 0" for f in equations]
+        rows = [f"{named_latex(f, slopes.spelling)} &= 0" for f in equations]
         rows += [f"{title} &= {row}" for title, row in zip(titles, found, strict=False)]
         return latex_rows([*rows, *found[len(titles) :]])
 

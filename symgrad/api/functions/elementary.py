@@ -329,7 +329,7 @@ def polygamma(n: int, x: Operand) -> Expr:
     Raises:
         UsageError: if ``n`` is not a whole number, at least 0.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= maxsize:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= maxsize:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         order = "so large an order" if type(n) is int and n > maxsize else f"order {n!r}"
         raise UsageError(f"polygamma of {order}", expected="a whole number, at least 0")
     return apply_op("polygamma", x, params=(n,))

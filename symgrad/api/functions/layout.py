@@ -13,7 +13,6 @@ from symgrad.ir.graph import size_node
 from symgrad.ir.sizes import Size
 from symgrad.ops.array.indexing import scatter_add as scatter
 from symgrad.ops.numpy import calls as build
-from symgrad.ops.numpy import padding
 
 __all__ = [
     "arange",
@@ -96,12 +95,13 @@ def flip(x: Operand, axis: Axis = None) -> Expr:
     return NUMPY["flip"](Expr, x, axis)
 
 
-def pad(x: Operand, pad_width: int | tuple[int, int] | tuple[tuple[int, int], ...]) -> Expr:
+def pad(x: Operand, pad_width: SizeLike | Sequence[SizeLike] | Sequence[Sequence[SizeLike]]) -> Expr:
     """Return an array with zeros around it, as ``numpy.pad``.
 
     Args:
         x: an array.
         pad_width: how many zeros stand before and after, along each axis; one pair, or one number, for all axes.
+            A width may be the size of an axis, which is known when values arrive.
             An axis of ``maximum(n - k, 0)`` entries, as slices have, gets n with k more: where n is less than k,
             there is nothing to pad.
 
@@ -114,7 +114,7 @@ def pad(x: Operand, pad_width: int | tuple[int, int] | tuple[tuple[int, int], ..
         >>> print(sg.pad(x[1:], (1, 0)), sg.pad(x[1:], (1, 0)).shape)
         pad(x[1:], (1, 0)) ('n',)
     """
-    return built(lambda: padding.pad(node_of(x), pad_width), [x])
+    return NUMPY["pad"](Expr, x, pad_width)
 
 
 def concatenate(arrays: Sequence[Operand], axis: int = 0) -> Expr:

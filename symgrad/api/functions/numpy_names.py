@@ -11,15 +11,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.api.functions.sizes import shape_of
+from symgrad.api.functions.sizes import shape_of, widths_of
 from symgrad.api.handles.base import E, Handle
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.making import lift, make, make_op
-from symgrad.errors import UsageError
+from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.numpy import calls as build
-from symgrad.ops.numpy import matrices, products, subscripts
+from symgrad.ops.numpy import matrices, padding, products, subscripts
 from symgrad.ops.scalar.logic import not_, where_infinite
 
 __all__ = ["NUMPY", "one_list", "where"]
@@ -176,6 +176,16 @@ def take_along_axis(kind: type[E], x: Any, indices: Any, axis: int) -> E:
     return make(kind, lambda: subscripts.take_along_axis(node_of(x), node_of(indices), axis), [x, indices])
 
 
+def pad(kind: type[E], x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> E:
+    if mode != "constant" or np.any(constant_values != 0):
+        raise UnsupportedError(
+            "numpy.pad of an expression with something else than zeros",
+            expected='mode="constant", and no constant_values but 0',
+            cure="join what stands before and after: concatenate((before, x, after))",
+        )
+    return make(kind, lambda: padding.pad(node_of(x), widths_of(pad_width)), [x])
+
+
 def _ravel(x: Node) -> Node:
     return build.reshaped(x, (-1,))
 
@@ -229,7 +239,20 @@ def one_list(name: str, arrays: Any, axis: Any) -> None:
 
 
 _OWN = (
-    *(broadcast_to, cumsum, einsum, expand_dims, full_like, moveaxis, ndim, ones_like, reshape, shape, size),
+    *(
+        broadcast_to,
+        cumsum,
+        einsum,
+        expand_dims,
+        full_like,
+        moveaxis,
+        ndim,
+        ones_like,
+        pad,
+        reshape,
+        shape,
+        size,
+    ),
     *(swapaxes, take, take_along_axis, tensordot, transpose, where, zeros_like),
 )
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from operator import index as whole
 from typing import Any, cast
 
+import numpy as np
+
 from symgrad.api.handles.base import Handle
 from symgrad.errors import UsageError
 from symgrad.ir.bounds import check_axes
@@ -13,7 +15,7 @@ from symgrad.ir.graph import NUMBER, SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum, told
 from symgrad.ir.types import is_name
 
-__all__ = ["length_of", "shape_of", "size_of", "subscript_of"]
+__all__ = ["length_of", "shape_of", "size_of", "subscript_of", "widths_of"]
 
 
 def size_of(value: Any) -> Size:
@@ -83,6 +85,14 @@ def shape_of(value: Any, *, rest: bool = False) -> Shape:
     many = isinstance(value, list | tuple)
     read = size_of if rest else length_of
     return tuple(read(s) for s in (cast("Sequence[Any]", value) if many else [value]))
+
+
+def widths_of(value: Any) -> Any:
+    """Return the widths of ``pad``, a size or pairs of sizes, as sizes in tuples."""
+    given = value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(given, list | tuple):
+        return tuple(map(widths_of, cast("Sequence[Any]", given)))
+    return size_of(given)
 
 
 def subscript_of(item: Any) -> Any:

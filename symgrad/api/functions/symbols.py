@@ -37,7 +37,7 @@ def symbols(names: str, domain: str | Domain = "real", **assumptions: Never) -> 
         >>> sg.symbols("x") is x
         True
     """
-    if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"names are a text, got a value of type {type(names).__name__}", cure='sg.symbols("x y")'
         )
@@ -151,9 +151,9 @@ def domain_named(domain: str | Domain) -> Domain:
     """
     if isinstance(domain, Domain):
         return domain
-    if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if isinstance(domain, str) and domain in DOMAINS:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         return DOMAINS[domain]
-    if not isinstance(domain, str) or "(" not in domain:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(domain, str) or "(" not in domain:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"unknown domain '{domain}'", expected=one_of(DOMAINS))
     from symgrad.frontend.text import parse_program
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
@@ -13,10 +14,19 @@ from symgrad.ops.array.layout import text as shape_text
 
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic
+    from symgrad.ir.graph import Node
+    from symgrad.rules.pipeline import Stable
 
 __all__ = ["Forms"]
 
 # What is imported in functions here is for start-up time: a program has few of these forms made.
+
+
+@lru_cache(maxsize=1)  # a form and its notes are asked for one after the other, and are found together
+def _stable(node: Node) -> Stable:
+    from symgrad.rules.pipeline import stable
+
+    return stable([node])
 
 
 class Forms(ArrayMethods):
@@ -47,13 +57,13 @@ class Forms(ArrayMethods):
             >>> print(g.text(expand=True))
             sigmoid(x)*sigmoid(-x)*(sigmoid(x)*cos(sigmoid(x)) + sin(sigmoid(x)))
         """
-        from symgrad.spell.printer import expression_text, str_text
+        from symgrad.spell.printer import str_text
 
         said = None if expand else said_together([self])
         if said is not None:
             return said.text([""])
         found = None if expand else named(self)
-        return str_text(readable(self)) if found is None else expression_text(found.formula, found.calls)
+        return str_text(readable(self)) if found is None else found.spelling.text(found.formula)
 
     def canonical(self) -> Self:
         r"""Return it as a person would write it: collected, cancelled, ordered.
@@ -87,16 +97,12 @@ class Forms(ArrayMethods):
             >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
             1/(sqrt(x + 1) + sqrt(x))
         """
-        from symgrad.rules.pipeline import stable
-
-        return self._in_form(stable([readable(self)]).nodes[0], derived=False)
+        return self._in_form(_stable(readable(self)).nodes[0], derived=False)
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
         """Where the stable form is defined although the one it starts from is not, one sentence each."""
-        from symgrad.rules.pipeline import stable
-
-        return tuple(stable([readable(self)]).notes)
+        return tuple(_stable(readable(self)).notes)
 
     def simplify(self) -> Self:
         """Return it in the form that is easiest to read, of those that are looked at in bounded time.
@@ -211,7 +217,7 @@ class Forms(ArrayMethods):
         if said is not None:
             return said_latex(said)
         found = None if expand else named(self)
-        return latex(readable(self)) if found is None else named_latex(found.formula, found.literals)
+        return latex(readable(self)) if found is None else named_latex(found.formula, found.spelling)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         """Return a self-contained Python function over NumPy that computes it.

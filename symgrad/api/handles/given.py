@@ -17,7 +17,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 
-__all__ = ["Formula", "Formulas", "formula", "formulas", "names_in"]
+__all__ = ["Formula", "Formulas", "alone", "formula", "formulas", "names_in"]
 
 Formula: TypeAlias = "ExprLike | str | Program"
 """What verbs take for one formula."""
@@ -63,7 +63,7 @@ def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
         >>> formulas([p, "y**2", "x"])
         [Expr(log(x)), Expr(log(x)**2), Expr(x)]
     """
-    read = [_alone(value) for value in values]
+    read = [alone(value) for value in values]
     found = [e for e in read if e is not None]
     if len(found) == len(read):
         return found  # no text asks for names, which would take a walk for each formula
@@ -96,12 +96,17 @@ def _within(text: str, known: Mapping[str, Node]) -> Node:
         raise
 
 
-def _alone(value: Any) -> Expr | None:
-    """Return what needs no names of others, None for a text that declares nothing, or that cannot be read so."""
+def alone(value: Any, name: str = "<text>") -> Expr | None:
+    """Return what needs no names of others, None for a text that declares nothing, or that cannot be read so.
+
+    Args:
+        value: as for `formula`.
+        name: what messages call the text.
+    """
     if not isinstance(value, str):
         return formula(value)
     try:
-        program = parse(value)
+        program = parse(value, name)
     except SymgradError:
         return None
     return None if program.listing.undeclared or not program.names else program.last

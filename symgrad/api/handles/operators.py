@@ -157,14 +157,14 @@ class Operators(Handle):
         return self._with_other("ge", other)
 
     @overload
-    def __eq__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]
+    def __eq__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]  (an object may be one)
     @overload
     def __eq__(self, other: object) -> bool: ...
     def __eq__(self, other: object) -> Any:
         return _LEFT if foreign(other) else self._apply("eq", self, other)
 
     @overload
-    def __ne__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]
+    def __ne__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]  (an object may be one)
     @overload
     def __ne__(self, other: object) -> bool: ...
     def __ne__(self, other: object) -> Any:

@@ -51,7 +51,7 @@ class Program:
             NotInProgramError: if there is none.
             UsageError: if it is no text.
         """
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
             raise UsageError(
                 f"names are texts, got a value of type {type(name).__name__}", cure='program["y"]'
             )
@@ -123,14 +123,14 @@ class Program:
 
     def __str__(self) -> str:
         from symgrad.spell.printer import program_text
-        from symgrad.words.forms.calls import calls_in
+        from symgrad.words.forms.calls import call_texts, calls_in
         from symgrad.words.forms.numbers import Literals
 
         listing = self._listing
         spelled = Literals.of(listing).spellings
         if listing.source is not None:
             names = {**spelled, **{n: name for n, name in listing.name_of().items() if n.args}}
-            spelled |= calls_in(listing.source.text, listing.assignments.values(), names)
+            spelled |= call_texts(calls_in(listing.source.text, listing.assignments.values()), names)
         return program_text(
             listing.assignments, result=listing.result, declared=listing.symbols.values(), spelled=spelled
         )
@@ -166,9 +166,9 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
     """
     from symgrad.frontend.text import parse_program
 
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"a program is text, got {type(text).__name__}")
-    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if symbols is not None and not isinstance(symbols, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"symbols are given by name, got a value of type {type(symbols).__name__}",
             expected='a mapping such as {"x": x}',

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from symgrad.api.handles.expr import Operand
-from symgrad.api.handles.given import formula, names_in
-from symgrad.api.handles.program import Program
+from symgrad.api.handles.expr import Expr, Operand
+from symgrad.api.handles.given import alone, names_in
+from symgrad.api.handles.program import Program, parse
 from symgrad.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
-from symgrad.frontend.text import parse_expression, parse_program
+from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["Side", "mistaken_constant", "pair"]
+__all__ = ["Side", "mistaken_constant", "no_contradiction", "pair"]
 
 Side: TypeAlias = "Operand | str | Program"
 
@@ -27,82 +26,65 @@ def pair(a: Side, b: Side) -> tuple[Node, Node]:
     Raises:
         RedefinitionError: if both declare a name, and not the same; other errors of reading a text.
     """
-    if isinstance(a, str) and isinstance(b, str):
-        return _texts(a, b)
-    if isinstance(a, str):
-        b = formula(b)
-        return parse_expression(a, names_in(b), _FIRST), b.node
-    a = formula(a)
-    if isinstance(b, str):
-        return a.node, parse_expression(b, names_in(a), _SECOND)
-    return a.node, formula(b).node
+    first, second = alone(a, _FIRST), alone(b, _SECOND)
+    texts = isinstance(a, str) and isinstance(b, str)
+    if first is not None and second is not None:
+        if isinstance(a, str) or isinstance(b, str):
+            no_contradiction(first, second)
+        return first.node, second.node
+    if first is not None:
+        return first.node, _within(b, names_in(first), _SECOND, free=texts)
+    if second is not None:
+        return _within(a, names_in(second), _FIRST, free=texts), second.node
+    return parse(cast("str", a), _FIRST).last.node, parse(cast("str", b), _SECOND).last.node
 
 
 def mistaken_constant(a: Side, b: Side) -> str | None:
     """A hint if texts raise ``e`` or ``E`` to a power without declaring it: that is a variable like any other."""
     if not (isinstance(a, str) and isinstance(b, str)):
         return None
-    read = [s for s in (_read(a, _FIRST), _read(b, _SECOND)) if isinstance(s, Listing)]
-    free = {name for side in read for name in side.undeclared if name in ("e", "E")}
-    declared = {name for side in read for name in side.names if name not in side.undeclared}
+    read = [p for p in (_program(a, _FIRST), _program(b, _SECOND)) if p is not None]
+    free = {name for side in read for name in side.listing.undeclared if name in ("e", "E")}
+    declared = {name for side in read for name in side.names if name not in side.listing.undeclared}
     bases = {
         node.args[0].name
-        for node in topological([_last(side) for side in read])
+        for node in topological([side.last.node for side in read])
         if node.op.name == "pow" and node.args[0].op is SYMBOL
     }
     name = next(iter(sorted((free - declared) & bases)), None)
     return name and f"'{name}' is a variable here; powers of Euler's number are exp(...), the number is E()"
 
 
-def _texts(a: str, b: str) -> tuple[Node, Node]:
-    first, second = _read(a, _FIRST), _read(b, _SECOND)
-    if _declares(first) and _declares(second):
-        _no_contradiction(first, second)
-        return _last(first), _last(second)
-    if _declares(first):
-        return _last(first), _within(b, _names(first), second, _SECOND)
-    if _declares(second):
-        return _within(a, _names(second), first, _FIRST), _last(second)
-    return _last(first), _last(second)
-
-
-def _read(text: str, name: str) -> Listing | SymgradError:
+def _program(text: str, name: str) -> Program | None:
     try:
-        return parse_program(text, name)
-    except SymgradError as error:
-        return error
+        return parse(text, name)
+    except SymgradError:
+        return None
 
 
-def _declares(side: Listing | SymgradError) -> bool:
-    return isinstance(side, Listing) and bool(side.names) and not side.undeclared
-
-
-def _last(side: Listing | SymgradError) -> Node:
-    if isinstance(side, SymgradError):
-        raise side
-    return Program(side).last.node
-
-
-def _names(side: Listing | SymgradError) -> dict[str, Node]:
-    return {name: side[name] for name in side.names} if isinstance(side, Listing) else {}
-
-
-def _within(text: str, known: Mapping[str, Node], alone: Listing | SymgradError, name: str) -> Node:
-    """A text that declares nothing, in the names of the other side; further names are real."""
+def _within(side: Side, known: Mapping[str, Node], name: str, *, free: bool) -> Node:
+    """A text that declares nothing, in the names of the other side; if these may be free, further names are real."""
+    text = cast("str", side)
     try:
         return parse_expression(text, known, name)
     except UnknownNameError:
-        if not isinstance(alone, Listing):
+        by_itself = _program(text, name) if free else None
+        if by_itself is None:
             raise
-        return parse_expression(text, {**_names(alone), **known}, name)
+        return parse_expression(text, {**names_in(by_itself.last), **known}, name)
     except (ProgramSyntaxError, RedefinitionError):
-        _last(alone)  # what is wrong with it alone says more
+        parse(text, name)  # what is wrong with it alone says more
         raise
 
 
-def _no_contradiction(first: Listing | SymgradError, second: Listing | SymgradError) -> None:
-    known = _names(first)
-    for symbol in symbols_of([_last(second)]):
+def no_contradiction(first: Expr, second: Expr) -> None:
+    """Refuse two sides that declare a name, and not the same.
+
+    Raises:
+        RedefinitionError: if they do.
+    """
+    known = names_in(first)
+    for symbol in symbols_of([second.node]):
         other = known.get(symbol.name, symbol)
         if other is symbol:
             continue

@@ -253,6 +253,12 @@ class _Reading:
             return tuple(self._axis(name, value) for value in item.values)
         return self._int(name, item)
 
+    def _widths(self, name: str, item: Item) -> Any:
+        if isinstance(item, Items):
+            return tuple(self._widths(name, value) for value in item.values)
+        size = self.scope.size_of(item.node) if isinstance(item, Term) else None
+        return self._size(name, item) if size is None else size  # `pad` says more of one that is negative
+
     def _flag(self, name: str, item: Item) -> bool:
         if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":
             return bool(item.node.value)
@@ -331,7 +337,7 @@ class _Reading:
 
 _KINDS = {
     **dict.fromkeys(("x", "a", "b", "value", "index", "args"), "array"),
-    **dict.fromkeys(("axis", "axes", "source", "destination", "pad_width"), "axis"),
+    **dict.fromkeys(("axis", "axes", "source", "destination"), "axis"),
     **dict.fromkeys(("axis1", "axis2", "ddof", "n"), "int"),
     **dict.fromkeys(("keepdims", "reverse"), "flag"),
     **dict.fromkeys(("rows", "columns", "size", "depth"), "size"),
@@ -342,4 +348,5 @@ _KINDS = {
     "ord": "order",
     "spec": "text",
     "triples": "triples",
+    "pad_width": "widths",
 }

@@ -7,7 +7,15 @@ import re
 from symgrad.ir.graph import OPS
 from symgrad.ir.written import WRITTEN
 
-__all__ = ["argument_names", "enclosed", "operand_before", "power_of_call", "renamed", "sum_over"]
+__all__ = [
+    "argument_names",
+    "enclosed",
+    "formula_or_transpose",
+    "operand_before",
+    "power_of_call",
+    "renamed",
+    "sum_over",
+]
 
 _LONGEST = 60  # of a text that a cure repeats
 _ARGUMENTS = {
@@ -59,6 +67,11 @@ def enclosed(text: str, start: int) -> str | None:
         if text[i] == "\n":
             return None
     return None
+
+
+def formula_or_transpose(array: str | None) -> str:
+    """Return the cure for a quotation mark: behind an operand it is the transpose of other notations."""
+    return "write the formula itself" if array is None else f"write {array}.T for the transpose"
 
 
 def operand_before(text: str, end: int) -> str | None:

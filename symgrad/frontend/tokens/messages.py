@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.expressions.terms import Token, ends
-from symgrad.frontend.tokens.elsewhere import operand_before, power_of_call
+from symgrad.frontend.tokens.elsewhere import formula_or_transpose, operand_before, power_of_call
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.refusals import FORBIDDEN
 from symgrad.ir.graph import OPS
@@ -95,7 +95,7 @@ def misplaced(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> Symgrad
             "texts in quotes (and f-strings) are not part of formulas",
             cls=ForbiddenSyntaxError,
             expected="a text only as the subscripts of einsum",
-            cure="write the formula itself" if array is None else f"write {array}.T for the transpose",
+            cure=formula_or_transpose(array),
         )
 
     between = "COMPARE" in expected  # an operand of an expression has just ended

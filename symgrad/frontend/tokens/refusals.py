@@ -15,6 +15,7 @@ from symgrad.errors import (
 from symgrad.frontend.tokens.elsewhere import (
     argument_names,
     enclosed,
+    formula_or_transpose,
     operand_before,
     power_of_call,
     renamed,
@@ -199,7 +200,7 @@ def refused(lexer: LexerState, match: re.Match[str]) -> SymgradError:
             ForbiddenSyntaxError,
             "texts in quotes (and f-strings) are not part of formulas",
             start,
-            cure="write the formula itself" if array is None else f"write {array}.T for the transpose",
+            cure=formula_or_transpose(array),
         )
     if value == ".":
         return attribute(lexer, start)

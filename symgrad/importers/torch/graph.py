@@ -49,8 +49,8 @@ def kind_of(dtype: Any) -> str:
     return "real" if dtype.is_floating_point else _KINDS.get(dtype, "int")
 
 
-class Stopped(Exception):  # noqa: N818  (it is none: the problems are collected)
-    """Nothing further can be read."""
+class Stopped(Exception):
+    """Nothing further can be read: the problems are collected, and told together."""
 
 
 _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson", "uniform", "exponential", "dropout")

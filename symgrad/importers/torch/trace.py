@@ -212,7 +212,7 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
-        place = _user_place(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+        place = _user_place(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  (documented, and the only way to the caller)
         self.last = place or self.last
         if func == torch.Tensor.data.__get__:
             self._find(

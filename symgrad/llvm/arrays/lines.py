@@ -29,9 +29,9 @@ class Region:
     def __init__(self, real: FloatType, width: int, declarations: Declarations, first: int) -> None:
         self.b = VectorBuilder(real, width, declarations)
         self.wide = self.b if real is FLOAT64 else VectorBuilder(FLOAT64, width, declarations)
-        self.b._count = first  # pyright: ignore[reportPrivateUsage]
+        self.b._count = first  # pyright: ignore[reportPrivateUsage]  (one numbering for both builders)
         if self.wide is not self.b:
-            self.wide._count = first + 500_000  # pyright: ignore[reportPrivateUsage]
+            self.wide._count = first + 500_000  # pyright: ignore[reportPrivateUsage]  (one numbering for both builders)
             self.wide.lines = self.b.lines
         self.lines: list[str] = self.b.lines
 

@@ -56,7 +56,7 @@ class Folder:
     def sure(self) -> bool:
         """Whether nobody but this user and the system has a say in what the path leads to."""
         profile = Path(os.environ.get("LOCALAPPDATA", ""))
-        return profile.is_absolute() and self._where.is_relative_to(os.path.abspath(profile))  # noqa: PTH100
+        return profile.is_absolute() and self._where.is_relative_to(os.path.abspath(profile))  # noqa: PTH100  (likewise)
 
     @contextmanager
     def opened(self, name: str, *, secret: bool = False) -> Generator[tuple[int, os.stat_result]]:

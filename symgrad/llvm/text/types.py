@@ -93,7 +93,7 @@ def float_type(dtype: object) -> FloatType:
         UsageError: for any dtype but float64 and float32.
     """
     try:
-        name = np.dtype(dtype).name  # type: ignore[arg-type]
+        name = np.dtype(dtype).name  # type: ignore[arg-type]  (users may pass anything)
     except TypeError:
         name = str(dtype)
     for candidate in (FLOAT64, FLOAT32):

@@ -228,7 +228,7 @@ def _rows(nest: Nest, passes: Mapping[Nest, Passes], memory: Memory) -> list[int
     count = nest.loops[-1]
     for row, node in enumerate(passes[nest].rows):
         k = memory.new(node.dtype, count)
-        memory._kept[id(nest), row] = k  # pyright: ignore[reportPrivateUsage]
+        memory._kept[id(nest), row] = k  # pyright: ignore[reportPrivateUsage]  (made here)
         found.append(k)
     for member in nest.members:
         outer = member.reduced - {nest.inner}
@@ -236,6 +236,6 @@ def _rows(nest: Nest, passes: Mapping[Nest, Passes], memory: Memory) -> list[int
             kind: Kind = "double" if member.task.node.dtype == "int" else "real"
             two = member.task.combine == "sum"
             rows = [memory.new(kind, count) for _ in range(3 if two else 1)]
-            memory._rows[member] = rows  # pyright: ignore[reportPrivateUsage]
+            memory._rows[member] = rows  # pyright: ignore[reportPrivateUsage]  (made here)
             found += rows
     return found

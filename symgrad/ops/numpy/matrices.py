@@ -63,7 +63,7 @@ def matrix_power(x: Node, n: int) -> Node:
         UsageError: if n is no whole number.
         NumberTooLargeError: if it would take very many products.
     """
-    if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"a matrix to the power of {n!r}", expected="a whole number")
     if n.bit_length() > SQUARINGS:
         raise NumberTooLargeError(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypeAlias, TypeGuard, cast
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node
-from symgrad.ir.slices import padded_size
+from symgrad.ir.sizes import Extent, Size, nonnegative
+from symgrad.ir.slices import padded
 from symgrad.ops.array.layout import unslice
 
 __all__ = ["pad"]
 
+_Pair: TypeAlias = tuple[Size, Size]
+
 
 def pad(x: Node, pad_width: Any) -> Node:
-    """``numpy.pad`` with zeros; `padded_size` tells how long an axis of named size becomes.
+    """``numpy.pad`` with zeros; `padded` tells how long an axis of named size becomes.
+
+    Args:
+        x: an array.
+        pad_width: a pair of sizes for each axis, or one pair, or one size, for all.
 
     Raises:
         ShapeError: for widths that do not fit the axes of x.
@@ -27,26 +34,32 @@ def pad(x: Node, pad_width: Any) -> Node:
     widths = _widths(pad_width, len(x.shape))
     if all(width == (0, 0) for width in widths):
         return x
-    triples = tuple((before or None, -after or None, 1) for before, after in widths)
-    shape = tuple(padded_size(size, t) for size, t in zip(x.shape, triples, strict=True))
-    return unslice(x, params=(triples, shape))
+    axes = [padded(size, *width) for size, width in zip(x.shape, widths, strict=True)]
+    return unslice(x, params=(tuple(triple for triple, _ in axes), tuple(whole for _, whole in axes)))
 
 
-def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
+def _widths(given: Any, rank: int) -> tuple[_Pair, ...]:
     rows: tuple[Any, ...] = cast("Any", given) if isinstance(given, tuple) else (given, given)
-    if not rows or not isinstance(rows[0], tuple):
+    if not any(isinstance(row, tuple) for row in rows):
         rows = (rows,) * rank
-    if len(rows) != rank or not all(map(_is_width, rows)):
-        raise ShapeError(
-            f"widths {given} to pad an array with {rank} axes",
-            expected="how many zeros stand before and after, along each axis: ((0, 0), (1, 0)) for a matrix",
-        )
-    return [(int(before), int(after)) for before, after in rows]
-
-
-def _is_width(row: Any) -> bool:
-    if not isinstance(row, tuple) or len(cast("tuple[Any, ...]", row)) != 2:
-        return False
-    return all(
-        isinstance(w, int) and not isinstance(w, bool) and w >= 0 for w in cast("tuple[Any, ...]", row)
+    if len(rows) == rank and _are_pairs(rows):
+        return rows
+    raise ShapeError(
+        f"widths {_text(given)} to pad an array with {rank} axes",
+        expected="how many zeros stand before and after, along each axis: ((0, 0), (1, 0)) for a matrix",
     )
+
+
+def _are_pairs(rows: tuple[Any, ...]) -> TypeGuard[tuple[_Pair, ...]]:
+    return all(isinstance(row, tuple) and [*map(_is_width, cast("Any", row))] == [True, True] for row in rows)
+
+
+def _is_width(value: Any) -> bool:
+    """Tell whether a value is a size that is known not to be negative: n is, n - 3 is not."""
+    return isinstance(value, int | str | Extent) and not isinstance(value, bool) and nonnegative(value)
+
+
+def _text(given: Any) -> str:
+    if isinstance(given, tuple):
+        return f"({', '.join(map(_text, cast('tuple[Any, ...]', given)))})"
+    return str(given)

@@ -1,8 +1,8 @@
 """Proofs that two array programs are equal, or that a gradient is right, for every size of their axes.
 
 Each step of a program gets a normal form entry by entry: a sum of products of indexed factors, the summed indices with
-canonical names (`indexed_terms`), taken apart by a few laws (`indexed_rules`). Two programs are equal if the difference
-of their forms has no terms. Derivatives are taken of the normal form, by rules of this checker alone.
+canonical names (`forms/terms.py`), taken apart by a few laws (`forms/rules.py`). Two programs are equal if the
+difference of their forms has no terms. Derivatives are taken of the normal form, by rules of this checker alone.
 
 The meaning is pointwise and over the reals, where both sides are defined. Where the laws do not hold is returned: where
 a denominator is zero, where what has a logarithm is not positive. Sizes with a name are at least 1.

@@ -68,24 +68,24 @@ class Replay:
 
     # What is asked is not looked at: an answer to another question is refused where it is verified.
 
-    def factors(self, ring: Field, num: Poly) -> list[tuple[Poly, int]]:  # noqa: ARG002
+    def factors(self, ring: Field, num: Poly) -> list[tuple[Poly, int]]:  # noqa: ARG002  (what a search is asked)
         return [(poly_from_json(ring, f), int(e)) for f, e in self._next()]
 
     def restate(
         self,
         ring: Field,
-        h: Poly,  # noqa: ARG002
-        roots: Sequence[int],  # noqa: ARG002
-        atoms: Sequence[Poly],  # noqa: ARG002
+        h: Poly,  # noqa: ARG002  (what a search is asked)
+        roots: Sequence[int],  # noqa: ARG002  (what a search is asked)
+        atoms: Sequence[Poly],  # noqa: ARG002  (what a search is asked)
     ) -> list[tuple[Poly, int]] | None:
         answer = self._next()
         return None if answer is None else [(poly_from_json(ring, f), int(e)) for f, e in answer]
 
     def combination(
         self,
-        ring: Field,  # noqa: ARG002
-        target: Element,  # noqa: ARG002
-        basis: Sequence[Element],  # noqa: ARG002
+        ring: Field,  # noqa: ARG002  (what a search is asked)
+        target: Element,  # noqa: ARG002  (what a search is asked)
+        basis: Sequence[Element],  # noqa: ARG002  (what a search is asked)
     ) -> list[Fraction] | None:
         answer = self._next()
         return None if answer is None else [number_from_json(c) for c in answer]

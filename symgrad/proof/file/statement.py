@@ -91,7 +91,7 @@ def value_text(value: Any) -> str:
         '[1/2, True]'
     """
     if isinstance(value, list):
-        return f"[{', '.join(map(value_text, value))}]"  # pyright: ignore[reportUnknownArgumentType]
+        return f"[{', '.join(map(value_text, value))}]"  # pyright: ignore[reportUnknownArgumentType]  (entries of nested lists)
     return number_to_json(value) if isinstance(value, Fraction) else str(value)
 
 
@@ -162,7 +162,7 @@ def _length(size: Any) -> str:
 
 def _plain(value: Any) -> str:
     if isinstance(value, tuple):
-        items = [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        items = [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
     return _length(value) if isinstance(value, str) else value_text(value)
 

@@ -41,7 +41,7 @@ _LONG_NUMBER = 512  # bits of a coefficient, beyond which products take longer
 _FEW = 12  # denominators with more terms are not tried as factors of large numerators
 
 
-class GiveUp(Exception):  # noqa: N818
+class GiveUp(Exception):
     """The search for a proof ends here, and why."""
 
 

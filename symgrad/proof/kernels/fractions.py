@@ -27,11 +27,11 @@ __all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
 _RESTATED = 1_000  # the degree of a factor in other words
 
 
-class Contradiction(Exception):  # noqa: N818
+class Contradiction(Exception):
     """No point has the signs that the case asks for."""
 
 
-class Refine(Exception):  # noqa: N818
+class Refine(Exception):
     """A kernel must be finer: begin again with ``scale`` of it multiplied by ``by``."""
 
     def __init__(self, key: tuple[str, int], by: int) -> None:

@@ -29,7 +29,7 @@ _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 _MOVES = frozenset({"stop_gradient", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
 
 
-class _NoShape(Exception):  # noqa: N818
+class _NoShape(Exception):
     """No array comes of such arguments."""
 
 

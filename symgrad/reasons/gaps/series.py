@@ -37,7 +37,7 @@ _QUOTIENTS: Mapping[str, Callable[[Node], Node]] = {
 }  # with poles, beside which they are expanded
 
 
-class NoSeries(Exception):  # noqa: N818
+class NoSeries(Exception):
     """That a formula has no power series at a point, or none that this finds."""
 
 

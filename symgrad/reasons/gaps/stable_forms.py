@@ -81,11 +81,11 @@ class FormSearch:
             return slopes
 
         close = [CLOSE] * len(self.beside.points)
-        if any(error_of(own, close) < _GOOD for own in self._plain(part, t, c)):
+        (direct,) = stable([part]).nodes
+        if any(error_of(own, close) < _GOOD for own in self._plain(part, direct, t, c)):
             self.error = best[0]
             return best[1]
         # The longer a series, the further it reaches, and the fewer digits are lost beyond: the shortest that does.
-        (direct,) = stable([part]).nodes
         ends = [k for k in range(2, len(c)) if not c[k].is_number(0)]
         low, high = 0, len(ends)
         while low < high and time.monotonic() < self.end:
@@ -108,11 +108,10 @@ class FormSearch:
         self.error = best[0]
         return best[1]
 
-    def _plain(self, part: Node, t: Node, c: Sequence[Node]) -> Iterator[Node]:
+    def _plain(self, part: Node, direct: Node, t: Node, c: Sequence[Node]) -> Iterator[Node]:
         """Yield forms of a part that are the same everywhere, simple ones first."""
         ended = next((k for k in range(1, len(c) - 3) if all(x.is_number(0) for x in c[k:])), None)
         polynomial = [] if ended is None else [_polynomial(c[:ended], t)]
-        (direct,) = stable([part]).nodes
         (short,) = canonical([part]).nodes
         yield from dict.fromkeys([cancelled(part), short, direct, cancelled(direct), *polynomial])
 

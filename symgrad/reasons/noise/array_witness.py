@@ -147,7 +147,7 @@ def _as(value: Any, convert: Callable[[Any], Any]) -> Any:
     """Convert a number, or every entry of an array."""
     if not isinstance(value, np.ndarray):
         return convert(value)
-    entries: Any = value  # pyright: ignore[reportUnknownVariableType]
+    entries: Any = value  # pyright: ignore[reportUnknownVariableType]  (a nested list)
     array = np.empty(entries.shape, dtype=object)
     for place in np.ndindex(*entries.shape):
         array[place] = convert(entries[place])

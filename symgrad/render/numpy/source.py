@@ -385,7 +385,7 @@ class _Formula:
 
     fused = False
 
-    def knows(self, name: str) -> bool:  # noqa: ARG002
+    def knows(self, name: str) -> bool:  # noqa: ARG002  (the protocol's)
         return False
 
     def line(self, text: str) -> str:

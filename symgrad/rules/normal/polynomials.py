@@ -99,7 +99,7 @@ def _quotient(term: Node) -> tuple[Node, Node | None]:
     return term, None
 
 
-class _TooLarge(Exception):  # noqa: N818
+class _TooLarge(Exception):
     """A polynomial has too many terms, or too high exponents or long coefficients."""
 
 

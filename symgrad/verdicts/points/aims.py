@@ -88,7 +88,7 @@ def _replaced(value: Any, index: tuple[int, ...], to: Fraction) -> Any:
     return [_replaced(v, index[1:], to) if k == index[0] else v for k, v in enumerate(value)]
 
 
-class _Spent(Exception):  # noqa: N818
+class _Spent(Exception):
     """No more is evaluated."""
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, apply
@@ -18,7 +20,7 @@ from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.arith import mul
 from symgrad.spell.printer import expression_text
 
-__all__ = ["calls_in", "regrouped"]
+__all__ = ["Call", "Spelling", "call_texts", "calls_in", "regrouped"]
 
 _LARGEST = 400
 """Equations of a program in which calls are looked for."""
@@ -26,19 +28,64 @@ _LARGEST = 400
 _CALL = re.compile(r"\b([A-Za-z]\w*)\(")
 
 
-def calls_in(text: str, bodies: Iterable[Node], names: Mapping[Node, str] = {}) -> dict[Node, str]:
-    r"""Return the calls of functions of one argument in a program, as what they are.
+class Call(NamedTuple):
+    """A call of a function of one argument that has no op of its own.
+
+    Args:
+        name: the function.
+        argument: its argument.
+    """
+
+    name: str
+    argument: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How formulas over names are written, in whichever notation.
+
+    Args:
+        literals: by the symbols that stand for them, numbers that are written as in the program.
+        calls: parts that are written as calls.
+    """
+
+    literals: Mapping[Node, Node]
+    calls: Mapping[Node, Call]
+
+    def text(self, node: Node) -> str:
+        """Return a formula in program notation."""
+        return expression_text(node, call_texts(self.calls))
+
+
+def call_texts(calls: Mapping[Node, Call], names: Mapping[Node, str] = {}) -> dict[Node, str]:
+    r"""Return how calls are written in program notation, given nodes that are written as a name.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real\ny = silu(silu(x))")
+        >>> list(call_texts(calls_in("y = silu(silu(x))", [p["y"]])).values())
+        ['silu(x)', 'silu(silu(x))']
+    """
+    texts: dict[Node, str] = {}
+    for node in topological(calls):
+        if node in calls:
+            name, argument = calls[node]
+            texts[node] = f"{name}({expression_text(argument, {**texts, **names})})"
+    return texts
+
+
+def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, Call]:
+    r"""Return the calls of functions of one argument in a program, by what they are.
 
     Args:
         text: the program.
         bodies: its lines.
-        names: nodes that are printed as a name.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
         >>> p = parse_program("x : real\ny = 2*silu(x)")
-        >>> [(expression_text(n), called) for n, called in calls_in("y = 2*silu(x)", [p["y"]]).items()]
-        [('x*sigmoid(x)', 'silu(x)')]
+        >>> [(expression_text(n), call.name) for n, call in calls_in("y = 2*silu(x)", [p["y"]]).items()]
+        [('x*sigmoid(x)', 'silu')]
     """
     wanted = [name for name in dict.fromkeys(_CALL.findall(text)) if name in WRITTEN]
     forms = [(name, how) for name in wanted if (how := form_of(name, 1)) is not None]
@@ -48,7 +95,7 @@ def calls_in(text: str, bodies: Iterable[Node], names: Mapping[Node, str] = {}) 
     if len(nodes) > _LARGEST:
         return {}
     known = set(nodes)
-    found: dict[Node, str] = {}
+    found: dict[Node, Call] = {}
     for name, how in forms:
         for argument in nodes:
             try:
@@ -56,11 +103,11 @@ def calls_in(text: str, bodies: Iterable[Node], names: Mapping[Node, str] = {}) 
             except SymgradError:  # of a truth value, say
                 continue
             if made in known and made.args:
-                found.setdefault(made, f"{name}({expression_text(argument, names)})")
+                found.setdefault(made, Call(name, argument))
     return found
 
 
-def regrouped(node: Node, calls: Mapping[Node, str]) -> Node:
+def regrouped(node: Node, calls: Mapping[Node, Call]) -> Node:
     """Return a node with the factors of calls that are products beside each other: `h*silu(g)`."""
     products = [c for c in calls if c.op is mul]
     if not products:

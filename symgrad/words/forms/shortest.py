@@ -27,7 +27,7 @@ from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import CanonicalForms, canonical
 from symgrad.spell.printer import expression_text
-from symgrad.words.forms.calls import calls_in, regrouped
+from symgrad.words.forms.calls import Spelling, calls_in, regrouped
 from symgrad.words.forms.choices import chosen
 from symgrad.words.forms.common import apart, shared, terms_of
 from symgrad.words.forms.guards import asked_once, without_guards_of_zero, without_idle_guards
@@ -61,7 +61,7 @@ class Forms:
     """Chooses forms for the lines of a program.
 
     Attributes:
-        calls: what the program calls and has no op of its own, as it is to be printed.
+        spelling: how they are written.
     """
 
     def __init__(self, words: Words) -> None:
@@ -82,7 +82,8 @@ class Forms:
         parts = topological(words.bodies.values())
         self._own = {terms_in(n) for n in parts if n.op is add}
         self._keepdims = any(n.op is reshape and n.args[0].op is mean and 1 in n.shape for n in parts)
-        self.calls = calls_in(words.source, words.bodies.values())
+        self._calls = calls_in(words.source, words.bodies.values())
+        self.spelling = Spelling(words.literals.meaning, self._calls)
         self._normal = Normal(
             words.source, [*words.names], self._canonical, self._collected, lambda n: self.cost(n)
         )
@@ -212,8 +213,8 @@ class Forms:
             node = without_sech(node)
         node = asked_once(chosen(node, self._words.known))
         styles = styled(stacked(node), self._words.known, self._own, keepdims=self._keepdims)
-        written, calls = self._normal.called(regrouped(self._words.literals.tidy(styles), self.calls))
-        self.calls.update(calls)
+        written, calls = self._normal.called(regrouped(self._words.literals.tidy(styles), self._calls))
+        self._calls.update(calls)
         return written
 
     def _collected(self, node: Node) -> Sequence[Node]:

@@ -1,6 +1,6 @@
 """The inner loop of a nest: whole vectors, several at a time where they are cheap, and the last lanes under a mask.
 
-A sum runs in blocks (`array_sums.py`). What follows the last whole block belongs to a block that is shorter. How a
+A sum runs in blocks (`sums.py`). What follows the last whole block belongs to a block that is shorter. How a
 row is cut depends on its length alone, so that its sum has the same bits wherever it is.
 """
 
