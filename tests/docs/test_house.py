@@ -34,6 +34,16 @@ def test_every_room_is_a_layer(tool: ModuleType) -> None:
     assert {n for n in names if not n.startswith("__")} == set(tool.layers())
 
 
+def test_the_checker_of_proofs_may_import_three_layers(tool: ModuleType) -> None:
+    (refused,) = (
+        c["forbidden_modules"] for c in tool.contracts() if c.get("source_modules") == ["symgrad.proof"]
+    )
+    assert {f"symgrad.{room}" for room in tool.layers()} - {*refused} == {
+        "symgrad.proof",
+        *("symgrad.errors", "symgrad.source", "symgrad.files"),
+    }
+
+
 def test_arrows_and_their_chains_are_the_imports(tool: ModuleType) -> None:
     order = tool.layers()
     read = tool.imports(order)
