@@ -27,6 +27,8 @@ from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 
 __all__ = ["compile"]
 
+# What is imported in functions here is for start-up time: what is not derived needs no rules.
+
 _EVERYWHERE = frozenset((add, mul, neg, OPS["stop_gradient"]))
 _SMALL = 160  # equations
 

@@ -249,7 +249,8 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
             (of dtype object) for one with a shape.
 
     Returns:
-        One value or array per output, NaN where mpmath finds none, and infinity for what is computed of more than 2**100000.
+        One value or array per output, NaN where mpmath finds none, and infinity for what is computed of more than
+        2**100000.
     """
     sizes = sizes_of(topological(outputs, until=values), values)
     results: dict[Node, Any] = {}

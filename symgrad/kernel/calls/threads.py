@@ -210,7 +210,7 @@ def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
 @cache
 def _pool() -> ThreadPoolExecutor:
     """The threads of this process, started when there is work for them."""
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor  # for start-up time
 
     return ThreadPoolExecutor(cores(), thread_name_prefix="symgrad")
 
