@@ -13,7 +13,7 @@ from benchmarks.measure import Options, Row, interleaved, per_point
 from symgrad.api.kernels.compile import arranged
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.engine.code import Code
+from symgrad.llvm.elementwise.code import Code
 from symgrad.llvm.text.types import FLOAT64
 from symgrad.lower.elementwise.schedule import schedule
 

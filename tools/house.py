@@ -1,4 +1,5 @@
-"""Count what a house is judged by: circles of imports, crowded rooms, names that occur twice next door, long files.
+"""Count what a house is judged by: circles of imports, crowded rooms, names that occur twice next door, long files,
+imports inside functions that do not say why.
 
 `python tools/house.py` prints the counts and what is over the limits, and exits with 1 if anything is; `make layers`
 runs it. Imports are counted with those for type checkers and inside functions.
@@ -6,6 +7,7 @@ runs it. Imports are counted with those for type checkers and inside functions.
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -71,6 +73,33 @@ def twice() -> Iterator[str]:
                 yield from (f"{a.name}/{n} and {b.name}/{n}" for n in sorted(set(floor[a]) & set(floor[b])))
 
 
+def unexplained() -> Iterator[str]:
+    """Yield places where something is imported inside a function and no comment there, or for the file, says why."""
+    for file in sorted(HOUSE.rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        lines = ["", *text.splitlines()]
+        if "\n# What is imported in functions here" in text:
+            continue
+        for block in _blocks(ast.parse(text)):
+            before: ast.stmt | None = None
+            for statement in block:
+                if isinstance(statement, ast.Import | ast.ImportFrom) and not isinstance(
+                    before, ast.Import | ast.ImportFrom
+                ):
+                    said = lines[statement.lineno : (statement.end_lineno or 0) + 1]
+                    if "#" not in "".join(said) and not lines[statement.lineno - 1].lstrip().startswith("#"):
+                        yield f"{_path(file)}:{statement.lineno}"
+                before = statement
+
+
+def _blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of statements inside functions."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    nested = {n for f in functions for n in ast.walk(f)}
+    for node in nested:
+        yield from (block for _, block in ast.iter_fields(node) if block and isinstance(block, list))
+
+
 def _path(place: Path) -> str:
     return place.relative_to(ROOT).as_posix()
 
@@ -85,6 +114,7 @@ def main() -> int:
         if len(names) > MOST_ENTRIES and _path(room) not in CROWDED:
             wrong.append(f"{_path(room)} has {len(names)} entries: {', '.join(names)}")
     wrong += [f"twice next door: {pair}" for pair in twice()]
+    wrong += [f"imported inside a function, and no comment says why: {place}" for place in unexplained()]
     lines = 0
     for file in sorted(HOUSE.rglob("*.py")):
         length = len(file.read_text(encoding="utf-8").splitlines())

@@ -25,6 +25,8 @@ from symgrad.words.adjoints import Adjoint
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 
+# What is imported in functions here is for start-up time: a derivation is written in one of these forms, or in none.
+
 
 class Derivation:
     """How a gradient comes about, and which random inputs enter it.

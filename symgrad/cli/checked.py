@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from symgrad.proof.file.names import shown
 from symgrad.proof.file.statement import value_text
+from symgrad.proof.program.names import shown
 
 if TYPE_CHECKING:
     from symgrad.proof.check import Checked, Difference

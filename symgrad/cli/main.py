@@ -17,7 +17,7 @@ import numpy as np
 
 import symgrad
 from symgrad.api.derivatives.entries import target_named
-from symgrad.cli.files import read_source, write_text
+from symgrad.cli.files import read_source, write_arrays, write_text
 from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.files import make_folder, reason
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from symgrad.llvm.engine.target import Cpu
 
 __all__ = ["INTERRUPTED", "OUTPUT", "chosen", "emit", "format_option", "kernel_of", "main", "targets"]
+
+# What is imported in functions here is for start-up time: each command has its own.
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -264,7 +266,6 @@ def run(
     column of a .csv file: x=2, x=-2,-1,1, 'X=[[1, 2], [3, 4]]', x=points.npy, x=arrays.npz:x, x=table.csv:height.
     With -o, results go to a .npy (one array), .npz or .csv file.
     """
-    from symgrad.cli.files import write_arrays
     from symgrad.cli.report import arrays_report, partials, run_report
     from symgrad.cli.values import read_values
 

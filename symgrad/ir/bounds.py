@@ -197,7 +197,7 @@ def main_memory() -> int | None:
         if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
             known.append(int(status[1]))
     else:
-        import resource
+        import resource  # Windows has none
 
         with suppress(OSError, ValueError):
             known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

@@ -26,7 +26,7 @@ from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
 from symgrad.llvm.arrays.plan import ArrayLoop
-from symgrad.llvm.engine.code import Effort
+from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["ArrayKernel", "ProgramCode"]

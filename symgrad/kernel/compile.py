@@ -15,7 +15,8 @@ from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.kernel.progress import EQUATION_S, QUICK_S, bar
-from symgrad.llvm.engine.code import Code, Effort
+from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType, float_type
 from symgrad.lower.elementwise.schedule import schedule
 from symgrad.ops.control import as_computed

@@ -19,8 +19,7 @@ from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.threads import cores
 from symgrad.kernel.signature import Signature
 from symgrad.kernel.ufunc import MAX_ARGS, ufuncs_are_known
-from symgrad.llvm.engine.code import Effort
-from symgrad.llvm.engine.jit import emit_assembly
+from symgrad.llvm.engine.jit import Effort, emit_assembly
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["Kernel", "as_tuple"]

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 
 __all__ = ["EQUATION_S", "QUICK_S", "bar", "counter", "waiting"]
 
+# What is imported in functions here is for start-up time: most waits are over before anything is shown.
+
 EQUATION_S = 0.2e-3
 """Seconds that one equation of a large graph takes to compile (`python -m benchmarks.run --only chain` measures it)."""
 

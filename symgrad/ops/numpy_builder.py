@@ -78,7 +78,7 @@ class _ArrayBuilder:
 
     def call(self, name: str, *args: Any) -> Any:
         if name in OF_SCIPY:
-            from scipy import special
+            from scipy import special  # it starts slowly
 
             return getattr(special, name)(*args)
         value: Any = (_C_NAMES.get(name) or getattr(np, name))(*args)

@@ -156,7 +156,7 @@ def _of_reference(reference: Callable[..., Any] | None) -> Callable[..., Any]:
     assert reference is not None  # one of three ways to a value is given
 
     def value(*arrays: Any) -> Any:
-        import mpmath
+        import mpmath  # it starts slowly
 
         mp: Any = mpmath.MPContext()
         mp.dps = 20

@@ -60,7 +60,7 @@ def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
     """Return the evaluation that is one call of a function of scipy.special, or one of the values that it returns."""
 
     def evaluate(*args: Any) -> Any:
-        from scipy import special
+        from scipy import special  # it starts slowly
 
         value = getattr(special, name)(*args)
         return value if part is None else value[part]

@@ -18,16 +18,17 @@ from symgrad.proof.balls.programs import evaluate, inside, sizes_at
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.checked import RealStatement, check_complex
 from symgrad.proof.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
-from symgrad.proof.file.names import shown
 from symgrad.proof.file.reading import check_structure
 from symgrad.proof.file.statement import Statement, statement_of
 from symgrad.proof.kernels.cases import check_case
 from symgrad.proof.kernels.evaluate import branches
 from symgrad.proof.kernels.field import GiveUp
+from symgrad.proof.numbers import number_from_json
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
 from symgrad.proof.program.merging import same
-from symgrad.proof.program.shapes import check_shapes
-from symgrad.proof.program.steps import Program, number_from_json, program_from_json
+from symgrad.proof.program.names import shown
+from symgrad.proof.program.steps import Program, program_from_json
+from symgrad.proof.shapes import check_shapes
 from symgrad.proof.spots import contradicted
 from symgrad.proof.witness import Witness, all_around, apart, known, pairs, values_apart
 

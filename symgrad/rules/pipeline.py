@@ -73,7 +73,7 @@ class Stable:
 
 
 def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
-    from symgrad.spell.printer import expression_text
+    from symgrad.spell.printer import expression_text  # for start-up time: only a note needs it
 
     found: dict[str, None] = {}
     for step, note in widened:
@@ -185,7 +185,7 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
         >>> stable([exp(x) - 1]).nodes[0] is expm1(x)
         True
     """
-    from symgrad.rules.search.samples import LARGEST, Sample
+    from symgrad.rules.search.samples import LARGEST, Sample  # for start-up time: many programs ask for none
 
     nodes, trace = list(outputs), Trace()
     if len(topological(nodes)) > LARGEST:

@@ -292,7 +292,7 @@ def _serve(pipe: Connection, decide: Decide, seconds: float, memory: int) -> Non
 def _bound(memory: int) -> None:
     if sys.platform == "win32":
         return
-    import resource
+    import resource  # Windows has none
 
     pages = Path("/proc/self/statm")
     used = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0

@@ -9,17 +9,18 @@ from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
-from symgrad.proof.balls.complex_points import Value, apart, ball, evaluate, texts
 from symgrad.proof.balls.programs import context
 from symgrad.proof.check import FORMAT
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.checked import MOST_KERNELS, real_statement
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import Stated, stated, with_complex
+from symgrad.proof.complex.points import Value, apart, ball, evaluate, texts
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp
 from symgrad.proof.kernels.fractions import Refine
-from symgrad.proof.program.steps import Program, number_to_json, program_to_json
+from symgrad.proof.numbers import number_to_json
+from symgrad.proof.program.steps import Program, program_to_json
 from symgrad.proof.witness import all_around
 from symgrad.verdicts.agreement import TOO_FEW, agreement
 from symgrad.verdicts.points.complex_points import complex_points

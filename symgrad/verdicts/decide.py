@@ -17,10 +17,11 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.proof.check import FORMAT
 from symgrad.proof.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.proof.kernels.evaluate import COMPARISONS
-from symgrad.proof.kernels.field import GiveUp, rational
+from symgrad.proof.kernels.field import GiveUp
+from symgrad.proof.numbers import number_to_json, rational
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
 from symgrad.proof.program.merging import same
-from symgrad.proof.program.steps import Program, number_to_json, program_to_json
+from symgrad.proof.program.steps import Program, program_to_json
 from symgrad.proof.witness import Witness, all_around, ball_text
 from symgrad.verdicts.chance import error_probability
 from symgrad.verdicts.points.draw import Point

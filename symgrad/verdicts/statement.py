@@ -12,7 +12,7 @@ from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import End
 from symgrad.ops.own import without_definitions
-from symgrad.proof.distributions import Drawn
+from symgrad.proof.program.distributions import Drawn
 from symgrad.proof.program.steps import Program, Step, Symbol
 from symgrad.verdicts.masks import without_infinities
 

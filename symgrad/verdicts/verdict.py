@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, cast
 from symgrad.errors import TruthValueError
 from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.program.steps import number_to_json
+from symgrad.proof.numbers import number_to_json
 
 __all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "listed"]
 

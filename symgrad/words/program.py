@@ -165,7 +165,7 @@ def is_symmetric(body: Node) -> bool:
     shape: Shape = body.shape
     if len(shape) != 2 or shape[0] != shape[1] or body.dtype != "real":
         return False
-    from symgrad.rules.pipeline import canonical
+    from symgrad.rules.pipeline import canonical  # for start-up time: few programs have matrices
 
     straight, turned = canonical([body, matrix_transpose(body)]).nodes
     return straight is turned

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -12,14 +13,18 @@ import pytest
 from tests.docs.markdown import ROOT
 
 
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("picture", ROOT / "tools" / "picture.py")
+def _tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    return _tool("picture")
 
 
 def test_the_picture_is_up_to_date(tool: ModuleType, golden: Callable[[str, str], None]) -> None:
@@ -32,6 +37,16 @@ def test_every_room_is_a_layer(tool: ModuleType) -> None:
         p.stem for p in (ROOT / "symgrad").iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()
     }
     assert {n for n in names if not n.startswith("__")} == set(tool.layers())
+
+
+def test_the_checker_of_proofs_may_import_three_layers(tool: ModuleType) -> None:
+    (refused,) = (
+        c["forbidden_modules"] for c in tool.contracts() if c.get("source_modules") == ["symgrad.proof"]
+    )
+    assert {f"symgrad.{room}" for room in tool.layers()} - {*refused} == {
+        "symgrad.proof",
+        *("symgrad.errors", "symgrad.source", "symgrad.files"),
+    }
 
 
 def test_arrows_and_their_chains_are_the_imports(tool: ModuleType) -> None:
@@ -66,3 +81,21 @@ def test_the_page_names_the_layers_in_their_order(tool: ModuleType) -> None:
     (line,) = re.findall(r"^source .*$", page, re.MULTILINE)
     order = tool.layers()[::-1]
     assert line.split() == order
+
+
+@pytest.mark.parametrize(
+    ("source", "places"),
+    [
+        ("def f():\n    import a\n", [2]),
+        ("def f():\n    if f:\n        import a\n        from b import c\n", [3]),
+        ("class C:\n    def f(self):\n        import a\n        self()\n        import b  # slow\n", [3]),
+        ("def f():\n    # Slow.\n    import a\n    import b\n", []),
+        ("# What is imported in functions here is slow.\ndef f():\n    import a\n", []),
+        ("import a\nif a:\n    import b\n", []),
+    ],
+)
+def test_imports_inside_functions_say_why(source: str, places: list[int], tmp_path: Path) -> None:
+    house = _tool("house")
+    house.ROOT = house.HOUSE = tmp_path
+    (tmp_path / "room.py").write_text(f"\n{source}", encoding="utf-8")
+    assert list(house.unexplained()) == [f"room.py:{line + 1}" for line in places]

@@ -19,9 +19,9 @@ from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel import elementwise as elementwise_module
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.elementwise import code as code_module
 from symgrad.llvm.elementwise import emit as emit_module
-from symgrad.llvm.engine import code as code_module
-from symgrad.llvm.engine.code import Code
+from symgrad.llvm.elementwise.code import Code
 from symgrad.llvm.engine.scipy_code import SCIPY
 from symgrad.lower.elementwise.limits import better_pays_from
 from symgrad.lower.elementwise.schedule import schedule

@@ -27,7 +27,7 @@ from symgrad.ir.graph import Node, constant, number, symbol
 from symgrad.ir.types import REAL, Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.engine.code import Code
+from symgrad.llvm.elementwise.code import Code
 from symgrad.llvm.text.types import FLOAT64
 from symgrad.lower.elementwise.schedule import schedule
 from tests.kernel.formulas import flag, op, same_bits, sub, u, x

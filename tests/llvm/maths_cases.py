@@ -18,7 +18,7 @@ from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import schedule
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 from tests.kernel.formulas import op, u, x
 
 

@@ -22,7 +22,7 @@ from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.engine.code import Code
+from symgrad.llvm.elementwise.code import Code
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.lower.elementwise import growth, rolling, segments

@@ -13,7 +13,7 @@ from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.engine.code import Effort
+from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.engine.target import host
 from symgrad.llvm.text.fusing import fused
 

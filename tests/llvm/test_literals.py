@@ -11,7 +11,7 @@ import pytest
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.engine.code import Effort
+from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.engine.target import host
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
 from symgrad.llvm.text.types import FLOAT32, FLOAT64

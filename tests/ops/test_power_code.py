@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.ir.graph import OPS, number
-from symgrad.llvm.engine.code import Code
+from symgrad.llvm.elementwise.code import Code
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import schedule

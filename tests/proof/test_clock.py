@@ -16,7 +16,7 @@ from symgrad.proof.balls.arrays import ARRAYS
 from symgrad.proof.balls.entries import LARGEST_ARRAY, elementwise
 from symgrad.proof.balls.ops import ball, exp
 from symgrad.proof.clock import tick, until
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 
 fmpq: Any = flint.fmpq
 

@@ -15,12 +15,12 @@ import pytest
 import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.proof.balls.complex_points import ball, evaluate, inside
 from symgrad.proof.balls.programs import context
 from symgrad.proof.check import check
 from symgrad.proof.complex.checked import real_statement
 from symgrad.proof.complex.gaussian import Gaussian, exact
 from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.complex.points import ball, evaluate, inside
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.program.steps import program_from_json
 from symgrad.verdicts.statement import program_of

@@ -12,7 +12,7 @@ from scipy import stats
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.proof.balls.programs import inside
-from symgrad.proof.distributions import support
+from symgrad.proof.program.distributions import support
 from symgrad.proof.program.steps import Drawn, program_from_json, program_to_json
 from symgrad.verdicts.statement import program_of
 

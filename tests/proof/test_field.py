@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import pytest
 
-from symgrad.proof.kernels.field import Budget, Field, GiveUp, rational
+from symgrad.proof.kernels.field import Budget, Field, GiveUp
 from symgrad.proof.kernels.fractions import Kernels
 from symgrad.proof.kernels.generators import fraction
+from symgrad.proof.numbers import rational
 from symgrad.verdicts.search.steps import Search
 
 ROOT = Fraction(3, 2)  # k**2 is its square

@@ -14,18 +14,19 @@ import pytest
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.proof.balls.complex_points import ball as complex_ball
-from symgrad.proof.balls.complex_points import evaluate as evaluate_complex
 from symgrad.proof.balls.ops import ball, number
 from symgrad.proof.balls.programs import context, evaluate
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import Stated
+from symgrad.proof.complex.points import ball as complex_ball
+from symgrad.proof.complex.points import evaluate as evaluate_complex
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.evaluate import branches, reached, values
-from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp, flint
+from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp
 from symgrad.proof.kernels.fractions import Contradiction, Refine
 from symgrad.proof.kernels.functions import Functions
+from symgrad.proof.numbers import flint
 from symgrad.proof.program.steps import Program
 from symgrad.verdicts.points.complex_points import complex_points
 from symgrad.verdicts.search.steps import Search

@@ -16,9 +16,9 @@ from symgrad.ir.slices import slice_length as known_length
 from symgrad.proof.balls.arrays import ARRAYS
 from symgrad.proof.program.derivative import derivative_claim
 from symgrad.proof.program.lengths import length
-from symgrad.proof.program.shapes import _RULES, check_shapes
 from symgrad.proof.program.sizes import empty, size, slice_length
 from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.shapes import _RULES, check_shapes
 from symgrad.verdicts.statement import program_of
 from tests.arrays import PROGRAMS
 from tests.graphs_arrays import SYMBOLS, random_arrays

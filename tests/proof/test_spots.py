@@ -10,10 +10,12 @@ import symgrad as sg
 from symgrad.frontend.text import parse_program
 from symgrad.proof import spots
 from symgrad.proof.check import check
+from symgrad.proof.complex import own_points
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.complex.own_points import contradicted_at_complex
 from symgrad.proof.kernels import evaluate
-from symgrad.proof.spots import contradicted, contradicted_at_complex
+from symgrad.proof.spots import contradicted
 from symgrad.verdicts.decide import decide
 from symgrad.verdicts.statement import program_of
 from tests.verdicts.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
@@ -103,7 +105,8 @@ def test_beside_thin_sets_only_real_and_complex_points_tell_something(kind):
 
 
 def test_points_that_take_too_long_tell_nothing(monkeypatch):
-    monkeypatch.setattr(spots, "_SECONDS", -1.0)
+    monkeypatch.setattr(spots, "SECONDS", -1.0)
+    monkeypatch.setattr(own_points, "SECONDS", -1.0)
     real = equality("x", "x + 1")
     assert not contradicted(real.program, real.a, real.b)
     text = parse_program("z : real\na = z\nb = z + 1")

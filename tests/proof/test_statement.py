@@ -14,8 +14,8 @@ import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.ir.types import is_name as notation_has
 from symgrad.proof.check import Checked, check
-from symgrad.proof.file.names import is_name, shown
 from symgrad.proof.file.statement import statement_of
+from symgrad.proof.program.names import is_name, shown
 from symgrad.proof.program.steps import program_from_json
 from symgrad.verdicts.statement import program_of
 

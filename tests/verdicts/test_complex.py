@@ -10,9 +10,9 @@ import pytest
 import symgrad as sg
 from symgrad.errors import SymgradError, UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.proof.balls.complex_points import ball, evaluate
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.complex.points import ball, evaluate
 from symgrad.verdicts.complex_domain import search_branches
 from symgrad.verdicts.points.complex_points import complex_points
 from symgrad.verdicts.statement import program_of

@@ -166,6 +166,11 @@ def test_styles(formula: str, expected: str) -> None:
     assert expression_text(styled(node(formula), Conditions())) == expected
 
 
+def test_products_with_diagonals_are_no_chains_of_matrices() -> None:
+    declared = "T : real[n,m,m]; A : real[m,n]; S : real[n,n]"
+    assert printed(f"{declared}\ny = sum(einsum('ijj,jk->ik', T, A)*S)", "S") == 'einsum("ijj->ij", T)@A'
+
+
 def test_sums_of_shares_are_one_only_where_there_are_some() -> None:
     assert printed("z : real[k]\np = softmax(z)\nH = -sum(p*log(p))", "z") == "-p*(H + log(p))"
     assert "sum(" in printed("z : real[k]; a : real\ny = a*sum(softmax(z))", "a")  # 0 for k = 0

@@ -41,7 +41,9 @@ def _quick(*arguments: Any, **options: Any) -> sg.Kernel:
     """Return a kernel whose quick code is not replaced, however often it is called."""
     from symgrad.lower.elementwise.limits import better_pays_from
 
-    with patch("symgrad.llvm.engine.code.better_pays_from", lambda plan: better_pays_from(plan) and _NEVER):
+    with patch(
+        "symgrad.llvm.elementwise.code.better_pays_from", lambda plan: better_pays_from(plan) and _NEVER
+    ):
         kernel = sg.compile(*arguments, **options)
     if not kernel.quick:
         raise UnableError("what repeats itself is compiled to better code at once")

@@ -77,7 +77,7 @@ def _fresh(names: Sequence[str]) -> dict[str, str]:
 
 
 def _verdict(misfit: Misfit, build: _Build, names: Sequence[str]) -> Verdict:
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verdicts.verdict import Verdict  # for start-up time
 
     if not names or (misfit.shapes is not None and _never(*misfit.shapes)):
         return Verdict("refuted", f"the shapes disagree, at every point: {misfit.why}")

@@ -55,7 +55,7 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
         return {"status": "error", "why": f"a fault in symgrad: {why}", "error": type(fault).__name__}
     found = verdict.to_json()
     if replay and verdict.proof is not None:
-        from symgrad.proof.check import check
+        from symgrad.proof.check import check  # for start-up time
 
         found["checked"] = check(json.loads(verdict.proof.to_json())).status
     return found

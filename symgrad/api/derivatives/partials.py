@@ -107,7 +107,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
             >>> print(sg.derivatives(p["loss"], ["w", "c"]).numpy_source().splitlines()[-1].strip())
             return 2.0*(X.T @ r), 2.0*np.sum(r)
         """
-        from symgrad.render.numpy.source import numpy_source
+        from symgrad.render.numpy.source import numpy_source  # for start-up time
         from symgrad.render.said import said_source
 
         exprs = [e for _, e in self._shown()]

@@ -324,7 +324,7 @@ class Implicit:
             \frac{\partial z}{\partial a} &= \frac{1}{2 z}
             \end{aligned}
         """
-        from symgrad.render.latex.pieces import latex_name
+        from symgrad.render.latex.pieces import latex_name  # for start-up time
         from symgrad.render.said import latex_rows, leibniz, named_latex, said_rows
 
         told = self._told
@@ -342,7 +342,7 @@ class Implicit:
     @cached_property
     def _told(self) -> tuple[tuple[Node, ...], Said] | None:
         """The equations and the derivatives of the unknowns in names, None where these do not say them."""
-        from symgrad.words.said import solved
+        from symgrad.words.said import solved  # for start-up time
 
         listings = listings_of(self.equations)
         if len(self.unknowns) > 2 or len(listings) > 1:

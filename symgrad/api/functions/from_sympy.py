@@ -95,7 +95,7 @@ def _with_replacements(
 
 
 def _read(exprs: Sequence[Any], table: Mapping[str, Domain]) -> list[Node]:
-    from symgrad.cas import from_sympy as convert
+    from symgrad.cas import from_sympy as convert  # SymPy starts slowly
 
     parts = [list(_entries(e)) if _is_array(e) else [e] for e in exprs]
     nodes = iter(convert([entry for part in parts for entry in part], table))

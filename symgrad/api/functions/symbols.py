@@ -13,6 +13,8 @@ from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, 
 
 __all__ = ["domain_named", "symbols", "tensor"]
 
+# What is imported in functions here is for start-up time: plain domains are known without the notation.
+
 
 def symbols(names: str, domain: str | Domain = "real", **assumptions: Never) -> Expr:
     """Return symbols by name: one Expr for one name, a tuple for several.

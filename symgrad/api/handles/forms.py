@@ -11,6 +11,7 @@ from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import text as shape_text
+from symgrad.rewrite.condition import Conditions
 
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic
@@ -152,7 +153,6 @@ class Forms(ArrayMethods):
             return tuple(said.readings()[0])
         if not self.derived:
             return ()
-        from symgrad.rewrite.condition import Conditions
         from symgrad.words.forms.positions import is_inside, readings
 
         known = Conditions()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from symgrad.api.habits import in_numpy_words
+from symgrad.api.habits import in_numpy_words, no_attribute
 from symgrad.api.handles.making import make
 from symgrad.api.handles.operators import Operators
 from symgrad.errors import OperandError, ShapeError
@@ -205,7 +205,6 @@ class ArrayMethods(Operators):
         def __getattr__(self, name: str) -> Any:
             if name.startswith("_"):  # what Python and libraries look for
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            from symgrad.api.habits import no_attribute  # for start-up time: only a message needs it
 
             raise no_attribute(self, name)
 

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import symgrad.ops  # noqa: F401  (registers the records that programs name)
+from symgrad.api.habits import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.listing import Listing
 
 __all__ = ["Program", "parse"]
+
+# What is imported in functions here is for start-up time: expressions are made without the notation, too.
 
 _FILE = re.compile(r"\S+\.(sg|txt|py|tex)")
 
@@ -64,7 +67,6 @@ class Program:
         def __getattr__(self, name: str) -> Any:
             if name.startswith("_"):  # what Python and libraries look for
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            from symgrad.api.habits import no_attribute_of_program  # for start-up time
 
             raise no_attribute_of_program(self.names, name)
 

@@ -9,6 +9,8 @@ from symgrad.api.handles.wording import said_together
 
 __all__ = ["latex_together", "leibniz_of", "title", "together"]
 
+# What is imported in functions here is for start-up time: most programs write no LaTeX.
+
 
 def together(
     exprs: Sequence[Expr], *, expand: bool = False

@@ -19,13 +19,15 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
-from symgrad.lower.arrays.tasks import own_cost
+from symgrad.lower.cost import own_cost
 from symgrad.lower.elementwise.coefficients import gathered
 from symgrad.lower.elementwise.known_sums import regrouped
 from symgrad.lower.elementwise.scales import rescaled
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 
 __all__ = ["compile"]
+
+# What is imported in functions here is for start-up time: what is not derived needs no rules.
 
 _EVERYWHERE = frozenset((add, mul, neg, OPS["stop_gradient"]))
 _SMALL = 160  # equations

@@ -280,7 +280,7 @@ def _values(
 
 
 def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minimum:
-    from scipy import optimize
+    from scipy import optimize  # it starts slowly
 
     scipy = cast("Any", optimize)
     domains = [v.node.declaration.domain for v in problem.variables]

@@ -117,7 +117,7 @@ def _undecided(jax: Any) -> tuple[type[Exception], ...]:
 
 def _inputs(fn: Callable[..., Any], specs: Sequence[Any], jax: Any) -> tuple[dict[str, Expr], list[Any]]:
     """Return the inputs by name, and what the function is traced with."""
-    from symgrad.importers.jax.sizes import dims
+    from symgrad.importers.jax.sizes import dims  # it imports JAX
 
     names = argument_names(fn, len(specs))
     inputs: dict[str, Expr] = {}
@@ -182,7 +182,7 @@ def _declared(name: str, leaf: Any) -> Expr:
             expected="real numbers, whole numbers or truth values",
             cure="pass the noise in as an argument" if key else None,
         )
-    from symgrad.importers.jax.sizes import size_of
+    from symgrad.importers.jax.sizes import size_of  # it imports JAX
 
     return declared(name, tuple(map(size_of, shape)), kind)
 

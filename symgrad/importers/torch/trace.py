@@ -7,6 +7,7 @@ line that it comes from, however deep in functions, and the variable that its va
 
 from __future__ import annotations
 
+import inspect
 import logging
 import sys
 import sysconfig
@@ -323,8 +324,6 @@ def named_tensors(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
     """Return the tensors among arguments, in torch's order, with the names of parameters and of what they are in."""
-    import inspect
-
     target: Any = function.forward if isinstance(function, Module) else function
     try:
         parameters = list(inspect.signature(target).parameters.values())

@@ -21,7 +21,7 @@ from numpy.lib.array_utils import byte_bounds
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.lower.arrays.tasks import own_cost
+from symgrad.lower.cost import own_cost
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -210,7 +210,7 @@ def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
 @cache
 def _pool() -> ThreadPoolExecutor:
     """The threads of this process, started when there is work for them."""
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor  # for start-up time
 
     return ThreadPoolExecutor(cores(), thread_name_prefix="symgrad")
 

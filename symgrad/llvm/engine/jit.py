@@ -10,7 +10,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from symgrad.errors import InternalError
 from symgrad.llvm.engine.binding import given_back, llvm, lock, versions
@@ -18,6 +18,7 @@ from symgrad.llvm.engine.externals import resolve_all
 from symgrad.llvm.engine.target import Cpu, host, machine, plain_machine
 
 __all__ = [
+    "Effort",
     "Engine",
     "ObjectCode",
     "compiling_for",
@@ -26,6 +27,9 @@ __all__ = [
     "live_engines",
     "object_code",
 ]
+
+Effort: TypeAlias = Literal["auto", "high"]
+"""Quick code first and better code when it pays, or better code at once."""
 
 _live: weakref.WeakSet[Engine] = weakref.WeakSet()
 

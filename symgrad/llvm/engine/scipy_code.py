@@ -65,7 +65,7 @@ def add_own(name: str, arity: int, address: int) -> str:
 
 def value_of(name: str, numbers: tuple[float, ...]) -> float:
     """Return a value as SciPy gives it, which is what native code gives."""
-    from scipy import special
+    from scipy import special  # it starts slowly
 
     function = SCIPY[name]
     if function.address:

@@ -53,7 +53,7 @@ def values_by_order(code: Code, reference: Callable[[Any, Any, Any], Any]) -> Ca
 
 
 def _by_mpmath(reference: Callable[[Any, Any, Any], Any], order: float, points: Any) -> Any:
-    import mpmath
+    import mpmath  # it starts slowly
 
     mp: Any = mpmath.mp
     if not abs(order) <= _LARGEST_ORDER:

@@ -16,7 +16,7 @@ from symgrad.proof.balls.moves import MOVES
 from symgrad.proof.balls.ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
 from symgrad.proof.balls.products import contracted
 from symgrad.proof.clock import tick
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 
 __all__ = ["ARRAYS", "ARRAYS_LOCAL"]
 

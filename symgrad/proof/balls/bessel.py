@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.proof.balls.ops import Binary, Unary, Value, ball, finite
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 
 __all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS", "anywhere", "certainly", "positive", "whole"]
 

@@ -28,7 +28,7 @@ from symgrad.proof.balls.ops import (
     nonzero,
 )
 from symgrad.proof.balls.special import INSIDE_SPECIAL, INSIDE_SPECIAL_BINARY, SPECIAL, SPECIAL_BINARY
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 
 __all__ = ["CERTAIN", "LOCAL"]
 

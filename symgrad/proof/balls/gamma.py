@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.proof.balls.ops import Unary, Value, ball, finite
-from symgrad.proof.kernels.field import flint
 from symgrad.proof.limits import ORDER
+from symgrad.proof.numbers import flint
 
 __all__ = ["GAMMA", "polygamma"]
 

@@ -11,8 +11,8 @@ from symgrad.proof.balls.ops import Value, ball, div, log, mul, neg, nonzero
 from symgrad.proof.balls.ops import add as plus
 from symgrad.proof.balls.products import common_bits
 from symgrad.proof.clock import tick
-from symgrad.proof.kernels.field import flint
 from symgrad.proof.limits import EXACT
+from symgrad.proof.numbers import flint
 
 __all__ = ["MATRICES"]
 

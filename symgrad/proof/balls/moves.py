@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.proof.balls.entries import Array, Axes, boxed, elementwise, filled, unboxed
 from symgrad.proof.balls.ops import Value, add
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 
 __all__ = ["MOVES"]
 

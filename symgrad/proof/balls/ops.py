@@ -17,11 +17,12 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from symgrad.proof.kernels.field import flint
 from symgrad.proof.limits import EXACT
+from symgrad.proof.numbers import flint
 
 __all__ = [
     "BINARY",
+    "CONSTANTS",
     "INSIDE",
     "INSIDE_BINARY",
     "UNARY",
@@ -49,6 +50,15 @@ fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
 _LARGEST_ROOT = 64
+
+CONSTANTS: Mapping[str, Callable[[], Value]] = {
+    "pi": arb.pi,
+    "E": arb.const_e,
+    "EulerGamma": arb.const_euler,
+    "Catalan": arb.const_catalan,
+    "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
+}
+"""The named constants, in balls of the precision at hand."""
 
 
 def ball(x: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.proof.balls.ops import Value, ball
 from symgrad.proof.clock import tick
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 
 __all__ = ["common_bits", "contracted", "matrix_product"]
 

@@ -19,10 +19,9 @@ from symgrad.proof.balls.arrays import ARRAYS, ARRAYS_LOCAL
 from symgrad.proof.balls.choices import CERTAIN, LOCAL
 from symgrad.proof.balls.entries import LARGEST_ARRAY, boxed, elementwise, filled, is_array, unboxed
 from symgrad.proof.balls.gamma import polygamma
-from symgrad.proof.balls.ops import Value, number
+from symgrad.proof.balls.ops import CONSTANTS, Value, number
 from symgrad.proof.clock import tick, until
-from symgrad.proof.kernels.constants import CONSTANTS
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 from symgrad.proof.program.lengths import length, resolve
 from symgrad.proof.program.steps import Program, Step, Symbol, resolved
 

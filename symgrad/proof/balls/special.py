@@ -13,8 +13,8 @@ from typing import Any
 from symgrad.proof.balls.bessel import ORDERS, anywhere, certainly, positive, whole
 from symgrad.proof.balls.gamma import polygamma
 from symgrad.proof.balls.ops import Binary, Unary, Value, ball, exp, finite, mul, neg
-from symgrad.proof.kernels.field import flint
 from symgrad.proof.limits import ORDER
+from symgrad.proof.numbers import flint
 
 __all__ = ["INSIDE_SPECIAL", "INSIDE_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
 

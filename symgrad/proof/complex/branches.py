@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symgrad.proof.complex.branch_laws import root_of_prime, two_logs
-from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly, TooLarge, flint, rational
+from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly, TooLarge
 from symgrad.proof.kernels.fractions import Kernels, Oracle, Refine
 from symgrad.proof.kernels.generators import fraction, primes
+from symgrad.proof.numbers import flint, rational
 
 __all__ = ["Branches"]
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from symgrad.proof.balls import programs as balls
-from symgrad.proof.balls.complex_points import Value, apart, evaluate, inside, texts
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.gaussian import Gaussian, exact
 from symgrad.proof.complex.meaning import (
@@ -23,13 +22,14 @@ from symgrad.proof.complex.meaning import (
     whole_number,
     with_complex,
 )
+from symgrad.proof.complex.own_points import contradicted_at_complex
+from symgrad.proof.complex.points import Value, apart, evaluate, inside, texts
 from symgrad.proof.complex.values import difference
-from symgrad.proof.file.replay import Replay
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
 from symgrad.proof.kernels.fractions import Refine
+from symgrad.proof.kernels.replay import Replay
 from symgrad.proof.program.derivative import derivative_claim
 from symgrad.proof.program.steps import Program
-from symgrad.proof.spots import contradicted_at_complex
 
 __all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "real_statement", "replayed"]
 

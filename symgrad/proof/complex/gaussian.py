@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from symgrad.proof.kernels.field import flint
-from symgrad.proof.program.steps import number_from_json, number_to_json
+from symgrad.proof.numbers import flint, number_from_json, number_to_json
 
 __all__ = ["Gaussian", "exact"]
 

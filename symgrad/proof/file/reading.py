@@ -8,8 +8,8 @@ from typing import Any
 
 from symgrad.errors import UsageError
 from symgrad.files import read_start
-from symgrad.proof.file.names import shown
 from symgrad.proof.file.structure import DEPTH, fault_of
+from symgrad.proof.program.names import shown
 
 __all__ = ["MOST_BYTES", "MOST_VALUES", "check_structure", "read_proof", "read_proof_file"]
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.file.names import shown
-from symgrad.proof.program.steps import Program, Step, Symbol, number_to_json
+from symgrad.proof.numbers import number_to_json
+from symgrad.proof.program.names import shown
+from symgrad.proof.program.steps import Program, Step, Symbol
 
 __all__ = ["Statement", "statement_of", "value_text"]
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import InternalError
-from symgrad.proof.file.names import shown
+from symgrad.proof.program.names import shown
 
 __all__ = ["DEPTH", "Fault", "compiled", "fault_of", "schema"]
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.file.replay import Replay
 from symgrad.proof.kernels.evaluate import values
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
 from symgrad.proof.kernels.fractions import Contradiction, Refine
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.parts import empty, parts
-from symgrad.proof.program.steps import Program, number_from_json
+from symgrad.proof.kernels.replay import Replay
+from symgrad.proof.numbers import number_from_json
+from symgrad.proof.program.steps import Program
 
 __all__ = ["MOST_KERNELS", "check_case", "covered"]
 

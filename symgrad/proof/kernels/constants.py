@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from symgrad.proof.balls.choices import CERTAIN
 from symgrad.proof.balls.gamma import polygamma
-from symgrad.proof.balls.ops import Value, ball
-from symgrad.proof.kernels.field import Element, Poly, flint
+from symgrad.proof.balls.ops import CONSTANTS, Value, ball
+from symgrad.proof.kernels.field import Element, Poly
 from symgrad.proof.kernels.generators import Generators
+from symgrad.proof.numbers import flint
 
-__all__ = ["CONSTANTS", "constant_sign", "value_at"]
+__all__ = ["constant_sign", "value_at"]
 
 arb: Any = flint.arb
 fmpq: Any = flint.fmpq
 
 _BITS = 256
 _MOST_TERMS = 100
-
-CONSTANTS: Mapping[str, Callable[[], Any]] = {
-    "pi": arb.pi,
-    "E": arb.const_e,
-    "EulerGamma": arb.const_euler,
-    "Catalan": arb.const_catalan,
-    "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
-}
-"""The named constants, in balls of the precision at hand."""
 
 
 def constant_sign(k: Generators, h: Poly) -> int:

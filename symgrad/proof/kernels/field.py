@@ -10,11 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
-
-import flint as _flint
+from typing import Any, TypeAlias
 
 from symgrad.proof.limits import DEGREE, NUMBER
+from symgrad.proof.numbers import Rational, flint, rational
 
 __all__ = [
     "Budget",
@@ -24,15 +23,9 @@ __all__ = [
     "GiveUp",
     "Poly",
     "TooLarge",
-    "Rational",
-    "flint",
-    "rational",
 ]
 
-# python-flint has no type information.
-flint = cast(Any, _flint)
 Poly: TypeAlias = Any
-Rational: TypeAlias = Any
 
 _ROOM = 64
 _LONGEST = 2_000  # characters of a text; names are made of texts of what they are functions of
@@ -91,11 +84,6 @@ class Element:
 
     num: Poly
     den: tuple[tuple[int, int], ...] = ()
-
-
-def rational(value: Any) -> Rational:
-    """A Fraction or int as flint's."""
-    return flint.fmpq(value.numerator, value.denominator)
 
 
 @dataclass(slots=True)

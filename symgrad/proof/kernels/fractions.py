@@ -17,10 +17,11 @@ from fractions import Fraction
 from typing import Protocol
 
 from symgrad.proof.kernels.constants import constant_sign
-from symgrad.proof.kernels.field import Element, Field, GiveUp, Nowhere, Poly, Rational, TooLarge
+from symgrad.proof.kernels.field import Element, Field, GiveUp, Nowhere, Poly, TooLarge
 from symgrad.proof.kernels.generators import MANY, Atom, primes
 from symgrad.proof.kernels.zeros import Zeros
 from symgrad.proof.limits import DEGREE, HIGHEST, POWER
+from symgrad.proof.numbers import Rational
 
 __all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
 

@@ -14,10 +14,11 @@ from math import factorial
 from types import MappingProxyType
 from typing import TypeAlias
 
-from symgrad.proof.kernels.field import Element, GiveUp, Poly, flint
+from symgrad.proof.kernels.field import Element, GiveUp, Poly
 from symgrad.proof.kernels.fractions import Refine
 from symgrad.proof.kernels.powers import Powers
 from symgrad.proof.limits import ORDER
+from symgrad.proof.numbers import flint
 
 __all__ = ["ROWS", "Functions"]
 

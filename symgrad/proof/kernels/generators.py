@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly, Rational, flint
+from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly
 from symgrad.proof.limits import PRIME
+from symgrad.proof.numbers import Rational, flint
 from symgrad.proof.program.ranges import ANY, ONE, Range, power, times
 
 __all__ = ["MANY", "Atom", "Generators", "fraction", "primes"]

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from fractions import Fraction
 from itertools import product
 
-from symgrad.proof.kernels.field import Element, Poly, rational
+from symgrad.proof.kernels.field import Element, Poly
 from symgrad.proof.kernels.fractions import Kernels
+from symgrad.proof.numbers import rational
 
 __all__ = ["Weights", "empty", "free_signs", "parts", "positive_quantities"]
 

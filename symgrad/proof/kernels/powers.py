@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symgrad.proof.kernels.field import Element, GiveUp, Poly, Rational, TooLarge
+from symgrad.proof.kernels.field import Element, GiveUp, Poly, TooLarge
 from symgrad.proof.kernels.fractions import Kernels, Product, Refine
 from symgrad.proof.kernels.generators import MANY, fraction
+from symgrad.proof.numbers import Rational
 from symgrad.proof.program.ranges import root
 
 __all__ = ["Powers"]

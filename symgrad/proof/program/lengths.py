@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
-from symgrad.proof.file.names import shown
+from symgrad.proof.program.names import shown
 
 __all__ = ["length", "names_in", "postfix", "resolve"]
 

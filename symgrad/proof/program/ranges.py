@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from typing import TypeAlias
 
-from symgrad.proof.kernels.field import flint
 from symgrad.proof.limits import EXACT, HIGHEST
+from symgrad.proof.numbers import flint
 
 __all__ = ["ANY", "ONE", "Range", "power", "root", "times"]
 

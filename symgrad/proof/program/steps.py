@@ -5,31 +5,25 @@ The checker does not use the graph of `symgrad.ir`: its ops come with derivative
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
-from symgrad.proof.distributions import Drawn, support
-from symgrad.proof.file.names import is_name, shown
-from symgrad.proof.kernels.field import flint
-from symgrad.proof.limits import ANSWER
+from symgrad.proof.numbers import NUMERAL, number_from_json, number_to_json
+from symgrad.proof.program.distributions import Drawn, support
 from symgrad.proof.program.lengths import length, names_in
+from symgrad.proof.program.names import is_name, shown
 
 __all__ = [
     "Program",
     "Step",
     "Symbol",
-    "number_from_json",
-    "number_to_json",
     "program_from_json",
     "program_to_json",
     "resolved",
 ]
-
-_NUMBER = re.compile(r"-?[0-9]++(/[0-9]++)?")
 
 Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
 
@@ -129,30 +123,6 @@ def _to_json(value: Any) -> Any:
     return value
 
 
-def number_to_json(value: Fraction | int) -> str:
-    """Write a rational number as text, however long: Python refuses integers of more than 4,300 digits.
-
-    Example:
-        >>> number_to_json(Fraction(-1, 2)), len(number_to_json(10**5000))
-        ('-1/2', 5001)
-    """
-    return str(flint.fmpq(value.numerator, value.denominator))
-
-
-def number_from_json(value: Any) -> Fraction:
-    """Read a rational number: a whole one, or text such as ``-1/2``; powers of ten might be of any size.
-
-    Raises:
-        ValueError: if it is none, or longer than `symgrad.proof.limits` allows.
-    """
-    if type(value) is int and value.bit_length() <= 3 * ANSWER:
-        return Fraction(value)
-    if isinstance(value, str) and len(value) <= ANSWER and _NUMBER.fullmatch(value):
-        parts = [int(flint.fmpz(part)) for part in value.split("/")]
-        return Fraction(*parts)
-    raise ValueError(f"{value!r:.60} is no rational number")
-
-
 def _from_json(value: Any) -> Any:
     if isinstance(value, dict):
         return number_from_json(cast("dict[str, Any]", value)["q"])
@@ -163,7 +133,7 @@ def _from_json(value: Any) -> Any:
 
 def _interval(values: Sequence[Any]) -> tuple[list[Fraction | None], tuple[str | None, ...]]:
     """Read the ends of an interval: numbers, and lengths in the place of some."""
-    lengths = tuple(v if isinstance(v, str) and not _NUMBER.fullmatch(v) else None for v in values)
+    lengths = tuple(v if isinstance(v, str) and not NUMERAL.fullmatch(v) else None for v in values)
     numbers = [
         None if v is None or end is not None else number_from_json(v)
         for v, end in zip(values, lengths, strict=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from symgrad.proof.program.steps import Program, Step, number_to_json
+from symgrad.proof.numbers import number_to_json
+from symgrad.proof.program.steps import Program, Step
 
 __all__ = ["step_text"]
 

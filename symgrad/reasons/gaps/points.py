@@ -95,7 +95,7 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
 @cache
 def precise(digits: int = DIGITS) -> Any:
     """Return a context of mpmath with many digits."""
-    import mpmath
+    import mpmath  # it starts slowly
 
     mp = mpmath.MPContext()
     mp.dps = digits

@@ -337,6 +337,7 @@ def _pointwise(node: Node, u: Node) -> bool:
 
 def _differ(a: Node, b: Node) -> bool:
     """Whether two values certainly differ somewhere."""
+    # For start-up time: few gradients have jumps to compare.
     from symgrad.verdicts.decide import decide, equal
 
     gap = canonical([a - b], drop_stops=True).nodes[0]

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from symgrad.ir.exact import FOLDED, HIGHEST, MONOMIALS, is_longer
 from symgrad.ir.graph import Node, as_node, number
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import digest, topological
 from symgrad.rewrite.condition import Conditions
 
 __all__ = ["common_denominator", "keeps_domain", "shortened"]
@@ -185,8 +185,6 @@ def _times(m: Monomial, p: Monomial) -> tuple[Monomial, list[tuple[Node, int]]]:
 
 
 def _place(atom: Node) -> tuple[str, str]:
-    from symgrad.ir.traverse import digest
-
     return (atom.name if atom.op.name == "symbol" else "", digest(atom).hex())
 
 

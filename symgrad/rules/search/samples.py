@@ -21,6 +21,8 @@ from symgrad.rules.search.sample_points import points_of
 
 __all__ = ["FINE", "LARGEST", "MOST", "Sample"]
 
+# What is imported in functions here is for start-up time: many samples are judged without mpmath.
+
 LARGEST = 160  # equations of a graph for which forms are compared
 FINE = 2.0  # wrong bits that are not worth a search
 

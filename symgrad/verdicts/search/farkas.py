@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, cast
 
+import numpy as np
+
 from symgrad.proof.kernels.field import Poly
 from symgrad.proof.kernels.fractions import Kernels
 from symgrad.proof.kernels.generators import fraction
@@ -22,8 +24,7 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
     Monomials count as independent; of those whose sign is known the coefficient may have the other sign, of the
     others it must vanish.
     """
-    import numpy as np
-    from scipy import optimize
+    from scipy import optimize  # it starts slowly
 
     columns = [q.to_dict() for q in quantities]
     monomials = sorted({m for c in columns for m in c})

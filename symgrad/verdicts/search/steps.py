@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.file.replay import factors_to_json
-from symgrad.proof.kernels.field import Element, Field, Poly, flint
-from symgrad.proof.program.steps import number_to_json
+from symgrad.proof.kernels.field import Element, Field, Poly
+from symgrad.proof.kernels.replay import factors_to_json
+from symgrad.proof.numbers import flint, number_to_json
 
 __all__ = ["Search"]
 

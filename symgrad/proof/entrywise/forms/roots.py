@@ -7,7 +7,7 @@ from math import lcm
 from typing import Any
 
 from symgrad.proof.entrywise.forms.labels import Component, Form
-from symgrad.proof.kernels.field import flint
+from symgrad.proof.numbers import flint
 
 __all__ = ["perfect_power"]
 

@@ -14,12 +14,12 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
+from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import depends_on, needed
-from symgrad.proof.kernels.constants import CONSTANTS
-from symgrad.proof.kernels.field import flint
 from symgrad.proof.limits import EXACT, ORDER
+from symgrad.proof.numbers import flint
 from symgrad.proof.program.steps import Program, Step
 
 __all__ = ["Value", "apart", "ball", "evaluate", "inside", "texts"]

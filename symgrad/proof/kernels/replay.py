@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly, rational
-from symgrad.proof.program.steps import number_from_json
+from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly
+from symgrad.proof.numbers import number_from_json, rational
 
 __all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json"]
 

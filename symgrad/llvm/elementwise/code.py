@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import math
-from typing import Literal, TypeAlias
 
 from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.emit import Module, emit
 from symgrad.llvm.engine.binding import made_once
-from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.jit import Effort, Engine
 from symgrad.llvm.engine.shared import address, kept, provide
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import better_pays_from
 from symgrad.lower.elementwise.schedule import Schedule
 
-__all__ = ["Code", "Effort"]
-
-Effort: TypeAlias = Literal["auto", "high"]
+__all__ = ["Code"]
 
 
 @made_once
