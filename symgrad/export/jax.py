@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.api.kernels.extras import not_installed
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.export.batched import Written
 from symgrad.export.callee import Callee, callee

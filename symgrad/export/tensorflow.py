@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, Literal, cast, final
+from typing import Any, Literal, final
 
 import numpy as np
 
+from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import ArrayTypeError, UnsupportedError, UsageError
+from symgrad.errors import ArrayTypeError, UsageError
 from symgrad.export.batched import Lengths, Written, broadcast, told
 from symgrad.export.callee import Callee, callee, in_kind, repeated
 from symgrad.ir.graph import Node
@@ -21,7 +22,7 @@ __all__ = ["TensorFlowFunction", "to_tensorflow"]
 try:
     tf: Any = import_module("tensorflow")  # whose types a checker does not see
 except ImportError as error:
-    raise UnsupportedError("tensorflow is not installed", cure="pip install 'symgrad[tensorflow]'") from error
+    raise not_installed("tensorflow", error) from error
 
 _Form = Literal["source", "kernel"]
 
@@ -237,9 +238,7 @@ class _Kernel:
             given = [
                 in_kind(v, k, name) for v, k, name in zip(values, kernel.kinds, kernel.inputs, strict=False)
             ]
-            with np.errstate(all="ignore"):
-                found = kernel(*given)
-            results = cast("tuple[Any, ...]", found if isinstance(found, tuple) else (found,))
+            results = self.program.run(kernel, given)
             return [np.asarray(r, kind.as_numpy_dtype) for r, kind in zip(results, kinds, strict=True)]
 
         found: Any = tf.numpy_function(compute, list(arrays), kinds, stateful=False)

@@ -256,6 +256,21 @@ def test_through_python_where_xla_is_another(monkeypatch):
     np.testing.assert_allclose(found, jax.vmap(jax.grad(jax.grad(ref)), (0, None))(x, 1.1), rtol=1e-12)
 
 
+def test_batches_through_python_of_what_computes_entry_by_entry(monkeypatch):
+    monkeypatch.setattr(export, "_unfit", lambda: "jax 9.9 lays out a call otherwise")
+    x, y = sg.tensor("x", (3,)), sg.symbols("y")
+    f = sg.to_jax(sg.sin(x) * y, [x, y])
+    same = lambda x, y: jnp.sin(x) * y[:, None]  # noqa: E731
+    at = jnp.arange(15.0).reshape(5, 3) / 7, jnp.arange(1.0, 6)
+    with pytest.warns(UserWarning, match="called through Python"):
+        np.testing.assert_allclose(f(*at), same(*at), rtol=1e-12)
+    with pytest.warns(UserWarning, match="called through Python"):
+        found = jax.grad(lambda *at: jnp.sum(f(*at) ** 2), (0, 1))(*at)
+    wanted = jax.grad(lambda *at: jnp.sum(same(*at) ** 2), (0, 1))(*at)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
 def test_stopped_gradients_and_gradients_of_ones_own():
     p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nh = x**2\ny = sin(h*u)")
     f = sg.to_jax(sg.ignore_noise(p["y"], "u"), ["x", "u"])
