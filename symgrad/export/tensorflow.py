@@ -13,9 +13,8 @@ from symgrad.api.handles.expr import Expr
 from symgrad.errors import ArrayTypeError, UsageError
 from symgrad.export.batched import Lengths, Written, broadcast, told
 from symgrad.export.callee import Callee, callee, in_kind, repeated
-from symgrad.ir.graph import Node
+from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
-from symgrad.render.frameworks.pasted import framework_source
 
 __all__ = ["TensorFlowFunction", "to_tensorflow"]
 
@@ -99,10 +98,8 @@ class TensorFlowFunction:
         if form == "kernel":
             self._symgrad_call = _Kernel(program)
         else:
-            self.source = _source(program.outputs, [e.node for e in program.inputs], single, gradient)
-            namespace: dict[str, Any] = {}
-            exec(compile(self.source, "<to_tensorflow>", "exec"), namespace)  # symgrad's own text
-            self._symgrad_call = namespace["f"]
+            self.source = source_of(program, "tensorflow", "f", single=single, gradient=gradient)
+            self._symgrad_call = function_of(self.source, "f", self.inputs)
 
     # In a tf.function it is called as it stands: there is no control flow over tensors in it to be rewritten, and what
     # derives and compiles a kernel would be rewritten too, which takes minutes.
@@ -167,14 +164,6 @@ class TensorFlowFunction:
 
     def __repr__(self) -> str:
         return f"TensorFlowFunction({told(self.inputs)})"
-
-
-def _source(outputs: Sequence[Expr], inputs: Sequence[Node], single: bool, gradient: int) -> str:
-    nodes = [e.node for e in outputs]
-    names = {n: t for e in reversed(outputs) for listing in e.listings for n, t in listing.name_of().items()}
-    real = all(n.dtype == "real" for n in nodes)
-    output = nodes[0] if single else nodes
-    return framework_source(output, "tensorflow", "f", names, inputs=inputs, gradient=gradient if real else 0)
 
 
 class _Kernel:
