@@ -7,7 +7,9 @@ processor's time, so that a busy machine says the same; medians.
 
 from __future__ import annotations
 
-import contextlib
+import os
+import shutil
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +19,10 @@ import torch
 
 import symgrad as sg
 from tests.frameworks.models_torch import models
+
+
+CXX = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
+"""The C++ compiler that torch.compile calls."""
 
 
 def ratios(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
@@ -74,7 +80,7 @@ def gradients_of_models(batch: int, dtype: torch.dtype) -> None:
             "symgrad": lambda kernel=kernel, arrays=arrays: kernel(*arrays),
             "eager": lambda module=module, gradient=gradient: gradient(module),
         }
-        with contextlib.suppress(Exception):  # needs a C++ compiler
+        if shutil.which(CXX):
             compiled = torch.compile(module)
             gradient(compiled)
             calls["compile"] = lambda compiled=compiled, gradient=gradient: gradient(compiled)

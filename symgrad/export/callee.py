@@ -17,13 +17,15 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.given import formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile as compile_exprs
-from symgrad.errors import ArrayTypeError, MissingInputError, NotInProgramError, UsageError
+from symgrad.errors import ArrayTypeError, KernelError, MissingInputError, NotInProgramError, UsageError
 from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
-from symgrad.kernel.kernel import Kernel
+from symgrad.ir.values.inputs import check_domain
+from symgrad.kernel.elementwise import ElementwiseKernel
+from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.shapes import Shapes
 
 __all__ = ["Callee", "callee", "chosen_inputs", "expressions", "in_kind", "repeated"]
@@ -44,7 +46,7 @@ class Callee:
         inputs: the symbols, in the order of arguments.
     """
 
-    __slots__ = ("_derived", "_kernels", "_shapes", "inputs", "outputs")
+    __slots__ = ("_derived", "_kernels", "_ranks", "_shapes", "inputs", "outputs")
 
     def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr]) -> None:
         self.outputs = tuple(outputs)
@@ -52,6 +54,7 @@ class Callee:
         self._kernels: dict[str, Kernel] = {}
         self._derived: dict[tuple[str, tuple[bool, ...]], Callee] = {}
         self._shapes = Shapes([e.node for e in self.inputs], [e.node for e in self.outputs])
+        self._ranks = tuple(len(e.shape) for e in self.inputs)
 
     def kernel(self, dtype: object = "float64") -> Kernel:
         """Return its kernel for a dtype of all real numbers; compiled once."""
@@ -60,6 +63,53 @@ class Callee:
         if found is None:
             found = self._kernels[name] = compile_exprs(list(self.outputs), list(self.inputs), dtype=name)
         return found
+
+    def run(self, kernel: Kernel, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """Compute the outputs of arrays in the dtypes of one of its kernels.
+
+        A kernel that computes entry by entry takes arrays of declared shapes as they are. Where a batch stands before
+        these, axes of one entry are put between the batch and the axes of inputs that have fewer than others.
+
+        Args:
+            kernel: what `kernel` returned.
+            arrays: NumPy's, in the order of inputs.
+
+        Raises:
+            ShapeError: if the arrays do not fit the declarations, or each other.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x, y = sg.tensor("x", (2,)), sg.symbols("y")
+            >>> f = callee(x*y)
+            >>> f.run(f.kernel(), [np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0])])
+            (array([[ 1.,  2.],
+                   [30., 40.]]),)
+        """
+        if not any(self._ranks) or not isinstance(kernel, ElementwiseKernel):
+            return as_tuple(kernel(*arrays))
+        given = [np.shape(a) for a in arrays]
+        if not any(len(shape) > rank for shape, rank in zip(given, self._ranks, strict=True)):
+            return as_tuple(kernel(*arrays))
+        fit = self._shapes.fit(list(arrays))
+        for e, a in zip(self.inputs, arrays, strict=True):
+            if e.dtype == "int":
+                check_domain(e.node, a, fit.sizes)
+        try:
+            ufunc = kernel.ufunc
+        except KernelError:  # more arguments than a ufunc can have
+            return self._row_by_row(kernel, arrays)
+        with np.errstate(all="ignore"):
+            return as_tuple(ufunc(*map(np.reshape, arrays, self.aligned(given))))
+
+    def _row_by_row(self, kernel: Kernel, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        outputs, batch, own = self.shapes([np.shape(a) for a in arrays])
+        spread = [np.broadcast_to(a, batch + np.shape(a)[len(b) :]) for a, b in zip(arrays, own, strict=True)]
+        rows = [as_tuple(kernel(*(a[place] for a in spread))) for place in np.ndindex(batch)]
+        kinds = kernel.kinds[len(arrays) :]
+        return tuple(
+            np.array([row[k] for row in rows], kind).reshape(shape)
+            for k, (shape, kind) in enumerate(zip(outputs, kinds, strict=True))
+        )
 
     def shapes(self, given: Sequence[Shape]) -> tuple[list[Shape], Shape, list[Shape]]:
         """Tell what follows from the shapes of a call's arrays.
@@ -86,10 +136,9 @@ class Callee:
             >>> callee(x*y).aligned([(5, 3), (5,)])
             [(5, 3), (5, 1)]
         """
-        ranks = [len(e.shape) for e in self.inputs]
-        most = max(ranks, default=0)
+        most = max(self._ranks, default=0)
         placed: list[Sequence[Any]] = []
-        for shape, rank in zip(shapes, ranks, strict=True):
+        for shape, rank in zip(shapes, self._ranks, strict=True):
             lead = len(shape) - rank
             placed.append((*shape[:lead], *(1,) * (most - rank), *shape[lead:]) if lead else shape)
         return placed

@@ -10,7 +10,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from symgrad.api.kernels.extras import not_installed
+from symgrad.api.extras import not_installed
 from symgrad.api.kernels.over_data import Data, OverData, Part, added, rows_of
 from symgrad.errors import UsageError
 

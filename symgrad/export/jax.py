@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Literal, final
 
 import numpy as np
 
+from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.api.kernels.extras import not_installed
-from symgrad.errors import UnsupportedError, UsageError
+from symgrad.errors import UsageError
 from symgrad.export.batched import Written
 from symgrad.export.callee import Callee, callee
+from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
-from symgrad.render.frameworks.pasted import framework_source
 
-__all__ = ["to_jax"]
+__all__ = ["JaxFunction", "to_jax"]
+
+_Form = Literal["kernel", "source"]
 
 
-def to_jax(
-    outputs: object, inputs: object = None, *, form: Literal["kernel", "source"] = "kernel", name: str = "f"
-) -> Callable[..., Any]:
+def to_jax(outputs: object, inputs: object = None, *, form: _Form = "kernel", name: str = "f") -> JaxFunction:
     r"""Return a function of JAX that computes expressions; jit, grad, jvp, vmap and all made of them apply to it.
 
     Its derivatives, of every order, are those that symgrad derives: kernels of their own, compiled when first needed.
@@ -38,7 +38,7 @@ def to_jax(
     Returns:
         A function of the inputs, in order or by name: arrays of the declared shapes, in the form ``kernel`` with a
         batch before them that broadcasts. Real numbers are float32 or float64, as JAX makes of all of them together.
-        One output gives the array itself, several a tuple.
+        One output gives the array itself, several a tuple. It pickles.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs.
@@ -55,57 +55,85 @@ def to_jax(
     if form not in ("kernel", "source"):
         raise UsageError(f"form={form!r}", expected="form='kernel' or form='source'")
     try:
-        from symgrad.export import jax_call  # JAX starts slowly, and may be missing
+        import_module("jax")  # which starts slowly, and may be missing
     except ImportError as error:
         raise not_installed("jax", error) from error
-    made = callee(outputs, inputs)
-    if form == "source":
-        return _in_source(made, name)
-    program = jax_call.Program(made, name)
-    names = [e.node.name for e in made.inputs]
-    one = len(made.outputs) == 1
-
-    def call(*arrays: Any, **by_name: Any) -> Any:
-        found = jax_call.called(program, in_order(names, arrays, by_name))
-        return found[0] if one else tuple(found)
-
-    said = "Compute " + ", ".join(map(_shortly, made.outputs)) + " by symgrad's kernel."
-    return _described(call, name, said)
+    return JaxFunction(callee(outputs, inputs), form, name)
 
 
-def _described(function: Any, name: str, doc: str) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
+@final
+class JaxFunction:
+    """A program as a function of arrays; `to_jax` makes them.
+
+    A pickle holds the formulas, and what is loaded has the same bits.
+
+    Attributes:
+        inputs: the names of its arguments.
+        source: its text in JAX's operations; None in the form of a kernel.
+    """
+
+    def __init__(self, program: Callee, form: _Form, name: str) -> None:
+        self.inputs = tuple(str(e.node.name) for e in program.inputs)
+        self.source: str | None = None
+        self._program, self._form = program, form
+        self.__name__ = self.__qualname__ = name
+        if form == "kernel":
+            self.__doc__ = f"Compute {', '.join(map(_shortly, program.outputs))} by symgrad's kernel."
+            self._compute = _by_kernel(program, name)
+        else:
+            self.__doc__ = self.source = source_of(program, "jax", name, single=len(program.outputs) == 1)
+            self._compute = _by_source(program, function_of(self.source, name, self.inputs))
+
+    def __call__(self, *arrays: Any, **by_name: Any) -> Any:
+        """Compute the outputs.
+
+        Args:
+            arrays: the inputs, in the order of `inputs`.
+            by_name: inputs by their names.
+
+        Raises:
+            ArrayTypeError: for what is no array of the declared kind.
+            MissingInputError: if an input is missing or there is one too many.
+            ShapeError: for arrays that have not the declared shapes, or that do not broadcast.
+        """
+        return self._compute(in_order(self.inputs, arrays, by_name))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        program = self._program
+        return (_loaded, (list(program.outputs), list(program.inputs), self._form, self.__name__))
+
+    def __repr__(self) -> str:
+        return f"<JaxFunction {self.__name__}({', '.join(self.inputs)}), {self._form}>"
+
+
+def _loaded(outputs: list[Expr], inputs: list[Expr], form: _Form, name: str) -> JaxFunction:
+    """Make what was pickled again."""
+    return to_jax(outputs, inputs, form=form, name=name)
+
+
+def _by_kernel(program: Callee, name: str) -> Callable[[Sequence[Any]], Any]:
+    from symgrad.export import jax_call
+
+    called = jax_call.Program(program, name)
+    single = len(program.outputs) == 1
+
+    def compute(arrays: Sequence[Any]) -> Any:
+        found = jax_call.called(called, arrays)
+        return found[0] if single else tuple(found)
+
+    return compute
+
+
+def _by_source(program: Callee, function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
+    written = Written([e.node for e in program.outputs], [e.node for e in program.inputs], "jax.vmap")
+
+    def compute(arrays: Sequence[Any]) -> Any:
+        written.check([np.shape(a) for a in arrays])
+        return function(*arrays)
+
+    return compute
 
 
 def _shortly(e: Expr) -> str:
     text = str(e)
     return text if len(text) <= 100 else f"{text[:100]}..."
-
-
-def _in_source(made: Callee, name: str) -> Callable[..., Any]:
-    if len(made.outputs) != 1:
-        raise UnsupportedError(
-            f"{len(made.outputs)} outputs in source form",
-            expected="one output",
-            cure="make a function of each",
-        )
-    text = framework_source(made.outputs[0].node, "jax", name)
-    space: dict[str, Any] = {}
-    exec(compile(text, f"<{name}, written by symgrad>", "exec"), space)
-    names = [e.node.name for e in made.inputs]
-    inner = space[name]
-    read: list[str] = list(inspect.signature(inner).parameters)
-
-    written = Written([e.node for e in made.outputs], [e.node for e in made.inputs], "jax.vmap")
-
-    def call(*arrays: Any, **by_name: Any) -> Any:
-        values = in_order(names, arrays, by_name)
-        written.check([np.shape(v) for v in values])
-        given = dict(zip(names, values, strict=True))
-        return inner(*[given[n] for n in read])
-
-    found = _described(call, name, text)
-    found.source = text
-    return found

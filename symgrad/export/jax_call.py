@@ -26,7 +26,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.errors import ArrayTypeError, ComplexInputError, SymgradError, UnsupportedError
 from symgrad.export.callee import Callee, repeated
 from symgrad.kernel.calls.xla import layout_fits, needs_python, xla_handler
-from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.kernel import Kernel
 
 __all__ = ["Program", "admitted", "called"]
 
@@ -309,9 +309,8 @@ def _by_python(
         plain = [
             a if a.dtype == kind else a.astype(kind) for a, kind in zip(plain, kernel.kinds, strict=False)
         ]
-        found = kernel(*plain)
-        several = as_tuple(found)
-        return [np.asarray(y, r.dtype) for y, r in zip(several, results, strict=True)]
+        found = program.called.run(kernel, plain)
+        return [np.asarray(y, r.dtype) for y, r in zip(found, results, strict=True)]
 
     return jax.pure_callback(compute, results, *arrays)
 

@@ -19,11 +19,10 @@ from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, Usag
 from symgrad.export.batched import broadcast, lengths, lifted, told
 from symgrad.export.callee import chosen_inputs, expressions
 from symgrad.export.keras_noise import DRAWN, drawn, keras
-from symgrad.export.written import at_means, text_of
+from symgrad.export.written import at_means, function_of, source_text, text_of
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.render.frameworks.pasted import framework_source
 from symgrad.surface import PUBLIC, public
 
 __all__ = ["ProgramLayer", "to_keras"]
@@ -266,10 +265,9 @@ class ProgramLayer(_Layer):
         return (*self._given, *self._noise) if training else self._given
 
     def _source(self, nodes: Sequence[Node], symbols: Sequence[Node], names: Mapping[Node, str]) -> str:
-        output = nodes[0] if self._single else list(nodes)
-        real = all(n.dtype == "real" for n in nodes)
-        gradient = self.gradient if real else 0
-        return framework_source(output, "keras", "program", names, inputs=symbols, gradient=gradient)
+        return source_text(
+            nodes, symbols, "keras", "program", names, single=self._single, gradient=self.gradient
+        )
 
     def _function(self, extra: tuple[int, ...], *, training: bool) -> Callable[..., Any]:
         """The function of arrays with so many axes before the declared ones."""
@@ -284,10 +282,8 @@ class ProgramLayer(_Layer):
                 if any(extra):
                     every = (*extra, *[max(extra)] * len(self._noise)) if training else extra
                     nodes, symbols, names = lifted(nodes, symbols, every, names)
-                namespace: dict[str, Any] = {}
                 source = self._source(nodes, symbols, names)
-                exec(compile(source, f"<{self.name}>", "exec"), namespace)  # symgrad's own text
-                found = cast("Callable[..., Any]", namespace["program"])
+                found = function_of(source, "program", [s.name for s in symbols])
             self._functions[key] = found
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from symgrad.api.extras import not_installed
 from symgrad.errors import UnsupportedError
 from symgrad.ir.listing import one_of
 from symgrad.ir.types import Distribution
@@ -14,7 +15,7 @@ __all__ = ["DRAWN", "drawn", "keras"]
 try:
     keras: Any = import_module("keras")  # whose types say less than nothing to a checker
 except ImportError as error:
-    raise UnsupportedError("keras is not installed", cure="pip install 'symgrad[keras]'") from error
+    raise not_installed("keras", error) from error
 
 
 DRAWN = ("Uniform", "Normal", "LogNormal", "Laplace", "Exponential", "Gamma", "Beta", "Bernoulli")

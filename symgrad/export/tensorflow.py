@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, Literal, cast, final
+from typing import Any, Literal, final
 
 import numpy as np
 
+from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import ArrayTypeError, UnsupportedError, UsageError
+from symgrad.errors import ArrayTypeError, UsageError
 from symgrad.export.batched import Lengths, Written, broadcast, told
 from symgrad.export.callee import Callee, callee, in_kind, repeated
-from symgrad.ir.graph import Node
+from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
-from symgrad.render.frameworks.pasted import framework_source
 
 __all__ = ["TensorFlowFunction", "to_tensorflow"]
 
 try:
     tf: Any = import_module("tensorflow")  # whose types a checker does not see
 except ImportError as error:
-    raise UnsupportedError("tensorflow is not installed", cure="pip install 'symgrad[tensorflow]'") from error
+    raise not_installed("tensorflow", error) from error
 
 _Form = Literal["source", "kernel"]
 
@@ -98,10 +98,8 @@ class TensorFlowFunction:
         if form == "kernel":
             self._symgrad_call = _Kernel(program)
         else:
-            self.source = _source(program.outputs, [e.node for e in program.inputs], single, gradient)
-            namespace: dict[str, Any] = {}
-            exec(compile(self.source, "<to_tensorflow>", "exec"), namespace)  # symgrad's own text
-            self._symgrad_call = namespace["f"]
+            self.source = source_of(program, "tensorflow", "f", single=single, gradient=gradient)
+            self._symgrad_call = function_of(self.source, "f", self.inputs)
 
     # In a tf.function it is called as it stands: there is no control flow over tensors in it to be rewritten, and what
     # derives and compiles a kernel would be rewritten too, which takes minutes.
@@ -168,14 +166,6 @@ class TensorFlowFunction:
         return f"TensorFlowFunction({told(self.inputs)})"
 
 
-def _source(outputs: Sequence[Expr], inputs: Sequence[Node], single: bool, gradient: int) -> str:
-    nodes = [e.node for e in outputs]
-    names = {n: t for e in reversed(outputs) for listing in e.listings for n, t in listing.name_of().items()}
-    real = all(n.dtype == "real" for n in nodes)
-    output = nodes[0] if single else nodes
-    return framework_source(output, "tensorflow", "f", names, inputs=inputs, gradient=gradient if real else 0)
-
-
 class _Kernel:
     """A program as kernels behind ``tf.numpy_function``: every derivative is another one, of the arguments again."""
 
@@ -237,9 +227,7 @@ class _Kernel:
             given = [
                 in_kind(v, k, name) for v, k, name in zip(values, kernel.kinds, kernel.inputs, strict=False)
             ]
-            with np.errstate(all="ignore"):
-                found = kernel(*given)
-            results = cast("tuple[Any, ...]", found if isinstance(found, tuple) else (found,))
+            results = self.program.run(kernel, given)
             return [np.asarray(r, kind.as_numpy_dtype) for r, kind in zip(results, kinds, strict=True)]
 
         found: Any = tf.numpy_function(compute, list(arrays), kinds, stateful=False)

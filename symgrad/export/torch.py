@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from symgrad.api.derivatives.targets import Wrt, Wrts
+from symgrad.api.extras import not_installed
 from symgrad.api.handles.given import Formula, Formulas
-from symgrad.api.kernels.extras import not_installed
 from symgrad.errors import UsageError
 from symgrad.export.callee import callee
 

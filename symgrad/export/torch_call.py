@@ -13,12 +13,10 @@ from typing import Any, cast, final
 import numpy as np
 from torch.autograd import Function
 
-from symgrad.errors import ArrayTypeError, KernelError, UnsupportedError
+from symgrad.errors import ArrayTypeError, UnsupportedError
 from symgrad.export.callee import in_kind
 from symgrad.export.torch_keys import REAL, Program, program_of
 from symgrad.ir.sizes import evaluate_size
-from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.kernel.kernel import Kernel, as_tuple
 
 __all__ = ["call"]
 
@@ -94,7 +92,7 @@ def _computed(inputs: list[Any], program: str, graph: bool) -> list[Any]:
         _no_tangents(found, inputs)
     kernel = found.kernel(_checked(found, inputs))
     arrays = [_array(t, kernel.kinds[k], kernel.inputs[k]) for k, t in enumerate(inputs)]
-    results = as_tuple(_called(found, kernel, arrays))
+    results = found.callee.run(kernel, arrays)
     return [
         torch.from_numpy(r) if isinstance(r, np.ndarray) else torch.from_numpy(np.array(r)) for r in results
     ]
@@ -104,32 +102,6 @@ def _array(tensor: Any, kind: np.dtype[Any], name: str) -> Any:
     """Return a tensor of the CPU as an array on its memory, of the dtype that the kernel takes."""
     array = in_kind(tensor.numpy(force=True), kind, name)  # `force` means detached, and no view that negates
     return array if array.ndim else array[()]
-
-
-def _called(program: Program, kernel: Kernel, arrays: list[Any]) -> Any:
-    callee, ranks = program.callee, program.ranks
-    if not any(ranks) or not isinstance(kernel, ElementwiseKernel) or not any(map(_beyond, arrays, ranks)):
-        return kernel(*arrays)
-    # A kernel that computes element by element takes arrays of declared shapes as they are. Before these stands a batch
-    # now, so axes that an input has not are put between.
-    outputs, batch, own = callee.shapes([np.shape(a) for a in arrays])
-    placed = list(map(np.reshape, arrays, callee.aligned([np.shape(a) for a in arrays])))
-    try:
-        ufunc = kernel.ufunc
-    except KernelError:  # more arguments than a ufunc can have
-        spread = [np.broadcast_to(a, batch + np.shape(a)[len(b) :]) for a, b in zip(arrays, own, strict=True)]
-        rows = [as_tuple(kernel(*(a[place] for a in spread))) for place in np.ndindex(batch)]
-        kinds = kernel.kinds[len(arrays) :]
-        return tuple(
-            np.array([row[k] for row in rows], kind).reshape(shape)
-            for k, (shape, kind) in enumerate(zip(outputs, kinds, strict=True))
-        )
-    with np.errstate(all="ignore"):
-        return ufunc(*placed)
-
-
-def _beyond(array: Any, rank: int) -> bool:
-    return np.ndim(array) > rank
 
 
 def _supposed(inputs: list[Any], program: str, graph: bool) -> list[Any]:

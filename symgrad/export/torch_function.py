@@ -14,6 +14,7 @@ from symgrad.export.batched import Written
 from symgrad.export.callee import callee
 from symgrad.export.torch_call import call
 from symgrad.export.torch_keys import registered
+from symgrad.export.written import function_of, source_of
 from symgrad.ir.listing import one_of
 from symgrad.ir.values.inputs import in_order
 
@@ -43,10 +44,12 @@ class TorchFunction:
         self._function: Callable[..., Any] | None = None
         self._key = ""
         self._shapes = Written([e.node for e in outputs], [e.node for e in inputs], "torch.func.vmap")
+        program = callee(list(outputs), list(inputs))
         if form == "kernel":
-            self._key = registered(callee(list(outputs), list(inputs))).key
+            self._key = registered(program).key
         else:
-            self.source, self._function = _written(self._outputs, self.inputs, single)
+            self.source = source_of(program, "torch", "f", single=single)
+            self._function = function_of(self.source, "f", self.inputs)
 
     def __call__(self, /, *tensors: Any, **by_name: Any) -> Any:
         """Compute the outputs.
@@ -166,20 +169,3 @@ def _tensor(name: str, value: Any) -> Any:
         raise ArrayTypeError(
             f"input '{name}' cannot be read as a tensor: {error}", expected="a tensor, an array or a number"
         ) from None
-
-
-def _written(outputs: Sequence[Expr], inputs: Sequence[str], single: bool) -> tuple[str, Callable[..., Any]]:
-    """Return the text of a function in torch's operations, and the function."""
-    names = ["f"] if single else [f"f{k}" for k in range(len(outputs))]
-    texts = [e.framework_source("torch", name) for e, name in zip(outputs, names, strict=True)]
-    text = "\n\n".join([texts[0], *(t.partition("\n\n\n")[2] for t in texts[1:])])
-    scope: dict[str, Any] = {}
-    exec(compile(text, "<symgrad>", "exec"), scope)
-    functions = [scope[name] for name in names]
-    reads = [[inputs.index(n) for n in f.__code__.co_varnames[: f.__code__.co_argcount]] for f in functions]
-
-    def call(*tensors: Any) -> Any:
-        found = tuple([f(*[tensors[k] for k in r]) for f, r in zip(functions, reads, strict=True)])
-        return found[0] if single else found
-
-    return text, cast("Callable[..., Any]", call)

@@ -34,17 +34,15 @@ class Program:
         callee: what is computed.
         real: of every output whether it has derivatives.
         inputs: of every input its name and kind.
-        ranks: of every input the number of declared axes.
     """
 
-    __slots__ = ("_kernels", "callee", "inputs", "key", "ranks", "real")
+    __slots__ = ("_kernels", "callee", "inputs", "key", "real")
 
     def __init__(self, key: str, callee: Callee) -> None:
         self.key = key
         self.callee = callee
         self.real = tuple(e.dtype == "real" for e in callee.outputs)
         self.inputs = tuple((str(e.name), e.dtype) for e in callee.inputs)
-        self.ranks = tuple(len(e.shape) for e in callee.inputs)
         self._kernels: dict[Any, Kernel] = {}
 
     def kernel(self, dtype: Any) -> Kernel:

@@ -21,22 +21,31 @@ _LIBRARIES = tuple(
     os.path.realpath(sysconfig.get_path(kind)) + os.sep
     for kind in ("stdlib", "platstdlib", "purelib", "platlib")
 )
+_INSTALLED = {"site-packages", "dist-packages"}
 _OURS = str(Path(__file__).resolve().parents[1]) + os.sep
 
 
 @cache
 def of_user(file: str) -> bool:
     """Tell whether a file is neither of a library nor ours."""
-    return not file.startswith("<") and not os.path.realpath(file).startswith((*_LIBRARIES, _OURS))
+    if file.startswith("<") or not _INSTALLED.isdisjoint(Path(file).parts):
+        return False
+    return not os.path.realpath(file).startswith((*_LIBRARIES, _OURS))
 
 
-def watched(call: Callable[[], T], file: str, value_of: Callable[[Any], Any]) -> tuple[T, Named]:
+def watched(
+    call: Callable[[], T],
+    file: str,
+    value_of: Callable[[Any], Any],
+    entered: Callable[[FrameType], object] | None = None,
+) -> tuple[T, Named]:
     """Call a function, and look at the local variables of functions outside libraries after every line.
 
     Args:
         call: what to call.
         file: where the function is; code in no file counts only if it is there, such as in a doctest.
         value_of: of an object that a local variable is bound to, what the name is to be of, or None.
+        entered: what is to see every function that is entered; None if nothing is.
 
     Returns:
         What the call returns, and the names; the first that a value had counts.
@@ -56,15 +65,16 @@ def watched(call: Callable[[], T], file: str, value_of: Callable[[Any], Any]) ->
         return line
 
     def enter(frame: FrameType, *_: Any) -> Any:
+        if entered is not None:
+            entered(frame)
         file = frame.f_code.co_filename
         if file not in known:
             known[file] = of_user(file)
         return line if known[file] else None
 
     before = sys.gettrace()
-    if (
-        before is not None
-    ):  # a debugger, or what measures coverage: it keeps its place, and there are no names
+    # A debugger, or what measures coverage, keeps its place where names alone are looked for, and there are none.
+    if before is not None and entered is None:
         return call(), names
     sys.settrace(enter)
     try:

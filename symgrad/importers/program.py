@@ -101,9 +101,9 @@ class Taken:
 
 def mark(places: dict[Node, Place], value: Any, place: Place | None) -> None:
     """Note the place of an expression and of all that was made for it: what has a place already keeps it."""
-    if place is None or not place.file:
+    if not isinstance(value, Expr) or place is None or not place.file:
         return
-    pending = [value.node] if isinstance(value, Expr) else []
+    pending = [value.node]
     while pending:
         node = pending.pop()
         if node.args and node not in places:

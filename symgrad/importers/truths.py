@@ -1,4 +1,4 @@
-"""Truth values as frameworks compute with them: made into numbers and back, compared, and reduced along axes."""
+"""Truth values as frameworks compute with them: made into numbers and back, compared, reduced, and what they choose."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.functions.arrays import sum
 from symgrad.api.handles.expr import Expr, handle
 
-__all__ = ["all_of", "any_of", "equal", "flag", "before_whole", "truncated_remainder", "unequal", "whole"]
+__all__ = [
+    "all_of",
+    "any_of",
+    "before_whole",
+    "chosen",
+    "equal",
+    "flag",
+    "held_between",
+    "truncated_remainder",
+    "unequal",
+    "whole",
+]
 
 
 def whole(b: Expr) -> Expr:
@@ -29,6 +40,32 @@ def flag(n: Expr) -> Expr:
         return n
     before = before_whole(n)
     return n != 0 if before is None else before
+
+
+def chosen(condition: Expr, a: Any, b: Any) -> Expr:
+    """Return a where a condition holds and b elsewhere, be they numbers or truth values.
+
+    Example:
+        >>> import symgrad as sg
+        >>> c, a, b = (sg.symbols(name, "bool") for name in "cab")
+        >>> print(chosen(c, a, b))
+        c and a or not c and b
+    """
+    if all(isinstance(e, Expr) and e.dtype == "bool" for e in (a, b)):
+        return (condition & a) | (fn.logical_not(condition) & b)
+    return fn.where(condition, a, b)
+
+
+def held_between(x: Expr, low: Any, high: Any) -> Expr:
+    """Return x where it lies between two bounds, else the nearer one, with slope 0 at the bounds themselves.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> sg.grad(held_between(x, 0, 6), x)(x=6.0), sg.grad(sg.clip(x, 0, 6), x)(x=6.0)
+        (0.0, 1.0)
+    """
+    return fn.where(x <= low, low, fn.where(x >= high, high, x))
 
 
 def equal(a: Expr, b: Expr) -> Expr:

@@ -45,7 +45,7 @@ def right(found: Any, expected: Any, rtol: float = 1e-5) -> None:
 
 def jax_(form: str) -> dict[str, Callable[[], Any]]:
     jax: Any = import_module("jax")
-    f = sg.to_jax(E, form=form)  # pyright: ignore[reportAttributeAccessIssue]
+    f = sg.to_jax(E, form=form)
     x = jax.numpy.asarray(X)
     one = jax.grad(lambda t: f(t).sum())
 
@@ -73,7 +73,7 @@ def jax_(form: str) -> dict[str, Callable[[], Any]]:
 
 def torch_(form: str) -> dict[str, Callable[[], Any]]:
     torch: Any = import_module("torch")
-    f = sg.to_torch(E, form=form)  # pyright: ignore[reportAttributeAccessIssue]
+    f = sg.to_torch(E, form=form)
     x = torch.tensor(X)
 
     class Model(torch.nn.Module):
@@ -119,7 +119,7 @@ def accepts(call: Callable[[], bool]) -> bool:
 
 def tensorflow_(form: str) -> dict[str, Callable[[], Any]]:
     tf: Any = import_module("tensorflow")
-    f = sg.to_tensorflow(E, form=form)  # pyright: ignore[reportAttributeAccessIssue]
+    f = sg.to_tensorflow(E, form=form)
     x = tf.constant(X)
 
     def twice() -> None:
@@ -179,7 +179,7 @@ def keras_(form: str) -> dict[str, Callable[[], Any]]:
     tf: Any = import_module("tensorflow")
 
     def layer(**more: Any) -> Any:
-        return sg.to_keras(E, form=form, **more)  # pyright: ignore[reportAttributeAccessIssue]
+        return sg.to_keras(E, form=form, **more)
 
     x = X.astype("float32").reshape(1, -1)
 
@@ -266,7 +266,7 @@ def from_jax() -> dict[str, Callable[[], Any]]:
     def f(x: Any) -> Any:
         return x * jax.numpy.sin(x)
 
-    program = lambda g: sg.from_jax(g, "real[3]")  # noqa: E731  # pyright: ignore[reportAttributeAccessIssue]
+    program = lambda g: sg.from_jax(g, "real[3]")  # noqa: E731
     return read(
         program,
         f,
@@ -289,7 +289,7 @@ def from_torch() -> dict[str, Callable[[], Any]]:
     def tangent(x: Any) -> Any:
         return torch.func.jvp(f, (x,), (torch.ones_like(x),))[1]
 
-    program = lambda g: sg.from_torch(g, torch.tensor(X))  # noqa: E731  # pyright: ignore[reportAttributeAccessIssue]
+    program = lambda g: sg.from_torch(g, torch.tensor(X))  # noqa: E731
     return read(program, f, torch.compile(f), lambda x: torch.func.vmap(f)(x), gradient, tangent)
 
 

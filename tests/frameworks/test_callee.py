@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import MissingInputError, NotInProgramError, ShapeError, UsageError
+from symgrad.errors import DomainError, MissingInputError, NotInProgramError, ShapeError, UsageError
 from symgrad.export.callee import callee, repeated
 
 TEXT = "X: real[n, d]\nw: real[d]\nt: int[n]\nz = X@w\ns = sum(z[1:]*z[:-1])\ny = z[1:] - z[:-1]\nb = z > t"
@@ -92,3 +92,23 @@ def test_arrays_of_few_declared_axes_are_aligned_behind_the_batch():
     aligned = f.aligned(shapes)
     assert [tuple(s) for s in aligned] == [(5, 2, 3), (4, 5, 1, 3), ()]
     assert np.broadcast_shapes(*map(tuple, aligned)) == f.shapes(shapes)[0][0]
+
+
+def test_batches_of_programs_that_compute_entry_by_entry():
+    x, y, k = sg.tensor("x", (3,)), sg.symbols("y"), sg.symbols("k", domain="int(0, 4)")
+    f = callee([sg.sin(x) * y, x + k], [x, y, k])
+    X, Y = RNG.normal(size=(5, 3)), RNG.normal(size=5)
+    found = f.run(f.kernel(), [X, Y, np.array(2)])
+    np.testing.assert_allclose(found[0], np.sin(X) * Y[:, None], rtol=1e-14)
+    np.testing.assert_allclose(found[1], X + 2, rtol=1e-14)
+    with pytest.raises(ShapeError, match="input 'x' has shape"):
+        f.run(f.kernel(), [X[:, :2], Y, np.array(2)])
+    with pytest.raises(DomainError, match="'k'"):
+        f.run(f.kernel(), [X, Y, np.array([0, 1, 2, 3, 5])])
+
+
+def test_batches_of_more_arguments_than_a_ufunc_has():
+    xs = [sg.tensor(f"x{k}", (2,)) for k in range(70)]
+    f = callee(sum(xs[1:], xs[0]))
+    arrays = [RNG.normal(size=(4, 2) if k % 2 else (2,)) for k in range(70)]
+    np.testing.assert_allclose(f.run(f.kernel(), arrays)[0], sum(arrays), rtol=1e-13)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 import subprocess
 import sys
 import warnings
@@ -256,6 +257,21 @@ def test_through_python_where_xla_is_another(monkeypatch):
     np.testing.assert_allclose(found, jax.vmap(jax.grad(jax.grad(ref)), (0, None))(x, 1.1), rtol=1e-12)
 
 
+def test_batches_through_python_of_what_computes_entry_by_entry(monkeypatch):
+    monkeypatch.setattr(export, "_unfit", lambda: "jax 9.9 lays out a call otherwise")
+    x, y = sg.tensor("x", (3,)), sg.symbols("y")
+    f = sg.to_jax(sg.sin(x) * y, [x, y])
+    same = lambda x, y: jnp.sin(x) * y[:, None]  # noqa: E731
+    at = jnp.arange(15.0).reshape(5, 3) / 7, jnp.arange(1.0, 6)
+    with pytest.warns(UserWarning, match="called through Python"):
+        np.testing.assert_allclose(f(*at), same(*at), rtol=1e-12)
+    with pytest.warns(UserWarning, match="called through Python"):
+        found = jax.grad(lambda *at: jnp.sum(f(*at) ** 2), (0, 1))(*at)
+    wanted = jax.grad(lambda *at: jnp.sum(same(*at) ** 2), (0, 1))(*at)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
 def test_stopped_gradients_and_gradients_of_ones_own():
     p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nh = x**2\ny = sin(h*u)")
     f = sg.to_jax(sg.ignore_noise(p["y"], "u"), ["x", "u"])
@@ -352,8 +368,35 @@ def test_source_form_is_jaxs_own():
     assert float(f(2.0, 1.5)) == pytest.approx(2 * np.exp(-2.25), rel=1e-15)
     assert float(jax.grad(f, 1)(2.0, 1.5)) == pytest.approx(-6 * np.exp(-2.25), rel=1e-14)
     jax.jit(f).trace(1.0, 1.0).lower(lowering_platforms=("cuda",))
-    with pytest.raises(UnsupportedError, match="2 outputs in source form"):
-        sg.to_jax([p["z"], p["x"]], form="source")
+    both = sg.to_jax([p["z"], p["x"] * p["z"]], form="source")
+    assert [float(y) for y in both(2.0, 1.5)] == pytest.approx([1.5 * np.exp(-4), 3 * np.exp(-4)])
+    assert both.source.count("jnp.exp") == 1  # what both read is computed once
+
+
+def test_names_that_the_text_has_itself():
+    for name in ("jnp", "dtype", "like"):
+        f = sg.to_jax(sg.symbols(name) ** 2, form="source")
+        assert float(f(3.0)) == float(f(**{name: 3.0})) == 9
+
+
+def test_a_size_that_no_input_has():
+    x = sg.symbols("x")
+    with pytest.raises(MissingInputError, match="no input has the size n in its shape"):
+        sg.to_jax(x * sg.size("n"), form="source")
+
+
+@pytest.mark.parametrize("form", ["kernel", "source"])
+def test_functions_that_are_pickled(form):
+    p = sg.parse("x : real[3]\nu : real\nz = exp(-x**2)*u")
+    x = jnp.arange(3.0)
+    for outputs in (p["z"], [p["z"], p["u"] ** 2]):
+        f = sg.to_jax(outputs, ["u", "x"], form=form, name="bell")
+        g = pickle.loads(pickle.dumps(f))
+        assert (g.__name__, g.__doc__, g.inputs, g.source) == ("bell", f.__doc__, ("u", "x"), f.source)
+        for a, b in zip(jax.tree.leaves(g(2.0, x)), jax.tree.leaves(f(2.0, x)), strict=True):
+            np.testing.assert_array_equal(a, b)
+        slope = jax.jit(jax.grad(lambda u, g=g: jnp.sum(jax.tree.leaves(g(u, x))[0])))
+        assert float(slope(2.0)) == pytest.approx(float(jnp.sum(jnp.exp(-(x**2)))), rel=1e-12)
 
 
 def test_source_takes_the_declared_shapes_alone():

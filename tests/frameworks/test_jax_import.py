@@ -683,3 +683,24 @@ def test_this_version_is_known():
     """Made for jax 0.8 to 0.12: the names of variables need what a tracer stands for."""
     p = sg.from_jax(lambda x: [h := jnp.sin(x), h * 2][1], "real")
     assert "h" in p.names
+
+
+def test_truth_values_that_are_chosen():
+    at = {"x": np.array([0.5, -1.0, 2.0]), "y": np.array([1.5, 0.5, -2.0])}
+    for which in (
+        lambda x, y: jnp.where(x > y, x > 0, y > 0),
+        lambda x, y: jax.lax.cond(x[0] > y[0], lambda: x > 0, lambda: y > 0),
+        lambda x, y: jax.lax.switch((x[0] > 0).astype(int), [lambda: x > 0, lambda: y > 0, lambda: x > y]),
+    ):
+        f = lambda x, y, which=which: jnp.where(~which(x, y), x, y)  # noqa: E731
+        p = sg.from_jax(f, "real[3]", "real[3]")
+        out = next(iter(p.returned.values()))
+        np.testing.assert_array_equal(out(**at), f(**{n: jnp.asarray(v) for n, v in at.items()}))
+
+
+@pytest.mark.parametrize("f", [jax.nn.relu6, lambda x: jax.lax.clamp(-1.0, x, 6.0)])
+def test_slopes_at_the_bounds_of_functions_that_hold(f):
+    x = np.array([-2.0, -1.0, 0.0, 3.0, 6.0])
+    p = sg.from_jax(lambda x: f(x).sum(), "real[5]")
+    found = sg.grad(next(iter(p.returned.values())), "x")(x=x)
+    np.testing.assert_array_equal(found, jax.grad(lambda x: f(x).sum())(x))

@@ -106,6 +106,18 @@ def test_a_kernel_takes_a_batch():
     np.testing.assert_allclose(gw, (1 - np.tanh(x @ W.T) ** 2).T @ x, rtol=1e-12)
 
 
+def test_a_kernel_that_computes_entry_by_entry_takes_a_batch():
+    x, w, y = sg.tensor("x", (3,)), sg.tensor("w", (3,)), sg.symbols("y")
+    f = sg.to_tensorflow(sg.sin(x * w) * y, ["x", "w", "y"], form="kernel")
+    at = np.arange(15.0).reshape(5, 3) / 7, X, np.arange(1.0, 6)
+    same = lambda x, w, y: tf.sin(x * w) * y[:, None]  # noqa: E731
+    np.testing.assert_allclose(f(*at), same(*at), rtol=1e-12)
+    total = lambda f: lambda *at: tf.reduce_sum(f(*at) ** 2)  # noqa: E731
+    for found, wanted in zip(both_orders(total(f), *at), both_orders(total(same), *at), strict=True):
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11)
+
+
 def test_nan_and_empty_arrays():
     x = sg.symbols("x")
     for form in FORMS:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import UnsupportedError, UsageError
+from symgrad.errors import InternalError, UnsupportedError, UsageError
 
 tf: Any = import_module("tensorflow")
 
@@ -593,3 +593,86 @@ def test_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_settings_of_tensorflow_are_as_before() -> None:
     sg.from_tensorflow(lambda x: x + 1, (2,))
     assert tf.config.functions_run_eagerly() is False
+
+
+# What was once read as something else, or not at all.
+
+
+def test_maximum_over_windows_that_are_values() -> None:
+    pool = lambda x: tf.raw_ops.MaxPoolV2(  # noqa: E731
+        input=x, ksize=[1, 2, 3, 1], strides=[1, 2, 1, 1], padding="SAME"
+    )
+    check(pool, normal(2, 5, 4, 3))
+
+
+def test_a_wrong_reading_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symgrad.importers.tensorflow import graph
+
+    for wrong, said in (
+        (lambda _, x: x[0], r"Tanh read as of shape \(3,\); TensorFlow has \(2, 3\)"),
+        (lambda _, x: x > 0, "Tanh read as bool; TensorFlow has float32"),
+    ):
+        monkeypatch.setitem(graph.ELEMENTWISE, "Tanh", wrong)
+        with pytest.raises(InternalError, match=said):
+            sg.from_tensorflow(tf.tanh, (2, 3))
+
+
+def test_truth_values_that_are_moved_and_chosen() -> None:
+    x, y = normal(3), normal(3)
+
+    def moved(a: Any, b: Any) -> Any:
+        c = tf.concat([a > b, a > 1], 0)
+        return tf.where(tf.logical_not(c), tf.stack([a, b]), tf.zeros((2, 1), a.dtype))
+
+    check(lambda a, b: moved(a[None], b[None]), x, y)
+    check(lambda a, b: tf.where(tf.cond(a[0] > b[0], lambda: a > 0, lambda: b > 0), a, b), x, y)
+    check(lambda a, b: tf.where(tf.where(a > b, a > 0, b > 0), a, b), x, y)
+    band = sg.from_tensorflow(lambda a: tf.linalg.band_part(a > 0, 0, -1), (3, 3))
+    at = normal(3, 3)
+    assert np.array_equal(next(iter(band.returned.values()))(a=at), np.triu(at > 0))
+
+
+def test_a_band_of_what_is_infinite_outside() -> None:
+    at = np.array([[1.0, np.inf], [np.nan, 2.0]])
+    p = sg.from_tensorflow(lambda x: tf.linalg.band_part(x, 0, 0), (2, 2))
+    assert np.array_equal(p["out"](x=at), np.diag([1.0, 2.0]))
+
+
+def test_slopes_at_kinks() -> None:
+    at = np.array([-1.0, 0.0, 3.0, 6.0, 7.0])
+    check(tf.nn.relu6, at)
+    check(tf.nn.selu, at)
+
+
+def test_running_sums_of_what_is_before() -> None:
+    x = normal(2, 4)
+    for reverse in (False, True):
+        check(lambda x, r=reverse: tf.cumsum(x, 1, exclusive=True, reverse=r), x)
+    p = sg.from_tensorflow(lambda x: tf.cumsum(x, exclusive=True), (3,))
+    assert p["out"](x=[1.0, 2.0, np.inf]).tolist() == [0.0, 1.0, 3.0]
+
+
+def test_running_statistics_that_move_by_a_factor() -> None:
+    def statistics(x: Any, g: Any, b: Any, m: Any, v: Any) -> Any:
+        found = tf.raw_ops.FusedBatchNormV3(
+            x=x, scale=g, offset=b, mean=m, variance=v, exponential_avg_factor=0.25, is_training=True
+        )
+        return found[1], found[2]
+
+    arrays = [a.astype(np.float32) for a in (normal(2, 3, 3, 2), *normal(4, 2))]
+    p = sg.from_tensorflow(statistics, *map(tf.constant, arrays))
+    given = dict(zip("xgbmv", arrays, strict=True))
+    for e, wanted in zip(p.returned.values(), statistics(*map(tf.constant, arrays)), strict=True):
+        np.testing.assert_allclose(e(**{s.name: given[str(s.name)] for s in e.inputs}), wanted, rtol=1e-5)
+
+
+def test_segments_of_negative_numbers_are_left_out() -> None:
+    x, places = normal(4, 2), tf.constant([1, -1, 0, 1])
+    check(lambda x: tf.math.unsorted_segment_sum(x, places, 2), x)
+    check(lambda x, k: tf.math.unsorted_segment_sum(x, k, 2), x, np.array([1, -1, 0, 1]))
+    check(lambda x: tf.gather(x, I32[None, :2], axis=1, batch_dims=-1), normal(1, 3, 2))
+
+
+def test_whole_numbers_divided() -> None:
+    with pytest.raises(UnsupportedError, match="Reciprocal of whole numbers"):
+        sg.from_tensorflow(lambda k: tf.raw_ops.Reciprocal(x=k), "int[3]")

@@ -366,9 +366,15 @@ def test_source_is_the_same_function():
     assert ".detach()" in f.source
     scope = {}
     exec(f.source, scope)
-    close(scope["f1"](u=args[0], x=args[1]), args[0] * args[1])
+    close(scope["f"](u=args[0], x=args[1])[1], args[0] * args[1])
     assert torch.equal(pickle.loads(pickle.dumps(f))(*args)[0], f(*args)[0])
     assert sg.to_torch(x**2, form="source")(torch.empty(3, device="meta")).device.type == "meta"
+
+
+def test_source_of_names_that_the_text_has_itself():
+    f = sg.to_torch(sg.symbols("like") * sg.sin(sg.symbols("torch")), form="source")
+    assert float(f(2.0, 0.5)) == pytest.approx(2 * np.sin(0.5), rel=1e-6)
+    assert float(f(torch=0.5, like=2.0)) == float(f(2.0, 0.5))
 
 
 def test_source_takes_numbers_and_arrays_of_numpy():

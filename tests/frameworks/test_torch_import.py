@@ -523,3 +523,37 @@ def test_claims_about_what_was_read():
     assert sg.equal(sg.grad(p["out"], "x"), sg.nn.sigmoid(p["x"])).status in ("proved", "supported")
     with pytest.raises(MissingInputError):
         p["out"]()
+
+
+def written_to(x):
+    mask = x > 0
+    mask[1] = True
+    mask[:1] = ~mask[2:]
+    return torch.where(mask, x, 0)
+
+
+MOVED = {
+    "unsqueeze": lambda x: torch.where((x > 0)[None, :].expand(2, 3), x, 0),
+    "reshape": lambda x: torch.where((x > 0).reshape(3, 1).T, x, 0),
+    "cat": lambda x: torch.where(torch.cat([x > 0, x > 1]), torch.cat([x, x]), 0),
+    "stack": lambda x: torch.where(torch.stack([x > 0, x > 1]), x, 0),
+    "flip and roll": lambda x: torch.where((x > 0).flip(0).roll(1), ~(x > 1), x > 0) * x,
+    "gather": lambda x: torch.where((x > 0).gather(0, torch.tensor([0, 1, 1])), x, 0),
+    "index": lambda x: torch.where((x > 0)[[2, 1, 0]], x, 0),
+    "chunk": lambda x: torch.where(~(x > 0).chunk(3)[1], x, 0),
+    "pad": lambda x: torch.where(F.pad(x > 0, (0, 1)), 1.0, 0.0),
+    "written to": written_to,
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_truth_values_that_are_moved(name):
+    p = sg.from_torch(MOVED[name], (3,))
+    x = np.array([0.5, -1.0, 2.0])
+    found = next(iter(p.returned.values()))(**{str(p.inputs[0].name): x})
+    np.testing.assert_array_equal(found, MOVED[name](torch.tensor(x)).numpy())
+
+
+def test_gradients_that_are_divided_by_counts_are_refused():
+    with pytest.raises(UnsupportedError, match="scale_grad_by_freq=True"):
+        sg.from_torch(lambda w: F.embedding(torch.tensor([0, 0, 1]), w, scale_grad_by_freq=True), (3, 2))

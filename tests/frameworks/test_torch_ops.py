@@ -19,6 +19,9 @@ import symgrad as sg
 from symgrad.errors import UnsupportedError
 
 DOUBLE = torch.float64
+SIGNS = torch.tensor([1, -1, 1, 1, -1, -1])
+COUNTS = torch.tensor([0.0, 1.0, 2.0, 7.0], dtype=DOUBLE)
+COUNTS.fixed = True  # torch differentiates nothing by it
 MASK = torch.tensor([[True, False, True], [True, True, False]])
 
 
@@ -182,6 +185,21 @@ CASES = {
     "kl_div": (lambda x, y: F.kl_div(x, torch.softmax(y, 1), reduction="batchmean") + F.kl_div(x, y, log_target=True, reduction="sum"), lambda: rand(2, 3), lambda: rand(2, 3)),
     "cross_entropy": (lambda x, t, w: F.cross_entropy(x, t) + F.cross_entropy(x, t, w.abs(), ignore_index=1, reduction="sum") + F.cross_entropy(x, t, w.abs(), label_smoothing=0.1) + F.cross_entropy(x, t, label_smoothing=0.1, reduction="none"), lambda: rand(4, 3), lambda: torch.tensor([0, 2, 1, 1]), lambda: fixed(3)),
     "cross_entropy ignoring": (lambda x, t: F.cross_entropy(x, t, ignore_index=1), lambda: rand(4, 3), lambda: torch.tensor([0, 2, 1, 1])),
+    "pairwise_distance": (lambda x, y: F.pairwise_distance(x, y) + F.pairwise_distance(x, y, p=1, keepdim=True), lambda: rand(3, 4), lambda: rand(3, 4)),
+    "triplet_margin": (lambda x, y, z: F.triplet_margin_loss(x, y, z, swap=True) + F.triplet_margin_loss(x, y, z, margin=2.0, p=1, reduction="none").sum(), lambda: rand(5, 3), lambda: rand(5, 3), lambda: rand(5, 3)),
+    "margin_ranking": (lambda x, y, t: F.margin_ranking_loss(x, y, t, margin=0.3) + F.margin_ranking_loss(x, y, t, reduction="sum"), lambda: rand(6), lambda: rand(6), lambda: SIGNS),
+    "margin_ranking at the edge": (lambda x, y, t: F.margin_ranking_loss(x, y, t), lambda: torch.ones(6, dtype=DOUBLE), lambda: torch.ones(6, dtype=DOUBLE), lambda: SIGNS),
+    "hinge_embedding": (lambda x, t: F.hinge_embedding_loss(x, t) + F.hinge_embedding_loss(x, t, margin=0.2, reduction="none"), lambda: rand(6), lambda: SIGNS),
+    "cosine_embedding": (lambda x, y, t: F.cosine_embedding_loss(x, y, t) + F.cosine_embedding_loss(x, y, t, margin=-0.3, reduction="sum"), lambda: rand(6, 3), lambda: rand(6, 3), lambda: SIGNS),
+    "soft_margin": (lambda x, t: F.soft_margin_loss(x, t) + F.soft_margin_loss(x, t, reduction="none"), lambda: rand(6), lambda: SIGNS),
+    "multi_margin": (lambda x, t: F.multi_margin_loss(x, t) + F.multi_margin_loss(x, t, p=2, margin=0.5, reduction="none"), lambda: rand(4, 3), lambda: ids(3, 4)),
+    "multi_margin of weights": (lambda x, t, w: F.multi_margin_loss(x, t, weight=w), lambda: rand(4, 3), lambda: ids(3, 4), lambda: fixed(3)),
+    "multi_margin of one": (F.multi_margin_loss, lambda: rand(3), lambda: torch.tensor(2)),
+    "multilabel_margin": (lambda x, t: F.multilabel_margin_loss(x, t) + F.multilabel_margin_loss(x, t, reduction="none"), lambda: rand(3, 4), lambda: torch.tensor([[3, 0, -1, 1], [-1, 2, 2, 2], [0, 1, 2, 3]])),
+    "multilabel_margin of one": (F.multilabel_margin_loss, lambda: rand(4), lambda: torch.tensor([3, -1, 1, 0])),
+    "multilabel_soft_margin": (lambda x, t: F.multilabel_soft_margin_loss(x, t), lambda: rand(3, 4), lambda: fixed(3, 4).round()),
+    "poisson_nll": (lambda x, t: F.poisson_nll_loss(x, t) + F.poisson_nll_loss(x.exp(), t, log_input=False, reduction="sum"), lambda: rand(4), lambda: COUNTS),
+    "poisson_nll in full": (lambda x, t: F.poisson_nll_loss(x, t, full=True, reduction="none"), lambda: rand(4), lambda: COUNTS),
     "cross_entropy of images": (lambda x, t: F.cross_entropy(x, t) + F.nll_loss(F.log_softmax(x, 1), t), lambda: rand(2, 3, 2, 2), lambda: ids(3, 2, 2, 2)),
     "cross_entropy of probabilities": (lambda x, p, w: F.cross_entropy(x, torch.softmax(p, 1), w.abs(), label_smoothing=0.2) + F.cross_entropy(x, p), lambda: rand(4, 3), lambda: rand(4, 3), lambda: fixed(3)),
     "cross_entropy of one": (lambda x, t: F.cross_entropy(x, t), lambda: rand(3), lambda: torch.tensor(2)),

@@ -7,14 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.api.functions.elementary import where
 from symgrad.api.functions.layout import arange, reshape, stack
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import numbered
 from symgrad.importers.jax.sizes import shape_of, value_of
 from symgrad.importers.jax.values import Nested, Value, expr_of, of_kind, whole_value
-from symgrad.importers.truths import before_whole
+from symgrad.importers.truths import before_whole, chosen
 from symgrad.ir.resize import resized
 from symgrad.ir.traverse import substitute, topological
 
@@ -97,17 +96,17 @@ def _cond(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     if any(b.effects for b in branches):
         raise UnsupportedError("a branch with side effects")
     results = [walk.closed(b, args) for b in branches]
-    chosen: list[Value] = []
+    values: list[Value] = []
     for k, v in enumerate(equation.outvars):
         found = whole_value(results[-1][k], v.aval)
         for j in range(len(branches) - 2, -1, -1):
             flag = before_whole(index)
             if flag is not None and len(branches) == 2:
-                found = where(flag, found, whole_value(results[0][k], v.aval))
+                found = chosen(flag, found, whole_value(results[0][k], v.aval))
             else:
-                found = where(index <= j, whole_value(results[j][k], v.aval), found)
-        chosen.append(found)
-    return chosen
+                found = chosen(index <= j, whole_value(results[j][k], v.aval), found)
+        values.append(found)
+    return values
 
 
 def _program(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.api.kernels.extras import not_installed
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.program import ImportedProgram, Taken
 from symgrad.importers.refusals import depends_on_data, line_in, needs_number, not_covered

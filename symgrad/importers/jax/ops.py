@@ -12,7 +12,17 @@ from symgrad.api.functions.arrays import argmax, argmin, cumsum, max, min, prod,
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
 from symgrad.importers.orders import cumulated
-from symgrad.importers.truths import all_of, any_of, equal, flag, truncated_remainder, unequal, whole
+from symgrad.importers.truths import (
+    all_of,
+    any_of,
+    chosen,
+    equal,
+    flag,
+    held_between,
+    truncated_remainder,
+    unequal,
+    whole,
+)
 
 __all__ = ["ELEMENTWISE", "LIBRARY", "REDUCTIONS", "WITH_PARAMETERS"]
 
@@ -34,10 +44,10 @@ def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
 
 def _select(which: Expr, *cases: Expr) -> Expr:
     if which.dtype == "bool":
-        return fn.where(which, cases[1], cases[0])
+        return chosen(which, cases[1], cases[0])
     found = cases[-1]
     for k in range(len(cases) - 2, -1, -1):
-        found = fn.where(which <= k, cases[k], found)
+        found = chosen(which <= k, cases[k], found)
     return found
 
 
@@ -73,7 +83,7 @@ def _rsqrt(x: Expr) -> Expr:
 
 
 def _clamp(low: Expr, x: Expr, high: Expr) -> Expr:
-    return fn.clip(x, low, high)
+    return held_between(x, low, high) if x.dtype == "real" else fn.clip(x, low, high)
 
 
 def _finite(x: Expr) -> Expr:
@@ -179,7 +189,7 @@ REDUCTIONS: Mapping[str, Rule] = {
 
 
 def _relu6(x: Expr) -> Expr:
-    return fn.clip(x, 0, 6)
+    return held_between(x, 0, 6)
 
 
 LIBRARY: Mapping[tuple[str, str], Callable[..., Expr]] = {

@@ -24,7 +24,7 @@ from symgrad.api.functions.arrays import (
 from symgrad.api.functions.layout import concatenate, expand_dims, full, reshape, take_along_axis
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
-from symgrad.importers.constants import exactly
+from symgrad.importers.constants import constant, exactly
 from symgrad.importers.orders import cumulated, order
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints, of
 from symgrad.importers.truths import all_of, any_of
@@ -64,8 +64,18 @@ def _place(function: Callable[..., Expr]) -> Callable[..., Expr]:
 
 def _cumsum(op: Any, x: Value, axis: Value) -> Expr:
     e = expr_of(x)
-    found = cumsum(e, axis=known_ints(axis, "an axis")[0], reverse=bool(op.attribute("reverse")))
-    return found - e if op.attribute("exclusive") else found
+    along, back = known_ints(axis, "an axis")[0] % len(e.shape), bool(op.attribute("reverse"))
+    return cumsum(_moved_on(e, along, 0, back) if op.attribute("exclusive") else e, axis=along, reverse=back)
+
+
+def _moved_on(e: Expr, axis: int, unit: float, back: bool) -> Expr:
+    """Return entries one place further along an axis, or back; the first is a number."""
+    lead = (slice(None),) * axis
+    parts = [
+        full((*e.shape[:axis], 1, *e.shape[axis + 1 :]), unit),
+        e[(*lead, slice(1, None) if back else slice(None, -1))],
+    ]
+    return concatenate(parts[::-1] if back else parts, axis)
 
 
 def _running(combine: Callable[[Any, Any], Expr], unit: float | None) -> Callable[..., Any]:
@@ -76,10 +86,7 @@ def _running(combine: Callable[[Any, Any], Expr], unit: float | None) -> Callabl
             return cumulated(e, along, combine, reverse=back)
         if unit is None:
             raise UnsupportedError(f"{op.type} with exclusive=True, which begins with minus infinity")
-        lead = (slice(None),) * along
-        shape = (*e.shape[:along], 1, *e.shape[along + 1 :])
-        parts = [full(shape, unit), e[(*lead, slice(1, None) if back else slice(None, -1))]]
-        return cumulated(concatenate(parts[::-1] if back else parts, along), along, combine, reverse=back)
+        return cumulated(_moved_on(e, along, unit, back), along, combine, reverse=back)
 
     return rule
 
@@ -120,8 +127,12 @@ def _batch_norm(op: Any, x: Value, scale: Value, offset: Value, mean_: Value, va
         m, v = expr_of(mean_), expr_of(var_)
     y = (e - spread(m)) / fn.sqrt(spread(v) + eps) * spread(g) + spread(b)
     count = int(np.prod([cast("int", e.shape[k]) for k in others]))
-    unbiased = v * count / (count - 1) if op.attribute("is_training") and count > 1 else v
-    return [y, m, unbiased, None, None, None]
+    if op.attribute("is_training"):
+        v = v * count / (count - 1) if count > 1 else v
+        rate = exactly(np.array([op.attribute("exponential_avg_factor", 1.0)], np.float32))[0].item()
+        if rate != 1:  # the running statistics move to those of the batch
+            m, v = ((1 - rate) * expr_of(old) + rate * new for old, new in ((mean_, m), (var_, v)))
+    return [y, m, v, None, None, None]
 
 
 def _bias(op: Any, x: Value, b: Value) -> Expr:
@@ -135,6 +146,13 @@ def _bias_grad(op: Any, v: Value) -> Expr:
     e = expr_of(v)
     channels = 1 if op.text("data_format") == "NCHW" else len(e.shape) - 1
     return sum(e, axis=tuple(k for k in range(len(e.shape)) if k != channels))
+
+
+def _filled(number: int) -> Callable[..., Expr]:
+    def rule(op: Any, _: Value) -> Expr:
+        return constant(cast("Any", np.full(op.shape(0), number, op.dtype(0))))
+
+    return rule
 
 
 ALONG_AXES: Mapping[str, Callable[..., Any]] = {
@@ -162,7 +180,7 @@ ALONG_AXES: Mapping[str, Callable[..., Any]] = {
     "FusedBatchNorm": _batch_norm,
     "BiasAdd": _bias,
     "BiasAddGrad": _bias_grad,
-    "ZerosLike": of(lambda op, x: full(op.shape(0), 0)),
-    "OnesLike": of(lambda op, x: full(op.shape(0), 1)),
+    "ZerosLike": _filled(0),
+    "OnesLike": _filled(1),
 }
 """The same, of expressions of their whole shape."""

@@ -13,11 +13,10 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.derivatives.differentiate import stop_gradient
-from symgrad.api.functions.elementary import where
 from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.backward.given import NotLinearError, with_pullback
-from symgrad.errors import SymgradError, UnsupportedError
+from symgrad.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.importers.names import of_user
 from symgrad.importers.program import mark
 from symgrad.importers.refusals import Problem
@@ -27,6 +26,7 @@ from symgrad.importers.tensorflow.layout import LAYOUT
 from symgrad.importers.tensorflow.linear import LINEAR
 from symgrad.importers.tensorflow.ops import ELEMENTWISE, Value, expr_of
 from symgrad.importers.tensorflow.windows import WINDOWS
+from symgrad.importers.truths import chosen, flag
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
@@ -142,7 +142,8 @@ class Walk:
                 made: list[Any] = (
                     list(cast("list[Any]", found)) if isinstance(found, list | tuple) else [found]
                 )
-                return [*made, *[None] * (len(op.outputs) - len(made))]
+                made += [None] * (len(op.outputs) - len(made))
+                return [_fitted(what.type, v, t) for v, t in zip(made, op.outputs, strict=True)]
         return [_stand_in(t, len(self.problems), k) for k, t in enumerate(op.outputs)]
 
     def _problem(self, op: Any, what: str, cure: str | None, given: Sequence[Any]) -> None:
@@ -219,7 +220,7 @@ class Walk:
             elif not kind_of(t.dtype):
                 raise UnsupportedError("branches that return what is no tensor of numbers")
             else:
-                found.append(where(expr_of(condition), expr_of(a), expr_of(b)))
+                found.append(chosen(flag(expr_of(condition)), expr_of(a), expr_of(b)))
         return found
 
     def _while(self, op: Any, given: list[Any]) -> list[Any]:
@@ -295,6 +296,30 @@ class Walk:
                     f"a gradient of its own that is not seen to be linear in the cotangent, in '{said[:80]}'"
                 ) from None
         return handle(node)
+
+
+def _fitted(name: str, value: Any, t: Any) -> Any:
+    """Return the value of a tensor, if it has the shape and kind that TensorFlow says.
+
+    A reader that is wrong must not go on. What moves entries of truth values makes numbers of them: they are made truth
+    values again.
+    """
+    if not isinstance(value, Expr | np.ndarray):
+        return value
+    found, known = tuple(cast("Any", value).shape), t.shape
+    if known.rank is not None and (
+        len(found) != known.rank
+        or any(m not in (None, n) for n, m in zip(found, known.as_list(), strict=True))
+    ):
+        raise InternalError(f"{name} read as of shape {found}; TensorFlow has {known}")
+    if not isinstance(value, Expr):
+        return cast("Any", value)
+    kind = kind_of(t.dtype)
+    if kind == "b" and value.dtype != "bool":
+        return value > 0
+    if (kind == "i" and value.dtype == "real") or (kind != "b" and value.dtype == "bool"):
+        raise InternalError(f"{name} read as {value.dtype}; TensorFlow has {t.dtype.name}")
+    return value
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.functions.arrays import einsum, matmul
+from symgrad.api.functions.elementary import maximum, where
 from symgrad.api.functions.layout import (
     arange,
     broadcast_to,
@@ -29,7 +30,7 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints, number_of
-from symgrad.importers.truths import whole
+from symgrad.importers.truths import chosen
 from symgrad.importers.windows import padded
 
 __all__ = ["LAYOUT"]
@@ -180,7 +181,7 @@ def _gather(op: Any, x: Value, indices: Value, axis: Value) -> Expr:
 
 def _gathered(e: Expr, indices: Value, axis: int, batch: int) -> Expr:
     rank = len(cast("Any", indices).shape)
-    batch %= rank + 1
+    batch = batch + rank if batch < 0 else batch
     if isinstance(indices, np.ndarray) and not indices.ndim:
         return _at(e, axis, int(indices))
     p = _positions(indices)
@@ -240,7 +241,10 @@ def _tensor_scatter(op: Any, x: Value, indices: Value, updates: Value) -> Expr:
 
 
 def _segment_sum(op: Any, x: Value, segments: Value, _: Value) -> Expr:
-    p, e = _positions(segments), expr_of(x)
+    e, p = expr_of(x), _positions(segments)
+    if not isinstance(segments, np.ndarray) or (segments < 0).any():  # which TensorFlow leaves out
+        there = reshape(p >= 0, (*p.shape, *[1] * (len(e.shape) - len(p.shape))))
+        e, p = where(there, e, 0), maximum(p, 0)
     return scatter_add(e, p, op.shape(0))
 
 
@@ -255,6 +259,8 @@ def _one_hot(op: Any, indices: Value, depth: Value, on: Value, off: Value) -> Ex
 
 def _with_values(hot: Expr, high: Any, low: Any) -> Expr:
     if isinstance(high, bool):
+        if high == low:
+            raise UnsupportedError("truth values that are all the same")
         return hot > 0 if high else hot <= 0
     return hot * (high - low) + low
 
@@ -284,7 +290,7 @@ def _band(op: Any, x: Value, low: Value, high: Value) -> Expr:
     height, width = cast("tuple[int, int]", op.shape(0)[-2:])
     rows, columns = np.arange(height)[:, None], np.arange(width)[None, :]
     inside = ((rows - columns <= below) | (below < 0)) & ((columns - rows <= above) | (above < 0))
-    return e * whole(constant(inside)) if not inside.all() else e
+    return e if inside.all() else chosen(constant(inside), e, constant(np.zeros((), op.dtype(0))))
 
 
 LAYOUT: Mapping[str, Callable[..., Any]] = {

@@ -14,7 +14,15 @@ from symgrad.api.functions.layout import broadcast_to, reshape
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant, uniform
-from symgrad.importers.truths import equal, flag, truncated_remainder, unequal, whole
+from symgrad.importers.truths import (
+    chosen,
+    equal,
+    flag,
+    held_between,
+    truncated_remainder,
+    unequal,
+    whole,
+)
 
 __all__ = ["ELEMENTWISE", "Items", "Value", "expr_of", "known_ints", "number_of", "of"]
 
@@ -99,14 +107,14 @@ def _cast(op: Any, value: Value) -> Value:
     x = expr_of(value)
     if kind == "b":
         return flag(x)
+    if kind not in ("f", "i"):
+        raise UnsupportedError("complex numbers" if kind == "c" else f"a value of dtype {op.dtype(0)}")
     if x.dtype == "bool":
         return whole(x)
-    if kind in "iu" and x.dtype == "real":
+    if kind == "i" and x.dtype == "real":
         raise UnsupportedError(
             "a real number made whole", cure="pass whole numbers as an argument of their own"
         )
-    if kind == "c":
-        raise UnsupportedError("complex numbers")
     return x
 
 
@@ -120,9 +128,7 @@ def _select(op: Any, condition: Value, x: Value, y: Value) -> Expr:
         raise UnsupportedError("a choice between infinities")
     exprs = iter(_small([v for v, n in zip((x, y), sides, strict=True) if n is None], shape))
     a, b = [next(exprs) if n is None else n for n in sides]
-    if isinstance(a, Expr) and isinstance(b, Expr) and a.dtype == b.dtype == "bool":
-        return (c & a) | (fn.logical_not(c) & b)
-    found = fn.where(c, a, b)
+    found = chosen(c, a, b)
     return found if tuple(cast("Any", found.shape)) == shape else broadcast_to(found, shape)
 
 
@@ -133,7 +139,19 @@ def _divided(x: Expr, y: Expr) -> Expr:
 
 def _selu(x: Expr) -> Expr:
     scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
-    return scale * fn.where(x > 0, x, alpha * fn.expm1(fn.minimum(x, 0)))
+    return scale * fn.where(x < 0, alpha * fn.expm1(fn.minimum(x, 0)), x)  # at 0 the slope on the right
+
+
+def _quotient(x: Expr, y: Expr) -> Expr:
+    return x / y
+
+
+def _power(x: Expr, y: Expr) -> Expr:
+    return x**y
+
+
+def _reciprocal(x: Expr) -> Expr:
+    return 1 / x
 
 
 def _is_nan(x: Expr) -> Expr:
@@ -154,7 +172,7 @@ def _sum_of(_: Any, *values: Value) -> Expr:
     return total
 
 
-def _integers(function: Callable[[Expr, Expr], Any], name: str) -> Callable[..., Expr]:
+def _of_real(function: Callable[..., Any], name: str) -> Callable[..., Expr]:
     """An op of real numbers that means something else for whole ones."""
     rule = _pointwise(function)
 
@@ -177,19 +195,17 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Add": _two(lambda a, b: a + b),
     "Sub": _two(lambda a, b: a - b),
     "Mul": _two(lambda a, b: a * b),
-    "RealDiv": _two(lambda a, b: a / b),
-    "Div": _integers(lambda a, b: a / b, "Div"),
+    **{name: _of_real(_quotient, name) for name in ("Div", "RealDiv")},
     "FloorDiv": _pointwise(fn.floor_divide),
     "FloorMod": _pointwise(fn.mod),
-    "Mod": _integers(truncated_remainder, "Mod"),
-    "TruncateMod": _integers(truncated_remainder, "TruncateMod"),
+    "Mod": _of_real(truncated_remainder, "Mod"),
+    "TruncateMod": _of_real(truncated_remainder, "TruncateMod"),
     "Neg": _one(lambda a: -a),
-    "Pow": _integers(lambda a, b: a**b, "Pow"),
+    "Pow": _of_real(_power, "Pow"),
     "Square": _one(lambda a: a**2),
     "SquaredDifference": _two(lambda a, b: (a - b) ** 2),
     "Rsqrt": _one(lambda a: 1 / fn.sqrt(a)),
-    "Reciprocal": _one(lambda a: 1 / a),
-    "Inv": _one(lambda a: 1 / a),
+    **{name: _of_real(_reciprocal, name) for name in ("Inv", "Reciprocal")},
     "DivNoNan": _pointwise(_divided),
     "MulNoNan": _two(lambda x, y: fn.where(y == 0, 0, x * y)),
     "Xdivy": _two(lambda x, y: fn.where(x == 0, 0, x / y)),
@@ -201,7 +217,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Rint": _pointwise(fn.round),
     "Sigmoid": _pointwise(fn.sigmoid),
     "Relu": _pointwise(fn.relu),
-    "Relu6": _one(lambda x: fn.clip(x, 0, 6)),
+    "Relu6": _one(lambda x: held_between(x, 0, 6)),
     "LeakyRelu": of(lambda op, x: fn.leaky_relu(expr_of(x), float(str(np.float32(op.attribute("alpha")))))),
     "Elu": _pointwise(fn.elu),
     "Selu": _pointwise(_selu),

@@ -13,7 +13,7 @@ from symgrad.api.functions.layout import flip, moveaxis, reshape, take, transpos
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant
-from symgrad.importers.tensorflow.ops import Value, expr_of
+from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints
 from symgrad.importers.windows import convolved, dilated, padded, windows
 
 __all__ = ["WINDOWS"]
@@ -43,8 +43,7 @@ def _space(op: Any) -> list[int]:
 
 
 def _of_space(op: Any, name: str) -> list[int]:
-    said = op.attribute(name, None) or [1] * len(op.inputs[0].shape)
-    return [int(said[a]) for a in _space(op)]
+    return [int(op.attribute(name)[a]) for a in _space(op)]
 
 
 def _channels_first(op: Any, x: Expr) -> Expr:
@@ -101,9 +100,17 @@ def _transposed(op: Any, _: Value, w: Value, y: Value) -> Expr:
     return found if first else moveaxis(found, 1, -1)
 
 
-def _max_pool(op: Any, x: Value, *_: Value) -> Expr:
+def _max_pool(op: Any, x: Value) -> Expr:
+    return _largest(op, x, _of_space(op, "ksize"), _of_space(op, "strides"))
+
+
+def _max_pool_of_values(op: Any, x: Value, ksize: Value, strides: Value) -> Expr:
+    lengths, steps = ([known_ints(v, "a window")[a] for a in _space(op)] for v in (ksize, strides))
+    return _largest(op, x, lengths, steps)
+
+
+def _largest(op: Any, x: Value, lengths: Sequence[int], strides: Sequence[int]) -> Expr:
     e, space = expr_of(x), _space(op)
-    lengths, strides = _of_space(op, "ksize"), _of_space(op, "strides")
     sizes = [cast("int", e.shape[a]) for a in space]
     pairs = _borders(op, sizes, lengths, strides, [1] * len(space))
     if all(p == (0, 0) for p in pairs):
@@ -145,7 +152,7 @@ WINDOWS: Mapping[str, Callable[..., Any]] = {
     "DepthwiseConv2dNative": _depthwise,
     "Conv2DBackpropInput": _transposed,
     "MaxPool": _max_pool,
-    "MaxPoolV2": _max_pool,
+    "MaxPoolV2": _max_pool_of_values,
     "AvgPool": _average_pool,
 }
 """By the type of the operation: a function of it and of its values."""

@@ -223,7 +223,7 @@ class Reader:
 
         def apply(e: Any) -> Any:
             changed = values | {first: e} if first else values
-            return function(**taken(function, changed, defaults, more))
+            return _of_kind(function(**taken(function, changed, defaults, more)), meta)
 
         found = apply(values[first]) if first else apply(None)
         if name == "detach_":
@@ -290,7 +290,17 @@ def _part(look: Callable[[Any], Any], k: int, value: Any) -> Any:
 
 
 def _written(put: Callable[..., Any], rest: Mapping[str, Any], old: Any, new: Any) -> Any:
-    return put(old, _new=new, **rest)
+    found = put(old, _new=new, **rest)
+    return found > 0 if old.dtype == "bool" and found.dtype != "bool" else found
+
+
+def _of_kind(found: Any, meta: Any) -> Any:
+    """What moves entries of truth values makes numbers of them: make them truth values again."""
+    parts, metas = several(found), several(meta)
+    if parts is not None and metas is not None:
+        return [_of_kind(e, m) for e, m in zip(parts, metas, strict=True)]
+    moved = isinstance(found, Expr) and found.dtype == "int"
+    return found > 0 if moved and isinstance(meta, torch.Tensor) and meta.dtype is torch.bool else found
 
 
 _NUMBERS = "read it for the sizes that it has"

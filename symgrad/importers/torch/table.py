@@ -58,7 +58,7 @@ def alias(
 # Of a schema, what has no meaning for values; dtypes are looked at by the reader.
 _IGNORED = """
     benchmark copy cudnn_enable cudnn_enabled deterministic device dtype enable_gqa generator half_to_float implicit
-    layout memory_format momentum non_blocking out path pin_memory requires_grad scale_grad_by_freq sorted sparse
+    layout memory_format momentum non_blocking out path pin_memory requires_grad sorted sparse
     stable
 """
 _NO_MEANING = frozenset(_IGNORED.split())

@@ -10,14 +10,13 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-import sysconfig
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple, cast
 
 from torch.fx import traceback
@@ -25,6 +24,7 @@ from torch.nn import Module
 from torch.overrides import TorchFunctionMode
 
 from symgrad.errors import SymgradError, UnsupportedError
+from symgrad.importers.names import of_user, watched
 from symgrad.importers.program import Finding
 from symgrad.importers.refusals import needs_number
 from symgrad.importers.torch.table import several
@@ -79,7 +79,7 @@ def traced(
         UnsupportedError: for what depends on values of tensors, for what torch cannot export, and in another release.
     """
     _check_version()
-    watch = _Watch()
+    watch = _Watch(_file_of(function))
     _check_hooks(function)
     with _quiet(), traceback.preserve_node_meta():
         try:
@@ -169,15 +169,11 @@ class _Wrapped(Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         function, watch = self._hidden
-        with watch, watch.reading_names():
-            return function(*args, **kwargs)
+        return watch.running(lambda: function(*args, **kwargs))
 
 
 # ---------------------------------------------------------------------------------------------------------- the mode
 
-_HERE = str(Path(__file__).parents[2])
-_NOT_USERS = (str(Path(torch.__file__).parent), _HERE, "<frozen", "<string>", "<eval_with_key>")
-_LIBRARY = sysconfig.get_paths()["stdlib"]
 _DATA = "a value of a tensor is not known when a function is read"
 _PYTHON_VALUES = {
     "__bool__": (
@@ -200,8 +196,9 @@ _APPLY = torch.autograd.Function.apply.__func__.__code__
 class _Watch(TorchFunctionMode):
     """Numbers the calls of torch that a user's code makes, and notes their places and what their values are called."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: str) -> None:
         super().__init__()
+        self._file = file
         self.places: dict[int, Place | None] = {}
         self.names: dict[Result, str] = {}
         self.findings: list[Finding] = []
@@ -213,7 +210,7 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
-        place = _user_place(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  (documented, and the only way to the caller)
+        place = self._user_place(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  (documented, and the only way to the caller)
         self.last = place or self.last
         if func == torch.Tensor.data.__get__:
             self._find(
@@ -254,67 +251,55 @@ class _Watch(TorchFunctionMode):
     def _find(self, what: str, cure: str) -> None:
         self.findings.append(Finding(what, self.last, cure))
 
-    @contextmanager
-    def reading_names(self) -> Generator[None]:
-        """See what the variables of the user's functions are bound to while they run."""
-        before = sys.gettrace()
-        sys.settrace(self._called)
-        try:
-            yield
-        finally:
-            sys.settrace(before)
+    def running(self, call: Callable[[], Any]) -> Any:
+        """Call a function of the user's, and see what its variables are bound to."""
+        with self:
+            found, names = watched(call, self._file, self._result, self._entered)
+        for result, name in names.items():
+            self.names.setdefault(result, name)
+        return found
 
-    def _called(self, frame: FrameType, *_: Any) -> Any:
+    def _result(self, value: Any) -> Result | None:
+        found = self._results.get(id(value)) if isinstance(value, torch.Tensor) else None
+        return None if found is None else found[1]
+
+    def _entered(self, frame: FrameType) -> None:
         if frame.f_code is _APPLY:
-            self.last = _user_place(frame.f_back) or self.last
+            self.last = self._user_place(frame.f_back) or self.last
             self._refuse(
                 f"the gradient that {frame.f_locals['cls'].__name__} gives itself, which the graph does not hold",
                 "write it with detach: g + (f - g).detach() has the value of f and the gradient of g; or read f and g, "
                 "and take sg.with_gradient or sg.custom_gradient",
             )
-        return self._moved if _of_user(frame.f_code) else None
 
-    def _moved(self, frame: FrameType, event: str, _: Any) -> Any:
-        if event in ("line", "return"):
-            for name, value in frame.f_locals.items():
-                found = self._results.get(id(value)) if isinstance(value, torch.Tensor) else None
-                if found is not None and found[1] not in self.names:
-                    self.names[found[1]] = name
-        return self._moved
+    def _user_place(self, frame: FrameType | None) -> Place | None:
+        """Return where the innermost function of the user's is."""
+        while frame is not None and not self._of_user(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is None:
+            return None
+        spots = list(frame.f_code.co_positions())
+        line, last, start, end = spots[frame.f_lasti // 2] if frame.f_lasti >= 0 else (None,) * 4
+        line = line or frame.f_lineno
+        # What goes on in the next lines is pointed at to the end of its first.
+        return Place.of(frame.f_code.co_filename, line, start, end if last == line else None)
+
+    def _of_user(self, file: str) -> bool:
+        return file == self._file or of_user(file)
+
+
+def _file_of(function: Callable[..., Any]) -> str:
+    """Return the file of a function, or of what a module computes; nothing for torch's own."""
+    target: Any = function.forward if isinstance(function, Module) else function
+    code = getattr(inspect.unwrap(getattr(target, "__func__", target)), "__code__", None)
+    file = "" if code is None else code.co_filename
+    return "" if file.startswith(str(Path(torch.__file__).parent)) else file
 
 
 def _tensors(found: Any) -> list[tuple[Any, int | None]]:
     if isinstance(found, torch.Tensor):
         return [(found, None)]
     return [(t, k) for k, t in enumerate(several(found) or []) if isinstance(t, torch.Tensor)]
-
-
-_OF_USER: dict[CodeType, bool] = {}
-
-
-def _of_user(code: CodeType) -> bool:
-    known = _OF_USER.get(code)
-    if known is None:
-        name = code.co_filename
-        installed = (
-            "site-packages" in name or "dist-packages" in name
-        )  # these may lie below the standard library
-        library = name.startswith(_LIBRARY) and not installed
-        known = _OF_USER[code] = not library and not name.startswith(_NOT_USERS)
-    return known
-
-
-def _user_place(frame: FrameType | None) -> Place | None:
-    """Return where the innermost function of the user's is."""
-    while frame is not None and not _of_user(frame.f_code):
-        frame = frame.f_back
-    if frame is None:
-        return None
-    spots = list(frame.f_code.co_positions())
-    line, last, start, end = spots[frame.f_lasti // 2] if frame.f_lasti >= 0 else (None,) * 4
-    line = line or frame.f_lineno
-    # What goes on in the next lines is pointed at to the end of its first.
-    return Place.of(frame.f_code.co_filename, line, start, end if last == line else None)
 
 
 # ------------------------------------------------------------------------------------------------------------ inputs

@@ -38,7 +38,7 @@ class Context(Protocol):
         ...
 
     def helper(self, name: str) -> str:
-        """Ask for a function of `framework_helpers`, and return its name."""
+        """Ask for a function of `own_functions`, and return its name."""
         ...
 
 

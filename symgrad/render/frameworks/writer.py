@@ -55,7 +55,7 @@ class Body:
 
     Attributes:
         lines: what was written, without what `setup` says.
-        helpers: the functions that are called, of `framework_helpers`, each after those that it calls.
+        helpers: the functions that are called, of `own_functions`, each after those that it calls.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Body:
         return size_source(size, self.sizes)
 
     def helper(self, name: str) -> str:
-        """Ask for a function of `framework_helpers`, and return its name."""
+        """Ask for a function of `own_functions`, and return its name."""
         for each in (*NEEDS.get(name, ()), name):
             text = HELPERS[self.framework].get(each)
             if text is not None:

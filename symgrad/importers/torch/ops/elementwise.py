@@ -13,7 +13,7 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.importers.torch.table import TABLE, RefusedError, alias, aten, count, number
-from symgrad.importers.truths import equal, flag, truncated_remainder, unequal
+from symgrad.importers.truths import chosen, equal, flag, held_between, truncated_remainder, unequal
 
 __all__: list[str] = []
 
@@ -163,10 +163,8 @@ def frac(self: Any) -> Expr:
 
 @aten("where")
 def choose(condition: Any, self: Any, other: Any) -> Any:
-    kinds = [e.dtype if isinstance(e, Expr) else "number" for e in (self, other)]
-    if kinds == ["bool", "bool"]:
-        return f.logical_or(f.logical_and(condition, self), f.logical_and(f.logical_not(condition), other))
-    return f.where(condition, number(self), number(other))
+    both = all(isinstance(e, Expr) and e.dtype == "bool" for e in (self, other))
+    return chosen(condition, self, other) if both else f.where(condition, number(self), number(other))
 
 
 @aten("masked_fill")
@@ -284,9 +282,7 @@ def relu6(self: Any) -> Expr:
 
 @aten("hardtanh")
 def hardtanh(self: Any, min_val: Any = -1, max_val: Any = 1) -> Expr:
-    # Unlike clamp, it has slope 0 at the bounds.
-    x = f.where(self <= min_val, min_val, self)
-    return f.where(self >= max_val, max_val, x)
+    return held_between(self, min_val, max_val)
 
 
 @aten("hardsigmoid")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from symgrad.api.functions import arrays as a
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.importers.torch.ops.reductions import count_over
+from symgrad.importers.torch.ops.elementwise import clamp_min
+from symgrad.importers.torch.ops.reductions import count_over, norm
 from symgrad.importers.torch.table import RefusedError, aten, count
+from symgrad.importers.truths import whole
 
 __all__: list[str] = []
 
@@ -113,3 +116,92 @@ def cross_entropy_loss(
     else:
         spread = _reduced(spread, reduction)
     return (1 - label_smoothing) * plain + as_expr(label_smoothing) / classes * spread
+
+
+# --------------------------------------------------------------------------------- of distances and of ranks
+
+
+@aten("pairwise_distance")
+def pairwise_distance(x1: Any, x2: Any, p: Any = 2, eps: float = 1e-6, keepdim: bool = False) -> Expr:
+    return norm(x1 - x2 + eps, p=p, dim=-1, keepdim=keepdim)
+
+
+@aten("triplet_margin_loss")
+def triplet_margin_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: Any = 1.0,
+    p: Any = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 1,
+) -> Expr:
+    near, far = (pairwise_distance(anchor, e, p, eps) for e in (positive, negative))
+    if swap:
+        far = f.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _reduced(clamp_min(margin + near - far, 0), reduction)
+
+
+@aten("margin_ranking_loss")
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: Any = 0.0, reduction: int = 1) -> Expr:
+    return _reduced(clamp_min(margin - target * (input1 - input2), 0), reduction)
+
+
+@aten("hinge_embedding_loss")
+def hinge_embedding_loss(self: Any, target: Any, margin: Any = 1.0, reduction: int = 1) -> Expr:
+    loss = f.where(target != 1, clamp_min(margin - self, 0), 0) + f.where(target != -1, self, 0)
+    return _reduced(loss, reduction)
+
+
+@aten("cosine_embedding_loss")
+def cosine_embedding_loss(
+    input1: Any, input2: Any, target: Any, margin: Any = 0.0, reduction: int = 1
+) -> Expr:
+    axis = len((input1 * input2).shape) - 1
+    squares = [a.sum(e * e, axis) + 1e-12 for e in (input1, input2)]
+    cosine = a.sum(input1 * input2, axis) / f.sqrt(squares[0] * squares[1])
+    loss = f.where(target == 1, 1 - cosine, 0) + f.where(target == -1, clamp_min(cosine - margin, 0), 0)
+    return _reduced(loss, reduction)
+
+
+# ---------------------------------------------------------------------------------------- of signs, classes and counts
+
+
+@aten("soft_margin_loss")
+def soft_margin_loss(self: Any, target: Any, reduction: int = 1) -> Expr:
+    return _reduced(f.softplus(-target * self), reduction)
+
+
+@aten("multi_margin_loss")
+def multi_margin_loss(
+    self: Any, target: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1
+) -> Expr:
+    classes, label = self.shape[-1], l.expand_dims(target, -1)
+    apart = f.relu(margin - l.take_along_axis(self, label, len(self.shape) - 1) + self)
+    apart = f.where(l.arange(classes) == label, 0, apart if p == 1 else apart**p)
+    loss = a.sum(apart, len(self.shape) - 1) / count(classes)
+    return _reduced(loss if weight is None else l.take(weight, target, 0) * loss, reduction)
+
+
+@aten("multilabel_margin_loss")
+def multilabel_margin_loss(self: Any, target: Any, reduction: int = 1) -> Expr:
+    # The labels of a row end before its first negative number.
+    axis, classes = len(self.shape) - 1, count(self.shape[-1])
+    said = a.cumsum(whole(target < 0), axis) <= 0
+    label = f.where(said, target, 0)
+    chosen = a.max(f.where(said[..., None], l.one_hot(label, classes), 0), axis) > 0
+    apart = f.relu(1 - l.take_along_axis(self, label, axis)[..., :, None] + self[..., None, :])
+    counted = said[..., :, None] & f.logical_not(chosen)[..., None, :]
+    return _reduced(a.sum(f.where(counted, apart, 0), (axis, axis + 1)) / classes, reduction)
+
+
+@aten("poisson_nll_loss")
+def poisson_nll_loss(
+    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+) -> Expr:
+    loss = f.exp(input) - target * input if log_input else input - target * f.log(input + eps)
+    if full:  # Stirling's formula, of counts above 1
+        large = f.where(target <= 1, 2, target)
+        loss = loss + f.where(target <= 1, 0, large * f.log(large) - large + f.log(2 * math.pi * large) / 2)
+    return _reduced(loss, reduction)

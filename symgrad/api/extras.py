@@ -6,17 +6,21 @@ from symgrad.errors import UsageError
 
 __all__ = ["not_installed"]
 
+_EXTRAS = ("dask", "jax", "keras", "tensorflow", "torch")
+
 
 def not_installed(name: str, error: ImportError) -> UsageError:
     """Return the error to raise.
 
     Args:
         name: of the framework, and of the extra that installs it.
-        error: what Python said.
+        error: what Python said. If it lacks another framework, as Keras does its backend, the cure installs that.
 
     Example:
         >>> print(not_installed("jax", ImportError("No module named 'jax'")))
         jax cannot be imported: No module named 'jax'
           try: pip install 'symgrad[jax]'
     """
-    return UsageError(f"{name} cannot be imported: {error}", cure=f"pip install 'symgrad[{name}]'")
+    lacking = (error.name or "").partition(".")[0]
+    extra = lacking if lacking in _EXTRAS else name
+    return UsageError(f"{name} cannot be imported: {error}", cure=f"pip install 'symgrad[{extra}]'")
