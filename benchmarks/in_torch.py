@@ -20,7 +20,6 @@ import torch
 import symgrad as sg
 from tests.frameworks.models_torch import models
 
-
 CXX = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
 """The C++ compiler that torch.compile calls."""
 

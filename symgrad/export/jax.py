@@ -112,7 +112,7 @@ def _loaded(outputs: list[Expr], inputs: list[Expr], form: _Form, name: str) -> 
 
 
 def _by_kernel(program: Callee, name: str) -> Callable[[Sequence[Any]], Any]:
-    from symgrad.export import jax_call
+    from symgrad.export import jax_call  # the form `source` needs none of it
 
     called = jax_call.Program(program, name)
     single = len(program.outputs) == 1
