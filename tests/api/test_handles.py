@@ -93,3 +93,9 @@ def test_a_function_of_numpy_is_the_public_one_of_that_name(name: str) -> None:
     assert told == [(p.name, p.kind, p.default) for p in signature(ours).parameters.values()]
     args = ARGUMENTS.get(plain, (X,))
     assert NUMPY[name](Expr, *args).node is ours(*args).node
+
+
+def test_what_is_internal_is_not_offered() -> None:
+    offered = dir(sg.symbols("x") ** 2)
+    assert {"latex", "inputs", "nothing", "same", "__add__"} <= set(offered)
+    assert not {"node", "listings", "origins", "slope", "traces"} & set(offered)

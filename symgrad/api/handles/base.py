@@ -60,7 +60,7 @@ class Handle:
 
     @property
     def node(self) -> Node:
-        """The node of the graph (internal: see ``symgrad.ir.graph``)."""
+        """The node of the graph, see ``symgrad.ir.graph`` (internal)."""
         return self._node
 
     @property
@@ -83,7 +83,7 @@ class Handle:
 
     @property
     def derived(self) -> bool:
-        """Whether it is a derivative that symgrad made, whose arrangement is symgrad's own."""
+        """Whether it is a derivative that symgrad made, whose arrangement is symgrad's own (internal)."""
         return bool(self._origins)
 
     @property
@@ -115,6 +115,11 @@ class Handle:
     def traces(self) -> tuple[Trace, ...]:
         """The records of the backward passes that made it (internal)."""
         return self._traces
+
+    def __dir__(self) -> list[str]:
+        return [
+            n for n in super().__dir__() if "(internal)" not in (getattr(type(self), n, None).__doc__ or "")
+        ]
 
     def __copy__(self) -> Self:
         return self
