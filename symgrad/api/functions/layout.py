@@ -95,7 +95,13 @@ def flip(x: Operand, axis: Axis = None) -> Expr:
     return NUMPY["flip"](Expr, x, axis)
 
 
-def pad(x: Operand, pad_width: SizeLike | Sequence[SizeLike] | Sequence[Sequence[SizeLike]]) -> Expr:
+def pad(
+    x: Operand,
+    pad_width: SizeLike | Sequence[SizeLike] | Sequence[Sequence[SizeLike]],
+    mode: str = "constant",
+    *,
+    constant_values: float = 0,
+) -> Expr:
     """Return an array with zeros around it, as ``numpy.pad``.
 
     Args:
@@ -104,9 +110,12 @@ def pad(x: Operand, pad_width: SizeLike | Sequence[SizeLike] | Sequence[Sequence
             A width may be the size of an axis, which is known when values arrive.
             An axis of ``maximum(n - k, 0)`` entries, as slices have, gets n with k more: where n is less than k,
             there is nothing to pad.
+        mode: "constant", the only one.
+        constant_values: 0, the only one.
 
     Raises:
         ShapeError: for widths that do not fit the axes of x.
+        UnsupportedError: for another mode, or another value than 0.
 
     Example:
         >>> import symgrad as sg
@@ -114,7 +123,7 @@ def pad(x: Operand, pad_width: SizeLike | Sequence[SizeLike] | Sequence[Sequence
         >>> print(sg.pad(x[1:], (1, 0)), sg.pad(x[1:], (1, 0)).shape)
         pad(x[1:], (1, 0)) ('n',)
     """
-    return NUMPY["pad"](Expr, x, pad_width)
+    return NUMPY["pad"](Expr, x, pad_width, mode, constant_values=constant_values)
 
 
 def concatenate(arrays: Sequence[Operand], axis: int = 0) -> Expr:
