@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,23 +17,11 @@ from typing import Any
 import torch
 
 import symgrad as sg
+from benchmarks.measure import interleaved
 from tests.frameworks.models_torch import models
 
 CXX = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
 """The C++ compiler that torch.compile calls."""
-
-
-def ratios(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the median time of each call, in seconds, timed in turn."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for k in range(rounds + 2):
-        for name, call in calls.items():
-            start = time.process_time()
-            result = call()
-            if k >= 2:
-                times[name].append(time.process_time() - start)
-            del result
-    return {name: sorted(taken)[len(taken) // 2] for name, taken in times.items()}
 
 
 def calls_of_kernels() -> None:
@@ -49,7 +36,7 @@ def calls_of_kernels() -> None:
             X, U = torch.rand(n, dtype=dtype), torch.rand(n, dtype=dtype)
             a, b, leaf = X.numpy(), U.numpy(), X.clone().requires_grad_()
             calls = {"kernel": partial(k, a, b), "torch": partial(f, X, U), "grad": partial(f, leaf, U)}
-            found = ratios(calls, 30 if n == 1_000_000 else 300)
+            found = interleaved(calls, 30 if n == 1_000_000 else 300, warm=2)
             us = {name: f"{1e6 * t:.0f} us" for name, t in found.items()}
             ratio = found["torch"] / found["kernel"]
             print(
@@ -83,7 +70,7 @@ def gradients_of_models(batch: int, dtype: torch.dtype) -> None:
             compiled = torch.compile(module)
             gradient(compiled)
             calls["compile"] = lambda compiled=compiled, gradient=gradient: gradient(compiled)
-        found = ratios(calls, 25)
+        found = interleaved(calls, 25, warm=2)
         ours = found["symgrad"]
         cells = [f"{ours / found[c]:.2f}" if c in found else "" for c in ("eager", "compile")]
         print(f"| {name} | {1e6 * ours:.0f} us | {cells[0]} | {cells[1]} |")

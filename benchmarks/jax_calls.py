@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import os
 import time
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,19 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-
-def medians(calls: Mapping[str, Callable[[], Any]], repeat: int, rounds: int) -> dict[str, float]:
-    """Return the seconds of a call of each, by turns."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        call()
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            for _ in range(repeat):
-                call()
-            times[name].append((time.perf_counter() - start) / repeat)
-    return {name: sorted(found)[rounds // 2] for name, found in times.items()}
+from benchmarks.measure import interleaved
 
 
 def calls() -> None:
@@ -58,15 +45,17 @@ def calls() -> None:
             np.ctypeslib.as_array((ctypes.c_double * n).from_address(y.unsafe_buffer_pointer())) for y in kept
         )
         inside = [np.asarray(x), np.asarray(u)]
-        found = medians(
+        found = interleaved(
             {
                 "jax": lambda x=x, u=u: f(x, u)[1].block_until_ready(),
                 "bare": lambda a=a, b=b: kernel(a, b),
                 "inside": lambda inside=inside, outs=outs: kernel(*inside, out=outs),
                 "own": lambda x=x, u=u: own(x, u)[1].block_until_ready(),
             },
-            repeat,
             rounds,
+            calls=repeat,
+            warm=1,
+            clock=time.perf_counter,
         )
         cells = [f"{1e6 * found[k]:,.1f} us" for k in ("jax", "bare", "inside", "own")]
         ratios = [f"{found['jax'] / found[k]:.2f}" for k in ("bare", "inside")]
@@ -103,7 +92,8 @@ def gradients(scale: int) -> None:
         np.testing.assert_allclose(value, expected, rtol=1e-9)
         for g, e in zip(found, jax.tree.leaves(slopes), strict=True):
             np.testing.assert_allclose(g, e, rtol=1e-8, atol=1e-10)
-        t = medians({"kernel": partial(kernel, *flat), "jax": partial(_finished, theirs, given)}, 3, 15)
+        compared = {"kernel": partial(kernel, *flat), "jax": partial(_finished, theirs, given)}
+        t = interleaved(compared, 15, calls=3, warm=1, clock=time.perf_counter)
         print(
             f"| {name} | {read:.2f} s | {made:.2f} s | {1e6 * t['kernel']:,.0f} us | {1e6 * t['jax']:,.0f} us "
             f"| {t['kernel'] / t['jax']:.2f} |"

@@ -78,19 +78,43 @@ def once(work: Callable[[], object]) -> float:
     is the time on the clock; on a busy one it is closer to that than the clock.
     """
     gc.collect()
-    start = time.process_time()
+    return _seconds(work, 1, time.process_time)
+
+
+def _seconds(work: Callable[[], object], calls: int, clock: Callable[[], float]) -> float:
+    start = clock()
+    for _ in range(calls - 1):
+        work()
     result = work()
-    seconds = time.process_time() - start
+    seconds = clock() - start
     del result
-    return seconds
+    return seconds / calls
 
 
-def interleaved(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Return the median seconds of each, taken in turns so that a busy machine slows all alike."""
+def interleaved(
+    works: Mapping[str, Callable[[], object]],
+    repeats: int,
+    *,
+    calls: int = 1,
+    warm: int = 0,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
+    """Return the median seconds of a call of each, taken in turns so that a busy machine slows all alike.
+
+    Args:
+        works: what is compared.
+        repeats: how many samples are taken of each.
+        calls: a sample is the mean of so many.
+        warm: rounds before that do not count.
+        clock: of the process, or of the wall where work is done in other threads.
+    """
     taken: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(repeats):
+    for k in range(-warm, repeats):
+        gc.collect()
         for name, work in works.items():
-            taken[name].append(once(work))
+            seconds = _seconds(work, calls, clock)
+            if k >= 0:
+                taken[name].append(seconds)
     return {name: statistics.median(seconds) for name, seconds in taken.items()}
 
 
@@ -98,18 +122,8 @@ def per_point(
     works: Mapping[str, Callable[[], object]], points: int, repeats: int, calls: int
 ) -> dict[str, float]:
     """Return the median nanoseconds a point of each; every sample is the mean of several calls."""
-
-    def several(work: Callable[[], object]) -> Callable[[], object]:
-        def run() -> None:
-            for _ in range(calls):
-                work()
-
-        return run
-
-    for work in works.values():
-        work()
-    seconds = interleaved({name: several(work) for name, work in works.items()}, repeats)
-    return {name: s / calls / points * 1e9 for name, s in seconds.items()}
+    seconds = interleaved(works, repeats, calls=calls, warm=1)
+    return {name: s / points * 1e9 for name, s in seconds.items()}
 
 
 def python(arguments: Sequence[str], timeout: float = 300) -> subprocess.CompletedProcess[str]:

@@ -12,11 +12,11 @@ from symgrad.reasons.derivation import Derivation
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, Written, latex_name
 from symgrad.render.said import named_latex, said_rows, spelled_latex
-from symgrad.spell.printer import one_line
+from symgrad.spell.printer import one_line, str_text
 from symgrad.words.adjoints import Adjoint
 from symgrad.words.said import said
 
-__all__ = ["Brief", "adjoint_rows", "adjoint_text", "brief"]
+__all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
 
 _GLANCE = 78  # characters of a gradient that one takes in where lines below have it too
 
@@ -50,7 +50,7 @@ def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A gradient where the lines of a backward pass follow.
+    """A gradient where the lines or steps of a backward pass follow.
 
     Args:
         text: what it is: the value if that is short, else the name of its line.
@@ -63,8 +63,37 @@ class Brief:
     notes: tuple[str, ...] | None
 
 
-def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
-    """Return how a gradient is said above the lines or steps that lead to it, None if the value itself is to be."""
+@dataclass(frozen=True, slots=True)
+class Briefs:
+    """The gradients of a derivation, as they are said above the lines or steps that lead to them.
+
+    Args:
+        gradients: one for each that one differentiates by, None where the value itself is to be said.
+        lines: what new names in them stand for, as text.
+        rows: the same as LaTeX, each with a sign for its alignment.
+    """
+
+    gradients: tuple[Brief | None, ...]
+    lines: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+def briefs(d: Derivation, adjoints: Sequence[Adjoint]) -> Briefs:
+    """Return how the gradients are said: each by itself where that needs no new names, the others with one set."""
+    found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
+    left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_words(d, i)]
+    together = said(d.listing, [Slope(d.y, (d.wrt[i],)) for i in left]) if d.listing and left else None
+    if together is None or len(together) > sum(len(str_text(d.canonical[i])) for i in left):
+        return Briefs(tuple(found))
+    texts, rows = together.text([""] * len(left)).split("\n"), said_rows(together)
+    notes = together.notes([d.gradient[i] for i in left])
+    for i, text, row, noted in zip(left, texts, rows, notes, strict=False):
+        found[i] = Brief(text, row, tuple(noted))
+    return Briefs(tuple(found), tuple(texts[len(left) :]), tuple(rows[len(left) :]))
+
+
+def _brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
+    """Return how a gradient is said without new names, None if it cannot be, or the value itself is to be."""
     value, name = d.values[index], d.naming.text(d.wrt[index])
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
@@ -78,10 +107,15 @@ def brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | Non
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
 
 
-def _in_words(d: Derivation, index: int) -> Brief | None:
-    """Return a gradient in the words of its program, where these say it in one line and no stop is dropped."""
+def _has_words(d: Derivation, index: int) -> bool:
+    """Tell whether a gradient may be said in the words of its program: none that drops a stop, or is nothing."""
     dropped = d.values[index] is not d.canonical[index]
-    if d.listing is None or dropped or d.nothing[index] is not None:
+    return d.listing is not None and not dropped and d.nothing[index] is None
+
+
+def _in_words(d: Derivation, index: int) -> Brief | None:
+    """Return a gradient in the words of its program, where these say it in one line."""
+    if d.listing is None or not _has_words(d, index):
         return None
     found = said(d.listing, [Slope(d.y, (d.wrt[index],))])
     if found is None or found.lines:

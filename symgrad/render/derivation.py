@@ -12,7 +12,7 @@ from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.naming import ELLIPSIS
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
-from symgrad.render.adjoints import adjoint_rows, adjoint_text, brief
+from symgrad.render.adjoints import adjoint_rows, adjoint_text, briefs
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.render.pictures.picture import Highlight
 from symgrad.render.pictures.svg import LIMIT, graph_svg
@@ -96,9 +96,9 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
     if d.y in d.naming.names and d.y.args:
         lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, _WHOLE)}")
     adjoints = d.adjoints if d.told_by_names and not steps else ()
-    briefs = [brief(d, i, adjoints) for i in range(len(d.wrt))]
+    heads = briefs(d, adjoints)
     for i, w in enumerate(d.wrt):
-        short = briefs[i]
+        short = heads.gradients[i]
         lines += _wrapped(
             "  ", f"{slope_text(d, w)} = {gradient_text(d, i) if short is None else short.text}"
         )
@@ -106,7 +106,9 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
         if d.nothing[i] is not None:
             lines += _wrapped("    ", f"{d.nothing[i]}: {d.nothing_reasons[i]}")
             lines += [part for place in d.nothing_places[i] for part in _wrapped("    ", place.told)]
-    if d.notes and any(b is None or b.notes is None for b in briefs):
+    for line in heads.lines:
+        lines += _wrapped("  ", line)
+    if d.notes and any(b is None or b.notes is None for b in heads.gradients):
         lines += ["", "simplifying made the gradient defined in more places", ""]
         for note in d.notes:
             lines += _wrapped("  ", note)
@@ -218,12 +220,13 @@ def derivation_latex(d: Derivation, *, steps: bool = False) -> str:
     rule, the forward equation, and what its pullback adds to the cotangent (with a bar) of the argument.
     """
     adjoints = d.adjoints if d.told_by_names and not steps else ()
+    heads = briefs(d, adjoints)
+    found = [latex(v) if b is None else b.latex for v, b in zip(d.values, heads.gradients, strict=True)]
+    rows = [rf"{_partial(d, w)} &= {text}" for w, text in zip(d.wrt, found, strict=True)]
+    rows += heads.rows
     if adjoints:
-        briefs = [brief(d, i, adjoints) for i in range(len(d.wrt))]
-        found = [latex(v) if b is None else b.latex for v, b in zip(d.values, briefs, strict=True)]
-        rows = [rf"{_partial(d, w)} &= {text}" for w, text in zip(d.wrt, found, strict=True)]
         return _aligned([*rows, *adjoint_rows(adjoints)])
-    rows = [rf"&& {_partial(d, w)} &= {latex(d.values[i])}" for i, w in enumerate(d.wrt)]
+    rows = [f"&& {row}" for row in rows]
     for step in d.steps[:_STEPS]:
         node, target = step.step.node, step.step.target
         rule = step.rule.replace("_", r"\_")
