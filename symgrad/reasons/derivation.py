@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from symgrad.backward.trace import Nothing, Step, Trace, placeholder
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
-from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.reasons.forms import Forms
@@ -216,9 +216,11 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
     names = {} if listing is None else listing.name_of()
     # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
     literals = Literals() if listing is None else Literals.of(listing)
+    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
+    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
     naming = Naming(
-        {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)},
-        literals.spellings,
+        named,
+        {**literals.spellings, **negated},
         {} if listing is None else listing.places,
     )
     _check(y, wrt, listing, naming)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape
@@ -16,7 +17,13 @@ __all__ = ["ELLIPSIS", "Naming", "listed", "rule_of", "shape_text"]
 
 ELLIPSIS = "…"
 
-_DEPTHS = (10, 7, 5, 4, 3, 2, 1)
+_DEPTHS = (60, 30, 20, 14, 10, 7, 5, 4, 3, 2, 1)
+
+_SHORT = 12
+"""Characters of a part that is repeated rather than named."""
+
+_MOST_PARTS = 40
+"""Names for parts that a person follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,38 @@ class Naming:
         text = expression_text(node, {**self.numbers, **names})
         return text if len(text) <= width else None
 
+    def with_parts(
+        self, shown: Iterable[Node], taken: Collection[str], width: int = 60
+    ) -> tuple[Naming, dict[Node, str]]:
+        """Return names with which formulas print whole, and those that are new: t1, t2, ..., the inner ones first.
+
+        Args:
+            shown: the formulas; of one that has a name, what computes it.
+            taken: names that are no new ones.
+            width: about how long a text may be.
+
+        Returns:
+            These names and no new ones where that would take too many.
+        """
+        roots = [a for n in shown for a in ((n,) if n not in self.names else n.args)]
+        known = {**self.numbers, **self.names}
+        free = (name for k in count(1) if (name := f"t{k}") not in taken)
+        new: dict[Node, str] = {}
+        length: dict[Node, int] = {}
+        for node in topological(roots, until=self.names):
+            if node in known or not node.args:
+                continue
+            while (size := len(expression_text(node, known))) > width:
+                inner = [_unsigned(a) for a in node.args]
+                longest = max(inner, key=lambda a: 0 if a in known else length.get(a, 0))
+                if longest in known or length.get(longest, 0) <= _SHORT:
+                    break
+                known[longest] = new[longest] = next(free)
+            length[node] = size
+            if len(new) > _MOST_PARTS:
+                return self, {}
+        return replace(self, names={**self.names, **new}), new
+
     def cotangent(self, node: Node) -> str:
         """Return what the cotangent of a node is called."""
         return f"{self.names[node]}_bar" if node in self.names else "bar"
@@ -80,7 +119,9 @@ class Naming:
             return {}
         for depth in _DEPTHS:
             cut = self._cut(node, depth, width)
-            if cut is not None and (depth == 1 or len(expression_text(node, cut)) <= width):
+            if cut is not None and (
+                depth == 1 or len(expression_text(node, {**self.numbers, **cut})) <= width
+            ):
                 return cut
         return {}
 
@@ -106,6 +147,12 @@ class Naming:
         for node in topological([root], until=cut):
             printed[node] = 1 if node in cut else 1 + sum(printed[a] for a in node.args)
         return cut if printed[root] <= most or depth == 1 else None
+
+
+def _unsigned(node: Node) -> Node:
+    while node.op.name == "neg":
+        (node,) = node.args
+    return node
 
 
 def rule_of(node: Node) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 from symgrad.backward.trace import placeholder
 from symgrad.ir.graph import Node
@@ -12,7 +13,7 @@ from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.naming import ELLIPSIS
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
-from symgrad.render.adjoints import adjoint_rows, adjoint_text, briefs
+from symgrad.render.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.render.pictures.picture import Highlight
 from symgrad.render.pictures.svg import LIMIT, graph_svg
@@ -116,7 +117,9 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
         lines += ["", "from the output back", ""]
         lines += [line for a in adjoints for line in adjoint_text(a, _WIDTH)]
     elif d.steps:
-        lines += ["", "from the output back"]
+        d, parts = _parted(d, heads)
+        lines += ["", f"from the output back{', where' if parts else ''}"]
+        lines += ["", *(f"  {name} = {d.naming.body(node)}" for node, name in parts.items())] if parts else []
         for step in d.steps[:_STEPS]:
             lines += ["", *_step_lines(step, len(str(min(len(d.steps), _STEPS))))]
         if len(d.steps) > _STEPS:
@@ -128,6 +131,19 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
     for jump in d.jumps:
         lines += ["", *_wrapped("", jump.headline), "", *_jump_lines(jump)]
     return "\n".join(lines)
+
+
+def _parted(d: Derivation, heads: Briefs) -> tuple[Derivation, dict[Node, str]]:
+    """Return a derivation whose steps are told with names for what is long, and these names."""
+    taken = {s.name for s in symbols_of([d.y, *d.wrt, *d.gradient])} | set(d.naming.names.values())
+    taken |= {line.split(" = ")[0].strip() for line in heads.lines}
+    steps = d.steps[:_STEPS]
+    shown: list[Node] = []
+    for step in (s.step for s in steps):
+        shown += (step.node, step.target, *step.residuals, step.cotangent, step.contribution)
+    factors = [s.step.coefficient for s in steps if not s.is_map]  # of a map the cotangent is in it
+    naming, parts = d.naming.with_parts([*shown, *factors], taken)
+    return replace(d, naming=naming, steps=tuple(replace(s, naming=naming) for s in d.steps)), parts
 
 
 def _wrapped(label: str, text: str) -> list[str]:
@@ -226,6 +242,8 @@ def derivation_latex(d: Derivation, *, steps: bool = False) -> str:
     rows += heads.rows
     if adjoints:
         return _aligned([*rows, *adjoint_rows(adjoints)])
+    d, parts = _parted(d, heads)
+    rows += [f"{latex_name(name)} &= {_cell(d, node, whole=True)}" for node, name in parts.items()]
     rows = [f"&& {row}" for row in rows]
     for step in d.steps[:_STEPS]:
         node, target = step.step.node, step.step.target

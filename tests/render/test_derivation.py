@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+import symgrad as sg
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, symbol
 from symgrad.ir.types import Declaration
@@ -184,3 +185,38 @@ def test_lines_of_foreign_code_are_told_beside_what_they_compute():
     assert verdict["places"] == [{"file": "net.py", "line": 7, "text": "h = stop(x*u)"}]
     stopped = derivation_text(explain(program["y"], [program["x"]], program))
     assert "    net.py, line 9: y = stop(x)*2" in stopped.splitlines()
+
+
+UNNAMED = """
+X, W : real[n, d]
+gamma, beta : real[d]
+loss = sum(W*(gamma*(X - mean(X, axis=0))/sqrt(mean((X - mean(X, axis=0))**2, axis=0) + 1e-5) + beta))
+"""
+
+
+def test_steps_have_names_for_what_is_long() -> None:
+    p = sg.parse(UNNAMED)
+    explained = sg.explain(p["loss"], ["X", "gamma", "beta"])
+    text = str(explained)
+    assert "…" not in text
+    assert r"\ldots" not in explained.latex()
+    head, steps = text.split("from the output back, where")
+    assert str(sg.grad(p["loss"], "X")).splitlines()[-1].strip() in head  # as it is printed by itself
+    symbols = {name: p[name] for name in ("X", "W", "gamma", "beta")}
+    for line in steps.split("1  sum")[0].split("\n"):
+        if " = " in line:
+            name, body = line.strip().split(" = ")
+            symbols[name] = sg.parse(body, symbols=symbols).last
+    assert set(symbols) - {"X", "W", "gamma", "beta"} >= {"t2", "t3"}
+
+
+def test_latex_says_the_gradients_as_the_text_does() -> None:
+    p = sg.parse(
+        "nu, T : positive\nh = 6.62607015e-34; c = 299792458; k = 1.380649e-23\n"
+        "B = 2*h*nu**3/c**2/(exp(h*nu/(k*T)) - 1)"
+    )
+    explained = sg.explain(p["B"], ["T"])
+    assert sg.grad(p["B"], "T").latex() in explained.latex()
+    assert "6626" not in explained.latex()
+    assert "6.626" not in str(explained)
+    assert "…" not in str(explained)

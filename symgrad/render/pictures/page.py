@@ -10,6 +10,7 @@ from symgrad.reasons.derivation import Derivation, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
+from symgrad.render.adjoints import briefs
 from symgrad.render.derivation import (
     derivation_svg,
     gap_title,
@@ -82,11 +83,16 @@ def _gradients(d: Derivation) -> str:
     lines = [str(s.declaration) for s in symbols_of([d.y, *d.wrt]) if s.shape]
     if d.y in d.naming.names and d.y.args:
         lines.append(f"{d.naming.names[d.y]} = {d.naming.body(d.y, 300)}")
+    heads = briefs(d, ())
     for i, w in enumerate(d.wrt):
-        lines.append(f"{slope_text(d, w)} = {gradient_text(d, i)}")
+        short = heads.gradients[i]
+        lines.append(f"{slope_text(d, w)} = {gradient_text(d, i) if short is None else short.text}")
+        lines += [f"    {note}" for note in (short and short.notes) or ()]
         if d.nothing[i] is not None:
             lines.append(f"    {d.nothing[i]}: {d.nothing_reasons[i]}")
-    notes = "".join(f"<li>{escape(n)}</li>" for n in d.notes)
+    lines += heads.lines
+    told = all(b is not None and b.notes is not None for b in heads.gradients)
+    notes = "" if told else "".join(f"<li>{escape(n)}</li>" for n in d.notes)
     more = f"<p>Simplifying made the gradient defined in more places:</p><ul>{notes}</ul>" if notes else ""
     return f"<pre>{escape(chr(10).join(lines))}</pre>{more}"
 
