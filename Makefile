@@ -12,6 +12,8 @@ TESTS ?=
 OF_FRAMEWORKS := symgrad/export symgrad/importers
 # What runs the tests of the frameworks.
 CHECKERS := 'hypothesis>=6.130,<7' 'pytest>=8.4,<10' 'pytest-xdist>=3.6,<4'
+OF_LOCK := --constraint requirements-frameworks.lock
+INSTALL_FRAMEWORKS = $(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check $(OF_LOCK)
 # How long `make fuzz` looks.
 MINUTES ?= 10
 # How many faults `make mutants` puts in.
@@ -25,7 +27,7 @@ LOCKED := pyproject.toml requirements.lock
 UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture pytest fuzz mutants bench board peers lock clean
+.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture pytest fuzz mutants bench board peers lock lock-frameworks clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -45,12 +47,12 @@ test-frameworks: $(VENV)/dev.stamp $(FRAMEWORKS)/frameworks.stamp ## types and t
 	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m pytest -n $(WORKERS) $(or $(TESTS),tests/frameworks $(OF_FRAMEWORKS))
 
 # torch by itself and by pip, which finds a build for CPUs where one lies on the machine; the rest by uv if it is there.
-$(FRAMEWORKS)/frameworks.stamp: pyproject.toml
+$(FRAMEWORKS)/frameworks.stamp: pyproject.toml requirements-frameworks.lock
 	@echo "== installing the frameworks"
 	@$(PYTHON) -m venv --clear $(FRAMEWORKS)
-	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check torch==2.13.0
-	@if command -v uv >/dev/null; then uv pip install --quiet --python $(FRAMEWORKS) --editable '.[frameworks]' $(CHECKERS); \
-	else $(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check --editable '.[frameworks]' $(CHECKERS); fi
+	@$(INSTALL_FRAMEWORKS) torch==2.13.0
+	@if command -v uv >/dev/null; then uv pip install --quiet --python $(FRAMEWORKS) $(OF_LOCK) --editable '.[frameworks]' $(CHECKERS); \
+	else $(INSTALL_FRAMEWORKS) --editable '.[frameworks]' $(CHECKERS); fi
 	@touch $@
 
 # What symgrad needs at its lowest; what only checks it, as new as that lets it be. One resolution for both, so that a
@@ -118,6 +120,12 @@ $(PEERS)/peers.stamp: benchmarks/peers.txt
 	        --constraint benchmarks/peers.txt "$$peer" || echo "left out: $$peer"; \
 	done
 	@touch $@
+
+lock-frameworks: ## install the frameworks anew within the bounds of pyproject.toml, and note what came
+	@echo "# Versions that the tests of the frameworks pass with; by: make lock-frameworks" > requirements-frameworks.lock
+	@$(MAKE) $(FRAMEWORKS)/frameworks.stamp
+	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' >> requirements-frameworks.lock
+	@touch $(FRAMEWORKS)/frameworks.stamp
 
 lock: ## resolve requirements.lock anew within the bounds of pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)-lock

@@ -689,6 +689,7 @@ def test_truth_values_that_are_chosen():
     at = {"x": np.array([0.5, -1.0, 2.0]), "y": np.array([1.5, 0.5, -2.0])}
     for which in (
         lambda x, y: jnp.where(x > y, x > 0, y > 0),
+        lambda x, y: jnp.pad(x > 0, (1, 1))[:3] ^ jnp.pad(y > 0, (0, 2), constant_values=True)[2:],
         lambda x, y: jax.lax.cond(x[0] > y[0], lambda: x > 0, lambda: y > 0),
         lambda x, y: jax.lax.switch((x[0] > 0).astype(int), [lambda: x > 0, lambda: y > 0, lambda: x > y]),
     ):

@@ -19,6 +19,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
 from symgrad.importers.windows import dilated, padded
 from symgrad.ir.sizes import Size, size_product
+from symgrad.ir.traverse import symbols_of
 
 __all__ = ["LAYOUT"]
 
@@ -50,9 +51,10 @@ def _pad(x: Expr, value: Expr, *, padding_config: Sequence[tuple[int, int, int]]
         if not value.node.is_number(0):
             raise UnsupportedError("numbers between entries that are not zeros")
         x = dilated(x, axes, [inner + 1 for *_, inner in padding_config])
-    if not value.node.is_number() and any(low > 0 or high > 0 for low, high, _ in padding_config):
+    known = not symbols_of([value.node])
+    if not known and any(low > 0 or high > 0 for low, high, _ in padding_config):
         raise UnsupportedError("a border that is computed")
-    number = float(value.node.value) if value.node.is_number() else 0
+    number = float(value()) if known else 0
     return padded(x, axes, [(low, high) for low, high, _ in padding_config], number)
 
 
