@@ -124,6 +124,7 @@ PROGRAMS: Mapping[str, Callable[[], Node]] = {
     "scatter_add": lambda: _OP("scatter_add")(index(X, IDS) ** 2, IDS, params=((0,), (9, "m"))),
     "one_hot": lambda: build.total(build.onehot(IDS, "m") * V, -1),
     "argmax": lambda: index(V * V, _OP("argmax")(V, params=(0,))),
+    "argmin": lambda: index(V * V, _OP("argmin")(V, params=(0,))),
     "eye": lambda: build.identity("n") * A,
     "arange": lambda: build.arange("n") * W,
     "size": lambda: build.total(X) / as_node(1) * build.count(X, (0,)),

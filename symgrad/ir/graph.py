@@ -169,6 +169,7 @@ def _leaf(name: str, doc: str) -> Op:
         partials=(),
         push=None,
         pull=None,
+        structure=None,
         kinks=(),
         lower=never,
         latex="",

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.slices import slice_start
 from symgrad.ir.traverse import topological
 from symgrad.lower.arrays.contractions import is_product_of_matrices
-from symgrad.lower.arrays.factors import FACTORS
 from symgrad.lower.arrays.index import ZERO, Index, Place, flat, loop, shifted
+from symgrad.ops.array.factors import FACTORS
 
 __all__ = [
-    "CALLS",
     "DIVIDED",
     "LEAVES",
     "Combine",
@@ -35,9 +35,6 @@ __all__ = [
 
 LEAVES = (NUMBER, CONSTANT, SIZE)
 """Nodes that are numbers wherever they are read."""
-
-CALLS = frozenset({"cumsum", "prod_except", *FACTORS})
-"""Ops with loops of their own, on operands in memory."""
 
 Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 
@@ -201,7 +198,7 @@ class Selection:
 
     Args:
         order: nodes with memory or loops of their own, arguments first; symbols are not among them.
-        tasks: the tasks of a node; none for a call of BLAS, LAPACK or one of `CALLS`.
+        tasks: the tasks of a node; none for a call of BLAS or LAPACK, or a scan.
         copies: the tasks that copy to outputs.
         bound: nodes that are computed into an output.
     """
@@ -214,11 +211,15 @@ class Selection:
 
 def is_call(node: Node) -> bool:
     """Tell whether a node is computed by a call (BLAS, or loops of its own) on operands in memory."""
-    return node.op.name in CALLS or (
-        node.op.name == "einsum"
-        and is_product_of_matrices(*node.params)
-        and node.dtype == "real"
-        and all(a.dtype == "real" for a in node.args)
+    return (
+        node.op.name in FACTORS
+        or (node.op.structure is not None and isinstance(node.op.structure.native, Scan))
+        or (
+            node.op.name == "einsum"
+            and is_product_of_matrices(*node.params)
+            and node.dtype == "real"
+            and all(a.dtype == "real" for a in node.args)
+        )
     )
 
 

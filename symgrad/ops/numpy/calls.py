@@ -12,6 +12,7 @@ from typing import Any, cast
 from symgrad.errors import DomainError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.sizes import Shape, Size, size_product, size_quotient
+from symgrad.ops.array.along import count
 from symgrad.ops.array.contraction import sum_over, transpose
 from symgrad.ops.array.indexing import eye, iota, one_hot
 from symgrad.ops.array.layout import (
@@ -24,7 +25,8 @@ from symgrad.ops.array.layout import (
     slice_axes,
     text,
 )
-from symgrad.ops.array.reductions import argmax, argmin, count, cumsum, mean, norm
+from symgrad.ops.array.reductions import argmax, argmin, mean, norm
+from symgrad.ops.array.scans import cumsum
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.arith import pow as power
 from symgrad.ops.scalar.elementary import sqrt

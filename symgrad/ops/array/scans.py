@@ -1,0 +1,133 @@
+"""What runs along an axis: cumsum, and prod_except, for each entry the product of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import OPS, Node, Op, as_node
+from symgrad.ir.op import Scan
+from symgrad.ir.sizes import Size
+from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_kept, same
+from symgrad.ops.array.contraction import sum_over
+from symgrad.ops.array.layout import expand, full
+from symgrad.ops.record import facts, of_one_array, structural
+from symgrad.ops.scalar.logic import ne, where
+from symgrad.spell.arrays import write_call
+
+__all__ = ["cumsum", "prod_except"]
+
+_ZERO = as_node(0)
+
+
+def _prod_except(axis: int, x: Any) -> Any:
+    array = np.moveaxis(np.asarray(x), axis, -1)
+    ones = np.ones((*array.shape[:-1], 1), dtype=array.dtype)
+    before = np.cumprod(np.concatenate([ones, array[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([ones, array[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    result = before * after if array.shape[-1] else array
+    return np.moveaxis(result, -1, axis)
+
+
+def _pairs(node: Node) -> tuple[Node, Node, int]:
+    """Return a matrix whose row k is the operand with entry k replaced by 1, the off-diagonal mask, and its row axis.
+
+    prod_except of row k at i is the product of the entries other than i and k: d(out_i)/d(x_k) for i != k.
+    """
+    x = node.args[0]
+    axis: int = node.params[0]
+    size: Size = x.shape[axis]
+    rank = len(x.shape)
+    off = ne(
+        expand(_iota(size), [1, *range(2, rank - axis + 1)]),
+        expand(_iota(size), range(1, rank - axis)),
+    )
+    rows = where(off, expand(x, [axis]), as_node(1))
+    return prod_except(rows, params=(axis + 1,)), off, axis
+
+
+def _iota(size: Size) -> Node:
+    return OPS["iota"](params=(size,))
+
+
+def _prod_except_push(node: Node, _i: int, tangent: Node) -> Node:
+    second, off, axis = _pairs(node)
+    moved = expand(full(tangent, node.args[0].shape), [axis + 1])
+    return sum_over(where(off, second * moved, _ZERO), [axis])
+
+
+def _prod_except_pull(node: Node, _i: int, cotangent: Node) -> Node:
+    second, off, axis = _pairs(node)
+    moved = expand(full(cotangent, node.shape), [axis])
+    return sum_over(where(off, second * moved, _ZERO), [axis + 1])
+
+
+prod_except: Op = of_one_array(
+    "prod_except",
+    takes=("number",),
+    doc="for each entry the product of all others along an axis",
+    gives="same",
+    parameters=("axis",),
+    shape=same,
+    evaluate=_prod_except,
+    reference=lambda mp, axis, x: _prod_except(axis, objects(x)),
+    push=_prod_except_push,
+    pull=_prod_except_pull,
+    batch=batch_axes,
+    rows=rows_kept,
+    entries="computed",
+    total="always",
+    native=Scan(1.0, "mul", others=True),
+    written=write_call,
+    source=lambda node: f"_prod_except({{0:t}}, {node.params[0]})",
+    latex=call_latex(r"\operatorname{{prod\_others}}"),
+    facts=facts(),
+)
+
+
+def _cumsum(axis: int, reverse: int, x: Any) -> Any:
+    if not reverse:
+        return np.cumsum(x, axis=axis)
+    return np.flip(np.cumsum(np.flip(x, axis), axis=axis), axis)
+
+
+def _exact_cumsum(_mp: Any, axis: int, reverse: int, x: Any) -> Any:
+    return _cumsum(axis, reverse, objects(x))
+
+
+def _source_of_cumsum(node: Node) -> str | Mapping[str, str]:
+    axis, reverse = node.params
+    plain = f"{{np}}.cumsum({{0:t}}, {{axis}}={axis})"
+    if not reverse:
+        return plain
+    turned = f"{{np}}.flip({{np}}.cumsum({{np}}.flip({{0:t}}, {axis}), {{axis}}={axis}), {axis})"
+    return {
+        **dict.fromkeys(("numpy", "jax", "keras"), turned),
+        "torch": f"torch.flip(torch.cumsum(torch.flip({{0:t}}, ({axis},)), dim={axis}), ({axis},))",
+        "tensorflow": f"tf.cumsum({{0:t}}, axis={axis}, reverse=True)",
+    }
+
+
+cumsum: Op = structural(
+    "cumsum",
+    takes=("number",),
+    doc="the sum of all entries up to this one along an axis; reversed: from this one on",
+    gives="same",
+    parameters=("axis", "reverse"),
+    shape=same,
+    evaluate=_cumsum,
+    reference=_exact_cumsum,
+    push=lambda node, i, t: cumsum(full(t, node.shape), params=node.params),
+    pull=lambda node, i, ct: cumsum(full(ct, node.shape), params=(node.params[0], 1 - node.params[1])),
+    batch=batch_axes,
+    rows=rows_kept,
+    entries="computed",
+    total="always",
+    native=Scan(0.0, "add"),
+    written=write_call,
+    source=_source_of_cumsum,
+    latex=call_latex(r"\operatorname{{cumsum}}", lambda node: r"^{{\leftarrow}}" if node.params[1] else ""),
+    facts=facts("linear"),
+)
