@@ -116,6 +116,7 @@ PROGRAMS: Mapping[str, Callable[[], Node]] = {
     "norm inf": lambda: build.vector_norm(X, "inf", axis=0),
     "cumsum": lambda: build.cumulative_sum(X, 0),
     "cumsum reversed": lambda: _OP("cumsum")(X * X, params=(1, 1)),
+    "logcumsumexp": lambda: _OP("logcumsumexp")(X * X, params=(0,)),
     "gather rows": lambda: index(X * X, IDS),
     "gather columns": lambda: index(X * X, (slice(None), IDS)),
     "gather pairs": lambda: index(X, (IDS, IDS)),

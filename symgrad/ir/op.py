@@ -56,7 +56,6 @@ Fact: TypeAlias = Literal[
     "stops",  # derivative edges end here (stop_gradient)
     "idempotent",  # f(f(x)) = f(x)
     "given-slope",  # a partial is no derivative of the value, but what the user gave
-    "keeps-sign",  # nonnegative where all arguments are
 ]
 
 Entries: TypeAlias = Literal[
@@ -64,6 +63,7 @@ Entries: TypeAlias = Literal[
     "placed",  # that, or zero
     "picked",  # each is one of the entries that it depends on, which one their values tell
     "between",  # each lies between the entries that it depends on
+    "products",  # each is a sum of products of entries
     "counted",  # whole numbers that positions are made of
     "computed",
 ]
@@ -72,7 +72,8 @@ Total: TypeAlias = Literal[
     "always",  # there is a value for all values of the arguments
     "of some",  # there is one over at least one entry
     "of some only",  # there is one over at least one entry, and over none it is an error
-    "not known",
+    "of regular",  # there is one for matrices that are not singular
+    "inside",  # there is one where positions are inside their axes
 ]
 
 

@@ -146,13 +146,13 @@ einsum: Op = structural(
     pull=_pull,
     batch=_batch,
     rows=_rows,
-    entries="computed",
+    entries="products",
     total="always",
     native=None,
     written=write_contraction,
     source=None,
     latex=r"\operatorname{{einsum}}\left({0}\right)",
-    facts=facts("keeps-sign"),
+    facts=facts(),
 )
 
 

@@ -250,13 +250,13 @@ prod: Op = of_one_array(
     pull=lambda node, i, ct: _others(node) * spread_back(ct, node),
     batch=batch_axes,
     rows=rows_reduced,
-    entries="computed",
+    entries="products",
     total="always",
     native=over_some,
     written=write_call,
     source=_source_of_prod,
     latex=call_latex(r"\operatorname{{prod}}"),
-    facts=facts("keeps-sign"),
+    facts=facts(),
 )
 
 

@@ -1,4 +1,4 @@
-"""What runs along an axis: cumsum, and prod_except, for each entry the product of all others."""
+"""What runs along an axis: cumsum, logcumsumexp, and prod_except, for each entry the product of all others."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, Op, as_node
-from symgrad.ir.op import Scan
-from symgrad.ir.sizes import Size
+from symgrad.ir.op import Builder, Lane, Scan
 from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_kept, same
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import expand, full
 from symgrad.ops.record import facts, of_one_array, structural
-from symgrad.ops.scalar.logic import ne, where
+from symgrad.ops.scalar.elementary import exp
+from symgrad.ops.scalar.logic import ge, ne, where
 from symgrad.spell.arrays import write_call
 
-__all__ = ["cumsum", "prod_except"]
+__all__ = ["cumsum", "logcumsumexp", "prod_except"]
 
 _ZERO = as_node(0)
 
@@ -38,18 +38,15 @@ def _pairs(node: Node) -> tuple[Node, Node, int]:
     """
     x = node.args[0]
     axis: int = node.params[0]
-    size: Size = x.shape[axis]
-    rank = len(x.shape)
-    off = ne(
-        expand(_iota(size), [1, *range(2, rank - axis + 1)]),
-        expand(_iota(size), range(1, rank - axis)),
-    )
+    off = ne(*_places(x, axis))
     rows = where(off, expand(x, [axis]), as_node(1))
     return prod_except(rows, params=(axis + 1,)), off, axis
 
 
-def _iota(size: Size) -> Node:
-    return OPS["iota"](params=(size,))
+def _places(x: Node, axis: int) -> tuple[Node, Node]:
+    """Return the numbers of rows and columns where every entry along an axis meets every other one."""
+    number, behind = OPS["iota"](params=(x.shape[axis],)), len(x.shape) - axis
+    return expand(number, range(1, behind + 1)), expand(number, range(1, behind))
 
 
 def _prod_except_push(node: Node, _i: int, tangent: Node) -> Node:
@@ -130,4 +127,73 @@ cumsum: Op = structural(
     source=_source_of_cumsum,
     latex=call_latex(r"\operatorname{{cumsum}}", lambda node: r"^{{\leftarrow}}" if node.params[1] else ""),
     facts=facts("linear"),
+)
+
+
+def _logcumsumexp(axis: int, x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.logaddexp.accumulate(np.asarray(x, np.result_type(x, np.float32)), axis=axis)
+
+
+def _exact_logcumsumexp(mp: Any, axis: int, x: Any) -> Any:
+    total = np.cumsum(np.frompyfunc(mp.exp, 1, 1)(objects(x)), axis=axis)
+    return np.frompyfunc(mp.log, 1, 1)(total)
+
+
+def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
+    """The larger one and what the smaller one adds to it; equal ones may be infinite, where a difference is NaN."""
+    top = b.maximum(before, entry)
+    less = b.sub(b.minimum(before, entry), top)
+    gap = b.select(b.eq(before, entry), b.const(0), less)
+    return b.add(top, b.call("log1p", b.call("exp", gap)))
+
+
+def _shares(node: Node) -> Node:
+    """Return in row i and column j the share of entry j in the sum up to entry i, exp(x_j - out_i).
+
+    Differences of running sums would be quicker, and lose all digits. Equal infinities are a share of 1.
+    """
+    (x,), axis = node.args, node.params[0]
+    entry, total = expand(x, [axis]), expand(node, [axis + 1])
+    within = ge(*_places(x, axis))
+    gap = where(within, where(ne(entry, total), entry - total, _ZERO), _ZERO)
+    return where(within, exp(gap), _ZERO)
+
+
+def _logcumsumexp_push(node: Node, _i: int, tangent: Node) -> Node:
+    axis: int = node.params[0]
+    return sum_over(_shares(node) * expand(full(tangent, node.shape), [axis]), [axis + 1])
+
+
+def _logcumsumexp_pull(node: Node, _i: int, cotangent: Node) -> Node:
+    axis: int = node.params[0]
+    return sum_over(_shares(node) * expand(full(cotangent, node.shape), [axis + 1]), [axis])
+
+
+logcumsumexp: Op = of_one_array(
+    "logcumsumexp",
+    takes=("number",),
+    doc="log(cumsum(exp(x))) along an axis, without overflow",
+    gives="real",
+    parameters=("axis",),
+    shape=same,
+    evaluate=_logcumsumexp,
+    reference=_exact_logcumsumexp,
+    push=_logcumsumexp_push,
+    pull=_logcumsumexp_pull,
+    batch=batch_axes,
+    rows=rows_kept,
+    entries="computed",
+    total="always",
+    native=Scan(float("-inf"), _logaddexp),
+    written=write_call,
+    source=lambda node: {
+        "numpy": f"np.logaddexp.accumulate({{0}}, axis={node.params[0]})",
+        "jax": f"jax.lax.cumlogsumexp({{0:t}}, axis={node.params[0]})",
+        "torch": f"torch.logcumsumexp({{0:t}}, dim={node.params[0]})",
+        "tensorflow": f"tf.math.cumulative_logsumexp({{0:t}}, axis={node.params[0]})",
+        "keras": f"ops.associative_scan(ops.logaddexp, {{0:t}}, axis={node.params[0]})",
+    },
+    latex=call_latex(r"\operatorname{{logcumsumexp}}"),
+    facts=facts(),
 )

@@ -28,9 +28,8 @@ __all__ = ["Body", "unspelled"]
 
 _LINE = 100  # characters of a formula that is written in one piece
 _PLAIN = frozenset({"neg", "stop_gradient", "and_", "or_", "xor", "not_", *INFIX})
-_WHOLE = frozenset({"iota", "argmax", "argmin"})
 _KEEPS = frozenset(
-    {"reshape", "slice", "gather", "concatenate", "broadcast_to", "add", "mul", "neg", "abs", "sign"}
+    {"add", "mul", "neg", "abs", "sign"}
     | {"maximum", "minimum", "where", "clip", "floor", "ceil", "round", "stop_gradient"}
 )
 _SAME = frozenset({"floor", "ceil", "round", "stop_gradient"})  # of whole numbers
@@ -274,13 +273,13 @@ class Body:
 
     def _is_whole(self, node: Node) -> bool:
         """Whether it is written in whole numbers: what counts positions, and what is made of that alone."""
-        if node.dtype != "int" or node.op.name in _WHOLE:
-            return node.op.name in _WHOLE
+        entries = None if node.op.structure is None else node.op.structure.entries
+        counts = entries == "counted" and node.op.name != "one_hot"  # which is cast
+        if node.dtype != "int" or counts:
+            return counts
         numeric = [a for i, a in enumerate(node.args) if node.op.kind_of(i) == "number"]
-        if node.op.name == "gather":
-            numeric = numeric[:1]
         known = [a in self.whole for a in numeric]
-        if node.op.name in ("concatenate", "gather", "reshape", "slice", "broadcast_to"):
+        if entries == "moved":
             return all(known)
         alike = all(k or (a.op is NUMBER and a.dtype == "int") for k, a in zip(known, numeric, strict=True))
         return node.op.name in _KEEPS and any(known) and alike

@@ -168,18 +168,15 @@ def _concatenate(node: Node, context: Context) -> ArraySource:
 
 # ------------------------------------------------------------------------------------------------------- positions
 
-_WHOLE_NUMBERS = frozenset({"argmax", "argmin", "iota", "one_hot"})
-_MOVES = frozenset({"reshape", "slice", "gather", "concatenate", "broadcast_to"})
-
 
 def _positions(node: Node, context: Context) -> str:
     """Return an array of positions: arithmetic on them is done in floats, as everywhere."""
     if node.op is NUMBER:
         return str(node.value)
     inner = node
-    while inner.op.name in _MOVES and len(inner.args) == 1:
+    while not inner.op.pointwise and inner.op.array.entries == "moved" and len(inner.args) == 1:
         inner = inner.args[0]
-    if inner.op is SYMBOL or inner.op.name in _WHOLE_NUMBERS:
+    if inner.op is SYMBOL or (not inner.op.pointwise and inner.op.array.entries == "counted"):
         return context.of(node)
     return f"np.asarray({context.of(node)}).astype(np.int64)"
 
