@@ -136,8 +136,9 @@ def _logcumsumexp(axis: int, x: Any) -> Any:
 
 
 def _exact_logcumsumexp(mp: Any, axis: int, x: Any) -> Any:
-    total = np.cumsum(np.frompyfunc(mp.exp, 1, 1)(objects(x)), axis=axis)
-    return np.frompyfunc(mp.log, 1, 1)(total)
+    exponentials: Any = np.frompyfunc(mp.exp, 1, 1)(objects(x))
+    logarithms: Any = np.frompyfunc(mp.log, 1, 1)(np.cumsum(exponentials, axis=axis))
+    return logarithms
 
 
 def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
