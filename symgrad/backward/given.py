@@ -23,7 +23,7 @@ from symgrad.ops.scalar.logic import where
 __all__ = ["NotLinearError", "with_pullback"]
 
 _ZERO, _ONE = as_node(0), as_node(1)
-_OF_FIRST = frozenset(OPS[name] for name in ("cumsum", "gather", "scatter_add"))
+_OF_FIRST = frozenset(OPS[name] for name in ("gather", "scatter_add"))
 """Linear in the first argument; the others are positions."""
 
 

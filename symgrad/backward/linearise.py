@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node
 from symgrad.ops.scalar.logic import and_, not_, or_, where
-from symgrad.rewrite.condition import TOTAL
 
 __all__ = ["Guarded", "Linear", "accumulate", "guarded", "linearise", "pass_through"]
 
@@ -115,7 +114,7 @@ def _finite(coefficient: Node) -> bool:
 def _total(part: Node) -> bool:
     """Tell whether an op is finite wherever its arguments are, unless these are so large that products overflow."""
     if not part.op.pointwise:
-        return not part.args or part.op.name in TOTAL
+        return not part.args or part.op.array.total == "always"
     if part.op.domain is None:
         return part.op.name not in _EXPONENTIAL
     last = part.args[-1]

@@ -169,6 +169,7 @@ def _leaf(name: str, doc: str) -> Op:
         partials=(),
         push=None,
         pull=None,
+        structure=None,
         kinks=(),
         lower=never,
         latex="",
@@ -388,14 +389,11 @@ def as_condition(node: Node) -> Node | None:
             moved = True
         elif name == "where":
             pending += n.args[1:]
-        elif name in _MOVES:
-            pending += n.args if name == "concatenate" else n.args[:1]
+        elif n.op.structure is not None and n.op.structure.entries == "moved":
+            pending += [a for i, a in enumerate(n.args) if n.op.kind_of(i) == "number"]
         else:
             return None
     return apply(OPS["gt"], (node, number(0))) if moved else None
-
-
-_MOVES = frozenset(("reshape", "broadcast_to", "slice", "gather", "concatenate"))
 
 
 def pointwise_shape(shapes: tuple[Shape, ...], *_params: Any) -> Shape:

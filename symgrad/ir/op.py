@@ -7,7 +7,7 @@ field. Nodes and ops are one recursive definition, so the type of a node is a pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -16,7 +16,21 @@ from symgrad.errors import InternalError, UsageError
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
 
-__all__ = ["Builder", "Fact", "Kink", "Lane", "Partial", "Pull", "Push", "Registry", "Schema"]
+__all__ = [
+    "Builder",
+    "Entries",
+    "Fact",
+    "Kink",
+    "Lane",
+    "Partial",
+    "Pull",
+    "Push",
+    "Registry",
+    "Scan",
+    "Schema",
+    "Structure",
+    "Total",
+]
 
 N = TypeVar("N")
 
@@ -42,6 +56,24 @@ Fact: TypeAlias = Literal[
     "stops",  # derivative edges end here (stop_gradient)
     "idempotent",  # f(f(x)) = f(x)
     "given-slope",  # a partial is no derivative of the value, but what the user gave
+]
+
+Entries: TypeAlias = Literal[
+    "moved",  # each is an entry of an argument that is not an index
+    "placed",  # that, or zero
+    "picked",  # each is one of the entries that it depends on, which one their values tell
+    "between",  # each lies between the entries that it depends on
+    "products",  # each is a sum of products of entries
+    "counted",  # whole numbers that positions are made of
+    "computed",
+]
+
+Total: TypeAlias = Literal[
+    "always",  # there is a value for all values of the arguments
+    "of some",  # there is one over at least one entry
+    "of some only",  # there is one over at least one entry, and over none it is an error
+    "of regular",  # there is one for matrices that are not singular
+    "inside",  # there is one where positions are inside their axes
 ]
 
 
@@ -117,6 +149,55 @@ class Kink:
     smooth: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Loops along an axis, the first static parameter; a second one tells whether they go backwards.
+
+    Args:
+        start: the value before the first entry.
+        combine: the value up to an entry and the entry together: an operation of numbers, or a formula,
+            ``combine(builder, before, entry)``.
+        others: whether each entry of the result combines all entries but its own.
+    """
+
+    start: float
+    combine: Literal["add", "mul"] | Callable[[Builder, Lane, Lane], Lane]
+    others: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Structure(Generic[N]):
+    """What is known about an op that is not pointwise, whose entries depend on more than the entries at their place.
+
+    Every field must be given. The ops that arrays are made of (contraction, layout, positions) are also named where
+    graphs are rewritten, loops planned and sources written; all that is known of another one is here.
+
+    Args:
+        batch: ``batch(node, stacks, lead)``: the node for a stack of values of arguments. One that varies has an array
+            of shape ``lead + its own``, another one None; the result has the shape ``lead + node.shape``.
+        rows: ``rows(node, places)``: which axis of the result counts the rows that these axes of the arguments count,
+            None for an argument without rows; None if an entry may depend on several rows.
+        entries: what the entries of the result are.
+        total: whether it has a value wherever its arguments have one.
+        native: how kernels compute it: ``native(node, args)`` in simpler ops, raw, or loops along an axis; None for an
+            op that loops are made of.
+        written: ``written(node, names)``: what it is written with in programs, and its precedence. The reader makes the
+            same node of that; ``names`` are the nodes that are written as a name.
+        source: ``source(node)``: the template of its Python source, or templates by library (numpy, jax, torch,
+            tensorflow, keras), none for one without it. There ``{0}`` is an argument, ``{0:t}`` one as a tensor, with
+            ``a`` or ``m`` after that beside a dot or an operator; ``{np}`` and ``{m}`` are the modules of functions of
+            arrays and of numbers, ``{axis}`` is the name of the argument for axes. None for what arrays are made of.
+    """
+
+    batch: Callable[[N, Sequence[N | None], Shape], N]
+    rows: Callable[[N, Sequence[int | None]], int | None]
+    entries: Entries
+    total: Total
+    native: Callable[[N, tuple[N, ...]], N] | Scan | None
+    written: Callable[[N, Container[N]], tuple[list[str | tuple[N, int, bool]], int]]
+    source: Callable[[N], str | Mapping[str, str]] | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Schema(Generic[N]):
     """Everything known about one operation, over nodes of type N.
@@ -148,10 +229,12 @@ class Schema(Generic[N]):
             pointwise op.
         pull: its transpose, ``pull(node, cotangent, wanted)``: what a cotangent of the node sends to each argument
             that is wanted, and None for the others.
+        structure: what else is known of an op that is not pointwise; None for a pointwise one.
         kinks: every place where a partial jumps, is infinite or has no value inside the closure of the domain.
         lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric
             arguments.
-        latex: LaTeX template with ``{0}``, ``{1}`` for the arguments; function style ones get bare arguments.
+        latex: LaTeX template with ``{0}``, ``{1}`` for the arguments, or what gives it for a node; function style ones
+            get bare arguments.
         precedence: of the printed form, for parentheses: see ``spell/printer.py``.
         facts: algebraic facts that generic rules read.
         samples: argument tuples inside the domain, exact numbers or decimals as text, where tests try it.
@@ -172,9 +255,10 @@ class Schema(Generic[N]):
     partials: tuple[Partial[N], ...]
     push: Push[N] | None
     pull: Pull[N] | None
+    structure: Structure[N] | None
     kinks: tuple[Kink, ...]
     lower: Callable[..., Lane]
-    latex: str
+    latex: str | Callable[[N], str]
     precedence: int
     facts: frozenset[Fact]
     samples: tuple[tuple[Any, ...], ...]
@@ -189,10 +273,19 @@ class Schema(Generic[N]):
         """Whether it acts elementwise with broadcasting, so that its partials say everything."""
         return self.push is None
 
+    @property
+    def array(self) -> Structure[N]:
+        """What only an op that is not pointwise has."""
+        if self.structure is None:
+            raise InternalError(f"'{self.name}' is elementwise")
+        return self.structure
+
     def kind_of(self, i: int) -> Literal["number", "bool", "index"]:
         """Return what argument i must be."""
         return self.takes[min(i, len(self.takes) - 1)]
 
+
+_OPTIONAL = frozenset({"domain", "cas", "push", "pull", "structure"})
 
 S = TypeVar("S", bound=Schema[Any])
 
@@ -211,10 +304,13 @@ class Registry(dict[str, S]):
             UsageError: if a field is None that may not be, a spelling is taken, or lengths disagree.
         """
         for field in fields(op):
-            if getattr(op, field.name) is None and field.name not in {"domain", "cas", "push", "pull"}:
+            if getattr(op, field.name) is None and field.name not in _OPTIONAL:
                 raise UsageError(f"op {op.name}: the field '{field.name}' is missing")
-        if (op.push is None) != (op.pull is None):
-            raise UsageError(f"op {op.name}: push and pull come together")
+        if len({op.push is None, op.pull is None, op.structure is None}) > 1:
+            raise UsageError(f"op {op.name}: push and pull come together, and with a structure")
+        for field in fields(op.structure) if op.structure is not None else ():
+            if getattr(op.structure, field.name) is None and field.name not in {"native", "source"}:
+                raise UsageError(f"op {op.name}: the field '{field.name}' is missing")
         if op.pointwise and len(op.partials) != op.arity:
             raise UsageError(f"op {op.name}: {len(op.partials)} partials for {op.arity} arguments")
         for sample in op.samples:

@@ -6,14 +6,15 @@ give them, so that the type checker reads into the lambdas of a record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 from symgrad.errors import InternalError
 from symgrad.ir.graph import OPS, Node, Op, Partial, Pull, Push, pointwise_shape
-from symgrad.ir.op import Builder, Fact, Kink, Lane
+from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Scan, Structure, Total
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
+from symgrad.spell.literals import Part
 
 __all__ = [
     "ADD",
@@ -165,6 +166,7 @@ def pointwise(
             partials=partials,
             push=None,
             pull=None,
+            structure=None,
             kinks=kinks,
             lower=lower,
             latex=latex,
@@ -175,19 +177,30 @@ def pointwise(
     )
 
 
-class _Structural(TypedDict):
+class _Array(TypedDict):
     doc: str
     takes: Takes
     gives: Kind | Literal["same"]
-    parameters: tuple[str, ...]
-    shape: Callable[..., Shape]
-    evaluate: Callable[..., Any]
-    reference: Callable[..., Any]
-    latex: str
+    batch: Callable[[Node, Sequence[Node | None], Shape], Node]
+    rows: Callable[[Node, Sequence[int | None]], int | None]
+    entries: Entries
+    total: Total
+    native: Callable[[Node, tuple[Node, ...]], Node] | Scan | None
+    written: Callable[[Node, Container[Node]], tuple[list[Part], int]]
+    source: Callable[[Node], str | Mapping[str, str]] | None
+    latex: str | Callable[[Node], str]
     facts: frozenset[Fact]
     kinks: NotRequired[tuple[Kink, ...]]
     variadic: NotRequired[bool]
     aliases: NotRequired[tuple[str, ...]]
+    precedence: NotRequired[int]
+
+
+class _Structural(_Array):
+    parameters: tuple[str, ...]
+    shape: Callable[..., Shape]
+    evaluate: Callable[..., Any]
+    reference: Callable[..., Any]
 
 
 def structural(
@@ -223,38 +236,54 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
     """
 
     def lower(_builder: Builder, node: Node, *_lanes: Lane) -> Lane:
-        raise InternalError(f"'{node.op.name}' is not computed lane by lane: its loops are in symgrad/lower")
+        raise InternalError(
+            f"'{node.op.name}' is not computed lane by lane: its record says how kernels compute it"
+        )
 
-    given: _Structural = {"kinks": (), "variadic": False, "aliases": (), **fields}
+    structure: Structure[Node] = Structure(
+        batch=fields["batch"],
+        rows=fields["rows"],
+        entries=fields["entries"],
+        total=fields["total"],
+        native=fields["native"],
+        written=fields["written"],
+        source=fields["source"],
+    )
     return OPS.register(
         Op(
             name=name,
+            aliases=fields.get("aliases", ()),
+            doc=fields["doc"],
+            parameters=fields["parameters"],
+            takes=fields["takes"],
+            variadic=fields.get("variadic", False),
+            gives=fields["gives"],
+            shape=fields["shape"],
             cas=None,
             domain=None,
+            evaluate=fields["evaluate"],
+            reference=fields["reference"],
             partials=(),
             push=push,
             pull=pull,
+            structure=structure,
+            kinks=fields.get("kinks", ()),
             lower=lower,
-            precedence=ATOM,
+            latex=fields["latex"],
+            precedence=fields.get("precedence", ATOM),
+            facts=fields["facts"],
             samples=(),
-            **given,
         )
     )
 
 
-class _OfOneArray(TypedDict):
-    doc: str
-    takes: Takes
-    gives: Kind | Literal["same"]
+class _OfOneArray(_Array):
     parameters: tuple[str]
     shape: Callable[[tuple[Shape, ...], Any], Shape]
     evaluate: Callable[[Any, Any], Any]
     reference: Callable[[Any, Any, Any], Any]
     push: Callable[[Node, int, Node], Node]
     pull: Callable[[Node, int, Node], Node]
-    latex: str
-    facts: frozenset[Fact]
-    kinks: NotRequired[tuple[Kink, ...]]
 
 
 def of_one_array(name: str, **fields: Unpack[_OfOneArray]) -> Op:

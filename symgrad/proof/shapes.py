@@ -176,7 +176,7 @@ _RULES: Mapping[str, _Rule] = {
     "einsum": _einsum,
     **dict.fromkeys(("mean", "max", "min", "prod", "logsumexp", "norm"), _reduced),
     **dict.fromkeys(("softmax", "log_softmax"), _kept),
-    **dict.fromkeys(("prod_except", "cumsum"), _along),
+    **dict.fromkeys(("prod_except", "cumsum", "logcumsumexp"), _along),
     **dict.fromkeys(("argmax", "argmin"), _position),
     "reshape": _reshape,
     "broadcast_to": _broadcast_to,

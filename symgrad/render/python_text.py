@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
@@ -14,13 +15,16 @@ __all__ = [
     "ADD",
     "ATOM",
     "COMPARE",
+    "HELPER",
     "INFIX",
     "MUL",
     "NEG",
     "POW",
+    "Argument",
     "free_name",
     "infix",
     "parameters",
+    "template_of",
     "within",
 ]
 
@@ -41,6 +45,9 @@ INFIX: Mapping[str, tuple[str, int, int, int]] = {
 }
 """By op its sign, its own precedence, and the least of its operands."""
 
+HELPER = re.compile(r"(?<![\w.])_\w+(?=\()")
+"""A call of a function that the source defines for itself."""
+
 
 _Written: TypeAlias = Callable[[Node, int], str]
 """The text of an argument, in parentheses if it binds less tightly than a rank."""
@@ -49,6 +56,24 @@ _Written: TypeAlias = Callable[[Node, int], str]
 def within(text: str, own: int, rank: int) -> str:
     """Return a text, in parentheses if it binds less tightly than a rank."""
     return text if own >= rank else f"({text})"
+
+
+class Argument:
+    """An argument of a template of `Structure.source`."""
+
+    def __init__(self, node: Node, plain: _Written, tensor: _Written) -> None:
+        self.node, self.plain, self.tensor = node, plain, tensor
+
+    def __format__(self, spec: str) -> str:
+        rank = ATOM if "a" in spec else MUL if "m" in spec else 0
+        return self.tensor(self.node, rank) if "t" in spec else self.plain(self.node, rank)
+
+
+def template_of(node: Node, library: str) -> str | None:
+    """Return how an op on arrays is written in a library, as its record says; None where it says nothing."""
+    source = node.op.array.source
+    found = None if source is None else source(node)
+    return found if found is None or isinstance(found, str) else found.get(library)
 
 
 def infix(node: Node, of: _Written, text: str = "") -> tuple[str, int] | None:

@@ -16,25 +16,15 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.facts import COMPARISONS, RULED, facts_of
+from symgrad.rewrite.facts import COMPARISONS, facts_of, is_ruled
 from symgrad.rewrite.intervals import Facts, add, exactly, mul
 
-__all__ = ["TOTAL", "Conditions", "Truth"]
+__all__ = ["Conditions", "Truth"]
 
 Truth: TypeAlias = Literal["yes", "no", "unknown"]
 
 _INF = math.inf
 _TERMS = 16  # of two sums that are compared term by term
-
-# Ops on arrays that have a value for every operand, and those that have one over at least one entry.
-# fmt: off
-TOTAL = frozenset([
-    "einsum", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "prod", "prod_except", "softmax",
-    "log_softmax", "norm", "cumsum", "one_hot", "iota", "eye", "det",
-    "expm", "sinm", "cosm", "expm_frechet", "sinm_frechet", "cosm_frechet",
-])
-# fmt: on
-_OF_SOME = frozenset(["mean", "max", "min", "logsumexp", "argmax", "argmin"])
 
 # Where an argument has several values the results of these have, but for zero times something.
 _BY_POINTS = frozenset(["add", "neg", "mul", "div", "exp"])
@@ -100,7 +90,7 @@ class Conditions:
         if name in _BY_POINTS:
             points = [self._points[a] for a in node.args]
             return None not in points or (name == "mul" and 0 in points) or (name == "div" and points[0] == 0)
-        return name in RULED or node.dtype == "bool" or not node.args or "odd" in node.op.facts
+        return is_ruled(node) or node.dtype == "bool" or not node.args or "odd" in node.op.facts
 
     def holds(self, condition: Node) -> Truth:
         """Return whether a condition (a node of kind bool) holds."""
@@ -189,17 +179,17 @@ class Conditions:
         if node.op.name == "pow" and node.args[1].is_number():
             return self._power_everywhere(node.args[0], Fraction(node.args[1].value))
         if not node.op.pointwise:
-            return node.op.name in TOTAL or self._all_of_known_length(node)
+            total = node.op.array.total
+            return total == "always" or (total in ("of some", "of some only") and _is_filled(node))
         return node.op.domain is None or self.holds(node.op.domain(*node.args)) == "yes"
-
-    def _all_of_known_length(self, node: Node) -> bool:
-        """Means, extremes and logsumexp have no value over no entries; positions can be out of range."""
-        if node.op.name not in _OF_SOME:
-            return False
-        return all(isinstance(size, int) and size > 0 for size in node.args[0].shape)
 
     def _power_everywhere(self, base: Node, exponent: Fraction) -> bool:
         """The domain of a power goes by cases of the base, which no single fact decides."""
         if exponent.denominator == 1:
             return exponent >= 0 or self.nonzero(base) == "yes"
         return (self.nonnegative(base) if exponent > 0 else self.positive(base)) == "yes"
+
+
+def _is_filled(node: Node) -> bool:
+    """Tell whether the operand of an op is known to have an entry."""
+    return all(isinstance(size, int) and size > 0 for size in node.args[0].shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -12,7 +12,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.rewrite import intervals
 from symgrad.rewrite.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, bounded, exactly
 
-__all__ = ["COMPARISONS", "RULED", "facts_of"]
+__all__ = ["COMPARISONS", "facts_of", "is_ruled"]
 
 _YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
 _NO = Facts(0, 0, integer=True, parity=0)
@@ -119,14 +119,6 @@ def _some(first: Facts, *rest: Facts) -> Facts:
     return reduce(intervals.hull, rest, first)
 
 
-def _entries(a: Facts, *_positions: Facts) -> Facts:
-    return a
-
-
-def _share(_a: Facts) -> Facts:
-    return bounded(0, 1)
-
-
 def _contraction(*operands: Facts) -> Facts:
     """A sum of products; the sum of nothing is zero, the product of nothing one."""
     return NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
@@ -167,15 +159,18 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "or_": _either,
     "not_": _opposite,
     "xor": _one_of,
-    **dict.fromkeys(("reshape", "broadcast_to", "slice", "max", "min", "mean"), _same),
-    "concatenate": _some,
-    "einsum": _contraction,
-    "prod": _contraction,
-    "gather": _entries,
-    "softmax": _share,
 }
-RULED = frozenset(_RULES)
-"""Ops of which more is known than the facts of their records."""
+_OF_ENTRIES: Mapping[str, Callable[..., Facts]] = {
+    "moved": _some,
+    "picked": _some,
+    "between": _some,
+    "products": _contraction,
+}
+
+
+def is_ruled(node: Node) -> bool:
+    """Tell whether more is known of a node than the facts of its record."""
+    return node.op.name in _RULES if node.op.pointwise else node.op.array.entries in _OF_ENTRIES
 
 
 def facts_of(node: Node, args: list[Facts]) -> Facts:
@@ -188,6 +183,11 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
         return _of_symbol(node)
     if node.op is SIZE:
         return _SIZE
+    if not node.op.pointwise:
+        of_entries = _OF_ENTRIES.get(node.op.array.entries)
+        numbers = [f for i, f in enumerate(args) if node.op.kind_of(i) == "number"]
+        found = _from_record(node, args) if of_entries is None else of_entries(*numbers)
+        return _whole_if_int(node, found)
     rule = _RULES.get(node.op.name)
     # x*x is a square; x == x holds wherever x has a value.
     if len(node.args) == 2 and node.args[0] is node.args[1]:
@@ -201,6 +201,10 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
     if rounded and args[-1].integer and node.op.name in {"eq", "ge"}:
         return _YES
     found = rule(*args) if rule is not None else _from_record(node, args)
+    return _whole_if_int(node, found)
+
+
+def _whole_if_int(node: Node, found: Facts) -> Facts:
     return replace(found, integer=True) if node.dtype == "int" and not found.integer else found
 
 

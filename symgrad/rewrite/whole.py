@@ -23,8 +23,6 @@ Ends: TypeAlias = "tuple[Size | None, Size | None]"
 """The least and the largest value, None for what is not known."""
 
 _ANY: Ends = (None, None)
-_THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient", "gather", "max", "min"})
-"""Ops whose results are values of their first argument."""
 
 
 def ends_of(node: Node) -> Ends:
@@ -70,8 +68,8 @@ def _ends(node: Node, parts: list[Ends]) -> Ends:
     if node.op is SYMBOL:
         return _declared(node)
     name = node.op.name
-    if name in _THROUGH:
-        return parts[0]
+    if not node.op.pointwise and node.op.array.entries in ("moved", "picked"):
+        return _any_of([p for i, p in enumerate(parts) if node.op.kind_of(i) == "number"])
     if name == "iota":
         return 0, _before(node.params[0])
     if name in ("argmax", "argmin"):
@@ -148,5 +146,5 @@ _RULES: Mapping[str, Callable[[list[Ends]], Ends]] = {
     "minimum": _smaller,
     "clip": lambda parts: _smaller([_larger(parts[:2]), parts[2]]),
     "where": lambda parts: _any_of(parts[1:]),
-    "concatenate": _any_of,
+    "stop_gradient": lambda parts: parts[0],
 }

@@ -7,7 +7,7 @@ the operands. Where no spelling makes exactly this node there is a literal one: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -16,24 +16,28 @@ from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
 from symgrad.ir.slices import Triple, padded
 from symgrad.spell.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
 
-__all__ = ["array_parts", "counted", "is_matrix_product"]
+__all__ = [
+    "counted",
+    "is_matrix_product",
+    "write_broadcast",
+    "write_call",
+    "write_concatenation",
+    "write_contraction",
+    "write_eye",
+    "write_gather",
+    "write_iota",
+    "write_one_hot",
+    "write_reshape",
+    "write_scatter",
+    "write_slice",
+    "write_unslice",
+]
 
 Written: TypeAlias = "tuple[list[Part], int]"
 Named: TypeAlias = "Container[Node]"
 
 _LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"
 _WHOLE: Triple = (None, None, 1)
-_REDUCTIONS = frozenset({"mean", "prod", "max", "min", "logsumexp", "norm"})
-
-
-def array_parts(node: Node, names: Named) -> Written:
-    """Return what a node of an op that is not elementwise is written with, and the precedence of the whole.
-
-    Args:
-        node: the node.
-        names: the nodes that are written as a name.
-    """
-    return _WRITERS.get(node.op.name, _literally)(node, names)
 
 
 def _call(name: str, *arguments: Node | str) -> Written:
@@ -77,8 +81,19 @@ def _axis(axes: Sequence[int], rank: int) -> list[str]:
     return [f"axis={axes[0] if len(axes) == 1 else tuple_text(axes)}"]
 
 
-def _literally(node: Node, _names: Named) -> Written:
-    texts = [f"{p}={_literal(v)}" for p, v in zip(node.op.parameters, node.params, strict=True)]
+def write_call(node: Node, _names: Named) -> Written:
+    """A call under the name of the op: axes as in NumPy, other static parameters by name."""
+    texts: list[str] = []
+    for parameter, value in zip(node.op.parameters, node.params, strict=True):
+        match parameter, value:
+            case "axes", _:
+                texts += _axis(value, len(node.args[0].shape))
+            case ("axis", None) | ("reverse", 0):
+                pass
+            case "reverse", _:
+                texts.append("reverse=True")
+            case _:
+                texts.append(f"{parameter}={_literal(value)}")
     return _call(node.op.name, *node.args, *texts)
 
 
@@ -92,7 +107,8 @@ def _literal(value: Any) -> str:
 # ----------------------------------------------------------------------------------------------------- contractions
 
 
-def _einsum(node: Node, _names: Named) -> Written:
+def write_contraction(node: Node, _names: Named) -> Written:
+    """A contraction: as a product, sum, transpose, trace or diagonal where it is one."""
     labels, result = node.params
     if len(node.args) == 1:
         written = _of_one(node.args[0], labels[0], result)
@@ -179,44 +195,34 @@ def _matmul_params(p: int, q: int, turn_a: bool, turn_b: bool) -> tuple[Any, ...
 # ------------------------------------------------------------------------------------------------------- reductions
 
 
-def _reduction(node: Node, _names: Named) -> Written:
-    x = node.args[0]
-    return _call(node.op.name, x, *_axis(node.params[0], len(x.shape)))
-
-
-def _position(node: Node, _names: Named) -> Written:
-    axis = node.params[0]
-    return _call(node.op.name, node.args[0], *([] if axis is None else [f"axis={axis}"]))
-
-
-def _cumsum(node: Node, _names: Named) -> Written:
-    axis, reverse = node.params
-    return _call("cumsum", node.args[0], f"axis={axis}", *(["reverse=True"] if reverse else []))
+def _reduced(node: Node) -> Sequence[int] | None:
+    """Return the axes of its one operand that a result lacks, None if that is no reduction."""
+    if node.op.pointwise or len(node.args) != 1 or len(node.shape) >= len(node.args[0].shape):
+        return None
+    match node.op.parameters, node.params:
+        case ("labels", "result"), ((own,), result):
+            plain = own == tuple(range(len(own))) and list(result) == sorted(result)
+            return [i for i in own if i not in result] if plain else None
+        case ("axes",), (axes,):
+            return axes
+        case ("axis",), (axis,):
+            return range(len(node.args[0].shape)) if axis is None else [axis]
+        case _:
+            return None
 
 
 def _keeping(node: Node) -> Written | None:
     """Return a reduction with keepdims=True, if that is what this reshape of a reduction does."""
     reduced = node.args[0]
-    name = reduced.op.name
-    if name in _REDUCTIONS:
-        axes = reduced.params[0]
-    elif name in ("argmax", "argmin"):
-        axis = reduced.params[0]
-        axes = range(len(reduced.args[0].shape)) if axis is None else [axis]
-    elif name == "einsum" and len(reduced.args) == 1:
-        (own,), result = reduced.params
-        axes = [i for i in range(len(own)) if i not in result]
-        if own != tuple(range(len(own))) or list(result) != sorted(result):
-            return None
-        name = "sum"
-    else:
+    axes = _reduced(reduced)
+    if not axes:
         return None
     x = reduced.args[0]
-    kept = tuple(1 if i in axes else s for i, s in enumerate(x.shape))
-    if not axes or node.shape != kept:
+    if node.shape != tuple(1 if i in axes else s for i, s in enumerate(x.shape)):
         return None
     # Of a vector, argmax(x, axis=0) is another node than argmax(x).
     where = [f"axis={axes[0]}"] if reduced.params == (axes[0],) else _axis(list(axes), len(x.shape))
+    name = "sum" if reduced.op.name == "einsum" else reduced.op.name
     return _call(name, x, *where, "keepdims=True")
 
 
@@ -237,7 +243,8 @@ def _inserted(few: Shape, many: Shape) -> list[int] | None:
     return new if i == len(few) else None
 
 
-def _reshape(node: Node, names: Named) -> Written:
+def write_reshape(node: Node, names: Named) -> Written:
+    """A reshape: keepdims, an entry, new axes or none where it makes these."""
     x, shape = node.args[0], node.shape
     if x not in names:
         written = _keeping(node)
@@ -306,14 +313,16 @@ def _is_normal(node: Node) -> bool:
     )
 
 
-def _slice(node: Node, _names: Named) -> Written:
+def write_slice(node: Node, _names: Named) -> Written:
+    """A basic subscript."""
     x, triples = node.args[0], node.params[0]
     if not _is_normal(node):
         return _call("slice", x, _literal(triples))
     return _subscript(x, _short([_slice_text(t) for t in triples]))
 
 
-def _unslice(node: Node, _names: Named) -> Written:
+def write_unslice(node: Node, _names: Named) -> Written:
+    """Zeros around an array, or between its entries."""
     widths = _pad_widths(node)
     if widths is not None:
         rows = ", ".join(map(tuple_text, widths))
@@ -337,7 +346,8 @@ def _pad_widths(node: Node) -> list[tuple[Size, Size]] | None:
     return widths if any(w != (0, 0) for w in widths) else None
 
 
-def _broadcast(node: Node, _names: Named) -> Written:
+def write_broadcast(node: Node, _names: Named) -> Written:
+    """Zeros, ones, one number, or entries that repeat."""
     x = node.args[0]
     shape = size_text(node.shape[0]) if len(node.shape) == 1 else tuple_text(node.shape)
     if x.is_number(0) or x.is_number(1):
@@ -361,7 +371,8 @@ def _entries(node: Node, names: Named) -> list[Part] | None:
     return [*parts, "]"]
 
 
-def _concatenate(node: Node, names: Named) -> Written:
+def write_concatenation(node: Node, names: Named) -> Written:
+    """An array of entries, a stack, or arrays one after the other."""
     axis = node.params[0]
     entries = _entries(node, names)
     if entries is not None:
@@ -381,7 +392,8 @@ def _concatenate(node: Node, names: Named) -> Written:
 # -------------------------------------------------------------------------------------------------------- positions
 
 
-def _gather(node: Node, names: Named) -> Written:
+def write_gather(node: Node, names: Named) -> Written:
+    """A subscript by positions."""
     x, indices = node.args[0], node.args[1:]
     axes: tuple[int, ...] = node.params[0]
     arrays = [i for i in indices if i.shape]
@@ -413,38 +425,24 @@ def _numbers(index: Node) -> str | None:
     return f"[{', '.join(str(e.value) for e in entries)}]"
 
 
-def _scatter(node: Node, _names: Named) -> Written:
+def write_scatter(node: Node, _names: Named) -> Written:
+    """Values added at positions."""
     axes, shape = node.params
     where = [] if axes == (0,) else [f"axes={tuple_text(axes)}"]
     return _call("scatter_add", *node.args, *where, f"shape={tuple_text(shape)}")
 
 
-def _one_hot(node: Node, _names: Named) -> Written:
+def write_one_hot(node: Node, _names: Named) -> Written:
+    """Rows with a 1 at a position."""
     return _call("one_hot", node.args[0], size_text(node.params[0]))
 
 
-def _eye(node: Node, _names: Named) -> Written:
+def write_eye(node: Node, _names: Named) -> Written:
+    """The matrix with 1 on its diagonal."""
     rows, columns = node.params
     return _call("eye", size_text(rows), *([] if rows == columns else [size_text(columns)]))
 
 
-def _iota(node: Node, _names: Named) -> Written:
+def write_iota(node: Node, _names: Named) -> Written:
+    """0, 1, and so on."""
     return _call("arange", size_text(node.params[0]))
-
-
-_WRITERS: Mapping[str, Callable[[Node, Named], Written]] = {
-    "einsum": _einsum,
-    **dict.fromkeys((*_REDUCTIONS, "softmax", "log_softmax"), _reduction),
-    **dict.fromkeys(("argmax", "argmin"), _position),
-    "cumsum": _cumsum,
-    "reshape": _reshape,
-    "broadcast_to": _broadcast,
-    "slice": _slice,
-    "unslice": _unslice,
-    "concatenate": _concatenate,
-    "gather": _gather,
-    "scatter_add": _scatter,
-    "one_hot": _one_hot,
-    "eye": _eye,
-    "iota": _iota,
-}

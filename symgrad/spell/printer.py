@@ -16,7 +16,7 @@ from symgrad.errors import RedefinitionError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
-from symgrad.spell.arrays import array_parts, counted, is_matrix_product
+from symgrad.spell.arrays import counted, is_matrix_product
 from symgrad.spell.literals import (
     ADD,
     AND,
@@ -132,7 +132,7 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
     if op is SIZE:
         return [node.params[0]], ATOM
     if not op.pointwise:
-        return array_parts(node, names)
+        return op.array.written(node, names)
     if op.name in _PREFIX:
         sign, own, needed = _PREFIX[op.name]
         if op.name == "neg" and args[0].shape and args[0] not in names and is_matrix_product(args[0]):

@@ -16,7 +16,7 @@ from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.indexing import gather, scatter_add
-from symgrad.rewrite.condition import TOTAL, Conditions
+from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.definite import is_definite
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
@@ -29,11 +29,7 @@ _MOST = 40
 """Conditions of a formula that are compared; beyond, they are taken as they stand."""
 
 _OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}
-_OF_ARRAYS = {
-    "inv": "where {} is singular",
-    "solve": "where {} is singular",
-    "logdet": "where {} is singular",
-}
+_SINGULAR = "where {} is singular"
 _OUT_OF_RANGE = "where {} is out of range"
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
@@ -105,7 +101,7 @@ class Domains:
             if n.op.pointwise:
                 found = self._of(n) if n.op.domain is not None else ()
             else:
-                found = () if n.op.name in TOTAL else self._of_array(n)
+                found = () if n.op.array.total == "always" else self._of_array(n)
             for one in found:
                 condition = replace(one, spread=one.spread or (n in mixed and one.node.shape != ()))
                 (always if n in outside else sometimes).setdefault(condition)
@@ -150,7 +146,6 @@ class Domains:
 
     def _of_array(self, node: Node) -> Iterator[_Condition]:
         """Yield the condition under which an op on arrays has a value."""
-        said = _OF_ARRAYS.get(node.op.name)
         if node.op in (gather, scatter_add):
             array, *indices = node.args
             axes: tuple[int, ...] = node.params[0]
@@ -159,10 +154,10 @@ class Domains:
                 if not self.is_inside(index, sizes[axis]):
                     # Where what is out of range would stand is not known: then no entry has a value.
                     yield _Condition(_OUT_OF_RANGE, canonical([index]).nodes[0], node.op is scatter_add)
-        elif said is not None:
+        elif node.op.array.total == "of regular":
             if is_definite(node.args[0], self._known):
                 return
-            yield _Condition(said, canonical([node.args[0]]).nodes[0])
+            yield _Condition(_SINGULAR, canonical([node.args[0]]).nodes[0])
         elif self._known.defined(node) != "yes":
             yield _Condition(_EMPTY, node.args[0])
 

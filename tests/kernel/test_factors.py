@@ -17,9 +17,9 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import as_tuple
-from symgrad.lower.arrays.factors import FACTORS
 from symgrad.lower.arrays.simpler import normal
 from symgrad.ops.array import linalg
+from symgrad.ops.array.factors import FACTORS
 from tests.kernel.programs import array
 
 A, T, b, B = array("A", "n", "n"), array("T", "k", "n", "n"), array("b", "n"), array("B", "n", "m")

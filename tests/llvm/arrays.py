@@ -19,7 +19,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT, REAL, Declaration, Domain
 from symgrad.llvm.arrays.code_of_arrays import ArrayCode
 from symgrad.llvm.text.types import FLOAT64, FloatType
-from symgrad.ops.array import indexing, layout, linalg, matrix_functions, reductions
+from symgrad.ops.array import indexing, layout, linalg, matrix_functions, scans
 from symgrad.ops.array.contraction import contract, sum_over, transpose
 
 _VOID, _LONG, _PTR = None, ctypes.c_int64, ctypes.c_void_p
@@ -162,6 +162,7 @@ def programs() -> dict[str, Node]:
         "norm": _over("norm", X, 1),
         "norm of all": _over("norm", X, 0, 1),
         "cumsum": OPS["cumsum"](X, params=(0, 0)),
+        "logcumsumexp": OPS["logcumsumexp"](X, params=(1,)),
         "cumsum from the end": OPS["cumsum"](X, params=(1, 1)),
         "gather rows": indexing.gather(X**2, IDS, params=((0,),)),
         "gather columns": indexing.gather(X**2, IDS, params=((1,),)),
@@ -247,9 +248,9 @@ def _step(r: random.Random, pool: list[Node]) -> Node | None:
     if kind == 16:
         return layout.concatenate(a, r.choice([a, b]), params=(axis,))
     if kind == 17:
-        return reductions.cumsum(a, params=(axis, r.randint(0, 1)))
+        return scans.cumsum(a, params=(axis, r.randint(0, 1)))
     if kind == 18:
-        return reductions.prod_except(a, params=(axis,)) if rank < 3 else None
+        return scans.prod_except(a, params=(axis,)) if rank < 3 else None
     if kind == 19:
         return OPS[r.choice(["argmax", "argmin"])](a, params=(r.choice([None, axis]),))
     if kind == 20:

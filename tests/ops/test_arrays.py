@@ -36,7 +36,7 @@ def values_for(nodes: list[Node], sizes: Any, seed: int = 0) -> dict[Node, Any]:
 
 def test_every_array_op_has_a_program() -> None:
     used = {n.op.name for make in PROGRAMS.values() for n in topological([make()])}
-    assert {op.name for op in OPS.values() if not op.pointwise} - used == {"argmin"}
+    assert {op.name for op in OPS.values() if not op.pointwise} <= used
 
 
 @every_program

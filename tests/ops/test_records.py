@@ -13,6 +13,7 @@ import pytest
 
 from symgrad.errors import DomainError, ShapeError, UsageError
 from symgrad.ir.graph import OPS, Node, Op, symbol, truth
+from symgrad.ir.op import Structure
 from symgrad.ir.types import BOOL, INT, REAL, Declaration
 from symgrad.ops.record import ATOM, OR
 from symgrad.ops.scalar.logic import eq, where
@@ -30,7 +31,7 @@ def fresh(**changes: Any) -> Op:
 
 
 @pytest.mark.parametrize(
-    "field", [f.name for f in fields(Op) if f.name not in {"domain", "cas", "push", "pull"}]
+    "field", [f.name for f in fields(Op) if f.name not in {"domain", "cas", "push", "pull", "structure"}]
 )
 def test_a_missing_field_is_refused(field: str) -> None:
     with pytest.raises((UsageError, TypeError)) as caught:
@@ -67,6 +68,25 @@ def test_a_sample_of_wrong_length_is_refused() -> None:
 def test_push_and_pull_come_together(field: str) -> None:
     with pytest.raises(UsageError, match="push and pull come together"):
         OPS.register(fresh(**{field: lambda node, i, moving: moving}))
+
+
+def test_a_structure_comes_with_push_and_pull() -> None:
+    with pytest.raises(UsageError, match="push and pull come together, and with a structure"):
+        OPS.register(fresh(structure=OPS["softmax"].structure))
+    with pytest.raises(UsageError, match="push and pull come together, and with a structure"):
+        OPS.register(replace(OPS["softmax"], name="unheard_of", structure=None))
+
+
+@pytest.mark.parametrize("field", [f.name for f in fields(Structure)])
+def test_a_missing_field_of_a_structure_is_refused(field: str) -> None:
+    softmax = OPS["softmax"]
+    given = {f.name: getattr(softmax.structure, f.name) for f in fields(Structure)}
+    with pytest.raises(TypeError, match=field):
+        Structure(**{k: v for k, v in given.items() if k != field})
+    if field not in {"native", "source"}:  # None says something there
+        empty = replace(softmax, name="unheard_of", structure=Structure(**{**given, field: None}))
+        with pytest.raises(UsageError, match=f"'{field}' is missing"):
+            OPS.register(empty)
 
 
 def test_what_was_refused_left_nothing_behind() -> None:

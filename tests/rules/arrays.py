@@ -17,7 +17,8 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.indexing import eye, gather, scatter_add
 from symgrad.ops.array.layout import broadcast_to, concatenate, expand, reshape, slice_axes
-from symgrad.ops.array.reductions import cumsum, mean, norm
+from symgrad.ops.array.reductions import mean, norm
+from symgrad.ops.array.scans import cumsum
 from symgrad.ops.array.softmax import log_softmax, logsumexp, softmax
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import products

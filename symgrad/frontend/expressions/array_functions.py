@@ -70,10 +70,12 @@ def _constant_like(value: int) -> Callable[[Node], Node]:
 
 
 ARRAYS: dict[str, Callable[..., Node]] = {
+    **{
+        op.name: build.along_axes(op)
+        for op in OPS.values()
+        if op.takes == ("number",) and op.parameters in (("axis",), ("axes",)) and not op.variadic
+    },
     "sum": build.total,
-    **{name: partial(build.reduce_axes, name) for name in ("mean", "prod", "max", "min", "logsumexp")},
-    **{name: partial(build.over_axes, name) for name in ("softmax", "log_softmax")},
-    **{name: partial(build.argument_position, name) for name in ("argmax", "argmin")},
     "amax": partial(build.reduce_axes, "max"),
     "amin": partial(build.reduce_axes, "min"),
     "var": build.var,

@@ -32,9 +32,8 @@ _MOST_BITS = 100_000
 """Of an argument's magnitude in mpmath: exp needs as many digits, so exp(exp(exp(exp(x)))) would never end."""
 
 _FLOAT = np.dtype(np.float64)
-_MOVES = frozenset({"reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
-_PICKS = _MOVES | {"max", "min", "argmax", "argmin", "one_hot"}
-"""Ops that compute no whole number which their arguments and shapes do not have."""
+_PICKS = frozenset({"moved", "placed", "picked", "counted"})
+"""Entries of results that are no whole numbers which the arguments and shapes do not have."""
 
 _VIEWS = frozenset({"broadcast_to", "slice", "reshape"})
 """Ops whose results may lie in the memory of their arguments."""
@@ -130,7 +129,8 @@ def _counts(result: Any) -> bool:
 
 def _unwrapped(node: Node, params: Sequence[Any], arrays: Sequence[Any], result: Any) -> Any:
     """Return whole numbers as floats where int64 has wrapped around, as kernels do, which compute with floats."""
-    if not any(map(_counts, arrays)) or node.op.name in _PICKS:
+    structure = node.op.structure
+    if not any(map(_counts, arrays)) or (structure is not None and structure.entries in _PICKS):
         return result
     given = [np.asarray(a, np.float64) if _counts(a) else np.asarray(a) for a in arrays]
     floats = node.op.evaluate(*params, *given)

@@ -13,11 +13,11 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size, evaluate_size, told, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.inputs import distinct
+from symgrad.ops.array.along import axes_of
 from symgrad.rewrite.whole import is_position
 
 __all__ = ["NO_GUARDS", "Guards", "Position", "check_filled", "check_position", "guards_of", "has_ends"]
 
-_EXTREMES = ("max", "min", "argmax", "argmin")
 _MOVING = ("reshape", "broadcast_to")  # their result has every value of their argument, and no other
 
 
@@ -70,9 +70,9 @@ def guards_of(outputs: Sequence[Node], inputs: Sequence[Node] = ()) -> Guards:
     order = topological(outputs)
     for node in order:
         name = node.op.name
-        if name in _EXTREMES:
+        if not node.op.pointwise and node.op.array.total == "of some only":
             shape = node.args[0].shape
-            for axis in _reduced(node):
+            for axis in axes_of(node):
                 if not isinstance(shape[axis], int):
                     filled[name, shape[axis]] = None
         elif name in ("gather", "scatter_add"):
@@ -91,13 +91,6 @@ def has_ends(symbol: Node) -> bool:
     """Tell whether an input is declared to lie between ends that are checked."""
     declared = symbol.declaration
     return declared.distribution is None and (declared.domain.low, declared.domain.high) != (None, None)
-
-
-def _reduced(node: Node) -> Sequence[int]:
-    axes = node.params[0]
-    if axes is None:
-        return range(len(node.args[0].shape))
-    return (axes,) if isinstance(axes, int) else axes
 
 
 def _source(index: Node) -> Node:

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.slices import slice_start
 from symgrad.ir.traverse import topological
 from symgrad.lower.arrays.contractions import is_product_of_matrices
-from symgrad.lower.arrays.factors import FACTORS
 from symgrad.lower.arrays.index import ZERO, Index, Place, flat, loop, shifted
 from symgrad.lower.cost import LEAVES, own_cost
+from symgrad.ops.array.factors import FACTORS
 
 __all__ = [
-    "CALLS",
     "Combine",
     "Reads",
     "Selection",
@@ -30,8 +30,6 @@ __all__ = [
     "select",
 ]
 
-CALLS = frozenset({"cumsum", "prod_except", *FACTORS})
-"""Ops with loops of their own, on operands in memory."""
 
 Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 
@@ -152,7 +150,7 @@ class Selection:
 
     Args:
         order: nodes with memory or loops of their own, arguments first; symbols are not among them.
-        tasks: the tasks of a node; none for a call of BLAS, LAPACK or one of `CALLS`.
+        tasks: the tasks of a node; none for a call of BLAS or LAPACK, or a scan.
         copies: the tasks that copy to outputs.
         bound: nodes that are computed into an output.
     """
@@ -165,11 +163,15 @@ class Selection:
 
 def is_call(node: Node) -> bool:
     """Tell whether a node is computed by a call (BLAS, or loops of its own) on operands in memory."""
-    return node.op.name in CALLS or (
-        node.op.name == "einsum"
-        and is_product_of_matrices(*node.params)
-        and node.dtype == "real"
-        and all(a.dtype == "real" for a in node.args)
+    return (
+        node.op.name in FACTORS
+        or (node.op.structure is not None and isinstance(node.op.structure.native, Scan))
+        or (
+            node.op.name == "einsum"
+            and is_product_of_matrices(*node.params)
+            and node.dtype == "real"
+            and all(a.dtype == "real" for a in node.args)
+        )
     )
 
 

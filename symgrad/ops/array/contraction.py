@@ -13,6 +13,7 @@ from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ops.array.layout import full, spread, text
 from symgrad.ops.record import facts, structural
+from symgrad.spell.arrays import write_contraction
 
 __all__ = ["Labels", "contract", "einsum", "sum_over", "transpose"]
 
@@ -113,6 +114,24 @@ def _on_diagonal(x: Node, once: Labels, node: Node, i: int) -> Node:
     return contract(operands, axes, tuple(result))
 
 
+def _batch(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    labels, result = node.params
+    fresh = 1 + max((x for own in labels for x in own), default=-1)
+    stack = tuple(range(fresh, fresh + len(lead)))
+    operands = [arg if s is None else s for arg, s in zip(node.args, stacks, strict=True)]
+    own = [axes if s is None else (*stack, *axes) for axes, s in zip(labels, stacks, strict=True)]
+    return contract(operands, own, (*stack, *result))
+
+
+def _rows(node: Node, places: Sequence[int | None]) -> int | None:
+    labels, result = node.params
+    rows = {axes[p] for axes, p in zip(labels, places, strict=True) if p is not None}
+    if len(rows) != 1:
+        return None
+    (label,) = rows
+    return result.index(label) if label in result else None
+
+
 einsum: Op = structural(
     "einsum",
     doc="the sum of products over the labelled axes that the result does not have",
@@ -125,6 +144,13 @@ einsum: Op = structural(
     reference=_reference,
     push=_push,
     pull=_pull,
+    batch=_batch,
+    rows=_rows,
+    entries="products",
+    total="always",
+    native=None,
+    written=write_contraction,
+    source=None,
     latex=r"\operatorname{{einsum}}\left({0}\right)",
     facts=facts(),
 )

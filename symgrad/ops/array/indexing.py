@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
-from symgrad.ir.graph import Node, Op
+from symgrad.ir.graph import Node, Op, apply, as_node
 from symgrad.ir.sizes import Shape, Size, told
 from symgrad.ir.types import broadcast_shapes
-from symgrad.ops.array.layout import full, text
+from symgrad.ops.array.choices import as_choice
+from symgrad.ops.array.contraction import transpose
+from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, text, whole
 from symgrad.ops.record import facts, of_one_array, structural
+from symgrad.ops.scalar.logic import eq, where
+from symgrad.spell.arrays import write_eye, write_gather, write_iota, write_one_hot, write_scatter
 
-__all__ = ["eye", "gather", "iota", "one_hot", "scatter_add"]
+__all__ = ["eye", "gather", "identity_of", "iota", "one_hot", "scatter_add"]
 
 Axes = tuple[int, ...]
 
@@ -108,6 +113,92 @@ def _only_values(node: Node, i: int) -> None:
         raise InternalError(f"an index of '{node.op.name}' carries no tangent")
 
 
+# ---------------------------------------------------------------------------------------- stacks of values, and rows
+
+
+def _positions(node: Node, stacks: Sequence[Node | None], lead: Shape) -> tuple[list[Node], int]:
+    """Return index arrays that vary, with those of the stack before them, and how many axes the node's own have."""
+    depth = max(len(index.shape) for index in node.args[1:])
+    own = [
+        index if s is None else aligned(s, len(index.shape), depth, lead)
+        for index, s in zip(node.args[1:], stacks[1:], strict=True)
+    ]
+    members = [
+        move_up(iota(params=(size,)), (size, *[1] * (len(lead) - i - 1 + depth)))
+        for i, size in enumerate(lead)
+    ]
+    return [*members, *own], depth
+
+
+def _batch_gather(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    axes: Axes = node.params[0]
+    k = len(lead)
+    x = whole(node, 0, stacks[0], lead)
+    if all(s is None for s in stacks[1:]):
+        return gather(x, *node.args[1:], params=(tuple(a + k for a in axes),))
+    indices, depth = _positions(node, stacks, lead)
+    found = gather(x, *indices, params=((*range(k), *(a + k for a in axes)),))
+    # The axes of the indices stand behind those of the stack; they belong in the place of the first indexed axis.
+    rest = [*range(k + depth, len(found.shape))]
+    order = [*range(k), *rest[: axes[0]], *range(k, k + depth), *rest[axes[0] :]]
+    return transpose(found, order) if order != sorted(order) else found
+
+
+def _batch_scatter(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    axes, shape = node.params
+    k = len(lead)
+    values = whole(node, 0, stacks[0], lead)
+    if all(s is None for s in stacks[1:]):
+        moved = tuple(a + k for a in axes)
+        return scatter_add(values, *node.args[1:], params=(moved, (*lead, *shape)))
+    indices, depth = _positions(node, stacks, lead)
+    place = k + axes[0]
+    rest = [a for a in range(k, len(values.shape)) if not place <= a < place + depth]
+    order = [*range(k), *range(place, place + depth), *rest]
+    if order != sorted(order):
+        values = transpose(values, order)
+    return scatter_add(values, *indices, params=((*range(k), *(a + k for a in axes)), (*lead, *shape)))
+
+
+def _rows_of_gathered(node: Node, places: Sequence[int | None]) -> int | None:
+    p, *others = places
+    if p is None or any(q is not None for q in others):
+        return None
+    axes: Axes = node.params[0]
+    depth = max(len(i.shape) for i in node.args[1:])
+    if p in axes:
+        counted = _counted(node.args[1 + axes.index(p)], node.args[0].shape[p])
+        return None if counted is None else axes[0] + depth - counted
+    position = p - sum(a < p for a in axes)
+    return position if position < axes[0] else position + depth
+
+
+def _counted(index: Node, rows: Size) -> int | None:
+    """Return which axis, from the end, an index array counts the rows along: x[arange(n), ids] keeps row by row."""
+    base = index.args[0] if index.op is reshape else index
+    if base.op is not iota or base.params[0] != rows or index.shape.count(1) < len(index.shape) - 1:
+        return None
+    return next((len(index.shape) - j for j, size in enumerate(index.shape) if size == rows), None)
+
+
+def _rows_of_scattered(node: Node, places: Sequence[int | None]) -> int | None:
+    p, *others = places
+    if p is None or any(q is not None for q in others):
+        return None
+    axes = node.params[0]
+    depth = max(len(i.shape) for i in node.args[1:])
+    if axes[0] <= p < axes[0] + depth:
+        return None
+    kept = [a for a in range(len(node.shape)) if a not in axes]
+    return kept[p if p < axes[0] else p - depth]
+
+
+def _no_rows(_node: Node, _places: Sequence[int | None]) -> None:
+    return None
+
+
+# ------------------------------------------------------------------------------------------------------------ records
+
 gather: Op = structural(
     "gather",
     doc="x with axes indexed by arrays of positions, which broadcast together and stand in the place of the first axis",
@@ -120,6 +211,13 @@ gather: Op = structural(
     reference=_gather_reference,
     push=_gather_push,
     pull=_gather_pull,
+    batch=_batch_gather,
+    rows=_rows_of_gathered,
+    entries="moved",
+    total="inside",
+    native=None,
+    written=write_gather,
+    source=None,
     latex=r"{0}_{{{1}}}",
     facts=facts(),
 )
@@ -156,6 +254,13 @@ scatter_add: Op = structural(
     reference=_scatter_reference,
     push=_scatter_push,
     pull=_scatter_pull,
+    batch=_batch_scatter,
+    rows=_rows_of_scattered,
+    entries="computed",
+    total="inside",
+    native=as_choice,
+    written=write_scatter,
+    source=None,
     latex=r"\operatorname{{scatter\_add}}\left({0}\right)",
     facts=facts(),
 )
@@ -163,6 +268,12 @@ scatter_add: Op = structural(
 
 def _constant(node: Node, _i: int, _tangent: Node) -> Node:
     raise InternalError(f"'{node.op.name}' carries no tangent")
+
+
+def _native_one_hot(node: Node, args: tuple[Node, ...]) -> Node:
+    (index,) = args
+    column = apply(reshape, (index,), ((*index.shape, 1),))
+    return where(eq(column, iota(params=node.params)), as_node(1), as_node(0))
 
 
 def _one_hot(depth: int, index: Any) -> Any:
@@ -180,9 +291,25 @@ one_hot: Op = of_one_array(
     reference=lambda mp, depth, index: _one_hot(depth, index),
     push=_constant,
     pull=_constant,
+    batch=lambda node, stacks, lead: node.op(only(stacks), params=node.params),
+    rows=_no_rows,
+    entries="counted",
+    total="always",
+    native=_native_one_hot,
+    written=write_one_hot,
+    source=None,
     latex=r"\operatorname{{one\_hot}}\left({0}\right)",
     facts=facts("nonnegative", "integral", "bounded-by-one"),
 )
+
+
+def _constant_batch(node: Node, _stacks: Sequence[Node | None], _lead: Shape) -> Node:
+    raise InternalError(f"'{node.op.name}' has no argument that varies")
+
+
+def identity_of(rows: Size, columns: Size) -> Node:
+    """Return a matrix with 1 on its diagonal as kernels compute it."""
+    return where(eq(expand(iota(params=(rows,)), [1]), iota(params=(columns,))), as_node(1), as_node(0))
 
 
 def _iota_rule(_shapes: tuple[Shape, ...], size: Size) -> Shape:
@@ -217,6 +344,13 @@ iota: Op = structural(
     reference=_exact_iota,
     push=_constant,
     pull=_constant,
+    batch=_constant_batch,
+    rows=_no_rows,
+    entries="counted",
+    total="always",
+    native=None,
+    written=write_iota,
+    source=None,
     latex=r"\operatorname{{arange}}",
     facts=facts("nonnegative", "integral"),
 )
@@ -232,6 +366,13 @@ eye: Op = structural(
     reference=_exact_eye,
     push=_constant,
     pull=_constant,
+    batch=_constant_batch,
+    rows=_no_rows,
+    entries="computed",
+    total="always",
+    native=lambda node, args: identity_of(*node.params),
+    written=write_eye,
+    source=None,
     latex=r"I",
     facts=facts("nonnegative", "integral", "bounded-by-one"),
 )

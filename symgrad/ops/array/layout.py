@@ -7,7 +7,7 @@ one number for all entries. `full` makes it whole where a rule needs every entry
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,22 +17,36 @@ from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 from symgrad.ir.slices import Triple, slice_length
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.record import facts, joint, of_one_array, structural
+from symgrad.ops.scalar.logic import ne
+from symgrad.spell.arrays import (
+    write_broadcast,
+    write_concatenation,
+    write_reshape,
+    write_slice,
+    write_unslice,
+)
 
 __all__ = [
     "WHOLE",
+    "aligned",
     "broadcast_to",
     "concatenate",
     "expand",
     "full",
     "move_up",
+    "only",
     "reshape",
     "slice_axes",
     "slice_of",
     "spread",
     "squeeze",
+    "truth_of",
     "unbroadcast",
     "unslice",
+    "whole",
 ]
+
+T = TypeVar("T")
 
 WHOLE: Triple = (None, None, 1)
 
@@ -57,6 +71,70 @@ def text(shape: Shape) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
+def only(of_one: Sequence[T | None]) -> T:
+    """Return what is given of the one array of an op: its stack, or the axis that counts its rows."""
+    (x,) = of_one
+    assert x is not None
+    return x
+
+
+def aligned(x: Node, own: int, rank: int, lead: Shape) -> Node:
+    """Return a stack of arrays with ``own`` axes as one of arrays with ``rank`` axes, the new ones of length 1."""
+    return truth_of(move_up(x, (*lead, *[1] * (rank - own), *x.shape[len(lead) :])), x)
+
+
+def truth_of(moved: Node, x: Node) -> Node:
+    """Return what was moved of x as a truth value if x is one: ops that move entries move numbers."""
+    return ne(moved, as_node(0)) if x.dtype == "bool" and moved.dtype != "bool" else moved
+
+
+def whole(node: Node, i: int, stacked: Node | None, lead: Shape) -> Node:
+    """Return argument i as a stack; if it does not vary, it is repeated."""
+    arg = node.args[i]
+    return full(arg, (*lead, *arg.shape)) if stacked is None else stacked
+
+
+def _batch_broadcast(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    x = aligned(only(stacks), len(node.args[0].shape), len(node.shape), lead)
+    return broadcast_to(x, params=((*lead, *node.shape),))
+
+
+def _batch_unslice(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    triples, shape = node.params
+    return unslice(only(stacks), params=((*[WHOLE] * len(lead), *triples), (*lead, *shape)))
+
+
+def _batch_concatenate(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    parts = [whole(node, i, s, lead) for i, s in enumerate(stacks)]
+    return concatenate(*parts, params=(node.params[0] + len(lead),))
+
+
+def _rows_of_reshaped(node: Node, places: Sequence[int | None]) -> int | None:
+    p, before = only(places), node.args[0].shape
+    count = size_product(before[:p])
+    for j, size in enumerate(node.shape):
+        if size == before[p] and size_product(node.shape[:j]) == count:
+            return j
+    return None
+
+
+def _rows_of_broadcast(node: Node, places: Sequence[int | None]) -> int | None:
+    p, before = only(places), node.args[0].shape
+    found = p + len(node.shape) - len(before)
+    return found if node.shape[found] == before[p] else None
+
+
+def _rows_of_slice(node: Node, places: Sequence[int | None]) -> int | None:
+    p = only(places)
+    return p if node.params[0][p] == WHOLE else None
+
+
+def _rows_of_joined(node: Node, places: Sequence[int | None]) -> int | None:
+    found = {p for p in places if p is not None}
+    p = found.pop()
+    return p if not found and p != node.params[0] else None
+
+
 reshape: Op = of_one_array(
     "reshape",
     takes=("number",),
@@ -68,6 +146,13 @@ reshape: Op = of_one_array(
     reference=lambda mp, shape, x: np.reshape(x, shape),
     push=lambda node, i, t: move_up(full(t, node.args[0].shape), node.shape),
     pull=lambda node, i, ct: move_up(full(ct, node.shape), node.args[0].shape),
+    batch=lambda node, stacks, lead: move_up(only(stacks), (*lead, *node.shape)),
+    rows=_rows_of_reshaped,
+    entries="moved",
+    total="always",
+    native=None,
+    written=write_reshape,
+    source=None,
     latex=r"\operatorname{{reshape}}\left({0}\right)",
     facts=facts("linear"),
 )
@@ -90,6 +175,13 @@ broadcast_to: Op = of_one_array(
     reference=lambda mp, shape, x: np.broadcast_to(x, shape),
     push=lambda node, i, t: t,
     pull=lambda node, i, ct: unbroadcast(ct, node.shape, node.args[0].shape),
+    batch=_batch_broadcast,
+    rows=_rows_of_broadcast,
+    entries="moved",
+    total="always",
+    native=None,
+    written=write_broadcast,
+    source=None,
     latex=r"\operatorname{{broadcast}}\left({0}\right)",
     facts=facts("linear"),
 )
@@ -189,6 +281,13 @@ slice_of: Op = of_one_array(
     reference=lambda mp, triples, x: x[_key(triples)],
     push=lambda node, i, t: slice_axes(full(t, node.args[0].shape), node.params[0]),
     pull=lambda node, i, ct: unslice(full(ct, node.shape), params=(node.params[0], node.args[0].shape)),
+    batch=lambda node, stacks, lead: slice_axes(only(stacks), [*[WHOLE] * len(lead), *node.params[0]]),
+    rows=_rows_of_slice,
+    entries="moved",
+    total="always",
+    native=None,
+    written=write_slice,
+    source=None,
     latex=r"{0}_{{\cdot}}",
     facts=facts("linear"),
 )
@@ -222,6 +321,13 @@ unslice: Op = structural(
     reference=_exact_unslice,
     push=lambda node, i, t: unslice(full(t, node.args[0].shape), params=node.params),
     pull=lambda node, i, ct: slice_axes(full(ct, node.shape), node.params[0]),
+    batch=_batch_unslice,
+    rows=_rows_of_slice,
+    entries="placed",
+    total="always",
+    native=None,
+    written=write_unslice,
+    source=None,
     latex=r"\operatorname{{unslice}}\left({0}\right)",
     facts=facts("linear"),
 )
@@ -280,6 +386,13 @@ concatenate: Op = joint(
     reference=_exact_concatenate,
     push=_joined,
     pull=_parted,
+    batch=_batch_concatenate,
+    rows=_rows_of_joined,
+    entries="moved",
+    total="always",
+    native=None,
+    written=write_concatenation,
+    source=None,
     latex=r"\operatorname{{concatenate}}\left({0}\right)",
     facts=facts("linear"),
 )

@@ -7,22 +7,37 @@ Cookbook (2012), equations 36 to 43; they go through the inverse, so at a singul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import ShapeError
-from symgrad.ir.graph import Node, Op
-from symgrad.ir.op import Kink
-from symgrad.ir.sizes import Shape
+from symgrad.ir.graph import Node, Op, as_node
+from symgrad.ir.op import Kink, Total
+from symgrad.ir.sizes import Shape, size_product
 from symgrad.ir.types import broadcast_shapes
+from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract
-from symgrad.ops.array.layout import full, spread, text, unbroadcast
-from symgrad.ops.record import facts, structural
+from symgrad.ops.array.factors import determinant, inverse, log_determinant, solution
+from symgrad.ops.array.indexing import identity_of
+from symgrad.ops.array.layout import (
+    aligned,
+    expand,
+    full,
+    move_up,
+    only,
+    spread,
+    squeeze,
+    text,
+    unbroadcast,
+)
+from symgrad.ops.record import ATOM, POW, facts, structural
+from symgrad.ops.scalar.arith import div
+from symgrad.spell.arrays import write_call
 
-__all__ = ["adjoint", "det", "inv", "logdet", "product_of", "solve", "square_shape"]
+__all__ = ["adjoint", "det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]
 
 _INV: Callable[[Any], Any] = np.linalg.inv
 _SOLVE: Callable[[Any, Any], Any] = np.linalg.solve
@@ -189,6 +204,21 @@ def _inv_pull(node: Node, _i: int, cotangent: Node) -> Node:
     return -product_of(product_of(node, full(cotangent, node.shape), left=True), node, right=True)
 
 
+def rows_of_matrices(node: Node, places: Sequence[int | None]) -> int | None:
+    """Where a function of matrices leaves rows: in their place, if they are not those of the matrices."""
+    p = only(places)
+    return p if p < len(node.args[0].shape) - 2 else None
+
+
+_LINALG = {
+    "numpy": "np.linalg",
+    "jax": "jnp.linalg",
+    "torch": "torch.linalg",
+    "tensorflow": "tf.linalg",
+    "keras": "ops",
+}
+
+
 def _of_matrices(
     name: str,
     *,
@@ -198,7 +228,11 @@ def _of_matrices(
     reference: Callable[[Any, Any], Any],
     push: Callable[[Node, int, Node], Node],
     pull: Callable[[Node, int, Node], Node],
+    native: Callable[[Node, tuple[Node, ...]], Node],
+    total: Total,
+    source: str,
     latex: str,
+    precedence: int = ATOM,
 ) -> Op:
     return structural(
         name,
@@ -211,8 +245,16 @@ def _of_matrices(
         reference=reference,
         push=push,
         pull=pull,
+        batch=lambda node, stacks, lead: node.op(only(stacks)),
+        rows=rows_of_matrices,
+        entries="computed",
+        total=total,
+        native=native,
+        written=write_call,
+        source=lambda node: {x: f"{m}.{source}" for x, m in _LINALG.items()},
         kinks=(_SINGULAR,),
         latex=latex,
+        precedence=precedence,
         facts=facts(),
     )
 
@@ -225,6 +267,9 @@ inv: Op = _of_matrices(
     reference=_exact_inv,
     push=_inv_push,
     pull=_inv_pull,
+    native=lambda node, args: inverse(args[0], div(identity_of(*args[0].shape[-2:]), as_node(1))),
+    total="of regular",
+    source="inv({0:t})",
     latex=r"{0}^{{-1}}",
 )
 
@@ -250,6 +295,9 @@ det: Op = _of_matrices(
     reference=_exact_det,
     push=lambda node, i, t: node * _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct * node, node) * adjoint(inv(node.args[0])),
+    native=lambda node, args: determinant(args[0]),
+    total="always",
+    source="det({0:t})",
     latex=r"\det\left({0}\right)",
 )
 
@@ -261,7 +309,11 @@ logdet: Op = _of_matrices(
     reference=_exact_logdet,
     push=lambda node, i, t: _relative_change(node, t),
     pull=lambda node, i, ct: _per_matrix(ct, node) * adjoint(inv(node.args[0])),
+    native=lambda node, args: log_determinant(args[0]),
+    total="of regular",
+    source="slogdet({0:t})[1]",
     latex=r"\log\left|\det\left({0}\right)\right|",
+    precedence=POW,
 )
 
 
@@ -301,6 +353,33 @@ def _solve_pull(node: Node, i: int, cotangent: Node) -> Node:
     return unbroadcast(moved, (*node.shape[:-2], *a.shape[-2:]), a.shape)
 
 
+def _batch_solve(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    a, b = (arg if s is None else s for arg, s in zip(node.args, stacks, strict=True))
+    if len(node.shape) > 1:
+        rank = len(node.shape)
+        return node.op(
+            *(
+                x if s is None else aligned(s, len(arg.shape), rank, lead)
+                for x, arg, s in zip((a, b), node.args, stacks, strict=True)
+            )
+        )
+    if stacks[0] is not None:
+        columns = node.op(a, expand(b, [len(b.shape)]))
+        return squeeze(columns, [len(columns.shape) - 1])
+    # One matrix and a stack of vectors: they are its columns, so it is eliminated once.
+    rows = move_up(b, (size_product(lead), *node.shape))
+    return move_up(adjoint(node.op(a, adjoint(rows))), (*lead, *node.shape))
+
+
+def _rows_of_solved(node: Node, places: Sequence[int | None]) -> int | None:
+    """One matrix of a stack is solved on its own, and so is one column of a right side."""
+    rank = len(node.shape)
+    found = rows_aligned(node, places) if rank > 1 else None
+    if found is None or found == rank - 2 or (found == rank - 1 and places[0] is not None):
+        return None
+    return found
+
+
 solve: Op = structural(
     "solve",
     doc="the x with a @ x = b, for the matrices in the last two axes of a; NaN if a has no inverse",
@@ -313,6 +392,13 @@ solve: Op = structural(
     push=_solve_push,
     pull=_solve_pull,
     kinks=(_SINGULAR,),
+    batch=_batch_solve,
+    rows=_rows_of_solved,
+    entries="computed",
+    total="of regular",
+    native=lambda node, args: solution(*args),
+    written=write_call,
+    source=None,
     latex=r"{0}^{{-1}} {1}",
     facts=facts(),
 )

@@ -7,7 +7,7 @@ so second derivatives are first ones at matrices of twice the size. Transposed, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import product
@@ -16,11 +16,29 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ShapeError
-from symgrad.ir.graph import Node, Op, as_node
-from symgrad.ir.sizes import Shape, Size
-from symgrad.ops.array.layout import WHOLE, concatenate, full, slice_axes, text
-from symgrad.ops.array.linalg import adjoint, square_shape
+from symgrad.ir.graph import Node, Op, apply, as_node
+from symgrad.ir.sizes import Shape, Size, size_sum
+from symgrad.ops.array.along import rows_aligned
+from symgrad.ops.array.factors import EXPONENTIAL
+from symgrad.ops.array.layout import (
+    WHOLE,
+    broadcast_to,
+    concatenate,
+    full,
+    only,
+    reshape,
+    slice_axes,
+    slice_of,
+    text,
+    whole,
+)
+from symgrad.ops.array.linalg import adjoint, rows_of_matrices, square_shape
+from symgrad.ops.array.reductions import max
 from symgrad.ops.record import facts, structural
+from symgrad.ops.scalar.arith import add, div, mul, neg
+from symgrad.ops.scalar.logic import and_, eq, gt, where
+from symgrad.ops.scalar.rounding import abs as absolute
+from symgrad.spell.arrays import write_call
 
 __all__ = ["cosm", "cosm_frechet", "expm", "expm_frechet", "sinm", "sinm_frechet"]
 
@@ -133,6 +151,102 @@ def _slope_shape(shapes: tuple[Shape, ...]) -> Shape:
     return shapes[0]
 
 
+# ------------------------------------------------------------------------------------------------------------ kernels
+# exp([[0, -x], [x, 0]]) is [[cos(x), -sin(x)], [sin(x), cos(x)]]. A derivative is linear in the direction, so that this
+# is scaled first: a large one would cost digits of the whole.
+
+
+def _native(name: str, _node: Node, args: tuple[Node, ...]) -> Node:
+    """Return expm, sinm or cosm of matrices; with a second argument the derivative in this direction."""
+    x, *directions = (a if a.dtype == "real" else div(a, as_node(1)) for a in args)
+    if not directions:
+        return _native_value(name, x)
+    size, rank = x.shape[-1], len(x.shape)
+    (e,) = directions
+    scale = _scale(e)
+    wide = _beside(scale, rank)
+    found = _native_value(name, _joined(x, div(e, wide), _exact_zeros(x), x))
+    return mul(_block(found, size, 0, 1), wide)
+
+
+def _native_value(name: str, x: Node) -> Node:
+    if name == "expm":
+        return _exponential(x)
+    zero = _exact_zeros(x)
+    found = _exponential(_joined(zero, neg(x), x, zero))
+    return _block(found, x.shape[-1], int(name == "sinm"), 0)
+
+
+def _exponential(x: Node) -> Node:
+    """Return the first rows of the memory that the calculation takes, which are the result."""
+    size, rank = x.shape[-1], len(x.shape)
+    work = EXPONENTIAL(x)
+    return _cut(work, [(0, size) if k == rank - 2 else None for k in range(rank)])
+
+
+def _scale(e: Node) -> Node:
+    """Return the largest entry of each matrix, 1 where there is none to divide by."""
+    rank = len(e.shape)
+    if e.shape[-1] == 0:
+        return as_node(1)
+    largest = apply(max, (absolute(e),), ((rank - 2, rank - 1),))
+    usable = and_(gt(largest, as_node(0)), eq(add(largest, neg(largest)), as_node(0)))
+    return where(usable, largest, as_node(1))
+
+
+def _beside(x: Node, rank: int) -> Node:
+    shape = (*x.shape, 1, 1)
+    return apply(reshape, (x,), (shape,)) if rank > 2 or (x.shape == () and rank == 2) else x
+
+
+def _exact_zeros(x: Node) -> Node:
+    return apply(broadcast_to, (div(as_node(0), as_node(1)),), (x.shape,))
+
+
+def _joined(a: Node, b: Node, c: Node, d: Node) -> Node:
+    """Return the matrices [[a, b], [c, d]]."""
+    axis = len(a.shape) - 2
+    rows = [apply(concatenate, pair, (axis + 1,)) for pair in ((a, b), (c, d))]
+    return apply(concatenate, tuple(rows), (axis,))
+
+
+def _block(x: Node, size: Size, row: int, column: int) -> Node:
+    rank = len(x.shape)
+    ends: list[tuple[Size, Size] | None] = [None] * (rank - 2)
+    whole = size_sum([size, size])
+    return _cut(x, [*ends, *((0, size) if k == 0 else (size, whole) for k in (row, column))])
+
+
+def _cut(x: Node, ends: Sequence[tuple[Size, Size] | None]) -> Node:
+    triples = tuple(
+        (None, None, 1) if e is None else (None if e[0] == 0 else e[0], None if e[1] == n else e[1], 1)
+        for e, n in zip(ends, x.shape, strict=True)
+    )
+    return apply(slice_of, (x,), (triples,))
+
+
+# ------------------------------------------------------------------------------------------------------------ records
+
+
+def _batch_slope(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    return node.op(*(whole(node, i, s, lead) for i, s in enumerate(stacks)))
+
+
+def _rows_of_slope(node: Node, places: Sequence[int | None]) -> int | None:
+    found = rows_aligned(node, places)
+    return found if found is not None and found < len(node.shape) - 2 else None
+
+
+def _source(name: str, node: Node) -> Mapping[str, str]:
+    """Sine and cosine are the imaginary and the real part of the exponential of i*x, and so are their derivatives."""
+    of = "_frechet" * (len(node.args) - 1)
+    args = ", ".join(f"{{{i}:t}}" for i in range(len(node.args)))
+    found = dict.fromkeys(("jax", "torch", "tensorflow", "keras"), f"_{name}{of}({args})")
+    turned = ", ".join(f"1j*{{{i}:m}}" for i in range(len(node.args)))
+    part = {"sinm": ".imag", "cosm": ".real"}.get(name)
+    return {**found, "numpy": f"_expm{of}({turned}){part}" if part else f"_expm{of}({args})"}
+
+
 def _slope(of: str, doc: str) -> Op:
     name = f"{of}_frechet"
     return structural(
@@ -146,6 +260,13 @@ def _slope(of: str, doc: str) -> Op:
         reference=partial(_exact, of),
         push=_slope_push,
         pull=_slope_pull,
+        batch=_batch_slope,
+        rows=_rows_of_slope,
+        entries="computed",
+        total="always",
+        native=partial(_native, of),
+        written=write_call,
+        source=partial(_source, of),
         latex=r"L_{{\operatorname{{" + of + r"}}}}\left({0}, {1}\right)",
         facts=facts(),
     )
@@ -163,6 +284,13 @@ def _function(name: str, doc: str, slope: Op) -> Op:
         reference=partial(_exact, name),
         push=lambda node, i, t: slope(node.args[0], full(t, node.shape)),
         pull=lambda node, i, ct: slope(adjoint(node.args[0]), full(ct, node.shape)),
+        batch=lambda node, stacks, lead: node.op(only(stacks)),
+        rows=rows_of_matrices,
+        entries="computed",
+        total="always",
+        native=partial(_native, name),
+        written=write_call,
+        source=partial(_source, name),
         latex=r"\operatorname{{" + name + r"}}\left({0}\right)",
         facts=facts(),
     )

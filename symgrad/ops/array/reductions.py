@@ -1,71 +1,48 @@
-"""Reductions and what is built on them: mean, max, min, prod, argmax, argmin, norm, cumsum.
-
-The result of a reduction lacks the reduced axes; ``keepdims`` is a reshape around it.
-"""
+"""Reductions: mean, max, min, prod, argmax, argmin, norm. The sum is a contraction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import InternalError, ShapeError
-from symgrad.ir.graph import OPS, Node, Op, as_node, size_node
+from symgrad.ir.graph import Node, Op, apply, as_node, size_leaf
 from symgrad.ir.op import Kink
-from symgrad.ir.sizes import Shape, Size, size_product
-from symgrad.ops.array.contraction import contract, sum_over
-from symgrad.ops.array.layout import expand, full, move_up, spread
-from symgrad.ops.record import facts, of_one_array, structural
-from symgrad.ops.scalar.logic import eq, ne, where
+from symgrad.ir.sizes import Shape, size_product
+from symgrad.ops.array.along import (
+    Axes,
+    along,
+    axes_of,
+    axes_text,
+    batch_axes,
+    call_latex,
+    called,
+    count,
+    difference,
+    keep,
+    objects,
+    over_some,
+    rows_reduced,
+    spread_back,
+    without,
+)
+from symgrad.ops.array.contraction import contract, einsum, sum_over
+from symgrad.ops.array.indexing import iota
+from symgrad.ops.array.layout import full, move_up, only, reshape
+from symgrad.ops.array.scans import prod_except
+from symgrad.ops.record import facts, of_one_array
+from symgrad.ops.scalar.arith import div, mul
+from symgrad.ops.scalar.elementary import sqrt
+from symgrad.ops.scalar.logic import and_, eq, gt, ne, or_, where
+from symgrad.ops.scalar.rounding import abs as absolute
+from symgrad.spell.arrays import write_call
 
-__all__ = [
-    "Axes",
-    "along",
-    "argmax",
-    "argmin",
-    "count",
-    "cumsum",
-    "max",
-    "mean",
-    "min",
-    "norm",
-    "objects",
-    "prod",
-    "prod_except",
-    "same",
-    "spread_back",
-    "without",
-]
+__all__ = ["argmax", "argmin", "max", "mean", "min", "norm", "prod"]
 
 _ZERO = as_node(0)
-
-Axes = tuple[int, ...]
-
-
-def without(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
-    """The shape rule of what lacks the reduced axes."""
-    return tuple(size for i, size in enumerate(shapes[0]) if i not in axes)
-
-
-def same(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
-    """The shape rule of what has the operand's shape."""
-    return shapes[0]
-
-
-def count(x: Node, axes: Axes) -> Node:
-    """Return how many entries a reduction over axes takes together, as a node."""
-    return size_node(size_product(x.shape[a] for a in axes))
-
-
-def spread_back(value: Node, node: Node) -> Node:
-    """Return a value of the shape of a reduction's result so that it broadcasts against the operand."""
-    return spread(value, node.params[0], len(node.args[0].shape))
-
-
-def objects(x: Any) -> Any:
-    """Return an array whose entries are Python objects, such as mpmath's numbers."""
-    return np.asarray(x, dtype=object)
 
 
 def _mean(axes: Axes, x: Any) -> Any:
@@ -87,16 +64,9 @@ def _norm_of(mp: Any, entries: list[Any]) -> Any:
     return mp.sqrt(mp.fsum([e * e for e in entries]))
 
 
-def along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
-    """Apply a function of a list to all entries along axes."""
-    array = objects(x)
-    moved = np.moveaxis(array, axes, range(-len(axes), 0))
-    kept: tuple[int, ...] = moved.shape[: array.ndim - len(axes)]
-    rows = moved.reshape((int(np.prod(kept)), -1)) if array.size else moved.reshape((int(np.prod(kept)), 0))
-    out = np.empty(len(rows), dtype=object)
-    for i, row in enumerate(rows):
-        out[i] = combine(list(row))
-    return out.reshape(kept)
+def _native_mean(node: Node, args: tuple[Node, ...]) -> Node:
+    axes: Axes = node.params[0]
+    return div(sum_over(args[0], axes), size_leaf(size_product(node.args[0].shape[a] for a in axes)))
 
 
 # The derivative is (tangent or cotangent)/count: the count stays a number of the graph, so one formula holds for every
@@ -112,7 +82,14 @@ mean: Op = of_one_array(
     reference=lambda mp, axes, x: along(x, axes, lambda v: _mean_of(mp, v)),
     push=lambda node, i, t: mean(full(t, node.args[0].shape), params=node.params),
     pull=lambda node, i, ct: spread_back(ct, node) / count(node.args[0], node.params[0]),
-    latex=r"\operatorname{{mean}}\left({0}\right)",
+    batch=batch_axes,
+    rows=rows_reduced,
+    entries="between",
+    total="of some",
+    native=_native_mean,
+    written=write_call,
+    source=called("np.mean", "jnp.mean", "torch.mean", "tf.reduce_mean", "ops.mean"),
+    latex=call_latex(r"\operatorname{{mean}}"),
     facts=facts("linear"),
 )
 
@@ -160,7 +137,14 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
         push=push,
         pull=pull,
         kinks=(Kink("ties", (), (), "the entries that are the extreme one share the derivative equally"),),
-        latex=rf"\{name}\left({{0}}\right)",
+        batch=batch_axes,
+        rows=rows_reduced,
+        entries="picked",
+        total="of some only",
+        native=over_some,
+        written=write_call,
+        source=called(f"np.{name}", f"jnp.{name}", f"torch.a{name}", f"tf.reduce_{name}", f"ops.{name}"),
+        latex=call_latex(rf"\{name}"),
         facts=facts(),
     )
 
@@ -190,9 +174,44 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
         reference=lambda mp, axis, x: evaluate(axis, objects(x)),
         push=_no_tangent,
         pull=_no_tangent,
-        latex=rf"\operatorname{{{{{name}}}}}\left({{0}}\right)",
+        batch=_batch_position,
+        rows=rows_reduced,
+        entries="counted",
+        total="of some only",
+        native=partial(_native_position, max if name == "argmax" else min),
+        written=write_call,
+        source=partial(_source_of_position, name),
+        latex=call_latex(rf"\operatorname{{{{{name}}}}}"),
         facts=facts("piecewise-constant", "integral"),
     )
+
+
+def _batch_position(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    x, axis = only(stacks), node.params[0]
+    if axis is None:
+        x, axis = move_up(x, (*lead, size_product(node.args[0].shape))), 0
+    return node.op(x, params=(axis + len(lead),))
+
+
+def _native_position(extreme: Op, node: Node, args: tuple[Node, ...]) -> Node:
+    """The first place of an extreme entry, or of a NaN: the extreme itself, and then the least place that has it."""
+    (x,) = args
+    axis: int | None = node.params[0]
+    if axis is None:
+        axis, x = 0, apply(reshape, (x,), ((size_product(x.shape),),))
+    top = keep(x, extreme(x, params=((axis,),)), (axis,))
+    here = or_(eq(x, top), ne(x, x))
+    size = x.shape[axis]
+    places = apply(reshape, (iota(params=(size,)),), ((size, *[1] * (len(x.shape) - axis - 1)),))
+    return min(where(here, places, size_leaf(size)), params=((axis,),))
+
+
+def _source_of_position(name: str, node: Node) -> str | Mapping[str, str]:
+    axis = node.params[0]
+    if axis is not None:
+        return f"{{np}}.{name}({{0}}, {{axis}}={axis})"
+    plain = dict.fromkeys(("numpy", "jax", "torch", "keras"), f"{{np}}.{name}({{0}})")
+    return {**plain, "tensorflow": f"tf.{name}(tf.reshape({{0}}, (-1,)))"}
 
 
 def _no_tangent(node: Node, _i: int, _tangent: Node) -> Node:
@@ -201,6 +220,20 @@ def _no_tangent(node: Node, _i: int, _tangent: Node) -> Node:
 
 argmax = _position("argmax", "where the largest entry is, the first one of several", np.argmax)
 argmin = _position("argmin", "where the smallest entry is, the first one of several", np.argmin)
+
+
+_plain_prod = called("np.prod", "jnp.prod", "torch.prod", "tf.reduce_prod", "ops.prod")
+
+
+def _source_of_prod(node: Node) -> Mapping[str, str]:
+    axes: Axes = node.params[0]
+    found = _plain_prod(node)
+    if not 1 < len(axes) < len(node.args[0].shape):
+        return found
+    text = "{0:t}"
+    for axis in sorted(axes, reverse=True):  # torch takes one axis
+        text = f"torch.prod({text}, dim={axis})"
+    return {**found, "torch": text}
 
 
 # d prod/dx_i is the product of the others, never out/x_i: that is 0/0 where an entry is zero.
@@ -215,7 +248,14 @@ prod: Op = of_one_array(
     reference=lambda mp, axes, x: along(x, axes, mp.fprod),
     push=lambda node, i, t: sum_over(_others(node) * t, node.params[0]),
     pull=lambda node, i, ct: _others(node) * spread_back(ct, node),
-    latex=r"\prod {0}",
+    batch=batch_axes,
+    rows=rows_reduced,
+    entries="products",
+    total="always",
+    native=over_some,
+    written=write_call,
+    source=_source_of_prod,
+    latex=call_latex(r"\operatorname{{prod}}"),
     facts=facts(),
 )
 
@@ -236,64 +276,6 @@ def _others(node: Node) -> Node:
     return contract([found], [labels], back)
 
 
-def _prod_except(axis: int, x: Any) -> Any:
-    array = np.moveaxis(np.asarray(x), axis, -1)
-    ones = np.ones((*array.shape[:-1], 1), dtype=array.dtype)
-    before = np.cumprod(np.concatenate([ones, array[..., :-1]], axis=-1), axis=-1)
-    after = np.cumprod(np.concatenate([ones, array[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
-    result = before * after if array.shape[-1] else array
-    return np.moveaxis(result, -1, axis)
-
-
-def _pairs(node: Node) -> tuple[Node, Node, int]:
-    """Return a matrix whose row k is the operand with entry k replaced by 1, the off-diagonal mask, and its row axis.
-
-    prod_except of row k at i is the product of the entries other than i and k: d(out_i)/d(x_k) for i != k.
-    """
-    x = node.args[0]
-    axis: int = node.params[0]
-    size: Size = x.shape[axis]
-    rank = len(x.shape)
-    off = ne(
-        expand(_iota(size), [1, *range(2, rank - axis + 1)]),
-        expand(_iota(size), range(1, rank - axis)),
-    )
-    rows = where(off, expand(x, [axis]), as_node(1))
-    return prod_except(rows, params=(axis + 1,)), off, axis
-
-
-def _iota(size: Size) -> Node:
-    return OPS["iota"](params=(size,))
-
-
-def _prod_except_push(node: Node, _i: int, tangent: Node) -> Node:
-    second, off, axis = _pairs(node)
-    moved = expand(full(tangent, node.args[0].shape), [axis + 1])
-    return sum_over(where(off, second * moved, _ZERO), [axis])
-
-
-def _prod_except_pull(node: Node, _i: int, cotangent: Node) -> Node:
-    second, off, axis = _pairs(node)
-    moved = expand(full(cotangent, node.shape), [axis])
-    return sum_over(where(off, second * moved, _ZERO), [axis + 1])
-
-
-prod_except: Op = of_one_array(
-    "prod_except",
-    takes=("number",),
-    doc="for each entry the product of all others along an axis",
-    gives="same",
-    parameters=("axis",),
-    shape=same,
-    evaluate=_prod_except,
-    reference=lambda mp, axis, x: _prod_except(axis, objects(x)),
-    push=_prod_except_push,
-    pull=_prod_except_pull,
-    latex=r"\prod_{{\ne}} {0}",
-    facts=facts(),
-)
-
-
 def _norm(axes: Axes, x: Any) -> Any:
     x = np.asarray(x)
     top = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
@@ -301,6 +283,46 @@ def _norm(axes: Axes, x: Any) -> Any:
     scale = np.where((top > 0) & np.isfinite(top), top, 1.0)
     with np.errstate(all="ignore"):
         return np.sqrt(np.sum((x / scale) ** 2, axis=axes)) * np.squeeze(scale, axis=axes)
+
+
+def _native_norm(node: Node, args: tuple[Node, ...]) -> Node:
+    axes: Axes = node.params[0]
+    (x,) = args
+    if not axes:
+        return absolute(x)
+    if any(x.shape[a] == 0 for a in axes):
+        return sqrt(mul(sum_over(x, axes), as_node(1)))
+    top = max(absolute(x), params=(axes,))
+    # The squares of large entries overflow, those of small ones vanish: both are scaled by the largest entry.
+    usable = and_(gt(top, as_node(0)), eq(difference(top, top), as_node(0)))
+    scale = where(usable, top, as_node(1))
+    ratio = div(x, keep(x, scale, axes))
+    labels = tuple(range(len(x.shape)))
+    kept = tuple(j for j in labels if j not in axes)
+    return mul(sqrt(einsum(ratio, ratio, params=((labels, labels), kept))), scale)
+
+
+_plain_norm = called("", "jnp.linalg.norm", "torch.linalg.vector_norm", "tf.norm", "ops.norm")
+_sum_of_squares = called("", "jnp.sum", "torch.sum", "tf.reduce_sum", "ops.sum", of="{0:ta}**2")
+
+
+def _source_of_norm(node: Node) -> Mapping[str, str]:
+    axes: Axes = node.params[0]
+    found = {**_plain_norm(node), "numpy": f"_norm({{0}}, {axes_text(node)})"}
+    if not axes:
+        return {**dict.fromkeys(found, "{m}.abs({0:t})"), "numpy": found["numpy"]}
+    if 2 < len(axes) < len(node.args[0].shape):  # torch alone takes as many
+        sums = _sum_of_squares(node)
+        return {**found, **{x: f"{{m}}.sqrt({sums[x]})" for x in ("jax", "tensorflow", "keras")}}
+    return found
+
+
+def _latex_of_norm(node: Node) -> str:
+    axes, rank = axes_of(node), len(node.args[0].shape)
+    plain = r"\left\lVert {0} \right\rVert"
+    if len(axes) == rank <= 2:
+        return plain + "_{{F}}" * (rank == 2)
+    return rf"{plain}_{{{{\text{{{{axis }}}} {', '.join(map(str, axes))}}}}}"
 
 
 def _direction(node: Node) -> Node:
@@ -321,32 +343,13 @@ norm: Op = of_one_array(
     push=lambda node, i, t: sum_over(_direction(node) * t, node.params[0]),
     pull=lambda node, i, ct: _direction(node) * spread_back(ct, node),
     kinks=(Kink("x = 0", (), (), "the cone has no slope at its tip; 0 is the subgradient of least norm"),),
-    latex=r"\left\|{0}\right\|",
+    batch=batch_axes,
+    rows=rows_reduced,
+    entries="computed",
+    total="always",
+    native=_native_norm,
+    written=write_call,
+    source=_source_of_norm,
+    latex=_latex_of_norm,
     facts=facts("nonnegative"),
-)
-
-
-def _cumsum(axis: int, reverse: int, x: Any) -> Any:
-    if not reverse:
-        return np.cumsum(x, axis=axis)
-    return np.flip(np.cumsum(np.flip(x, axis), axis=axis), axis)
-
-
-def _exact_cumsum(_mp: Any, axis: int, reverse: int, x: Any) -> Any:
-    return _cumsum(axis, reverse, objects(x))
-
-
-cumsum: Op = structural(
-    "cumsum",
-    takes=("number",),
-    doc="the sum of all entries up to this one along an axis; reversed: from this one on",
-    gives="same",
-    parameters=("axis", "reverse"),
-    shape=same,
-    evaluate=_cumsum,
-    reference=_exact_cumsum,
-    push=lambda node, i, t: cumsum(full(t, node.shape), params=node.params),
-    pull=lambda node, i, ct: cumsum(full(ct, node.shape), params=(node.params[0], 1 - node.params[1])),
-    latex=r"\operatorname{{cumsum}}\left({0}\right)",
-    facts=facts("linear"),
 )

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node, Op
+from symgrad.ir.graph import Node, Op, apply, as_node
+from symgrad.ops.array.along import (
+    Axes,
+    along,
+    axes_text,
+    batch_axes,
+    call_latex,
+    called,
+    difference,
+    finite_or,
+    keep,
+    objects,
+    rows_kept,
+    rows_reduced,
+    same,
+    spread_back,
+    without,
+)
 from symgrad.ops.array.contraction import sum_over
-from symgrad.ops.array.layout import full, spread
-from symgrad.ops.array.reductions import Axes, along, objects, same, spread_back, without
+from symgrad.ops.array.layout import full, reshape, spread
+from symgrad.ops.array.reductions import max
 from symgrad.ops.record import facts, of_one_array
+from symgrad.ops.scalar.arith import add, div, mul
+from symgrad.ops.scalar.elementary import exp, log
+from symgrad.spell.arrays import write_call
 
 __all__ = ["log_softmax", "logsumexp", "softmax"]
 
@@ -62,6 +84,74 @@ def _exact_kept(mp: Any, axes: Axes, x: Any) -> Any:
     return np.expand_dims(value, axes)
 
 
+def _softened(x: Node, axes: Axes) -> tuple[Node, Node]:
+    """Return the finite largest entry, to subtract, and exp(x - it)."""
+    if any(x.shape[a] == 0 for a in axes):
+        top = as_node(0)
+    else:
+        # An infinite one is not subtracted: exp(-inf) is the right 0, and inf - inf would be NaN.
+        top = keep(x, finite_or(max(x, params=(axes,)) if axes else x, 0), axes)
+    return top, exp(difference(x, top))
+
+
+def _native_logsumexp(node: Node, args: tuple[Node, ...]) -> Node:
+    (axes,) = node.params
+    top, e = _softened(args[0], axes)
+    total = log(sum_over(e, axes))
+    if top.shape != total.shape and top.shape:
+        top = apply(reshape, (top,), (node.shape,))
+    return add(total, top)
+
+
+def _native_softmax(node: Node, args: tuple[Node, ...]) -> Node:
+    (axes,) = node.params
+    _, e = _softened(args[0], axes)
+    # One division a row. The sum is at least 1, so that its reciprocal loses nothing but one rounding.
+    return mul(e, keep(e, div(as_node(1), sum_over(e, axes)), axes))
+
+
+def _native_log_softmax(node: Node, args: tuple[Node, ...]) -> Node:
+    (axes,) = node.params
+    top, e = _softened(args[0], axes)
+    return difference(difference(args[0], top), log(keep(e, sum_over(e, axes), axes)))
+
+
+_called_logsumexp = called(
+    "_logsumexp",
+    "jax.scipy.special.logsumexp",
+    "torch.logsumexp",
+    "tf.reduce_logsumexp",
+    "ops.logsumexp",
+    says=("torch",),
+)
+
+
+def _source_of_logsumexp(node: Node) -> Mapping[str, str]:
+    return {**_called_logsumexp(node), "numpy": f"_logsumexp({{0}}, {axes_text(node)})"}
+
+
+def _source_of_kept(name: str, node: Node) -> Mapping[str, str]:
+    """Softmax and its logarithm, which only JAX takes over several axes."""
+    axes: Axes = node.params[0]
+    jax, own = f"jax.nn.{name}({{0:t}}, axis={axes_text(node)})", f"_{name}({{0}}, {axes_text(node)})"
+    if len(axes) == 1:
+        plain = f"{{np}}.{name}({{0:t}}, {{axis}}={axes[0]})"
+        nn = f"tf.nn.{name}({{0:t}}, axis={axes[0]})"
+        return {"numpy": own, "jax": jax, "torch": plain, "tensorflow": nn, "keras": plain}
+    found: dict[str, str] = {}
+    for library, function in (
+        ("jax", ""),
+        ("torch", "torch.logsumexp"),
+        ("tensorflow", "tf.reduce_logsumexp"),
+        ("keras", "ops.logsumexp"),
+    ):
+        keep_dims = "keepdim" if library == "torch" else "keepdims"
+        total = f"{function}({{0:t}}, {{axis}}={axes}, {keep_dims}=True)" if axes else "{0:tm}"
+        text = f"{{0:tm}} - {total}"
+        found[library] = f"{{m}}.exp({text})" if name == "softmax" else f"({text})"
+    return {**found, "numpy": own, **({"jax": jax} if axes else {})}
+
+
 logsumexp: Op = of_one_array(
     "logsumexp",
     takes=("number",),
@@ -73,7 +163,14 @@ logsumexp: Op = of_one_array(
     reference=_exact_logsumexp,
     push=lambda node, i, t: sum_over(softmax(node.args[0], params=node.params) * t, node.params[0]),
     pull=lambda node, i, ct: softmax(node.args[0], params=node.params) * spread_back(ct, node),
-    latex=r"\operatorname{{logsumexp}}\left({0}\right)",
+    batch=batch_axes,
+    rows=rows_reduced,
+    entries="computed",
+    total="of some",
+    native=_native_logsumexp,
+    written=write_call,
+    source=_source_of_logsumexp,
+    latex=call_latex(r"\operatorname{{logsumexp}}"),
     facts=facts(),
 )
 
@@ -96,7 +193,14 @@ softmax: Op = of_one_array(
     reference=lambda mp, axes, x: _exp(mp, objects(x) - _exact_kept(mp, axes, x)),
     push=_centred,
     pull=_centred,
-    latex=r"\operatorname{{softmax}}\left({0}\right)",
+    batch=batch_axes,
+    rows=rows_kept,
+    entries="computed",
+    total="always",
+    native=_native_softmax,
+    written=write_call,
+    source=partial(_source_of_kept, "softmax"),
+    latex=call_latex(r"\operatorname{{softmax}}"),
     facts=facts("nonnegative", "bounded-by-one"),
 )
 
@@ -124,6 +228,13 @@ log_softmax: Op = of_one_array(
     reference=lambda mp, axes, x: objects(x) - _exact_kept(mp, axes, x),
     push=_log_softmax_push,
     pull=_log_softmax_pull,
-    latex=r"\operatorname{{log\_softmax}}\left({0}\right)",
+    batch=batch_axes,
+    rows=rows_kept,
+    entries="computed",
+    total="always",
+    native=_native_log_softmax,
+    written=write_call,
+    source=partial(_source_of_kept, "log_softmax"),
+    latex=call_latex(r"\operatorname{{log\_softmax}}"),
     facts=facts(),
 )

@@ -6,12 +6,14 @@ logsumexp), and errors say what NumPy's would, in terms of shapes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from symgrad.errors import DomainError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.sizes import Shape, Size, size_product, size_quotient
+from symgrad.ops.array.along import count
 from symgrad.ops.array.contraction import sum_over, transpose
 from symgrad.ops.array.indexing import eye, iota, one_hot
 from symgrad.ops.array.layout import (
@@ -24,12 +26,14 @@ from symgrad.ops.array.layout import (
     slice_axes,
     text,
 )
-from symgrad.ops.array.reductions import argmax, argmin, count, cumsum, mean, norm
+from symgrad.ops.array.reductions import mean, norm
+from symgrad.ops.array.scans import cumsum
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.arith import pow as power
 from symgrad.ops.scalar.elementary import sqrt
 
 __all__ = [
+    "along_axes",
     "arange",
     "argument_position",
     "axes_of",
@@ -45,6 +49,7 @@ __all__ = [
     "permute",
     "reduce_axes",
     "reshaped",
+    "running",
     "squeeze_axes",
     "stack",
     "std",
@@ -125,7 +130,7 @@ def over_axes(name: str, x: Node, axis: Any = None) -> Node:
 
 def argument_position(name: str, x: Node, axis: Any = None, keepdims: bool = False) -> Node:
     """``numpy.argmax`` and ``numpy.argmin``, by name."""
-    op: Op = argmax if name == "argmax" else argmin
+    op = OPS[name]
     where = None if axis is None else axis_of(axis, len(x.shape))
     axes = range(len(x.shape)) if where is None else [where]
     return _keep(op(x, params=(where,)), x, list(axes), keepdims)
@@ -175,6 +180,21 @@ def vector_norm(x: Node, ord: Any = None, axis: Any = None, keepdims: bool = Fal
         expected="order 1, 2, inf or 'fro' (2 for vectors only)",
         cure="write its formula",
     )
+
+
+def running(name: str, x: Node, axis: Any = None) -> Node:
+    """What runs along one axis, by name; as in NumPy the flattened array has one."""
+    if axis is None:
+        x, axis = move_up(x, (size_product(x.shape),)), 0
+    return OPS[name](x, params=(axis_of(axis, len(x.shape)),))
+
+
+def along_axes(op: Op) -> Callable[..., Node]:
+    """Return the call of an op whose static parameter is one axis, or several, of its one array."""
+    reduces = not op.shape((("n",),), (0,) if op.parameters == ("axes",) else 0)
+    if op.parameters == ("axes",):
+        return partial(reduce_axes if reduces else over_axes, op.name)
+    return partial(argument_position if reduces else running, op.name)
 
 
 def cumulative_sum(x: Node, axis: Any = None, reverse: bool = False) -> Node:

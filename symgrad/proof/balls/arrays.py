@@ -213,6 +213,11 @@ def _cumsum(axis: int, reverse: int, x: Array) -> Array:
     return np.flip(back, axis) if reverse else back
 
 
+def _logcumsumexp(axis: int, x: Array) -> Array:
+    totals: Array = elementwise(log, _cumsum(axis, 0, elementwise(exp, x)))
+    return totals
+
+
 ARRAYS: dict[str, Callable[..., Array]] = {
     "einsum": _einsum,
     "mean": _over(_mean_of),
@@ -227,6 +232,7 @@ ARRAYS: dict[str, Callable[..., Array]] = {
     "log_softmax": _log_softmax,
     "norm": _over(_norm_of),
     "cumsum": _cumsum,
+    "logcumsumexp": _logcumsumexp,
     **MOVES,
     **MATRICES,
 }

@@ -116,15 +116,21 @@ def _prod_except(call: Call) -> Form:
 
 
 def _cumsum(call: Call) -> Form:
-    t = call.t
-    axis: int = call.step.params[0]
-    reverse: int = call.step.params[1]
-    length = call.shapes[0][axis]
+    axis, reverse = call.step.params
+    return _running(call, call.args[0], axis, reverse)
+
+
+def _running(call: Call, x: Form, axis: int, reverse: int) -> Form:
+    t, length = call.t, call.shapes[0][axis]
     if length == "1":
-        return call.args[0]
+        return x
     source, target = "s", f"a{axis}"
     triangle = up_to(t, target, source, length) if reverse else up_to(t, source, target, length)
-    return t.sum_over(t.multiply(t.rename(call.args[0], {target: source}), triangle), {source: length})
+    return t.sum_over(t.multiply(t.rename(x, {target: source}), triangle), {source: length})
+
+
+def _logcumsumexp(call: Call) -> Form:
+    return log(call.t, _running(call, exp(call.t, call.args[0]), call.step.params[0], 0))
 
 
 # ------------------------------------------------------------------------------------------------------------- layout
@@ -374,6 +380,7 @@ ARRAYS: Mapping[str, Callable[[Call], Form]] = {
     "inv": _inv,
     "iota": _iota,
     "log_softmax": _log_softmax,
+    "logcumsumexp": _logcumsumexp,
     "logdet": _logdet,
     "logsumexp": _logsumexp,
     "max": _opaque,

@@ -242,7 +242,7 @@ _WRITTEN: Mapping[str, Callable[..., str]] = {
     **dict.fromkeys(("symbol", "number", "size"), _leaf),
     "constant": _constant,
     "einsum": _einsum,
-    **{op: _with(op, "axis") for op in (*_REDUCTIONS, "prod_except")},
+    **{op: _with(op, "axis") for op in (*_REDUCTIONS, "prod_except", "logcumsumexp")},
     **{op: _position(op) for op in ("argmax", "argmin")},
     "cumsum": _cumsum,
     **{op: _with(op, "") for op in ("reshape", "broadcast_to", "slice", "one_hot")},

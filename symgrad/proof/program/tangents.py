@@ -65,6 +65,14 @@ def _logsumexp(into: Builder, _at: int, step: Step, moved: int) -> int:
     return into.sum(into.op("mul", shares, moved), step.params[0])
 
 
+def _logcumsumexp(into: Builder, _at: int, step: Step, moved: int) -> int:
+    def running(x: int) -> int:
+        return into.step(Step("cumsum", (x,), (*step.params, 0), step.shape))
+
+    e = into.op("exp", step.args[0])
+    return into.op("div", running(into.op("mul", e, moved)), running(e))
+
+
 def _less_mean(into: Builder, shares: int, axes: Sequence[int], moved: int) -> int:
     """Return a tangent less its mean with weights."""
     mean = into.spread(into.sum(into.op("mul", shares, moved), axes), axes)
@@ -190,6 +198,7 @@ ARRAY_TANGENTS: dict[str, Any] = {
     "min": _on(_extreme),
     "norm": _on(_norm),
     "logsumexp": _on(_logsumexp),
+    "logcumsumexp": _on(_logcumsumexp),
     "softmax": _on(_softmax),
     "log_softmax": _on(_log_softmax),
     "prod": _on(_prod),

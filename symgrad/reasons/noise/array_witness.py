@@ -36,8 +36,6 @@ _STRADDLED = 2
 _PAIRS = ((0, 1), (2, 3))
 _DIGITS = (50, 90)
 _MOST = 30_000  # multiplications and entries at high precision
-_MOVES = frozenset({"broadcast_to", "concatenate", "gather", "reshape", "slice"})
-_POSITIONS = frozenset({"argmax", "argmin"})
 
 
 def find_array_evidence(
@@ -232,7 +230,9 @@ def _settled(
     """Tell whether no comparison, no jump and no choice of a position may have been decided by rounding."""
     exact: set[Node] = set()
     for node in order:
-        moved = node.op.name in _MOVES and all(a in exact for a in node.args)
+        moved = (
+            not node.op.pointwise and node.op.array.entries == "moved" and all(a in exact for a in node.args)
+        )
         if node.op in (SYMBOL, NUMBER, SIZE) or node.dtype != "real" or moved:
             exact.add(node)
 
@@ -241,16 +241,18 @@ def _settled(
         return np.zeros(coarse.shape, dtype=object) if node in exact else level.doubt(coarse, fine)
 
     # All others are continuous, also max and min; positions are whole numbers that were checked where they arose.
-    jumping = [
-        n for n in order if n.op.name in _POSITIONS or (n.op.pointwise and (n.dtype == "bool" or n.op.kinks))
-    ]
+    jumping = [n for n in order if _is_position(n) or (n.op.pointwise and (n.dtype == "bool" or n.op.kinks))]
     inexact = [n for n in jumping if not exact.issuperset(n.args)]
     return all(_sure(level, n, values, [doubt(a) for a in n.args]) for n in inexact)
 
 
+def _is_position(node: Node) -> bool:
+    return not node.op.pointwise and "piecewise-constant" in node.op.facts
+
+
 def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
     args = [np.asarray(values[a], dtype=object) for a in node.args]
-    if node.op.name in _POSITIONS:
+    if _is_position(node):
         return _is_alone(args[0], doubts[0], node.params[0])
     if node.op.name == "eq" and _is_extreme_of(node.args[1], node.args[0]):
         return _one_hit(node, values, args, doubts)

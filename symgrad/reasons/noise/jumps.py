@@ -35,8 +35,7 @@ __all__ = ["MovedJump", "moved_jumps"]
 
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
 """Comparisons, and whether they hold where the left side is the smaller one."""
-_STEPS = frozenset({"floor", "ceil", "round", "argmax", "argmin"})
-_PIECES = frozenset({"abs", "maximum", "minimum", "relu", "max", "min", "where", "sign", *_STEPS})
+_PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})
 _MOST = 2_000  # equations of a value whose jumps are looked at
 _CHOICES = 12  # jumps that are looked at
 _SECONDS = 0.5  # to decide whether a choice is a jump
@@ -145,7 +144,13 @@ def moved_jumps(
 
 
 def _jumps(node: Node) -> bool:
-    return node.op.name in _CONDITIONS or node.op.name in _STEPS or node.op.name == "sign"
+    return node.op.name in _CONDITIONS or "piecewise-constant" in node.op.facts
+
+
+def _has_pieces(node: Node) -> bool:
+    picked = node.op.structure is not None and node.op.structure.entries == "picked"
+    stepped = "piecewise-constant" in node.op.facts
+    return picked or stepped or node.op.name in _PIECES or node.dtype == "bool"
 
 
 def _moves(node: Node, w: Node, depends: Dependence) -> bool:
@@ -282,7 +287,7 @@ class _Jump:
             return True
         left, right = [*(substitute([a], {u: at})[0] for a in n.args), as_node(0)][:2]
         # What is made of pieces may tie in a whole region.
-        in_pieces = any(m.op.name in _PIECES or m.dtype == "bool" for m in topological([left, right]))
+        in_pieces = any(_has_pieces(m) for m in topological([left, right]))
         return in_pieces or not _differ(left, right)
 
     # --------------------------------------------------------------------------------------------- without a formula
@@ -293,7 +298,7 @@ class _Jump:
         if any(s.shape for s in symbols) or self.held:
             return False
         if gap is None:
-            return self.node.op.name in _STEPS and self._steps()
+            return self._steps()
         low, high = (truth(True), truth(False)) if self.node.dtype == "bool" else (as_node(-1), as_node(1))
         pair = [substitute([self.y], {self.node: v})[0] for v in (low, high)]
         for k in range(_POINTS):

@@ -62,79 +62,15 @@ def _moved(x: Node, w: Context) -> str:
 
 # ------------------------------------------------------------------------------------------------------ reductions
 
-_TOTAL = {
-    "sum": ("jnp.sum", "torch.sum", "tf.reduce_sum", "ops.sum"),
-    "mean": ("jnp.mean", "torch.mean", "tf.reduce_mean", "ops.mean"),
-    "max": ("jnp.max", "torch.amax", "tf.reduce_max", "ops.max"),
-    "min": ("jnp.min", "torch.amin", "tf.reduce_min", "ops.min"),
-    "prod": ("jnp.prod", "torch.prod", "tf.reduce_prod", "ops.prod"),
-    "logsumexp": (
-        "jax.scipy.special.logsumexp",
-        "torch.logsumexp",
-        "tf.reduce_logsumexp",
-        "ops.logsumexp",
-    ),
-    "softmax": ("jax.nn.softmax", "torch.softmax", "tf.nn.softmax", "ops.softmax"),
-    "log_softmax": ("jax.nn.log_softmax", "torch.log_softmax", "tf.nn.log_softmax", "ops.log_softmax"),
-    "norm": ("jnp.linalg.norm", "torch.linalg.vector_norm", "tf.norm", "ops.norm"),
-    "argmax": ("jnp.argmax", "torch.argmax", "tf.argmax", "ops.argmax"),
-    "argmin": ("jnp.argmin", "torch.argmin", "tf.argmin", "ops.argmin"),
-}
-_PLACE = {"jax": 0, "torch": 1, "tensorflow": 2, "keras": 3}
+_SUM = {"jax": "jnp.sum", "torch": "torch.sum", "tensorflow": "tf.reduce_sum", "keras": "ops.sum"}
 
 
-def _function(name: str, w: Context) -> str:
-    return _TOTAL[name][_PLACE[w.framework]]
-
-
-def _reduced(name: str, x: str, axes: Sequence[int], rank: int, w: Context) -> str:
-    """A reduction over axes; over all of them without saying so."""
-    function = _function(name, w)
-    if tuple(axes) == tuple(range(rank)) and (name != "logsumexp" or w.framework != "torch"):
+def _summed(x: str, axes: Sequence[int], rank: int, w: Context) -> str:
+    """A sum over axes; over all of them without saying so."""
+    function = _SUM[w.framework]
+    if tuple(axes) == tuple(range(rank)):
         return f"{function}({x})"
     return f"{function}({x}, {w.known.axis}={axes[0] if len(axes) == 1 else tuple(axes)})"
-
-
-def _reduction(node: Node, w: Context) -> _Text:
-    x, axes = node.args[0], node.params[0]
-    rank = len(x.shape)
-    name = node.op.name
-    if not axes:
-        return f"{w.known.elementwise}.abs({w.tensor(x)})" if name == "norm" else w.tensor(x, ATOM)
-    if name == "norm" and len(axes) > 2 and len(axes) < rank and w.framework != "torch":
-        inner = _reduced("sum", f"{w.tensor(x, ATOM)}**2", axes, rank, w)
-        return f"{w.known.elementwise}.sqrt({inner})"
-    if name == "prod" and w.framework == "torch" and 1 < len(axes) < rank:
-        text = w.tensor(x)
-        for axis in sorted(axes, reverse=True):  # torch takes one axis
-            text = f"torch.prod({text}, dim={axis})"
-        return text
-    return _reduced(name, w.tensor(x), axes, rank, w)
-
-
-def _soft(node: Node, w: Context) -> _Text:
-    x, axes = node.args[0], node.params[0]
-    name = node.op.name
-    if len(axes) == 1 or (w.framework == "jax" and axes):
-        own = axes[0] if len(axes) == 1 else tuple(axes)
-        return f"{_function(name, w)}({w.tensor(x)}, {w.known.axis}={own})"
-    keep = "keepdim" if w.framework == "torch" else "keepdims"
-    text = w.tensor(x, MUL)
-    if axes:
-        total = f"{_function('logsumexp', w)}({w.tensor(x)}, {w.known.axis}={tuple(axes)}, {keep}=True)"
-        text = f"{text} - {total}"
-    else:
-        text = f"{text} - {w.tensor(x, MUL)}"
-    return f"{w.known.elementwise}.exp({text})" if name == "softmax" else f"({text})"
-
-
-def _position(node: Node, w: Context) -> _Text:
-    x, axis = w.of(node.args[0]), node.params[0]
-    if axis is None:
-        if w.framework == "tensorflow":
-            return f"{_function(node.op.name, w)}(tf.reshape({x}, (-1,)))"
-        return f"{_function(node.op.name, w)}({x})"
-    return f"{_function(node.op.name, w)}({x}, {w.known.axis}={axis})"
 
 
 def _flip(x: str, axes: Sequence[int], w: Context) -> str:
@@ -145,20 +81,6 @@ def _flip(x: str, axes: Sequence[int], w: Context) -> str:
             return f"tf.reverse({x}, {list(axes)})"
         case _:
             return f"{w.known.array}.flip({x}, {axes[0] if len(axes) == 1 else tuple(axes)})"
-
-
-def _cumsum(node: Node, w: Context) -> _Text:
-    x, (axis, reverse) = w.tensor(node.args[0]), node.params
-    if w.framework == "tensorflow":
-        return f"tf.cumsum({x}, axis={axis}{', reverse=True' if reverse else ''})"
-    function = f"{w.known.array}.cumsum"
-    if not reverse:
-        return f"{function}({x}, {w.known.axis}={axis})"
-    return _flip(f"{function}({_flip(x, [axis], w)}, {w.known.axis}={axis})", [axis], w)
-
-
-def _prod_except(node: Node, w: Context) -> _Text:
-    return f"{w.helper('_prod_except')}({w.tensor(node.args[0])}, {node.params[0]})"
 
 
 # ---------------------------------------------------------------------------------------------------- contractions
@@ -182,7 +104,7 @@ def _einsum(node: Node, w: Context) -> _Text:
         case "permute":
             return f"{array}.{'permute' if w.framework == 'torch' else 'transpose'}({_moved(x, w)}, {s.axes})"
         case "sum":
-            return _reduced("sum", w.tensor(x), s.axes, rank, w)
+            return _summed(w.tensor(x), s.axes, rank, w)
         case "elementwise" if not s.axes:
             return "*".join(_aligned(node, s, w)), MUL
         case _:
@@ -366,10 +288,6 @@ def _eye(node: Node, w: Context) -> _Text:
 _LINALG = {"jax": "jnp.linalg", "torch": "torch.linalg", "tensorflow": "tf.linalg", "keras": "ops"}
 
 
-def _linalg(name: str, after: str = "") -> _Writer:
-    return lambda node, w: f"{_LINALG[w.framework]}.{name}({w.tensor(node.args[0])}){after}"
-
-
 def _solve(node: Node, w: Context) -> _Text:
     a, b = node.args
     function = f"{_LINALG[w.framework]}.solve"
@@ -385,43 +303,18 @@ def _solve(node: Node, w: Context) -> _Text:
     return f"{function}({', '.join(texts)})"
 
 
-def _matrix_function(helper: str) -> _Writer:
-    return lambda node, w: f"{w.helper(helper)}({', '.join(w.tensor(a) for a in node.args)})"
-
-
 ARRAYS: Mapping[str, _Writer] = {
-    "argmax": _position,
-    "argmin": _position,
     "broadcast_to": _broadcast,
     "concatenate": _concatenate,
-    "cosm": _matrix_function("_cosm"),
-    "cosm_frechet": _matrix_function("_cosm_frechet"),
-    "cumsum": _cumsum,
-    "det": _linalg("det"),
     "einsum": _einsum,
-    "expm": _matrix_function("_expm"),
-    "expm_frechet": _matrix_function("_expm_frechet"),
     "eye": _eye,
     "gather": _gather,
-    "inv": _linalg("inv"),
     "iota": _iota,
-    "log_softmax": _soft,
-    "logdet": _linalg("slogdet", "[1]"),
-    "logsumexp": _reduction,
-    "max": _reduction,
-    "mean": _reduction,
-    "min": _reduction,
-    "norm": _reduction,
     "one_hot": _one_hot,
-    "prod": _reduction,
-    "prod_except": _prod_except,
     "reshape": _reshape,
     "scatter_add": _scatter_add,
-    "sinm": _matrix_function("_sinm"),
-    "sinm_frechet": _matrix_function("_sinm_frechet"),
     "slice": _slice,
-    "softmax": _soft,
     "solve": _solve,
     "unslice": _unslice,
 }
-"""By op."""
+"""What arrays are made of, and solve; the others bring templates."""

@@ -12,15 +12,24 @@ from symgrad.render.frameworks.array_ops import ARRAYS
 from symgrad.render.frameworks.own_functions import HELPERS, NEEDS
 from symgrad.render.frameworks.table import FRAMEWORK, spelling
 from symgrad.render.numpy.sizes import size_source, sizes_in
-from symgrad.render.python_text import ATOM, INFIX, NEG, free_name, infix, within
+from symgrad.render.python_text import (
+    ATOM,
+    HELPER,
+    INFIX,
+    NEG,
+    Argument,
+    free_name,
+    infix,
+    template_of,
+    within,
+)
 
 __all__ = ["Body", "unspelled"]
 
 _LINE = 100  # characters of a formula that is written in one piece
 _PLAIN = frozenset({"neg", "stop_gradient", "and_", "or_", "xor", "not_", *INFIX})
-_WHOLE = frozenset({"iota", "argmax", "argmin"})
 _KEEPS = frozenset(
-    {"reshape", "slice", "gather", "concatenate", "broadcast_to", "add", "mul", "neg", "abs", "sign"}
+    {"add", "mul", "neg", "abs", "sign"}
     | {"maximum", "minimum", "where", "clip", "floor", "ceil", "round", "stop_gradient"}
 )
 _SAME = frozenset({"floor", "ceil", "round", "stop_gradient"})  # of whole numbers
@@ -30,14 +39,18 @@ _LOGIC = {"and_": "&", "or_": "|", "xor": "^"}
 def unspelled(order: Sequence[Node], framework: str) -> list[str]:
     """Return the names of ops that a framework has no function for."""
     helpers = HELPERS[framework]
-    found = [n.op.name for n in order if n.args or n.op.name in ARRAYS]
-    without = {"expm", "sinm", "cosm"} if "_expm" not in helpers else set[str]()
-    return [
-        name
-        for name in dict.fromkeys(found)
-        if name.removesuffix("_frechet") in without
-        or not (name in _PLAIN or name in ARRAYS or spelling(name, framework) is not None)
-    ]
+
+    def spelled(node: Node) -> bool:
+        name = node.op.name
+        if name in _PLAIN or name in ARRAYS:
+            return True
+        if node.op.pointwise:
+            return spelling(name, framework) is not None
+        template = template_of(node, framework)
+        called = [] if template is None else HELPER.findall(template)
+        return template is not None and all(h in helpers for c in called for h in (*NEEDS.get(c, ()), c))
+
+    return list(dict.fromkeys(n.op.name for n in order if n.args and not spelled(n)))
 
 
 class _Argument:
@@ -187,7 +200,7 @@ class Body:
         text, rank = self._text(node)
         self._note(text)
         own = self.names.get(node) if not last else None
-        temporary = own is None and not last and (bool(node.args) or node.op.name in ARRAYS)
+        temporary = own is None and not last and (bool(node.args) or not node.op.pointwise)
         if temporary and node not in self.constant and (self.count[node] > 1 or len(text) > _LINE):
             own = self._temporary()
         if own is not None:
@@ -223,6 +236,8 @@ class Body:
         if op.name in ARRAYS:
             found = ARRAYS[op.name](node, self)
             return (found, ATOM) if isinstance(found, str) else found
+        if not op.pointwise:
+            return self._from_record(node), ATOM
         if op.name == "not_":
             return f"~{self.of(args[0], ATOM)}", NEG
         if op.name in _LOGIC:
@@ -230,6 +245,16 @@ class Body:
         second = self._operand(node, args[-1], 0)
         signed = infix(node, lambda arg, rank: self._operand(node, arg, rank), second)
         return signed if signed is not None else (self._call(node), ATOM)
+
+    def _from_record(self, node: Node) -> str:
+        """Write an op on arrays by the template that it brings."""
+        template = template_of(node, self.framework)
+        assert template is not None  # `unspelled` asked
+        for name in HELPER.findall(template):
+            self.helper(name)
+        known = self.known
+        given = (Argument(a, self.of, self.tensor) for a in node.args)
+        return template.format(*given, np=known.array, m=known.elementwise, axis=known.axis)
 
     def _folds(self, node: Node) -> bool:
         """A number that needs no input: it is computed now."""
@@ -248,13 +273,13 @@ class Body:
 
     def _is_whole(self, node: Node) -> bool:
         """Whether it is written in whole numbers: what counts positions, and what is made of that alone."""
-        if node.dtype != "int" or node.op.name in _WHOLE:
-            return node.op.name in _WHOLE
+        entries = None if node.op.structure is None else node.op.structure.entries
+        counts = entries == "counted" and node.op.name != "one_hot"  # which is cast
+        if node.dtype != "int" or counts:
+            return counts
         numeric = [a for i, a in enumerate(node.args) if node.op.kind_of(i) == "number"]
-        if node.op.name == "gather":
-            numeric = numeric[:1]
         known = [a in self.whole for a in numeric]
-        if node.op.name in ("concatenate", "gather", "reshape", "slice", "broadcast_to"):
+        if entries == "moved":
             return all(known)
         alike = all(k or (a.op is NUMBER and a.dtype == "int") for k, a in zip(known, numeric, strict=True))
         return node.op.name in _KEEPS and any(known) and alike

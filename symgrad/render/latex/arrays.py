@@ -230,34 +230,8 @@ def _call(name: str, inside: str, axes: Sequence[int] = (), above: str = "") -> 
     return rf"{word}{above and '^{' + above + '}'}{below}\left({inside}\right)", ATOM
 
 
-def _reduction(name: str) -> Callable[[Node, Texts], Written]:
-    """A function over axes, which are named unless it is over all of them."""
-
-    def write(node: Node, texts: Texts) -> Written:
-        arg, axes = node.args[0], node.params[0]
-        if axes is None or isinstance(axes, int):  # argmax
-            axes = () if axes is None or len(arg.shape) == 1 else (axes,)
-        return _call(name, texts[arg][0], axes if len(axes) < len(arg.shape) else ())
-
-    return write
-
-
-def _cumsum(node: Node, texts: Texts) -> Written:
-    axis, reverse = node.params
-    axes = (axis,) if len(node.shape) > 1 else ()
-    return _call("cumsum", texts[node.args[0]][0], axes, r"\leftarrow" if reverse else "")
-
-
 def _norm_of(text: str, axes: int) -> str:
     return rf"\left\lVert {text} \right\rVert" + ("_{F}" if axes == 2 else "")
-
-
-def _norm(node: Node, texts: Texts) -> Written:
-    arg, axes = node.args[0], node.params[0]
-    text = texts[arg][0]
-    if len(axes) == len(arg.shape) <= 2:
-        return _norm_of(text, len(axes)), ATOM
-    return rf"{_norm_of(text, 0)}_{{\text{{axis }} {', '.join(map(str, axes))}}}", ATOM
 
 
 def _broadcast(node: Node, texts: Texts) -> Written:
@@ -337,10 +311,6 @@ def _concatenate(node: Node, texts: Texts) -> Written:
     return _call("concatenate", ", ".join(texts[a][0] for a in node.args), axes)
 
 
-def _prod_except(node: Node, texts: Texts) -> Written:
-    return _call(r"prod\_others", texts[node.args[0]][0], node.params if len(node.shape) > 1 else ())
-
-
 def _one_hot(node: Node, texts: Texts) -> Written:
     return (
         rf"\operatorname{{onehot}}_{{{latex_size(node.params[0])}}}\left({texts[node.args[0]][0]}\right)",
@@ -361,24 +331,6 @@ def _inv(node: Node, texts: Texts) -> Written:
     return f"{within(texts[node.args[0]], ATOM)}^{{-1}}", POW
 
 
-def _det(node: Node, texts: Texts) -> Written:
-    return _call("det", texts[node.args[0]][0])
-
-
-def _logdet(node: Node, texts: Texts) -> Written:
-    return rf"\log\left|{_det(node, texts)[0]}\right|", POW
-
-
-def _function(node: Node, texts: Texts) -> Written:
-    return _call(node.op.name, texts[node.args[0]][0])
-
-
-def _slope(node: Node, texts: Texts) -> Written:
-    name = node.op.name.removesuffix("_frechet")
-    x, e = (texts[a][0] for a in node.args)
-    return rf"L_{{\operatorname{{{name}}}}}\left({x}, {e}\right)", ATOM
-
-
 def _solve(node: Node, texts: Texts) -> Written:
     a, b = node.args
     turned = a.op.name == "einsum" and a not in texts.opaque and spell(a).axes == (1, 0)
@@ -389,26 +341,16 @@ def _solve(node: Node, texts: Texts) -> Written:
 ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "broadcast_to": _broadcast,
     "concatenate": _concatenate,
-    "cumsum": _cumsum,
-    "det": _det,
     "einsum": _einsum,
     "eye": _eye,
     "gather": _gather,
     "inv": _inv,
     "iota": _iota,
-    "logdet": _logdet,
-    "norm": _norm,
     "one_hot": _one_hot,
-    "prod_except": _prod_except,
     "reshape": _reshape,
     "scatter_add": _transpose_of(r"scatter\_add"),
     "slice": _slice,
     "solve": _solve,
     "unslice": _transpose_of("unslice"),
-    **dict.fromkeys(("expm", "sinm", "cosm"), _function),
-    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _slope),
-    **{
-        name: _reduction(name.replace("_", r"\_"))
-        for name in ("argmax", "argmin", "log_softmax", "logsumexp", "max", "mean", "min", "prod", "softmax")
-    },
 }
+"""What arrays are made of, and quotients of matrices, which look at their neighbours; the others bring templates."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import count
 
-from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.traverse import topological, uses
 from symgrad.render.latex.arrays import ARRAY_FORMS, array_power, array_product, array_quotient, is_product
 from symgrad.render.latex.pieces import (
@@ -123,7 +123,7 @@ def _expanded(order: Iterable[Node], written: Texts) -> int:
     lengths: dict[Node, int] = {}
     total = 0
     for node in order:
-        own = len(written[node][0]) if node in written else len(node.op.latex) + 12 * (node.op is NUMBER)
+        own = len(written[node][0]) if node in written else len(_template(node)) + 12 * (node.op is NUMBER)
         arguments = 0 if node in written else sum(lengths[a] for a in node.args)
         total = lengths[node] = min(own + arguments, 10 * ONE_LINE)
     return total
@@ -140,16 +140,19 @@ def _write(node: Node, written: Texts) -> _Written:
         return latex_size(node.params[0]), ATOM
     if op.name in ARRAY_FORMS:
         return ARRAY_FORMS[op.name](node, written)
+    template = _template(node)
+    if not op.pointwise:
+        return template.format(*(written[a][0] for a in node.args)), op.precedence
     special = _SPECIAL.get(op.name)
     if special is not None:
         return special(node, written)
     if op.precedence == ATOM:
         arguments = [written[a][0] for a in node.args]
-        rank = POW if _is_power(op) else ATOM
+        rank = POW if template.endswith("^{{{0}}}") else ATOM
     else:  # an infix or prefix form of truth values or comparisons
         arguments = [within(written[a], op.precedence + 1) for a in node.args]
         rank = op.precedence
-    return op.latex.format(*arguments, **dict(zip(op.parameters, node.params, strict=True))), rank
+    return template.format(*arguments, **dict(zip(op.parameters, node.params, strict=True))), rank
 
 
 def _sum(node: Node, written: Texts) -> _Written:
@@ -250,7 +253,7 @@ def _factors(nodes: Sequence[Node], written: Texts) -> str:
 def _power(node: Node, written: Texts) -> _Written:
     base, exponent = node.args
     text = written[exponent][0]
-    function = _FUNCTION.fullmatch(base.op.latex)
+    function = _FUNCTION.fullmatch(_template(base))
     inside = written[base.args[0]][0] if function else ""
     # sin^2(x), but never sin^-1(x), which is another function; a named base is a name.
     if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":
@@ -273,7 +276,7 @@ def _choice(node: Node, written: Texts) -> _Written:
 
 def _infinite(node: Node, written: Texts) -> _Written:
     condition, value = (written[a][0] for a in node.args)
-    return node.op.latex.format(condition, value), OPEN
+    return _template(node).format(condition, value), OPEN
 
 
 _SPECIAL = {
@@ -289,5 +292,6 @@ _SPECIAL = {
 
 
 @cache
-def _is_power(op: Op) -> bool:
-    return op.latex.endswith("^{{{0}}}")
+def _template(node: Node) -> str:
+    latex = node.op.latex
+    return latex if isinstance(latex, str) else latex(node)

@@ -28,7 +28,16 @@ from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.render.numpy.helpers import ARRAY_HELPERS, HELPERS
 from symgrad.render.numpy.sizes import functions_in, size_source, sizes_in
 from symgrad.render.numpy.whole_arrays import ARRAY_SOURCES, is_view
-from symgrad.render.python_text import ATOM, NEG, infix, parameters, within
+from symgrad.render.python_text import (
+    ATOM,
+    HELPER,
+    NEG,
+    Argument,
+    infix,
+    parameters,
+    template_of,
+    within,
+)
 from symgrad.spell.printer import ONE_LINE, str_text
 
 __all__ = ["numpy_source"]
@@ -219,7 +228,7 @@ class _Writer:
             if node in self.written:
                 continue
             text, rank = self.write(node)
-            if (node.args or node.op.name in ARRAY_SOURCES) and (self.count[node] > 1 or len(text) > _LINE):
+            if (node.args or not node.op.pointwise) and (self.count[node] > 1 or len(text) > _LINE):
                 text, rank = self.temporary(text), ATOM
             self.written[node] = (text, rank)
 
@@ -295,8 +304,10 @@ class _Writer:
             return self.numbers.get(node.params[0], self.sizes[node.params[0]]), ATOM
         if op.name in ARRAY_SOURCES:
             source = ARRAY_SOURCES[op.name](node, self)
-            self.helpers.update((h, ARRAY_HELPERS[h]) for h in source.helpers if h not in self.helpers)
+            self.help(source.helpers)
             return source.text, source.rank
+        if not op.pointwise:
+            return self.from_record(node), ATOM
         parts = [self.written[a] for a in args]
         if all(a.op is NUMBER for a in args):
             parts = [(self.array(a), ATOM) for a in args]
@@ -317,6 +328,25 @@ class _Writer:
         if isinstance(op.evaluate, np.ufunc):
             return f"np.{op.evaluate.__name__}({', '.join(texts)})", ATOM
         return f"{self.helper(op, node)}({', '.join(texts)})", ATOM
+
+    def from_record(self, node: Node) -> str:
+        """Write an op on arrays by the template that it brings."""
+        template = template_of(node, "numpy")
+        if template is None:
+            raise UnsupportedError(
+                f"{node.op.name} has no NumPy source", cure="compile the expression instead"
+            )
+        self.help(HELPER.findall(template))
+        return template.format(
+            *(Argument(a, self.of, self.of) for a in node.args), np="np", m="np", axis="axis"
+        )
+
+    def help(self, names: Sequence[str]) -> None:
+        """Define functions, each after those that it calls."""
+        for name in names:
+            text = ARRAY_HELPERS[name]
+            self.help([h for h in HELPER.findall(text) if h != name])
+            self.helpers.setdefault(name, text)
 
     def helper(self, op: Op, node: Node) -> str:
         """Return the name of a function that computes an op by the formula of its lowering."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size
@@ -119,62 +119,6 @@ def _aligned(node: Node, s: Spelling, context: Context) -> list[str]:
 # ------------------------------------------------------------------------------------------------------ reductions
 
 
-def _reduction(function: str) -> _Writer:
-    def write(node: Node, context: Context) -> ArraySource:
-        x, axes = node.args[0], node.params[0]
-        return ArraySource(f"np.{function}({context.of(x)}{_axes(axes, len(x.shape))})")
-
-    return write
-
-
-def _position(function: str) -> _Writer:
-    def write(node: Node, context: Context) -> ArraySource:
-        axis = node.params[0]
-        return ArraySource(
-            f"np.{function}({context.of(node.args[0])}{'' if axis is None else f', axis={axis}'})"
-        )
-
-    return write
-
-
-def _with_helper(*helpers: str) -> _Writer:
-    """A call of the last helper, with the static parameter as ``axis``."""
-
-    def write(node: Node, context: Context) -> ArraySource:
-        axis: Any = node.params[0]
-        if isinstance(axis, tuple) and len(node.params[0]) == 1:
-            axis = node.params[0][0]
-        return ArraySource(f"{helpers[-1]}({context.of(node.args[0])}, {axis})", ATOM, helpers)
-
-    return write
-
-
-def _linalg(function: str, after: str = "") -> _Writer:
-    def write(node: Node, context: Context) -> ArraySource:
-        return ArraySource(f"np.linalg.{function}({', '.join(context.of(a) for a in node.args)}){after}")
-
-    return write
-
-
-def _matrix_function(part: str = "") -> _Writer:
-    """Sine and cosine are the imaginary and the real part of the exponential of i*x, and so are their derivatives."""
-
-    def write(node: Node, context: Context) -> ArraySource:
-        unit, after = ("1j*", f".{part}") if part else ("", "")
-        args = ", ".join(f"{unit}{context.of(a, MUL if part else 0)}" for a in node.args)
-        name = "_expm" if len(node.args) == 1 else "_expm_frechet"
-        return ArraySource(f"{name}({args}){after}", ATOM, (name,))
-
-    return write
-
-
-def _cumsum(node: Node, context: Context) -> ArraySource:
-    x, (axis, reverse) = context.of(node.args[0]), node.params
-    if not reverse:
-        return ArraySource(f"np.cumsum({x}, axis={axis})")
-    return ArraySource(f"np.flip(np.cumsum(np.flip({x}, {axis}), axis={axis}), {axis})")
-
-
 # ---------------------------------------------------------------------------------------------------------- layout
 
 
@@ -224,18 +168,15 @@ def _concatenate(node: Node, context: Context) -> ArraySource:
 
 # ------------------------------------------------------------------------------------------------------- positions
 
-_WHOLE_NUMBERS = frozenset({"argmax", "argmin", "iota", "one_hot"})
-_MOVES = frozenset({"reshape", "slice", "gather", "concatenate", "broadcast_to"})
-
 
 def _positions(node: Node, context: Context) -> str:
     """Return an array of positions: arithmetic on them is done in floats, as everywhere."""
     if node.op is NUMBER:
         return str(node.value)
     inner = node
-    while inner.op.name in _MOVES and len(inner.args) == 1:
+    while not inner.op.pointwise and inner.op.array.entries == "moved" and len(inner.args) == 1:
         inner = inner.args[0]
-    if inner.op is SYMBOL or inner.op.name in _WHOLE_NUMBERS:
+    if inner.op is SYMBOL or (not inner.op.pointwise and inner.op.array.entries == "counted"):
         return context.of(node)
     return f"np.asarray({context.of(node)}).astype(np.int64)"
 
@@ -278,38 +219,22 @@ def is_view(node: Node) -> bool:
     )
 
 
+def _solve(node: Node, context: Context) -> ArraySource:
+    return ArraySource(f"np.linalg.solve({', '.join(context.of(a) for a in node.args)})")
+
+
 ARRAY_SOURCES: Mapping[str, _Writer] = {
-    "argmax": _position("argmax"),
-    "argmin": _position("argmin"),
     "broadcast_to": _broadcast,
     "concatenate": _concatenate,
-    "cosm": _matrix_function("real"),
-    "cosm_frechet": _matrix_function("real"),
-    "cumsum": _cumsum,
-    "det": _linalg("det"),
     "einsum": _einsum,
-    "expm": _matrix_function(),
-    "expm_frechet": _matrix_function(),
     "eye": _eye,
     "gather": _gather,
-    "inv": _linalg("inv"),
     "iota": lambda node, context: ArraySource(f"np.arange({context.size(node.params[0])})"),
-    "log_softmax": _with_helper("_shifted", "_log_softmax"),
-    "logdet": _linalg("slogdet", "[1]"),
-    "logsumexp": _with_helper("_shifted", "_logsumexp"),
-    "max": _reduction("max"),
-    "mean": _reduction("mean"),
-    "min": _reduction("min"),
-    "norm": _with_helper("_norm"),
     "one_hot": _one_hot,
-    "prod": _reduction("prod"),
-    "prod_except": _with_helper("_prod_except"),
     "reshape": _reshape,
     "scatter_add": _scatter_add,
-    "sinm": _matrix_function("imag"),
-    "sinm_frechet": _matrix_function("imag"),
     "slice": _slice,
-    "softmax": _with_helper("_shifted", "_softmax"),
-    "solve": _linalg("solve"),
+    "solve": _solve,
     "unslice": _unslice,
 }
+"""What arrays are made of, and solve; the others bring templates."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from symgrad.ir.graph import Node, apply, as_node
+from symgrad.ops.array.along import count
 from symgrad.ops.array.contraction import contract, einsum, sum_over
 from symgrad.ops.array.indexing import gather, one_hot, scatter_add
 from symgrad.ops.array.layout import broadcast_to, full, reshape, slice_of, unslice
-from symgrad.ops.array.reductions import count, cumsum, mean
+from symgrad.ops.array.reductions import mean
+from symgrad.ops.array.scans import cumsum
 from symgrad.ops.scalar.arith import div, mul
 from symgrad.rewrite.trace import Step
 from symgrad.rewrite.whole import is_position

@@ -145,7 +145,7 @@ def _is_chain(labels: tuple[tuple[int, ...], ...], result: tuple[int, ...]) -> b
     return joins and result == (*labels[0][:-1], *labels[-1][1:]) and all(len(own) <= 2 for own in labels)
 
 
-_MOVES = frozenset(["reshape", "broadcast_to", "mean", "slice", "unslice", "gather", "scatter_add", "cumsum"])
+_OF_FIRST = frozenset(["neg", "stop_gradient", "gather", "scatter_add"])
 _HIGHEST = 10**6  # degrees beyond are all the same to a reader, and parts of one that are finer
 
 
@@ -160,7 +160,7 @@ def _bounded(degree: Exponent) -> Exponent:
 
 def _polynomial_degree(node: Node, args: list[Exponent]) -> Exponent:
     name = node.op.name
-    if name in {"neg", "stop_gradient"} or name in _MOVES:
+    if name in _OF_FIRST or ("linear" in node.op.facts and node.op.arity == 1 and not node.op.variadic):
         return args[0]
     if name == "einsum":
         return sum(args)

@@ -13,7 +13,8 @@ from symgrad.ir.types import INT, REAL, Declaration, Domain
 from symgrad.ops.array.contraction import contract, sum_over, transpose
 from symgrad.ops.array.indexing import eye, gather, iota, one_hot, scatter_add
 from symgrad.ops.array.layout import broadcast_to, expand, full, reshape, slice_axes, unslice
-from symgrad.ops.array.reductions import cumsum, mean, norm
+from symgrad.ops.array.reductions import mean, norm
+from symgrad.ops.array.scans import cumsum
 from symgrad.ops.numpy.products import matmul
 from symgrad.ops.scalar.arith import add, div, mul
 from symgrad.ops.scalar.elementary import exp

@@ -1,22 +1,25 @@
-"""Ops with loops of their own: products of matrices by BLAS, running sums, products of all others."""
+"""Ops with loops of their own: products of matrices by BLAS, factors of matrices, what runs along an axis."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 
 from symgrad.ir.graph import Node
+from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.llvm.arrays.library.factors import write_factors
 from symgrad.llvm.arrays.library.products import largest, product_name
 from symgrad.llvm.arrays.lines import Function, Region
-from symgrad.llvm.arrays.nests.access import Storage, storage_of
+from symgrad.llvm.arrays.nests.access import Storage, splat, storage_of
 from symgrad.llvm.engine import blas
 from symgrad.llvm.engine.target import Target
-from symgrad.llvm.text.types import FloatType
-from symgrad.lower.arrays.factors import FACTORS
+from symgrad.llvm.text.builder import Value
+from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import strides
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.tasks import backing
+from symgrad.ops.array.factors import FACTORS
 
 __all__ = ["SMALL", "choice_text", "write_call"]
 
@@ -63,15 +66,12 @@ def _repeat(fn: Function, count: str, body: Callable[[str], None]) -> None:
 
 def write_call(fn: Function, node: Node, memory: Memory) -> None:
     """Write the function of a call."""
-    name = node.op.name
-    if name == "einsum":
-        _product(fn, node, memory)
-    elif name == "cumsum":
-        _running(fn, node, memory)
-    elif name in FACTORS:
+    if node.op.name in FACTORS:
         write_factors(fn, node, memory, _repeat)
+    elif isinstance(node.op.array.native, Scan):
+        _scan(fn, node, memory, node.op.array.native)
     else:
-        _others(fn, node, memory)
+        _product(fn, node, memory)
 
 
 # along an axis
@@ -144,39 +144,41 @@ def _reversed(r: Region, n: str, j: str) -> str:
     return r.scalar(f"sub i64 {r.add(n, '-1')}, {j}")
 
 
-def _running(fn: Function, node: Node, memory: Memory) -> None:
-    axis, backwards = node.params
+def _scan(fn: Function, node: Node, memory: Memory, scan: Scan) -> None:
+    axis, backwards = (*node.params, 0)[:2]
+
+    def combined(at: _Line, r: Region, before: str, entry: str) -> str:
+        if isinstance(scan.combine, str):
+            return r.scalar(f"f{scan.combine} {at.number} {before}, {entry}")
+        b = r.wide if at.number == "double" else r.b
+        lanes = [Value(splat(r, at.number, text), False, None) for text in (before, entry)]
+        return r.scalar(f"extractelement {b.vector} {scan.combine(b, *lanes).text}, i64 0")
 
     def line(at: _Line, n: str) -> None:
-        def one(j: str, carried: Carried) -> Carried:
+        real = FLOAT64 if at.number == "double" else fn.real
+        first = str(scan.start) if isfinite(scan.start) else real.literal(scan.start)
+        start = [(at.number, first)]
+
+        def along(j: str, carried: Carried) -> Carried:
             r = fn.region()
             place = _reversed(r, n, j) if backwards else j
-            total = r.scalar(f"fadd {at.number} {carried[0]}, {at.load(r, place)}")
+            total = combined(at, r, carried[0], at.load(r, place))
             at.store(r, place, total)
             return [total]
 
-        _loop(fn, n, [(at.number, "0.0")], one)
-
-    _lines(fn, node, memory, axis, line)
-
-
-def _others(fn: Function, node: Node, memory: Memory) -> None:
-    (axis,) = node.params
-
-    def line(at: _Line, n: str) -> None:
         def before(j: str, carried: Carried) -> Carried:
             r = fn.region()
             at.store(r, j, carried[0])
-            return [r.scalar(f"fmul {at.number} {carried[0]}, {at.load(r, j)}")]
+            return [combined(at, r, carried[0], at.load(r, j))]
 
         def after(j: str, carried: Carried) -> Carried:
             r = fn.region()
             place = _reversed(r, n, j)
-            at.store(r, place, r.scalar(f"fmul {at.number} {at.load(r, place, result=True)}, {carried[0]}"))
-            return [r.scalar(f"fmul {at.number} {carried[0]}, {at.load(r, place)}")]
+            at.store(r, place, combined(at, r, at.load(r, place, result=True), carried[0]))
+            return [combined(at, r, carried[0], at.load(r, place))]
 
-        _loop(fn, n, [(at.number, "1.0")], before)
-        _loop(fn, n, [(at.number, "1.0")], after)
+        for body in (before, after) if scan.others else (along,):
+            _loop(fn, n, start, body)
 
     _lines(fn, node, memory, axis, line)
 

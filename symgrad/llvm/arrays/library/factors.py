@@ -1,4 +1,4 @@
-"""Factors of matrices by LAPACK: the calls of `lower/arrays/factors.py`, one matrix of a stack after the other.
+"""Factors of matrices by LAPACK: the calls of `ops/array/factors.py`, one matrix of a stack after the other.
 
 LAPACK counts columns first, so it sees the transpose of every matrix: it factors A.T, and solves for the rows of an
 array, each of which becomes a solution. Exchanges of rows are stored as they are, 32-bit numbers, in the last row of

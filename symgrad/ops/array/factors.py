@@ -15,11 +15,18 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.errors import InternalError
-from symgrad.ir.graph import OPS, Node, Op, apply, as_node, number
-from symgrad.ir.op import Lane
+from symgrad.ir.graph import Node, Op, apply, as_node, number
+from symgrad.ir.op import Lane, Structure
 from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ir.types import broadcast_shapes
-from symgrad.lower.arrays.contractions import op
+from symgrad.ops.array.contraction import einsum, sum_over
+from symgrad.ops.array.layout import broadcast_to, reshape
+from symgrad.ops.array.reductions import prod
+from symgrad.ops.scalar.arith import add, div, mul, neg
+from symgrad.ops.scalar.elementary import exp2, log
+from symgrad.ops.scalar.logic import and_, eq, ne, where
+from symgrad.ops.scalar.rounding import abs as absolute
+from symgrad.ops.scalar.rounding import round as rint
 
 __all__ = ["EXPONENTIAL", "FACTORS", "WORKSPACE", "determinant", "inverse", "log_determinant", "solution"]
 
@@ -29,6 +36,17 @@ WORKSPACE = 6
 
 def _only_in_kernels(*_args: Any, **_options: Any) -> Any:
     raise InternalError("an op of kernels was used as one of formulas")
+
+
+_STRUCTURE: Structure[Node] = Structure(
+    batch=_only_in_kernels,
+    rows=_only_in_kernels,
+    entries="computed",
+    total="of regular",
+    native=None,
+    written=_only_in_kernels,
+    source=None,
+)
 
 
 def _op(name: str, doc: str, parameters: tuple[str, ...], arity: int, shape: Callable[..., Shape]) -> Op:
@@ -49,6 +67,7 @@ def _op(name: str, doc: str, parameters: tuple[str, ...], arity: int, shape: Cal
         partials=(),
         push=_only_in_kernels,
         pull=_only_in_kernels,
+        structure=_STRUCTURE,
         kinks=(),
         lower=lower,
         latex="",
@@ -88,18 +107,18 @@ FACTORS = frozenset({"lu", "pivots", "lu_solve", "exponential"})
 
 
 def _factors(x: Node) -> Node:
-    return _LU(x if x.dtype == "real" else op("div", x, as_node(1)))
+    return _LU(x if x.dtype == "real" else div(x, as_node(1)))
 
 
 def _turned(x: Node) -> Node:
     """Return x with its last two axes swapped."""
     *lead, i, j = range(len(x.shape))
-    return apply(OPS["einsum"], (x,), (((*lead, i, j),), (*lead, j, i)))
+    return apply(einsum, (x,), (((*lead, i, j),), (*lead, j, i)))
 
 
 def _below_transpose(x: Node) -> Node | None:
     """Return the matrices whose transposes these are, if that is how they are written."""
-    if x.op.name != "einsum" or len(x.args) != 1:
+    if x.op is not einsum or len(x.args) != 1:
         return None
     (labels,), result = x.params
     swapped = labels == (*result[:-2], result[-1], result[-2]) and len(set(labels)) == len(labels)
@@ -107,11 +126,11 @@ def _below_transpose(x: Node) -> Node | None:
 
 
 def _whole(x: Node, shape: Shape) -> Node:
-    return x if x.shape == shape else apply(OPS["broadcast_to"], (x,), (shape,))
+    return x if x.shape == shape else apply(broadcast_to, (x,), (shape,))
 
 
 def _shaped(x: Node, shape: Shape) -> Node:
-    return x if x.shape == shape else apply(OPS["reshape"], (x,), (shape,))
+    return x if x.shape == shape else apply(reshape, (x,), (shape,))
 
 
 def inverse(x: Node, identity: Node) -> Node:
@@ -123,7 +142,7 @@ def solution(a: Node, b: Node) -> Node:
     """Return the solutions of a @ x = b, of which a transpose has the factors of the matrix."""
     below = _below_transpose(a)
     factors, turned = _factors(a if below is None else below), int(below is not None)
-    b = b if b.dtype == "real" else op("div", b, as_node(1))
+    b = b if b.dtype == "real" else div(b, as_node(1))
     n = a.shape[-1]
     if len(b.shape) == 1:
         return _shaped(_SOLVE(factors, _shaped(b, (1, n)), params=(turned,)), b.shape)
@@ -139,7 +158,7 @@ def solution(a: Node, b: Node) -> Node:
 
 def log_determinant(x: Node) -> Node:
     """Return the logarithm of the size of the determinant."""
-    return _total("einsum", op("log", op("abs", _PIVOTS(_factors(x)))))
+    return _sum(log(absolute(_PIVOTS(_factors(x)))))
 
 
 def determinant(x: Node) -> Node:
@@ -149,14 +168,14 @@ def determinant(x: Node) -> Node:
     all exponents, whatever their signs, is one that a number has.
     """
     pivots = _PIVOTS(_factors(x))
-    size = op("log", op("abs", pivots))
+    size = log(absolute(pivots))
     plain = _is_finite(size)  # not of zero, an infinity or NaN
-    exponents = op("where", plain, op("rint", op("mul", size, number(_LOG2_E))), as_node(0))
-    reach = op("exp2", _total("einsum", op("add", op("abs", exponents), as_node(1))))
-    mantissas = _total("prod", _scaled(pivots, op("neg", exponents)))
-    whole = op("and_", _is_finite(mantissas), op("ne", mantissas, as_node(0)))
-    other = op("where", whole, _scaled(mantissas, _total("einsum", exponents)), mantissas)
-    return op("where", _is_finite(reach), _total("prod", pivots), other)
+    exponents = where(plain, rint(mul(size, number(_LOG2_E))), as_node(0))
+    reach = exp2(_sum(add(absolute(exponents), as_node(1))))
+    mantissas = _product(_scaled(pivots, neg(exponents)))
+    whole = and_(_is_finite(mantissas), ne(mantissas, as_node(0)))
+    other = where(whole, _scaled(mantissas, _sum(exponents)), mantissas)
+    return where(_is_finite(reach), _product(pivots), other)
 
 
 _LOG2_E = Fraction(14427, 10000)
@@ -164,18 +183,19 @@ _LOG2_E = Fraction(14427, 10000)
 
 
 def _is_finite(x: Node) -> Node:
-    return op("eq", op("add", x, op("neg", x)), as_node(0))
+    return eq(add(x, neg(x)), as_node(0))
 
 
 def _scaled(x: Node, exponent: Node) -> Node:
     """Return x*2**exponent, in two steps, as the power alone may be no number."""
-    half = op("rint", op("mul", exponent, number(Fraction(1, 2))))
-    rest = op("add", exponent, op("neg", half))
-    return op("mul", op("mul", x, op("exp2", half)), op("exp2", rest))
+    half = rint(mul(exponent, number(Fraction(1, 2))))
+    rest = add(exponent, neg(half))
+    return mul(mul(x, exp2(half)), exp2(rest))
 
 
-def _total(name: str, x: Node) -> Node:
-    """Return the sum or the product over the last axis."""
-    *lead, last = range(len(x.shape))
-    params = (((*lead, last),), tuple(lead)) if name == "einsum" else ((last,),)
-    return apply(OPS[name], (x,), params)
+def _sum(x: Node) -> Node:
+    return sum_over(x, [len(x.shape) - 1])
+
+
+def _product(x: Node) -> Node:
+    return prod(x, params=((len(x.shape) - 1,),))

@@ -1,0 +1,201 @@
+"""What ops along axes share: shapes, stacks of values, rows, loops, LaTeX, and how libraries are called.
+
+The result of a reduction lacks the reduced axes (``keepdims`` is a reshape around it); what runs along axes keeps them.
+Either has its axes as the first static parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import Node, apply, as_node, size_node
+from symgrad.ir.sizes import Shape, size_product
+from symgrad.ops.array.layout import only, reshape, spread
+from symgrad.ops.scalar.arith import add, neg
+from symgrad.ops.scalar.logic import eq, where
+
+__all__ = [
+    "Axes",
+    "along",
+    "axes_of",
+    "axes_text",
+    "batch_axes",
+    "call_latex",
+    "called",
+    "count",
+    "difference",
+    "finite_or",
+    "keep",
+    "objects",
+    "over_some",
+    "rows_aligned",
+    "rows_kept",
+    "rows_reduced",
+    "same",
+    "spread_back",
+    "without",
+]
+
+Axes = tuple[int, ...]
+
+
+def without(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
+    """The shape rule of what lacks the reduced axes."""
+    return tuple(size for i, size in enumerate(shapes[0]) if i not in axes)
+
+
+def same(shapes: tuple[Shape, ...], *_params: Any) -> Shape:
+    """The shape rule of what has the operand's shape."""
+    return shapes[0]
+
+
+def count(x: Node, axes: Axes) -> Node:
+    """Return how many entries a reduction over axes takes together, as a node."""
+    return size_node(size_product(x.shape[a] for a in axes))
+
+
+def spread_back(value: Node, node: Node) -> Node:
+    """Return a value of the shape of a reduction's result so that it broadcasts against the operand."""
+    return spread(value, node.params[0], len(node.args[0].shape))
+
+
+def objects(x: Any) -> Any:
+    """Return an array whose entries are Python objects, such as mpmath's numbers."""
+    return np.asarray(x, dtype=object)
+
+
+def along(x: Any, axes: Axes, combine: Callable[[list[Any]], Any]) -> Any:
+    """Apply a function of a list to all entries along axes."""
+    array = objects(x)
+    moved = np.moveaxis(array, axes, range(-len(axes), 0))
+    kept: tuple[int, ...] = moved.shape[: array.ndim - len(axes)]
+    rows = moved.reshape((int(np.prod(kept)), -1)) if array.size else moved.reshape((int(np.prod(kept)), 0))
+    out = np.empty(len(rows), dtype=object)
+    for i, row in enumerate(rows):
+        out[i] = combine(list(row))
+    return out.reshape(kept)
+
+
+def axes_of(node: Node) -> Axes:
+    """Return the axes that an op acts along; None stands for all of them, a number for one."""
+    axes: int | Axes | None = node.params[0]
+    if axes is None:
+        return tuple(range(len(node.args[0].shape)))
+    return (axes,) if isinstance(axes, int) else axes
+
+
+# ---------------------------------------------------------------------------------------------------- stacks and rows
+
+
+def batch_axes(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
+    """The rule for a stack of values: the axes stand behind those of the stack."""
+    axes: int | Axes = node.params[0]
+    k = len(lead)
+    moved = axes + k if isinstance(axes, int) else tuple(a + k for a in axes)
+    return node.op(only(stacks), params=(moved, *node.params[1:]))
+
+
+def rows_reduced(node: Node, places: Sequence[int | None]) -> int | None:
+    """Where a reduction leaves rows: nowhere, if it takes them together."""
+    p, axes = only(places), axes_of(node)
+    return None if p in axes else p - sum(a < p for a in axes)
+
+
+def rows_kept(node: Node, places: Sequence[int | None]) -> int | None:
+    """Where what runs along axes leaves rows: in their place, unless it runs along them."""
+    p = only(places)
+    return None if p in axes_of(node) else p
+
+
+def rows_aligned(node: Node, places: Sequence[int | None]) -> int | None:
+    """Where axes align at the end: all that depend on rows must agree, and not be repeated along other rows."""
+    rank = len(node.shape)
+    found = {rank - len(a.shape) + p for a, p in zip(node.args, places, strict=True) if p is not None}
+    if len(found) != 1:
+        return None
+    (place,) = found
+    rows = next(a.shape[p] for a, p in zip(node.args, places, strict=True) if p is not None)
+    return place if node.shape[place] == rows else None
+
+
+# -------------------------------------------------------------------------------------------------------------- loops
+
+
+def keep(x: Node, value: Node, axes: Axes) -> Node:
+    """Return a reduction of x so that it broadcasts against x."""
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+    return value if value.shape == shape else apply(reshape, (value,), (shape,))
+
+
+def difference(a: Node, b: Node) -> Node:
+    """Return a - b as kernels have it."""
+    return add(a, neg(b))
+
+
+def over_some(node: Node, args: tuple[Node, ...]) -> Node:
+    """A reduction that is its operand over no axes."""
+    return apply(node.op, args, node.params) if node.params[0] else args[0]
+
+
+def finite_or(x: Node, other: int) -> Node:
+    """Return x where it is finite, else another number."""
+    return where(eq(difference(x, x), as_node(0)), x, as_node(other))
+
+
+# -------------------------------------------------------------------------------------------------------- how it looks
+
+
+def call_latex(word: str, above: Callable[[Node], str] = lambda node: "") -> Callable[[Node], str]:
+    """A function with its axes below, unless it is along all of them."""
+
+    def latex(node: Node) -> str:
+        axes = () if node.params[0] is None else axes_of(node)
+        below = (
+            f"_{{{{{', '.join(map(str, axes))}}}}}" if len(axes) < len(node.args[0].shape) and axes else ""
+        )
+        return rf"{word}{above(node)}{below}\left({{0}}\right)"
+
+    return latex
+
+
+def axes_text(node: Node) -> str:
+    """Return axes as an argument."""
+    axes = axes_of(node)
+    return str(axes[0] if len(axes) == 1 else axes)
+
+
+def called(
+    numpy: str,
+    jax: str,
+    torch: str,
+    tensorflow: str,
+    keras: str,
+    *,
+    of: str = "{0:t}",
+    says: Sequence[str] = (),
+) -> Callable[[Node], Mapping[str, str]]:
+    """Calls of a reduction by its name in each library, which is over all axes if none is named.
+
+    Args:
+        numpy: the name in NumPy.
+        jax: in JAX.
+        torch: in torch.
+        tensorflow: in TensorFlow.
+        keras: in Keras.
+        of: what is reduced.
+        says: the libraries where axes must be named all the same.
+    """
+    names = {"numpy": numpy, "jax": jax, "torch": torch, "tensorflow": tensorflow, "keras": keras}
+
+    def source(node: Node) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        whole = axes_of(node) == tuple(range(len(node.args[0].shape)))
+        for library, name in names.items():
+            named = "" if whole and library not in says else f", {{axis}}={axes_text(node)}"
+            found[library] = f"{name}({of}{named})" if axes_of(node) or library == "numpy" else "{0:ta}"
+        return found
+
+    return source
