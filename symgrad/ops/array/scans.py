@@ -136,9 +136,9 @@ def _logcumsumexp(axis: int, x: Any) -> Any:
 
 
 def _exact_logcumsumexp(mp: Any, axis: int, x: Any) -> Any:
-    exponentials: Any = np.frompyfunc(mp.exp, 1, 1)(objects(x))
-    logarithms: Any = np.frompyfunc(mp.log, 1, 1)(np.cumsum(exponentials, axis=axis))
-    return logarithms
+    exp: Any = np.frompyfunc(mp.exp, 1, 1)
+    log: Any = np.frompyfunc(mp.log, 1, 1)
+    return log(np.cumsum(exp(objects(x)), axis=axis))
 
 
 def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
