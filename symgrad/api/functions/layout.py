@@ -95,7 +95,7 @@ def flip(x: Operand, axis: Axis = None) -> Expr:
     return NUMPY["flip"](Expr, x, axis)
 
 
-def pad(x: Operand, pad_width: SizeLike | Sequence[SizeLike] | Sequence[Sequence[SizeLike]]) -> Expr:
+def pad(x: Operand, pad_width: Any) -> Expr:
     """Return an array with zeros around it, as ``numpy.pad``.
 
     Args:
