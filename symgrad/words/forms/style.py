@@ -352,7 +352,11 @@ def _reversed(node: Node) -> Node | None:
 def _chain(node: Node) -> list[_Operand] | None:
     """Return the factors of a product of matrices in order; None if it is something else."""
     operands, result = flat(node)
-    if len(result) != 2 or len(operands) < 2 or any(len(set(own)) != 2 for _, own in operands):
+    if (
+        len(result) != 2
+        or len(operands) < 2
+        or any(not len(set(own)) == len(own) == 2 for _, own in operands)
+    ):
         return None
     at, end = result
     left, chain = list(operands), list[_Operand]()
