@@ -84,6 +84,6 @@ def test_calls_in_calls_read_back() -> None:
 
 
 def test_a_diagonal_of_three_axes_is_no_factor_of_a_chain() -> None:
-    text = 'T : real[n, n, n]; A : real[n, n]\nY = einsum("iij,jk->ik", T, A)'
+    text = 'T : real[n, n, n]; A : real[n, n]\nY = einsum("iij,ik->jk", T, A)'
     node = sg.parse(text)["Y"].node
     assert styled(node, Conditions()) is node
