@@ -83,7 +83,7 @@ def test_named_widths_read_back_and_are_differentiated(widths: str) -> None:
 @pytest.mark.parametrize("widths", [True, 1.5, (1, True), "n-"])
 def test_what_is_no_width(widths: object) -> None:
     with pytest.raises(UsageError, match="is not the size of an axis"):
-        sg.pad(sg.tensor("x", ("n",)), widths)  # pyright: ignore[reportArgumentType]  (that is what is tried)
+        sg.pad(sg.tensor("x", ("n",)), widths)
 
 
 def test_widths_that_may_be_negative() -> None:

@@ -8,6 +8,8 @@ import pytest
 import symgrad as sg
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.rewrite.condition import Conditions
+from symgrad.words.forms.style import styled
 
 SIZES = {"n": 3, "d": 2, "k": 4}
 
@@ -79,3 +81,9 @@ def test_calls_in_calls_read_back() -> None:
     program = sg.parse("x : real\ny = silu(silu(x))")
     assert "y = silu(silu(x))" in str(program)
     assert sg.parse(str(program))["y"].same(program["y"])
+
+
+def test_a_diagonal_of_three_axes_is_no_factor_of_a_chain() -> None:
+    text = 'T : real[n, n, n]; A : real[n, n]\nY = einsum("iij,ik->jk", T, A)'
+    node = sg.parse(text)["Y"].node
+    assert styled(node, Conditions()) is node

@@ -97,7 +97,7 @@ def flip(x: Operand, axis: Axis = None) -> Expr:
 
 def pad(
     x: Operand,
-    pad_width: SizeLike | Sequence[SizeLike] | Sequence[Sequence[SizeLike]],
+    pad_width: Any,
     mode: str = "constant",
     *,
     constant_values: float = 0,
