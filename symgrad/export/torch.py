@@ -55,7 +55,7 @@ def to_torch(
         >>> y = f(t, 1.5); y.sum().backward()
         >>> y.tolist(), t.grad.tolist()
         ([2.0, 3.0], [1.5, 1.5])
-        >>> torch.func.hessian(sg.to_torch(sg.sin(x)))(torch.tensor(0.5, dtype=torch.float64))
+        >>> torch.func.grad(torch.func.grad(sg.to_torch(sg.sin(x))))(torch.tensor(0.5, dtype=torch.float64))
         tensor(-0.4794, dtype=torch.float64)
     """
     if form not in ("kernel", "source"):

@@ -465,7 +465,7 @@ def test_all_that_is_missing_is_said_at_once_with_its_line():
         noise = jax.random.normal(jax.random.key(0), (3,))
         z = lax.while_loop(lambda c: c < 3.0, lambda c: c * 2, x[0])
         a = jnp.linalg.cholesky(jnp.eye(3) + x)
-        return y + noise + z + a[0] + jnp.where(x > 0, x, -jnp.inf)
+        return y + noise + z + a[0] + x * jnp.inf
 
     first = f.__code__.co_firstlineno
     with pytest.raises(UnsupportedError) as caught:
@@ -705,3 +705,21 @@ def test_slopes_at_the_bounds_of_functions_that_hold(f):
     p = sg.from_jax(lambda x: f(x).sum(), "real[5]")
     found = sg.grad(next(iter(p.returned.values())), "x")(x=x)
     np.testing.assert_array_equal(found, jax.grad(lambda x: f(x).sum())(x))
+
+
+def test_infinities_that_are_chosen():
+    x = np.array([[0.5, -1.0], [3.0, 0.0]])
+    for f in (
+        lambda x: jnp.where(x > 0, x, -jnp.inf).max(1),
+        lambda x: jnp.minimum(jnp.where(x > 0, jnp.inf, x), 2.0),
+        lambda x: jax.nn.softmax(jnp.where(jnp.tril(jnp.ones((2, 2), bool)), x, -jnp.inf)),
+    ):
+        p = sg.from_jax(f, "real[2, 2]")
+        out = next(iter(p.returned.values()))
+        np.testing.assert_allclose(out(x=x), f(x), rtol=1e-13)
+        seed = np.cos(np.arange(np.size(f(x)))).reshape(np.shape(f(x)))
+        slope = sg.grad(sg.sum(out * sg.tensor("seed", out.shape)), "x")
+        wanted = jax.grad(lambda x, f=f, seed=seed: jnp.sum(f(x) * seed))(x)
+        np.testing.assert_allclose(slope(x=x, seed=seed), wanted, rtol=1e-12, atol=1e-14)
+    with pytest.raises(UnsupportedError, match="a choice between infinities"):
+        sg.from_jax(lambda x: jnp.where(x > 0, jnp.inf, -jnp.inf), "real[2]")

@@ -42,7 +42,7 @@ def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
     return x
 
 
-def _select(which: Expr, *cases: Expr) -> Expr:
+def _select(which: Expr, *cases: Any) -> Expr:
     if which.dtype == "bool":
         return chosen(which, cases[1], cases[0])
     found = cases[-1]

@@ -15,6 +15,7 @@ import numpy as np
 
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.errors import InternalError, SymgradError, UnsupportedError
+from symgrad.importers.constants import uniform
 from symgrad.importers.jax.control import CONTROL
 from symgrad.importers.jax.custom import custom, of_library
 from symgrad.importers.jax.layout import LAYOUT
@@ -201,6 +202,9 @@ class Walk:
             first = int(given[0].flat[0])
             if (given[0] == first).all():
                 return [given[1 + first]]
+        if name == "select_n":
+            which, *cases = given
+            return [ELEMENTWISE[name](small(which), *_sides(cases))]
         if name in ("max", "min"):
             given = _without_unit(name, given)
             if len(given) == 1:
@@ -262,6 +266,15 @@ def _without_unit(name: str, given: Sequence[Value]) -> Sequence[Value]:
     unit = -np.inf if name == "max" else np.inf
     left = [v for v in given if isinstance(v, Expr) or not (v == unit).all()]
     return left or given
+
+
+def _sides(cases: Sequence[Value]) -> list[Any]:
+    """What is chosen from, as expressions; what is infinite everywhere stays a number beside an expression."""
+    numbers = [None if isinstance(v, Expr) else uniform(v) for v in cases]
+    infinite = [isinstance(n, float) and bool(np.isinf(n)) for n in numbers]
+    if all(infinite):
+        raise UnsupportedError("a choice between infinities")
+    return [n if far else small(v) for v, n, far in zip(cases, numbers, infinite, strict=True)]
 
 
 def _stands_in(value: Value) -> bool:
