@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.proof.check import FORMAT
@@ -34,7 +34,8 @@ from symgrad.verdicts.verdict import Proof, Region, Undefined, Verdict
 
 _FEW = 10  # points that are tried before a proof
 _BESIDE_PROOFS = 120  # those that are tried after one that leaves out thin sets
-_CHOICES = frozenset((*COMPARISONS, "sign", "abs", "floor", "ceil", "round", "argmax", "argmin"))
+_STEPS = (op.name for op in OPS.values() if "piecewise-constant" in op.facts)
+_CHOICES = frozenset((*COMPARISONS, "abs", *_STEPS))
 _SHOWN = 16  # choices of sizes that are listed
 _LONGEST = 4_000  # characters of a number that is shown exactly
 

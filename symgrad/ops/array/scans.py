@@ -136,9 +136,8 @@ def _logcumsumexp(axis: int, x: Any) -> Any:
 
 
 def _exact_logcumsumexp(mp: Any, axis: int, x: Any) -> Any:
-    exp: Any = np.frompyfunc(mp.exp, 1, 1)
-    log: Any = np.frompyfunc(mp.log, 1, 1)
-    return log(np.cumsum(exp(objects(x)), axis=axis))
+    totals = _cumsum(axis, 0, objects([mp.exp(e) for e in x.flat]).reshape(x.shape))
+    return objects([mp.log(e) for e in totals.flat]).reshape(x.shape)
 
 
 def _logaddexp(b: Builder, before: Lane, entry: Lane) -> Lane:
