@@ -19,7 +19,7 @@ from symgrad.ir.op import Kink
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.contraction import contract
-from symgrad.ops.array.layout import full, spread, text, unbroadcast
+from symgrad.ops.array.layout import full, shape_text, spread, unbroadcast
 from symgrad.ops.record import facts, structural
 
 __all__ = ["adjoint", "det", "inv", "logdet", "product_of", "solve", "square_shape"]
@@ -44,7 +44,7 @@ def square_shape(shapes: tuple[Shape, ...]) -> Shape:
     shape = shapes[0]
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeError(
-            f"an array of shape {text(shape)}",
+            f"an array of shape {shape_text(shape)}",
             expected="a square matrix in the last two axes",
             cure="check the declared shape; X.T@X is square for every matrix X",
         )
@@ -270,7 +270,7 @@ def _solve_rule(shapes: tuple[Shape, ...]) -> Shape:
     rows = b[-2] if len(b) > 1 else b[0] if b else None
     if rows != a[-1] or (len(b) == 1 and len(a) > 2):
         raise ShapeError(
-            f"arrays of shapes {text(a)} and {text(b)} are no system of equations",
+            f"arrays of shapes {shape_text(a)} and {shape_text(b)} are no system of equations",
             expected="as many rows on the right as the matrix has",
             cure="check the declared shapes; a stack of vectors is one of matrices with one column: b[..., None]",
         )

@@ -18,7 +18,7 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.sizes import Shape, Size
-from symgrad.ops.array.layout import WHOLE, concatenate, full, slice_axes, text
+from symgrad.ops.array.layout import WHOLE, concatenate, full, shape_text, slice_axes
 from symgrad.ops.array.linalg import adjoint, square_shape
 from symgrad.ops.record import facts, structural
 
@@ -127,7 +127,8 @@ def _slope_pull(node: Node, i: int, cotangent: Node) -> Node:
 def _slope_shape(shapes: tuple[Shape, ...]) -> Shape:
     if square_shape(shapes) != shapes[1]:
         raise ShapeError(
-            f"a derivative at matrices of shape {text(shapes[0])} in a direction of shape {text(shapes[1])}",
+            f"a derivative at matrices of shape {shape_text(shapes[0])} in a direction of shape "
+            f"{shape_text(shapes[1])}",
             expected="a direction of the same shape",
         )
     return shapes[0]
