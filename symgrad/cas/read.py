@@ -22,7 +22,8 @@ from symgrad.errors import (
     UnsupportedError,
     UsageError,
 )
-from symgrad.ir.graph import CONSTANTS, OPS, Node, constant, number, symbol, truth
+from symgrad.ir.exact import CONSTANTS
+from symgrad.ir.graph import OPS, Node, constant, number, symbol, truth
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import BOOL, DOMAINS, INT, NONNEGATIVE, POSITIVE, REAL, Declaration, Domain, is_name

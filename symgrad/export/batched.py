@@ -10,9 +10,8 @@ from symgrad.backward.batch import batch
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of
-from symgrad.ir.traverse import topological
-from symgrad.ops.array.layout import text
-from symgrad.render.numpy.sizes import sizes_in
+from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ops.array.layout import shape_text
 
 __all__ = ["Lengths", "Written", "broadcast", "lengths", "lifted", "told"]
 
@@ -81,7 +80,7 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[Known]) -> tuple[Known, Le
         if count < 0:
             raise ShapeError(
                 f"'{s.name}' has shape {shape}",
-                expected=f"{text(s.shape)}, with any axes of a batch before it",
+                expected=f"{shape_text(s.shape)}, with any axes of a batch before it",
             )
         for size, n in zip(s.shape, shape[count:], strict=True):
             have = size if isinstance(size, int) else known.setdefault(str(size), n)
@@ -92,7 +91,7 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[Known]) -> tuple[Known, Le
                     f"'{s.name}' has shape {shape}, where {size} is {have}"
                     if not isinstance(size, int)
                     else f"'{s.name}' has shape {shape}",
-                    expected=text(s.shape),
+                    expected=shape_text(s.shape),
                 )
         if count:
             own = tuple(shape[:count])
@@ -120,11 +119,11 @@ class Written:
 
     def __init__(self, outputs: Sequence[Node], symbols: Sequence[Node], batched: str) -> None:
         self._symbols, self._batched = tuple(symbols), batched
-        pointwise = all(n.op.pointwise for n in topological(outputs))
+        elementwise = is_elementwise(outputs)
         rank = max((len(s.shape) for s in symbols), default=0)
         # Of numbers all arrays broadcast. Entry by entry, a batch before the axes of all is one too.
-        self._any = pointwise and not rank
-        self._aligned = frozenset(s for s in symbols if pointwise and len(s.shape) == rank)
+        self._any = elementwise and not rank
+        self._aligned = frozenset(s for s in symbols if elementwise and len(s.shape) == rank)
 
     def check(self, shapes: Sequence[Known | None]) -> None:
         """Refuse arrays of other shapes; a shape that is None, or has None in it, is not known yet.
@@ -140,7 +139,7 @@ class Written:
             if len(shape) > len(s.shape) and s not in self._aligned:
                 raise ShapeError(
                     f"'{s.name}' has shape {shape}, and the source is written for one without a batch",
-                    expected=text(s.shape),
+                    expected=shape_text(s.shape),
                     cure=f"map over the batch with {self._batched}",
                 )
 
@@ -161,9 +160,7 @@ def lifted(
         names: of intermediate values.
     """
     depth = max(extra)
-    taken = {
-        name for n in (*topological(outputs), *symbols) for p in (n.shape, n.params) for name in sizes_in(p)
-    }
+    taken = {*names_of(*((n.shape, n.params) for n in (*topological(outputs), *symbols)))}
     taken |= {s.name for s in symbols} | set(names.values())
     lead: list[str] = []
     for k in range(depth):

@@ -26,7 +26,7 @@ from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration, broadcast_shapes, fitting
-from symgrad.ops.array.layout import text as shape_text
+from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.logic import not_, where_infinite
 from symgrad.source import Location, Source, Span
@@ -61,7 +61,7 @@ class Scope:
         self.result: Term | None = None
         self.spans: dict[Node, Span] = {}
         self.name_spans: dict[str, Span] = {}
-        self.sizes = {n for node in given.values() for size in node.shape for n in names_of(size)}
+        self.sizes = {*names_of(*(node.shape for node in given.values()))}
         declared = (node.declaration.domain for node in given.values() if node.op is SYMBOL)
         self.sizes |= {name for domain in declared for name in domain.sizes}
         self.strict = strict

@@ -100,7 +100,7 @@ def check_arrays(shapes: Iterable[Shape], sizes: Mapping[str, int]) -> None:
         ShapeError: naming the first one.
     """
     for shape in dict.fromkeys(shapes):
-        if not all(n in sizes for size in shape for n in names_of(size)):
+        if not all(n in sizes for n in names_of(*shape)):
             continue
         check_lengths([size for size in shape if isinstance(size, Extent)], sizes)
         _check_count(prod(max(evaluate_size(size, sizes), 1) for size in shape), shape, sizes)
@@ -136,7 +136,7 @@ def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:
 
 
 def _where(shape: Iterable[Size], sizes: Mapping[str, int]) -> str:
-    names = dict.fromkeys(n for size in shape for n in names_of(size))
+    names = names_of(*shape)
     values = ", ".join(f"{name} = {told(sizes[name])}" for name in names)
     return f" for {values}" if values else ""
 

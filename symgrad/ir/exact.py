@@ -8,11 +8,13 @@ a user does. The checker of proofs, which imports nothing of the rest, has its o
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 
 from symgrad.errors import NumberTooLargeError
 
 __all__ = [
+    "CONSTANTS",
     "DIGITS",
     "FACTORS",
     "FOLDED",
@@ -36,6 +38,15 @@ __all__ = [
 ]
 
 Exact = int | Fraction
+
+CONSTANTS: Mapping[str, Fraction] = {
+    "pi": Fraction("3.14159265358979323846264338327950288419716939937510582097494"),
+    "E": Fraction("2.71828182845904523536028747135266249775724709369995957496697"),
+    "EulerGamma": Fraction("0.577215664901532860606512090082402431042159335939923598805767"),
+    "Catalan": Fraction("0.915965594177219015054603514932384110774149374281672134266498"),
+    "GoldenRatio": Fraction("1.61803398874989484820458683436563811772030917980576286213545"),
+}
+"""The named constants, to 60 digits: enough to round correctly to any binary format up to 128 bits."""
 
 DIGITS = 4_000
 """Digits of an integer, or of a numerator or denominator, in a graph and in a text. Python reads and writes 4,300 at

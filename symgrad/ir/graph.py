@@ -30,7 +30,7 @@ from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.ir import op as record
 from symgrad.ir.arithmetic import Arithmetic
 from symgrad.ir.bounds import check_axes
-from symgrad.ir.exact import held
+from symgrad.ir.exact import CONSTANTS, held
 from symgrad.ir.sizes import Atom, Shape, Size
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
 
@@ -183,8 +183,6 @@ SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration")
 NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
 CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
 SIZE = _leaf("size", "the length of an axis; params[0] is its name")
-
-CONSTANTS = ("pi", "E", "EulerGamma", "Catalan", "GoldenRatio")
 
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()

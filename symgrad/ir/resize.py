@@ -103,8 +103,7 @@ def size_names(outputs: Iterable[Node]) -> list[str]:
     """Return the names of sizes that nodes depend on, sorted."""
     found: set[str] = set()
     for node in topological(outputs):
-        own = (*node.shape, *(node.params if node.op is SIZE else ()))
-        found.update(name for size in own for name in names_of(size))
+        found.update(names_of(node.shape, node.params if node.op is SIZE else ()))
         if node.op is SYMBOL:
             found.update(node.declaration.domain.sizes)
     return sorted(found)

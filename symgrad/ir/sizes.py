@@ -350,17 +350,28 @@ def _value(atom: str | Atom, sizes: Mapping[str, int]) -> int:
     return _ATOMS[atom.op](evaluate_size(atom.a, sizes), evaluate_size(atom.b, sizes))
 
 
-def names_of(size: Size) -> list[str]:
-    """Return the names a size is computed from, each once, in order of appearance."""
-    if isinstance(size, int):
-        return []
-    if isinstance(size, str):
-        return [size]
+def names_of(*items: Any) -> list[str]:
+    """Return the names that sizes are computed from, each once, in order of appearance.
+
+    Args:
+        items: sizes, and tuples that hold some: shapes, static parameters of ops, tuples of these.
+
+    Example:
+        >>> names_of(size_sum(["n", -1]), ("m", (3, "n")))
+        ['n', 'm']
+    """
     found: dict[str, None] = {}
-    for monomial, _ in size.terms:
-        for atom in monomial:
-            parts = [atom] if isinstance(atom, str) else [*names_of(atom.a), *names_of(atom.b)]
-            found.update(dict.fromkeys(parts))
+    pending = [*reversed(items)]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            found[item] = None
+        elif isinstance(item, tuple):
+            pending += reversed(cast("tuple[Any, ...]", item))
+        elif isinstance(item, Extent):
+            atoms = [atom for monomial, _ in item.terms for atom in monomial]
+            parts = (part for a in atoms for part in ((a,) if isinstance(a, str) else (a.a, a.b)))
+            pending += reversed([*parts])
     return list(found)
 
 

@@ -27,6 +27,7 @@ from symgrad.ir.graph import (
 )
 
 __all__ = [
+    "is_elementwise",
     "digest",
     "flatten",
     "fold",
@@ -40,6 +41,21 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+
+def is_elementwise(nodes: Iterable[Node]) -> bool:
+    """Tell whether outputs are computed entry by entry: arrays of other shapes that broadcast are then meant too.
+
+    A size as a number is not: it is the length of an axis, of which such arrays may have more.
+
+    Example:
+        >>> from symgrad.ir.graph import size_node, symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x", shape=("n",)))
+        >>> is_elementwise([x * 2]), is_elementwise([x * size_node("n")])
+        (True, False)
+    """
+    return all(n.op.pointwise and n.op is not SIZE for n in topological(nodes))
 
 
 def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> list[Node]:

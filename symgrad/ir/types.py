@@ -184,7 +184,7 @@ class Domain:
     def sizes(self) -> tuple[str, ...]:
         """The names of sizes that its ends are computed from."""
         ends = (e for e in (self.low, self.high) if isinstance(e, str | Extent))
-        return tuple(dict.fromkeys(name for end in ends for name in names_of(end)))
+        return tuple(names_of(*ends))
 
     def __str__(self) -> str:
         if self.name not in DOMAINS or DOMAINS[self.name] == self:

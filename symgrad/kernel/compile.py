@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SIZE, SYMBOL, Node
-from symgrad.ir.sizes import Extent, names_of
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.sizes import names_of
+from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.ir.types import broadcast_shapes
 from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import ElementwiseKernel
@@ -133,7 +133,7 @@ def _array_kernel(
 
 def _elementwise(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> bool:
     """Tell whether a ufunc computes the outputs: element by element, all of the shape to which the inputs broadcast."""
-    if any(node.op is SIZE or not node.op.pointwise for node in topological(outputs)):
+    if not is_elementwise(outputs):
         return False
     shapes = {node.shape for node in (*outputs, *inputs)}
     if shapes == {()}:
@@ -168,21 +168,10 @@ def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
 def _check_sizes(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> None:
     known = {size for node in inputs for size in node.shape if isinstance(size, str)}
     for node in (*topological(outputs), *inputs):
-        for name in _size_names(
-            (node.params if not node.op.pointwise or node.op is SIZE else (), node.shape)
-        ):
+        for name in names_of(node.params if not node.op.pointwise or node.op is SIZE else (), node.shape):
             if name not in known:
                 raise MissingInputError(
                     f"the outputs read the size {name}, and no input has an axis of this size",
                     expected=f"an input declared with an axis {name}",
                     cure=f"declare one, such as like_{name} : real[{name}], which need not occur in the outputs",
                 )
-
-
-def _size_names(item: Any) -> Iterator[str]:
-    """Find the names of sizes in shapes and static parameters."""
-    if isinstance(item, tuple):
-        for part in cast("tuple[Any, ...]", item):
-            yield from _size_names(part)
-    elif isinstance(item, str | Extent):
-        yield from names_of(item)

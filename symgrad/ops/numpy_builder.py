@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 
+from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.op import Builder
 
 __all__ = ["ARRAYS", "OF_SCIPY"]
-
-_CONSTANTS = {"pi": math.pi, "E": math.e}
 
 _C_NAMES = {
     "acos": np.arccos,
@@ -65,7 +63,7 @@ class _ArrayBuilder:
         return float(value)
 
     def const_named(self, name: str) -> float:
-        return _CONSTANTS[name]
+        return float(CONSTANTS[name])
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         return a * b + c  # rounded twice: NumPy has no fused one

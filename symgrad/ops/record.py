@@ -14,18 +14,9 @@ from symgrad.ir.graph import OPS, Node, Op, Partial, Pull, Push, pointwise_shape
 from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Scan, Structure, Total
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
-from symgrad.spell.literals import Part
+from symgrad.spell.literals import ATOM, Part
 
 __all__ = [
-    "ADD",
-    "AND",
-    "ATOM",
-    "COMPARE",
-    "MUL",
-    "NEG",
-    "NOT",
-    "OR",
-    "POW",
     "Takes",
     "binary",
     "by_scipy",
@@ -38,9 +29,6 @@ __all__ = [
     "ternary",
     "unary",
 ]
-
-# Precedence of printed forms, loosest first: those of Python.
-OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(1, 10)
 
 
 def facts(*names: Fact) -> frozenset[Fact]:

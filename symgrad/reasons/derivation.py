@@ -11,9 +11,10 @@ from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarE
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.forms import Forms
 from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.naming import Naming, listed, rule_of, shape_text
+from symgrad.reasons.naming import Naming, listed, rule_of
 from symgrad.reasons.noise.dependence import blocking_stops
 from symgrad.reasons.noise.jumps import MovedJump, moved_jumps
 from symgrad.reasons.noise.verdict import NoiseVerdict, judge

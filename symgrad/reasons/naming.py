@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from symgrad.ir.graph import Node
-from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import topological
 from symgrad.source import Place
 from symgrad.spell.contractions import spell
 from symgrad.spell.printer import expression_text
 
-__all__ = ["ELLIPSIS", "Naming", "listed", "rule_of", "shape_text"]
+__all__ = ["ELLIPSIS", "Naming", "listed", "rule_of"]
 
 ELLIPSIS = "…"
 
@@ -172,16 +171,6 @@ def rule_of(node: Node) -> str:
             return "einsum"
         case form:
             return form
-
-
-def shape_text(shape: Shape) -> str:
-    """Return a shape as one writes it: (n, 5), (n,), ().
-
-    Example:
-        >>> shape_text(("n",))
-        '(n,)'
-    """
-    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def listed(texts: Sequence[str], most: int = 3) -> str:

@@ -21,8 +21,9 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of, size_product
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.factors import Joined, Part, factors_of, join_of, longest_chain
-from symgrad.reasons.naming import listed, shape_text
+from symgrad.reasons.naming import listed
 from symgrad.spell.printer import expression_text
 
 __all__ = ["ByParts", "by_parts"]
@@ -230,7 +231,7 @@ def _named(values: Sequence[Node], names: Mapping[Node, str]) -> tuple[dict[Node
 def _agree(a: Node, b: Node) -> bool | None:
     """Tell whether two arrays are equal at some points; None if a point is not known to lie in the domain."""
     symbols = symbols_of([a, b])
-    names = dict.fromkeys(name for s in symbols for size in s.shape for name in names_of(size))
+    names = names_of(*(s.shape for s in symbols))
     sizes = {name: 2 + i for i, name in enumerate(names)}
     rng = np.random.default_rng(0)
     for _ in range(_POINTS):

@@ -10,16 +10,12 @@ from typing import TypeAlias
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.spell import literals
+from symgrad.spell.literals import ADD, ATOM, MUL, NEG, POW
 
 __all__ = [
-    "ADD",
-    "ATOM",
-    "COMPARE",
     "HELPER",
     "INFIX",
-    "MUL",
-    "NEG",
-    "POW",
     "Argument",
     "free_name",
     "infix",
@@ -28,22 +24,12 @@ __all__ = [
     "within",
 ]
 
-COMPARE, ADD, MUL, NEG, POW, ATOM = range(6)
-"""Python's precedence of what is written, loosest first."""
-
 INFIX: Mapping[str, tuple[str, int, int, int]] = {
-    "add": (" + ", ADD, ADD, MUL),
+    **{op: row for op, row in literals.INFIX.items() if op not in ("and_", "or_")},
     "mul": ("*", MUL, MUL, POW),
     "div": ("/", MUL, MUL, POW),
-    "pow": ("**", POW, ATOM, NEG),
-    "lt": (" < ", COMPARE, ADD, ADD),
-    "le": (" <= ", COMPARE, ADD, ADD),
-    "gt": (" > ", COMPARE, ADD, ADD),
-    "ge": (" >= ", COMPARE, ADD, ADD),
-    "eq": (" == ", COMPARE, ADD, ADD),
-    "ne": (" != ", COMPARE, ADD, ADD),
 }
-"""By op its sign, its own precedence, and the least of its operands."""
+"""The operators of the notation that are Python's for arrays too; a factor with a sign is in parentheses."""
 
 HELPER = re.compile(r"(?<![\w.])_\w+(?=\()")
 """A call of a function that the source defines for itself."""

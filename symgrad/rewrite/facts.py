@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from math import floor
 
+from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.rewrite import intervals
 from symgrad.rewrite.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, bounded, exactly
@@ -18,19 +20,16 @@ _YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
 _NO = Facts(0, 0, integer=True, parity=0)
 _TRUTH = Facts(0, 1, integer=True)
 _SIZE = Facts(0, integer=True)
+_FINE = 10**5
+"""Parts of a unit between two of which a constant is known to lie: short bounds for what is computed of them."""
 
 
-def _between(low: str, high: str) -> Facts:
-    return bounded(Fraction(low), Fraction(high), True, True)
+def _constant(value: Fraction) -> Facts:
+    low = Fraction(floor(value * _FINE), _FINE)
+    return bounded(low, low + Fraction(1, _FINE), True, True)
 
 
-_CONSTANTS = {
-    "pi": _between("3.14159", "3.1416"),
-    "E": _between("2.71828", "2.71829"),
-    "EulerGamma": _between("0.57721", "0.57722"),
-    "Catalan": _between("0.91596", "0.91597"),
-    "GoldenRatio": _between("1.61803", "1.61804"),
-}
+_CONSTANTS = {name: _constant(value) for name, value in CONSTANTS.items()}
 
 
 def _where(c: Facts, a: Facts, b: Facts) -> Facts:

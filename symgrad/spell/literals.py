@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from symgrad.ir.exact import DIGITS, decimal_digits
@@ -16,6 +16,7 @@ __all__ = [
     "ANY",
     "ATOM",
     "COMPARE",
+    "INFIX",
     "MUL",
     "NEG",
     "NOT",
@@ -31,6 +32,22 @@ __all__ = [
 
 # Python's precedence, loosest first. A comparison takes no comparison as an operand: a < b < c is a chain.
 ANY, OR, AND, NOT, COMPARE, ADD, MUL, NEG, POW, ATOM = range(10)
+
+INFIX: Mapping[str, tuple[str, int, int, int]] = {
+    "add": (" + ", ADD, ADD, MUL),
+    "mul": ("*", MUL, MUL, NEG),
+    "div": ("/", MUL, MUL, NEG),
+    "pow": ("**", POW, ATOM, NEG),
+    "lt": (" < ", COMPARE, ADD, ADD),
+    "le": (" <= ", COMPARE, ADD, ADD),
+    "gt": (" > ", COMPARE, ADD, ADD),
+    "ge": (" >= ", COMPARE, ADD, ADD),
+    "eq": (" == ", COMPARE, ADD, ADD),
+    "ne": (" != ", COMPARE, ADD, ADD),
+    "and_": (" and ", AND, AND, NOT),
+    "or_": (" or ", OR, OR, AND),
+}
+"""By op its sign, its own precedence, and what the left and the right operand need to stand without parentheses."""
 
 # An operand: the node, the precedence it needs, and whether a literal number needs parentheses all the same.
 Operand: TypeAlias = tuple[Node, int, bool]

@@ -18,16 +18,12 @@ from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
 from symgrad.spell.arrays import counted, is_matrix_product
 from symgrad.spell.literals import (
-    ADD,
-    AND,
     ANY,
     ATOM,
-    COMPARE,
+    INFIX,
     MUL,
     NEG,
     NOT,
-    OR,
-    POW,
     Operand,
     Part,
     number_text,
@@ -48,21 +44,6 @@ ONE_LINE = 1_000  # characters of an expression that is shown whole
 _DEPTH = 200  # nesting of one definition, well below what the reader takes
 _SMALL = 12  # characters of a shared expression that is repeated rather than named
 
-# symbol, own precedence, what the left and the right operand need to stand without parentheses
-_INFIX: dict[str, tuple[str, int, int, int]] = {
-    "add": (" + ", ADD, ADD, MUL),
-    "mul": ("*", MUL, MUL, NEG),
-    "div": ("/", MUL, MUL, NEG),
-    "pow": ("**", POW, ATOM, NEG),
-    "lt": (" < ", COMPARE, ADD, ADD),
-    "le": (" <= ", COMPARE, ADD, ADD),
-    "gt": (" > ", COMPARE, ADD, ADD),
-    "ge": (" >= ", COMPARE, ADD, ADD),
-    "eq": (" == ", COMPARE, ADD, ADD),
-    "ne": (" != ", COMPARE, ADD, ADD),
-    "and_": (" and ", AND, AND, NOT),
-    "or_": (" or ", OR, OR, AND),
-}
 _PREFIX = {"neg": ("-", NEG, NEG), "not_": ("not ", NOT, NOT)}
 
 
@@ -146,7 +127,7 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
             (args[1], ANY, False),
             f", {_INFINITE[op.name]})",
         ], ATOM
-    if op.name not in _INFIX:
+    if op.name not in INFIX:
         parts: list[Part] = [f"{op.name}("]
         # Static parameters come before the arguments, as in polygamma(n, x).
         for i, argument in enumerate((*map(str, node.params), *args)):
@@ -154,7 +135,7 @@ def parts_of(node: Node, names: Mapping[Node, str] = {}) -> tuple[list[Part], in
                 parts.append(", ")
             parts.append(argument if isinstance(argument, str) else (argument, ANY, False))
         return [*parts, ")"], ATOM
-    sign, own, left, right = _INFIX[op.name]
+    sign, own, left, right = INFIX[op.name]
     second = args[1]
     if (
         op.name == "mul"
@@ -201,7 +182,7 @@ def _length(node: Node, lengths: Mapping[Node, int]) -> int:
         return min(
             len(f"{node.op.name}{node.params}") + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE
         )
-    own = 3 if node.op.name in _INFIX or node.op.name in _PREFIX else len(node.op.name) + 2
+    own = 3 if node.op.name in INFIX or node.op.name in _PREFIX else len(node.op.name) + 2
     return min(own + sum(lengths[a] + 2 for a in node.args), 10 * ONE_LINE)
 
 
@@ -267,8 +248,8 @@ def program_text(
     known: dict[str, Node] = {s.name: s for s in symbols}
     named: dict[Node, list[str]] = {}
     order = topological(roots)
-    shapes = _size_names(size for s in symbols for size in s.shape)
-    sizes = list(dict.fromkeys([*shapes, *_size_names(p for node in order for p in _sizes_in(node))]))
+    shapes = names_of(*(s.shape for s in symbols))
+    sizes = list(dict.fromkeys([*shapes, *names_of(*(p for node in order for p in _sizes_in(node)))]))
     for name in sizes:
         if known.setdefault(name, size_node(name)) is not size_node(name):
             raise RedefinitionError(
@@ -300,10 +281,6 @@ def program_text(
     if result is not None:
         lines.append(expression_text(result, spellings))
     return "\n".join(lines)
-
-
-def _size_names(sizes: Iterable[Size]) -> list[str]:
-    return list(dict.fromkeys(name for size in sizes for name in names_of(size)))
 
 
 def _sizes_in(node: Node) -> list[Size]:
@@ -357,15 +334,15 @@ def _is_entry(node: Node) -> bool:
 def _depth(node: Node, depths: Mapping[Node, int]) -> int:
     """How deep a node nests when written: the left side of a flat sum or product costs nothing."""
     inner = 1 + max(depths[a] for a in node.args)
-    if node.op.name not in _INFIX:
+    if node.op.name not in INFIX:
         return inner
-    _, _, needed, _ = _INFIX[node.op.name]
+    _, _, needed, _ = INFIX[node.op.name]
     left, rest = node.args[0], node.args[1:]
     flat = needed <= _own(left.op) and node.op.name != "pow"
     return max(depths[left] + (0 if flat else 1), 1 + max(depths[a] for a in rest))
 
 
 def _own(op: Op) -> int:
-    if op.name in _INFIX:
-        return _INFIX[op.name][1]
+    if op.name in INFIX:
+        return INFIX[op.name][1]
     return _PREFIX[op.name][1] if op.name in _PREFIX else ATOM

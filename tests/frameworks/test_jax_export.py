@@ -411,6 +411,10 @@ def test_source_takes_the_declared_shapes_alone():
     np.testing.assert_allclose(jax.vmap(f, (None, 0))(W, X), X @ W.T)
     with pytest.raises(ShapeError, match=r"'y' has shape .1,., where d is 3"):
         sg.to_jax(p["s"], ["x", "y"], form="source")(jnp.ones(3), jnp.ones(1))
+    shares = sg.to_jax(sg.parse("x : real[n]; y = x/n")["y"], form="source")  # n is no length of the batch
+    np.testing.assert_allclose(shares(jnp.ones(3)), np.full(3, 1 / 3), rtol=1e-6)
+    with pytest.raises(ShapeError, match="for one without a batch"):
+        shares(jnp.ones((2, 3)))
 
 
 def test_sizes_that_jax_does_not_know_yet():

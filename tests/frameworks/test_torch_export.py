@@ -395,6 +395,8 @@ def test_source_takes_the_declared_shapes_alone():
     close(torch.func.vmap(f, (None, 0))(W, X), X @ W.T)
     with pytest.raises(ShapeError, match=r"'y' has shape .1,., where d is 3"):
         sg.to_torch(p["s"], ["x", "y"], form="source")(given(3), given(1))
+    with pytest.raises(ShapeError, match="for one without a batch"):  # d is no length of the batch
+        sg.to_torch(sg.parse("x : real[d]; y = x/d")["y"], form="source")(given(2, 3))
     close(sg.to_torch(p["t"], ["x", "y"], form="source")(X, W), X * W)  # entry by entry, a batch is one
     compiled = torch.compile(f, fullgraph=True, backend="aot_eager", dynamic=True)
     for n in (2, 3, 4):

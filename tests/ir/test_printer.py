@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from symgrad.errors import RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.frontend.tokens.lexer import NESTING
-from symgrad.ir.exact import DIGITS
-from symgrad.ir.graph import CONSTANTS, NUMBER, OPS, Node, Op, constant, number, symbol, truth
+from symgrad.ir.exact import CONSTANTS, DIGITS
+from symgrad.ir.graph import NUMBER, OPS, Node, Op, constant, number, symbol, truth
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Distribution, Domain
 from symgrad.spell.printer import ONE_LINE, expression_text, number_text, program_text, str_text

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import NumberTooLargeError, UsageError
-from symgrad.llvm.text.types import CONSTANTS, FLOAT32, FLOAT64, float_type
+from symgrad.ir.exact import CONSTANTS
+from symgrad.llvm.text.types import FLOAT32, FLOAT64, float_type
 
 exact = st.one_of(
     st.fractions(),

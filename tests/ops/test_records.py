@@ -15,8 +15,8 @@ from symgrad.errors import DomainError, ShapeError, UsageError
 from symgrad.ir.graph import OPS, Node, Op, symbol, truth
 from symgrad.ir.op import Structure
 from symgrad.ir.types import BOOL, INT, REAL, Declaration
-from symgrad.ops.record import ATOM, OR
 from symgrad.ops.scalar.logic import eq, where
+from symgrad.spell.literals import ATOM, OR
 from tests.ops.cases import CASES, every_case
 
 ALL = [op for op in dict.fromkeys(OPS.values()) if op.pointwise]

@@ -18,7 +18,7 @@ from symgrad.ir.sizes import Shape, Size, names_of, size_sum
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Built", "Misfit", "fitted", "shape_text"]
+__all__ = ["Built", "Misfit", "fitted"]
 
 _MOST = 40  # choices of sizes that are tried
 _LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
@@ -62,11 +62,7 @@ def fitted(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Si
     try:
         nodes = build({name: size_sum([k, 1]) for name, k in below.items()})
     except (SymgradError, Misfit):
-        own = (
-            None
-            if misfit.shapes is None
-            else {n for shape in misfit.shapes for s in shape for n in names_of(s)}
-        )
+        own = None if misfit.shapes is None else {*names_of(*misfit.shapes)}
         return _verdict(misfit, build, names if own is None else sorted(own))
     return nodes, {k: size_sum([name, -1]) for name, k in below.items()}
 
@@ -115,13 +111,3 @@ def _choices(names: Sequence[str]) -> Iterator[dict[str, int]]:
     rows += [(size,) * len(names) for size in range(1, 5)]
     for row in dict.fromkeys([*rows, *islice(product(range(1, largest + 1), repeat=len(names)), _MOST)]):
         yield dict(zip(names, row, strict=True))
-
-
-def shape_text(shape: Shape) -> str:
-    """A shape as Python writes it, with names.
-
-    Example:
-        >>> shape_text(("n", 3)), shape_text(("n",))
-        ('(n, 3)', '(n,)')
-    """
-    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from symgrad.api.claims.domains import decided, within
-from symgrad.api.claims.fitting import Built, Misfit, fitted, shape_text
+from symgrad.api.claims.fitting import Built, Misfit, fitted
 from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
@@ -21,6 +21,7 @@ from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.array.layout import shape_text
 from symgrad.ops.own import Own, opaque_in
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from symgrad.errors import NotDifferentiableError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ops.array.layout import full, text
+from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import stop_gradient
 
 __all__ = ["custom_gradient"]
@@ -85,7 +85,7 @@ def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:
         raise UsageError(f"'{v}' as the cotangent", expected="a real input, such as sg.symbols('v')")
     if v.shape != f.shape:
         raise ShapeError(
-            f"a cotangent of shape {text(v.shape)} for a value of shape {text(f.shape)}",
+            f"a cotangent of shape {shape_text(v.shape)} for a value of shape {shape_text(f.shape)}",
             expected="the shape of the value",
         )
     if v.node in topological([f.node]):
@@ -105,8 +105,8 @@ def _pulled(formula: Any, v: Expr, x: Expr) -> Expr:
         return handle(full(pulled.node, x.shape))
     if pulled.shape != x.shape:
         raise ShapeError(
-            f"the pullback by '{x}' has shape {text(pulled.shape)}",
-            expected=f"that of '{x}', {text(x.shape)}",
+            f"the pullback by '{x}' has shape {shape_text(pulled.shape)}",
+            expected=f"that of '{x}', {shape_text(x.shape)}",
             cure="sum over the axes that it was repeated along" if len(pulled.shape) > len(x.shape) else None,
         )
     return pulled

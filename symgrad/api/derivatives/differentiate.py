@@ -31,7 +31,7 @@ from symgrad.backward.zeros import unmoved
 from symgrad.errors import NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import topological
-from symgrad.ops.array.layout import full, text
+from symgrad.ops.array.layout import full, shape_text
 
 __all__ = ["derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
@@ -78,7 +78,7 @@ def grad(y: Formula, wrt: Wrt | Wrts, *, expand: bool = False) -> Any:
     expr = differentiable(y)
     if expr.shape:
         raise NotScalarError(
-            f"grad needs a scalar, got shape {text(expr.shape)}",
+            f"grad needs a scalar, got shape {shape_text(expr.shape)}",
             cure="jacobian(y, x) has every entry; gradients(ys, xs) sums over them; vjp(y, xs, cotangent) weighs them",
         )
     if (
@@ -238,7 +238,7 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     for target, direction in directions.items():
         if target.shape != direction.shape and not direction.is_number():
             raise ShapeError(
-                f"a tangent of shape {text(direction.shape)} for an input of shape {text(target.shape)}",
+                f"a tangent of shape {shape_text(direction.shape)} for an input of shape {shape_text(target.shape)}",
                 expected="the shape of the input, or a number for all its entries",
             )
     nodes = push_forward(
@@ -295,7 +295,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
     expr = differentiable(y)
     if expr.shape:
         raise NotScalarError(
-            f"derivatives needs a scalar, got shape {text(expr.shape)}",
+            f"derivatives needs a scalar, got shape {shape_text(expr.shape)}",
             cure="jacobian(y, x) has every entry; sg.sum(y) and sg.mean(y) are scalars",
         )
     if isinstance(order, bool) or not isinstance(order, int) or order < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
@@ -309,7 +309,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
     for e in exprs:
         if e.shape and order > 1:
             raise NotScalarError(
-                f"derivatives of order {order} by '{e}' of shape {text(e.shape)}",
+                f"derivatives of order {order} by '{e}' of shape {shape_text(e.shape)}",
                 expected="order=1, or scalars, each with one partial",
                 cure="hessian(y, x) has the second derivatives by every two entries; jacobian of one has the third",
             )
@@ -368,7 +368,7 @@ def _gradients(
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
             raise ShapeError(
-                f"a cotangent of shape {text(seed.shape)} for a value of shape {text(output.shape)}",
+                f"a cotangent of shape {shape_text(seed.shape)} for a value of shape {shape_text(output.shape)}",
                 expected="the shape of the value, or a number for all its entries",
                 cure=_cotangent_like(output),
             )

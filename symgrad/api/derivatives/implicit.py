@@ -21,7 +21,7 @@ from symgrad.errors import (
 )
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological
-from symgrad.ops.array.layout import text
+from symgrad.ops.array.layout import shape_text
 from symgrad.ops.scalar.logic import eq
 
 __all__ = ["implicit"]
@@ -97,7 +97,7 @@ def implicit(
     for f in exprs:
         if f.shape:
             raise NotScalarError(
-                f"an equation has shape {text(f.shape)}", expected="scalars, one for each unknown"
+                f"an equation has shape {shape_text(f.shape)}", expected="scalars, one for each unknown"
             )
     if not exprs:
         raise UsageError("there are no equations", expected="at least one")

@@ -31,7 +31,7 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.ops.array.contraction import transpose
-from symgrad.ops.array.layout import expand, full, text
+from symgrad.ops.array.layout import expand, full, shape_text
 from symgrad.ops.scalar.logic import ne
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
@@ -127,15 +127,15 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
     top = expr.node
     if not top.shape or not bottom.shape or top.shape[0] != bottom.shape[0]:
         raise ShapeError(
-            f"batch_jacobian of an array of shape {text(top.shape)} by one of shape {text(bottom.shape)}",
+            f"batch_jacobian of an array of shape {shape_text(top.shape)} by one of shape {shape_text(bottom.shape)}",
             expected="the same first size",
             cure="jacobian(y, x) takes any shapes",
         )
     mixed = mixing(top, bottom)
     if mixed is not None:
         raise UnsupportedError(
-            f"the rows may depend on each other: {mixed.op.name} gives shape {text(mixed.shape)} from "
-            + " and ".join(text(a.shape) for a in mixed.args),
+            f"the rows may depend on each other: {mixed.op.name} gives shape {shape_text(mixed.shape)} from "
+            + " and ".join(shape_text(a.shape) for a in mixed.args),
             expected="row i of y made of row i of x alone",
             cure="take the diagonal of J = jacobian(y, x): numpy.einsum('bibj->bij', J) for matrices",
         )
@@ -249,7 +249,7 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
 def _scalar(y: Any, verb: str, cure: str) -> Expr:
     expr = differentiable(y)
     if expr.shape:
-        raise NotScalarError(f"{verb} needs a scalar, got shape {text(expr.node.shape)}", cure=cure)
+        raise NotScalarError(f"{verb} needs a scalar, got shape {shape_text(expr.node.shape)}", cure=cure)
     return expr
 
 

@@ -12,7 +12,7 @@ from symgrad.backward.table_rows import pull_back_rows
 from symgrad.backward.trace import Step
 from symgrad.errors import NotScalarError, UnsupportedError, UsageError
 from symgrad.ir.sizes import Shape
-from symgrad.ops.array.layout import text
+from symgrad.ops.array.layout import shape_text
 
 __all__ = ["RowGradient", "row_gradient"]
 
@@ -73,7 +73,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
     """
     expr = differentiable(y)
     if expr.shape:
-        raise NotScalarError(f"row_gradient needs a scalar, got shape {text(expr.shape)}")
+        raise NotScalarError(f"row_gradient needs a scalar, got shape {shape_text(expr.shape)}")
     found = targets_of(expr, table)
     if len(found) != 1 or not found[0].shape:
         raise UsageError(

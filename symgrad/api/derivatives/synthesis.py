@@ -12,7 +12,7 @@ from symgrad.errors import DomainError, NotInProgramError, ShapeError, UsageErro
 from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ops.array.layout import full, text
+from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import stop_gradient
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.reasons.noise.draws import mean_of
@@ -50,7 +50,7 @@ def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
     f, g = differentiables([forward, backward_of])
     if f.shape != g.shape and not (f.node.is_number() or g.node.is_number()):
         raise ShapeError(
-            f"a value of shape {text(f.shape)} with the gradient of one of shape {text(g.shape)}",
+            f"a value of shape {shape_text(f.shape)} with the gradient of one of shape {shape_text(g.shape)}",
             expected="one shape",
             cure="sg.broadcast_to(e, shape) repeats entries",
         )
@@ -176,7 +176,7 @@ def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
         made = differentiable(value) if e.dtype != "bool" else as_expr(value)
         if made.shape != e.shape and made.shape:
             raise ShapeError(
-                f"'{e}' of shape {text(e.shape)} fixed at a value of shape {text(made.shape)}",
+                f"'{e}' of shape {shape_text(e.shape)} fixed at a value of shape {shape_text(made.shape)}",
                 expected="the shape of the noise, or a number for all its entries",
             )
         found.append(built(lambda made=made, e=e: full(made.node, e.shape), [made, e]))

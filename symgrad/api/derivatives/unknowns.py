@@ -30,7 +30,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.values.inputs import bind
 from symgrad.kernel.kernel import as_tuple
 from symgrad.ops.array.indexing import gather
-from symgrad.ops.array.layout import text
+from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import matrix_transpose, stack
 from symgrad.ops.numpy.matrices import solve as solve_system
 
@@ -142,7 +142,7 @@ class Implicit:
         """
         expr = differentiable(y, self._readable)
         if expr.shape:
-            raise NotScalarError(f"grad needs a scalar, got shape {text(expr.shape)}")
+            raise NotScalarError(f"grad needs a scalar, got shape {shape_text(expr.shape)}")
         own = {str(z) for z in self.unknowns}
         known = {str(e): e for e in (*self.inputs, *expr.inputs) if str(e) not in own}
         found: list[Expr] = []

@@ -108,7 +108,7 @@ def _moved(node: Node) -> Node:
 def _followed(node: Node, leaf: Node) -> Iterator[tuple[Mapping[str, int], tuple[int, ...], Any]]:
     """Yield sizes, the shape of a leaf, and what moves make of its entries 1, 2, ..., for all sizes that matter."""
     inside = topological([node], until=[leaf])
-    names = sorted({name for n in (*inside, leaf) for size in n.shape for name in names_of(size)})
+    names = sorted(names_of(*(n.shape for n in (*inside, leaf))))
     offsets = [abs(int(n.value)) for n in inside if n.is_number()]
     cuts = [part for n in inside if n.op.name in ("slice", "unslice") for part in n.params[0]]
     if names and any(part[2] != 1 for part in cuts):

@@ -9,7 +9,7 @@ from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.forms import Forms
-from symgrad.api.handles.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
+from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
 from symgrad.api.handles.making import lift, make, make_op
 from symgrad.backward.trace import Slope
 from symgrad.errors import (
@@ -22,12 +22,11 @@ from symgrad.errors import (
 )
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing, one_of, suggest
-from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.traverse import is_elementwise, substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of
 from symgrad.ir.values.inputs import bind, in_order
-from symgrad.ops.array.layout import full
-from symgrad.ops.array.layout import text as shape_text
+from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "built", "handle", "node_of"]
@@ -128,7 +127,7 @@ class Expr(Forms):
                 return self(**dict(zip(names, views, strict=True)), **sizes)
 
             return called_with_arrays(computed, library, names, given, None)
-        together = not array_program([self._node])
+        together = is_elementwise([self._node])
         bound = bind(inputs, args, values, together=together, sizes=sizes)
         return evaluate(as_computed([self._node]), bound, sizes)[0]
 

@@ -10,7 +10,7 @@ from symgrad.api.handles.wording import named, readable, said_together
 from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
-from symgrad.ops.array.layout import text as shape_text
+from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.condition import Conditions
 
 if TYPE_CHECKING:

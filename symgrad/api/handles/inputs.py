@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import index
-from typing import Any, cast
+from typing import Any
 
 from symgrad.api.handles.base import Handle
 from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
 from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.listing import Listing
-from symgrad.ir.sizes import Extent, names_of, told
+from symgrad.ir.sizes import names_of, told
 from symgrad.ir.traverse import symbols_of, topological
 
 __all__ = [
-    "array_program",
     "inputs_of",
     "known_symbols",
     "listings_of",
@@ -81,7 +80,7 @@ def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
     found: dict[str, None] = {}
     for node in topological(outputs):
         if node.op is SIZE or (node.params and not node.op.pointwise):
-            found.update(dict.fromkeys(_names(node.params)))
+            found.update(dict.fromkeys(names_of(node.params)))
     return [name for name in found if name not in bound]
 
 
@@ -95,7 +94,7 @@ def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any
     """
     unbound = unbound_sizes([expr.node], inputs)
     shapes = [s.shape for s in (*inputs, *known_symbols([expr]))]
-    names = dict.fromkeys([*unbound, *(n for shape in shapes for size in shape for n in names_of(size))])
+    names = dict.fromkeys([*unbound, *names_of(*shapes)])
     names |= dict.fromkeys(n for s in inputs for n in s.declaration.domain.sizes)
     found: dict[str, int] = {}
     for name in names:
@@ -116,19 +115,6 @@ def _length(name: str, value: Any) -> int:
     if not 0 <= length <= MOST:
         raise ShapeError(f"the size {name} is {told(length)}", expected="a length from 0 to 2**60 - 1")
     return length
-
-
-def array_program(outputs: Iterable[Node]) -> bool:
-    """Tell whether outputs are computed by more than elementwise operations, so that declared shapes are meant."""
-    return any(n.op is SIZE or not n.op.pointwise for n in topological(outputs))
-
-
-def _names(params: Any) -> Iterator[str]:
-    if isinstance(params, tuple):
-        for p in cast("tuple[Any, ...]", params):
-            yield from _names(p)
-    elif isinstance(params, str | Extent):
-        yield from names_of(params)
 
 
 def _ordered(exprs: Sequence[Handle], symbols: Sequence[Node]) -> list[Node]:

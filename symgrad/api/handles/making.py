@@ -13,7 +13,7 @@ from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.types import fitting
 from symgrad.ir.written import form_of
-from symgrad.ops.array.layout import text as shape_text
+from symgrad.ops.array.layout import shape_text
 
 __all__ = ["lift", "make", "make_op"]
 

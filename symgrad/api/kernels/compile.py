@@ -9,14 +9,14 @@ from typing import Any, cast
 from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.given import Formula, Formulas, formulas
-from symgrad.api.handles.inputs import array_program, inputs_of, known_symbols, ordered_symbols, unbound_sizes
+from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols, unbound_sizes
 from symgrad.api.kernels.residuals import residuals
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import MissingInputError, NotInProgramError, NumberTooLargeError, UsageError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node
 from symgrad.ir.listing import one_of, suggest
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import is_elementwise, substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.lower.cost import own_cost
@@ -181,7 +181,7 @@ def _arranged(exprs: Sequence[Expr], *, fast: bool) -> tuple[list[Node], frozens
         rewritten = dict(zip(derived, substitute(nodes, values), strict=True))
     fusable = frozenset(topological(list(rewritten.values()))).difference(primal)
     whole = any(n.dtype == "int" for n in rewritten.values())
-    arrays = whole and (array_program(rewritten.values()) or any(e.shape for e in exprs))
+    arrays = whole and (not is_elementwise(rewritten.values()) or any(e.shape for e in exprs))
     return [
         _real(rewritten[e.node], arrays) if e.derived else rewritten[e.node] if fast else e.node
         for e in exprs

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.api.handles.inputs import array_program
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ir.types import REAL, Declaration
 
 __all__ = ["residuals"]
@@ -33,7 +32,7 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
     Returns:
         What to put in the derivatives before they are rewritten, and what to put back afterwards.
     """
-    if not array_program([*forward, *derived]):
+    if is_elementwise([*forward, *derived]):
         return {}, {}
     computed = set(topological(forward))
     order = topological(derived)

@@ -199,7 +199,7 @@ def _with_draws(
         sizes = {**_sizes(parameters), **_sizes(step), **fixed}
         draws: Values = {}
         for s in drawn:
-            absent = [n for size in s.shape for n in names_of(size) if n not in sizes]
+            absent = [n for n in names_of(s.shape) if n not in sizes]
             if absent:
                 raise MissingInputError(
                     f"the size {absent[0]} of the random input '{s.name}' is in no other input",
@@ -237,7 +237,7 @@ def _counts(batch: Any, values: Values, drawn: Sequence[Node], parameters: Value
     """Return how many rows a step reads by the name of their size."""
     if batch is None:
         return {}
-    of_parameters = {name for s in parameters for size in s.shape for name in names_of(size)}
+    of_parameters = {*names_of(*(s.shape for s in parameters))}
     first = {_first(s): None for s in (*values, *drawn)}
     offered = [s for s in first if isinstance(s, str) and s not in of_parameters]
     if isinstance(batch, Mapping):

@@ -24,7 +24,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ir.values.inputs import bind
-from symgrad.ops.array.layout import text
+from symgrad.ops.array.layout import shape_text
 
 __all__ = ["Minimum", "minimize"]
 
@@ -101,7 +101,7 @@ def minimize(
     expr = differentiable(loss)
     if expr.shape:
         raise NotScalarError(
-            f"minimize needs a scalar, got shape {text(expr.node.shape)}",
+            f"minimize needs a scalar, got shape {shape_text(expr.node.shape)}",
             cure="minimise its sum or mean over all axes",
         )
     variables = variables_of(expr, over)

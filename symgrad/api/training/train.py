@@ -24,7 +24,7 @@ from symgrad.errors import ArrayTypeError, ConvergenceError, MissingInputError, 
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.kernel.progress import counter
-from symgrad.ops.array.layout import text
+from symgrad.ops.array.layout import shape_text
 
 __all__ = ["Training", "train"]
 
@@ -159,7 +159,7 @@ def train(
     expr = differentiable(loss)
     if expr.shape:
         raise NotScalarError(
-            f"train needs a scalar, got shape {text(expr.node.shape)}",
+            f"train needs a scalar, got shape {shape_text(expr.node.shape)}",
             cure="train on its sum or mean over all axes",
         )
     settings = options_of(method, options)

@@ -17,7 +17,8 @@ from symgrad.frontend.expressions.arrays import array_call
 from symgrad.frontend.expressions.terms import Argument, Items, Keyword, Nothing, Term, Text, Token, ends
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.elsewhere import argument_names, renamed
-from symgrad.ir.graph import CONSTANTS, OPS, Op, constant, number
+from symgrad.ir.exact import CONSTANTS
+from symgrad.ir.graph import OPS, Op, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.written import WRITTEN, form_of
 

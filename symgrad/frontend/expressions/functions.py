@@ -25,7 +25,8 @@ from symgrad.frontend.expressions.calls import FUNCTIONS
 from symgrad.frontend.expressions.terms import Argument, Term, Token
 from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.lexer import Lexer
-from symgrad.ir.graph import CONSTANTS, OPS, Node, number
+from symgrad.ir.exact import CONSTANTS
+from symgrad.ir.graph import OPS, Node, number
 
 __all__ = ["Function", "Functions", "is_function", "without_functions"]
 

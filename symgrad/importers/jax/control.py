@@ -15,7 +15,7 @@ from symgrad.importers.jax.sizes import shape_of, value_of
 from symgrad.importers.jax.values import Nested, Value, expr_of, of_kind, whole_value
 from symgrad.importers.truths import before_whole, chosen
 from symgrad.ir.resize import resized
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import is_elementwise, substitute
 
 __all__ = ["CONTROL"]
 
@@ -114,8 +114,9 @@ def _program(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value
     called = equation.params["program"].called
     outputs, inputs = [e.node for e in called.outputs], [e.node for e in called.inputs]
     args = [whole_value(v, x.aval) for v, x in zip(given, equation.invars, strict=True)]
-    plain = all(n.op.pointwise for n in topological(outputs))
-    if not plain and any(len(a.shape) != len(s.shape) for a, s in zip(args, inputs, strict=True)):
+    if not is_elementwise(outputs) and any(
+        len(a.shape) != len(s.shape) for a, s in zip(args, inputs, strict=True)
+    ):
         raise UnsupportedError("a program that is called with a batch")
     sizes = {
         size: length

@@ -11,22 +11,17 @@ import numpy as np
 
 from symgrad.errors import MissingInputError, NumberTooLargeError, ShapeError
 from symgrad.ir.bounds import check_arrays, machine_memory, out_of_memory
-from symgrad.ir.exact import float_of
+from symgrad.ir.exact import CONSTANTS, float_of
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Size, evaluate_size, resolve
 from symgrad.ir.traverse import topological
 
-__all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "sizes_of"]
+__all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "exact_leaf", "exact_number", "sizes_of"]
 
-CONSTANT_VALUES = {
-    "pi": math.pi,
-    "E": math.e,
-    "EulerGamma": 0.57721566490153286,
-    "Catalan": 0.91596559417721901,
-    "GoldenRatio": 1.6180339887498949,
-}
+CONSTANT_VALUES = {name: float(value) for name, value in CONSTANTS.items()}
 
 _MP_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
+"""What mpmath calls them."""
 
 _MOST_BITS = 100_000
 """Of an argument's magnitude in mpmath: exp needs as many digits, so exp(exp(exp(exp(x)))) would never end."""
@@ -238,6 +233,18 @@ def _float(value: int | Fraction | bool) -> Any:
     return np.bool_(value) if isinstance(value, bool) else np.float64(float_of(value))
 
 
+def exact_number(mp: Any, value: int | Fraction | bool) -> Any:
+    """Return an exact number in an mpmath context; truth values stay."""
+    return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
+
+
+def exact_leaf(mp: Any, node: Node) -> Any:
+    """Return a number or a constant in an mpmath context."""
+    if node.op is CONSTANT:
+        return +getattr(mp, _MP_CONSTANTS[node.params[0]])
+    return exact_number(mp, node.value)
+
+
 def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
     """Evaluate nodes with mpmath at the precision of the given context.
 
@@ -256,11 +263,8 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
     for node in topological(outputs, until=values):
         if node in values:
             results[node] = values[node]
-        elif node.op is NUMBER:
-            value = node.value
-            results[node] = value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
-        elif node.op is CONSTANT:
-            results[node] = +getattr(mp, _MP_CONSTANTS[node.params[0]])
+        elif node.op is NUMBER or node.op is CONSTANT:
+            results[node] = exact_leaf(mp, node)
         elif node.op is SIZE:
             results[node] = mp.mpf(evaluate_size(node.params[0], sizes))
         elif node.op is SYMBOL:

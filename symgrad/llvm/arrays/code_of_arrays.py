@@ -97,9 +97,7 @@ class ArrayCode:
         arguments = (*inputs, *outputs)
         self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
         self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
-        self.names: tuple[str, ...] = tuple(
-            dict.fromkeys(name for node in inputs for size in node.shape for name in names_of(size))
-        )
+        self.names: tuple[str, ...] = tuple(names_of(*(node.shape for node in inputs)))
         _check_sizes(outputs, self.names)
         written = (*inputs, *topological(outputs))
         self.lengths: tuple[Size, ...] = tuple(unsure_lengths(n.shape for n in topological(outputs)))

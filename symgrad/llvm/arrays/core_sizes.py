@@ -63,7 +63,7 @@ class _SizeCode:
         self._values = 0
         self._sizes = sizes
         self._names: dict[str, str] = {}
-        for name in dict.fromkeys(n for size in sizes for n in names_of(size)):
+        for name in names_of(*sizes):
             self._names[name] = self._load(sizes.index(name))
 
     def settle(self, i: int) -> None:

@@ -115,7 +115,7 @@ def _any_negative(region: Region, values: Iterable[str]) -> str:
 def _largest(shapes: Iterable[Shape]) -> list[Shape]:
     """Return the shapes that have as many entries as others, or for some sizes more; not those without names."""
     long = {tuple(sorted((s for s in shape if s != 1), key=str)) for shape in shapes}
-    named = [shape for shape in long if any(names_of(size) for size in shape)]
+    named = [shape for shape in long if names_of(*shape)]
     return sorted((s for s in named if not any(s != t and _within(s, t) for t in named)), key=str)
 
 

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
+from symgrad.ir.exact import CONSTANTS
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.libm import call_c
 from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, value_of
 from symgrad.llvm.maths import FUNCTIONS, Definition
 from symgrad.llvm.maths.vectors.fold import fold
 from symgrad.llvm.text.fusing import MAY_FUSE, fused
-from symgrad.llvm.text.types import CONSTANTS, FLOAT64, FloatType
+from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["Value", "VectorBuilder"]
 

@@ -11,16 +11,7 @@ import numpy as np
 
 from symgrad.errors import NumberTooLargeError, UsageError
 
-__all__ = ["CONSTANTS", "FLOAT32", "FLOAT64", "FloatType", "float_type"]
-
-CONSTANTS: dict[str, Fraction] = {
-    # 60 digits: enough to round correctly to any binary format up to 128 bits.
-    "pi": Fraction("3.14159265358979323846264338327950288419716939937510582097494"),
-    "E": Fraction("2.71828182845904523536028747135266249775724709369995957496697"),
-    "EulerGamma": Fraction("0.577215664901532860606512090082402431042159335939923598805767"),
-    "Catalan": Fraction("0.915965594177219015054603514932384110774149374281672134266498"),
-    "GoldenRatio": Fraction("1.61803398874989484820458683436563811772030917980576286213545"),
-}
+__all__ = ["FLOAT32", "FLOAT64", "FloatType", "float_type"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.sizes import Shape, Size
-from symgrad.ops.array.layout import full, spread, text
+from symgrad.ops.array.layout import full, shape_text, spread
 from symgrad.ops.record import facts, structural
 from symgrad.spell.arrays import write_contraction
 
@@ -25,14 +25,15 @@ def _rule(shapes: tuple[Shape, ...], labels: tuple[Labels, ...], result: Labels)
     for k, (shape, axes) in enumerate(zip(shapes, labels, strict=True)):
         if len(shape) != len(axes):
             raise ShapeError(
-                f"operand {k + 1} has shape {text(shape)} and {len(axes)} labels",
+                f"operand {k + 1} has shape {shape_text(shape)} and {len(axes)} labels",
                 expected="a label for every axis",
             )
         for size, label in zip(shape, axes, strict=True):
             known, owner = sizes.setdefault(label, (size, k))
             if known != size:
                 raise ShapeError(
-                    f"operands of shapes {text(shapes[owner])} and {text(shape)} share an axis: {known} is not {size}",
+                    f"operands of shapes {shape_text(shapes[owner])} and {shape_text(shape)} share an axis: "
+                    f"{known} is not {size}",
                     expected="equal sizes",
                 )
     return tuple(sizes[label][0] for label in result)

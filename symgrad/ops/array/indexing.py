@@ -13,7 +13,7 @@ from symgrad.ir.sizes import Shape, Size, told
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.choices import as_choice
 from symgrad.ops.array.contraction import transpose
-from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, text, whole
+from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, shape_text, whole
 from symgrad.ops.record import facts, of_one_array, structural
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.spell.arrays import write_eye, write_gather, write_iota, write_one_hot, write_scatter
@@ -31,7 +31,7 @@ def _gather_rule(shapes: tuple[Shape, ...], axes: Axes) -> Shape:
         or list(axes) != sorted(set(axes))
     ):
         raise ShapeError(
-            f"{len(shapes) - 1} index arrays for axes {axes} of an array of shape {text(shape)}",
+            f"{len(shapes) - 1} index arrays for axes {axes} of an array of shape {shape_text(shape)}",
             expected="an index array for every axis, the axes in ascending order",
         )
     kept = [size for i, size in enumerate(shape) if i not in axes]
@@ -227,7 +227,8 @@ def _scatter_rule(shapes: tuple[Shape, ...], axes: Axes, shape: Shape) -> Shape:
     wanted = _gather_rule((shape, *shapes[1:]), axes)
     if shapes[0] != wanted:
         raise ShapeError(
-            f"values of shape {text(shapes[0])} for positions of shape {text(wanted)}", expected="one shape"
+            f"values of shape {shape_text(shapes[0])} for positions of shape {shape_text(wanted)}",
+            expected="one shape",
         )
     return shape
 

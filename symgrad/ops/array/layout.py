@@ -55,18 +55,19 @@ def _reshape_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
     before, after = size_product(shapes[0]), size_product(shape)
     if before != after:
         raise ShapeError(
-            f"an array of shape {text(shapes[0])} has {before} elements, one of shape {text(shape)} has {after}",
+            f"an array of shape {shape_text(shapes[0])} has {before} elements, one of shape "
+            f"{shape_text(shape)} has {after}",
             expected="as many elements as before",
         )
     return shape
 
 
-def text(shape: Shape) -> str:
+def shape_text(shape: Shape) -> str:
     """Return a shape as one writes it.
 
     Example:
-        >>> text(("n", 5)), text(("n",))
-        ('(n, 5)', '(n,)')
+        >>> shape_text(("n", 5)), shape_text(("n",)), shape_text(())
+        ('(n, 5)', '(n,)', '()')
     """
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
@@ -160,7 +161,9 @@ reshape: Op = of_one_array(
 
 def _broadcast_rule(shapes: tuple[Shape, ...], shape: Shape) -> Shape:
     if len(shapes[0]) > len(shape) or broadcast_shapes([shapes[0], shape]) != shape:
-        raise ShapeError(f"an array of shape {text(shapes[0])} does not broadcast to {text(shape)}")
+        raise ShapeError(
+            f"an array of shape {shape_text(shapes[0])} does not broadcast to {shape_text(shape)}"
+        )
     return shape
 
 
@@ -306,7 +309,9 @@ def _exact_unslice(_mp: Any, triples: tuple[Triple, ...], shape: tuple[int, ...]
 def _unslice_rule(shapes: tuple[Shape, ...], triples: tuple[Triple, ...], shape: Shape) -> Shape:
     lengths = _slice_rule((shape,), triples)
     if shapes[0] != lengths:
-        raise ShapeError(f"a slice of shape {text(lengths)} cannot hold an array of shape {text(shapes[0])}")
+        raise ShapeError(
+            f"a slice of shape {shape_text(lengths)} cannot hold an array of shape {shape_text(shapes[0])}"
+        )
     return shape
 
 
@@ -341,7 +346,7 @@ def _concatenate_rule(shapes: tuple[Shape, ...], axis: int) -> Shape:
         )
         if not same:
             raise ShapeError(
-                f"arrays of shapes {text(first)} and {text(other)} do not join along axis {axis}",
+                f"arrays of shapes {shape_text(first)} and {shape_text(other)} do not join along axis {axis}",
                 expected="equal sizes along all other axes",
             )
     return tuple(size_sum(s[axis] for s in shapes) if i == axis else n for i, n in enumerate(first))

@@ -28,14 +28,15 @@ from symgrad.ops.array.layout import (
     full,
     move_up,
     only,
+    shape_text,
     spread,
     squeeze,
-    text,
     unbroadcast,
 )
-from symgrad.ops.record import ATOM, POW, facts, structural
+from symgrad.ops.record import facts, structural
 from symgrad.ops.scalar.arith import div
 from symgrad.spell.arrays import write_call
+from symgrad.spell.literals import ATOM, POW
 
 __all__ = ["adjoint", "det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]
 
@@ -59,7 +60,7 @@ def square_shape(shapes: tuple[Shape, ...]) -> Shape:
     shape = shapes[0]
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeError(
-            f"an array of shape {text(shape)}",
+            f"an array of shape {shape_text(shape)}",
             expected="a square matrix in the last two axes",
             cure="check the declared shape; X.T@X is square for every matrix X",
         )
@@ -322,7 +323,7 @@ def _solve_rule(shapes: tuple[Shape, ...]) -> Shape:
     rows = b[-2] if len(b) > 1 else b[0] if b else None
     if rows != a[-1] or (len(b) == 1 and len(a) > 2):
         raise ShapeError(
-            f"arrays of shapes {text(a)} and {text(b)} are no system of equations",
+            f"arrays of shapes {shape_text(a)} and {shape_text(b)} are no system of equations",
             expected="as many rows on the right as the matrix has",
             cure="check the declared shapes; a stack of vectors is one of matrices with one column: b[..., None]",
         )

@@ -27,9 +27,9 @@ from symgrad.ops.array.layout import (
     full,
     only,
     reshape,
+    shape_text,
     slice_axes,
     slice_of,
-    text,
     whole,
 )
 from symgrad.ops.array.linalg import adjoint, rows_of_matrices, square_shape
@@ -145,7 +145,8 @@ def _slope_pull(node: Node, i: int, cotangent: Node) -> Node:
 def _slope_shape(shapes: tuple[Shape, ...]) -> Shape:
     if square_shape(shapes) != shapes[1]:
         raise ShapeError(
-            f"a derivative at matrices of shape {text(shapes[0])} in a direction of shape {text(shapes[1])}",
+            f"a derivative at matrices of shape {shape_text(shapes[0])} in a direction of shape "
+            f"{shape_text(shapes[1])}",
             expected="a direction of the same shape",
         )
     return shapes[0]

@@ -23,8 +23,8 @@ from symgrad.ops.array.layout import (
     full,
     move_up,
     reshape,
+    shape_text,
     slice_axes,
-    text,
 )
 from symgrad.ops.array.reductions import mean, norm
 from symgrad.ops.array.scans import cumsum
@@ -262,7 +262,7 @@ def reshaped(x: Node, shape: Any) -> Node:
         found = None if rest == 0 else size_quotient(whole, rest)
         if found is None:
             raise ShapeError(
-                f"reshape of shape {text(x.shape)} to {text(tuple(sizes))}: {whole} elements over {rest}",
+                f"reshape of shape {shape_text(x.shape)} to {shape_text(tuple(sizes))}: {whole} elements over {rest}",
                 expected="a size that divides the number of elements",
             )
         sizes[holes[0]] = found
@@ -289,7 +289,7 @@ def squeeze_axes(x: Node, axis: Any = None) -> Node:
         for a in axes:
             if x.shape[a] != 1:
                 raise ShapeError(
-                    f"squeeze of axis {a} of shape {text(x.shape)}", expected="an axis of length 1"
+                    f"squeeze of axis {a} of shape {shape_text(x.shape)}", expected="an axis of length 1"
                 )
     return move_up(x, tuple(s for i, s in enumerate(x.shape) if i not in axes)) if axes else x
 
@@ -321,7 +321,8 @@ def stack(xs: Sequence[Node], axis: Any = 0) -> Node:
     for x in xs:
         if x.shape != xs[0].shape:
             raise ShapeError(
-                f"stack of arrays of shapes {text(xs[0].shape)} and {text(x.shape)}", expected="one shape"
+                f"stack of arrays of shapes {shape_text(xs[0].shape)} and {shape_text(x.shape)}",
+                expected="one shape",
             )
     at = axis_of(axis, len(xs[0].shape) + 1)
     return join([expand(x, [at]) for x in xs], at)
@@ -335,7 +336,7 @@ def array(entries: Any) -> Node:
     if not parts:
         raise UsageError("array of no entries", expected="at least one")
     if any(p.shape != parts[0].shape for p in parts):
-        shapes = " and ".join(dict.fromkeys(text(p.shape) for p in parts))
+        shapes = " and ".join(dict.fromkeys(shape_text(p.shape) for p in parts))
         raise ShapeError(f"array of entries of shapes {shapes}", expected="one shape")
     return join([full(p, (1, *p.shape)) for p in parts])
 

@@ -11,7 +11,7 @@ from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.contraction import contract, einsum
 from symgrad.ops.array.indexing import eye
-from symgrad.ops.array.layout import move_up, text
+from symgrad.ops.array.layout import move_up, shape_text
 from symgrad.ops.numpy.calls import axis_of, several
 from symgrad.ops.scalar.arith import mul
 
@@ -25,7 +25,7 @@ def _broadcasting(args: Sequence[Node], labels: Sequence[Sequence[int]], result:
         for i, (size, label) in enumerate(zip(arg.shape, own, strict=True)):
             if arg.shape[own.index(label)] != size:
                 raise ShapeError(
-                    f"a diagonal of axes {own.index(label)} and {i} of an array of shape {text(arg.shape)}",
+                    f"a diagonal of axes {own.index(label)} and {i} of an array of shape {shape_text(arg.shape)}",
                     expected="axes of equal length",
                 )
             if sizes.get(label, 1) == 1:
@@ -52,14 +52,14 @@ def matmul(a: Node, b: Node) -> Node:
     p, q = a.shape, b.shape
     if not p or not q:
         raise ShapeError(
-            f"@ of arrays of shapes {text(p)} and {text(q)}",
+            f"@ of arrays of shapes {shape_text(p)} and {shape_text(q)}",
             expected="at least one axis each",
             cure="write *",
         )
     inner_a, inner_b = p[-1], q[max(len(q) - 2, 0)]
     if inner_a != inner_b:
         raise ShapeError(
-            f"@ of arrays of shapes {text(p)} and {text(q)}: {inner_a} is not {inner_b}",
+            f"@ of arrays of shapes {shape_text(p)} and {shape_text(q)}: {inner_a} is not {inner_b}",
             expected="the last axis of the left as long as the axis before the last of the right",
             cure="transpose one of them with .T, or check the declared shapes",
         )
@@ -91,7 +91,7 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
     """``numpy.tensordot``."""
     if isinstance(axes, int) and not 0 <= axes <= min(len(a.shape), len(b.shape)):
         raise ShapeError(
-            f"tensordot of arrays of shapes {text(a.shape)} and {text(b.shape)} over {axes} axes",
+            f"tensordot of arrays of shapes {shape_text(a.shape)} and {shape_text(b.shape)} over {axes} axes",
             expected="as many axes as both have, at most",
         )
     if isinstance(axes, int):
@@ -105,7 +105,7 @@ def tensordot(a: Node, b: Node, axes: Any = 2) -> Node:
     distinct = len(set(first)) == len(first) and len(set(second)) == len(second)
     if not distinct or [a.shape[i] for i in first] != [b.shape[i] for i in second]:
         raise ShapeError(
-            f"tensordot of shapes {text(a.shape)} and {text(b.shape)} over axes {first} and {second}"
+            f"tensordot of shapes {shape_text(a.shape)} and {shape_text(b.shape)} over axes {first} and {second}"
         )
     left = list(range(len(a.shape)))
     right = [len(left) + j for j in range(len(b.shape))]
@@ -136,7 +136,7 @@ def trace(x: Node) -> Node:
 
 def _square(x: Node, what: str) -> None:
     if len(x.shape) < 2 or x.shape[0] != x.shape[1]:
-        raise ShapeError(f"{what} of an array of shape {text(x.shape)}", expected="a square matrix")
+        raise ShapeError(f"{what} of an array of shape {shape_text(x.shape)}", expected="a square matrix")
 
 
 def diag(x: Node) -> Node:
@@ -145,7 +145,7 @@ def diag(x: Node) -> Node:
         return contract([x, eye(params=(x.shape[0], x.shape[0]))], [(0,), (0, 1)], (0, 1))
     _square(x, "diag")
     if len(x.shape) > 2:
-        raise ShapeError(f"diag of an array of shape {text(x.shape)}", expected="a vector or a matrix")
+        raise ShapeError(f"diag of an array of shape {shape_text(x.shape)}", expected="a vector or a matrix")
     return contract([x], [(0, 0)], (0,))
 
 
@@ -175,7 +175,7 @@ def einsum_text(spec: str, *args: Node) -> Node:
         spare = len(arg.shape) - len(letters)
         if spare < 0 or (spare and "..." not in term):
             raise ShapeError(
-                f"einsum: '{term}' for an array of shape {text(arg.shape)}",
+                f"einsum: '{term}' for an array of shape {shape_text(arg.shape)}",
                 expected="a letter for every axis",
             )
         if "..." in term:

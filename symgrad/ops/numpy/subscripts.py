@@ -13,7 +13,7 @@ from symgrad.ir.slices import Triple
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import gather, iota
-from symgrad.ops.array.layout import WHOLE, move_up, slice_axes, text
+from symgrad.ops.array.layout import WHOLE, move_up, shape_text, slice_axes
 from symgrad.ops.numpy.calls import axis_of, stack
 
 __all__ = ["index", "slice_triple", "take", "take_along_axis"]
@@ -50,7 +50,7 @@ def index(x: Node, key: Any) -> Node:
             at: int = item
             if isinstance(size, int) and not -size <= at < size:
                 raise IndexRangeError(
-                    f"index {told(at)} for axis {axis} of shape {text(x.shape)}",
+                    f"index {told(at)} for axis {axis} of shape {shape_text(x.shape)}",
                     expected=f"an index from {-size} to {size - 1}"
                     if size
                     else "no index: the axis is empty",
@@ -110,7 +110,7 @@ def _spelled_out(x: Node, key: Any) -> list[Any]:
     used = sum(item is not None and item is not Ellipsis for item in items)
     if used > len(x.shape):
         raise ShapeError(
-            f"{used} subscript{'s' * (used > 1)} for an array of shape {text(x.shape)}",
+            f"{used} subscript{'s' * (used > 1)} for an array of shape {shape_text(x.shape)}",
             expected=f"at most {len(x.shape)}",
             cure=None if x.shape else "declare an array: x : real[3], in Python sg.tensor('x', (3,))",
         )
@@ -189,7 +189,8 @@ def take_along_axis(x: Node, positions: Node, axis: Any) -> Node:
     rank = len(x.shape)
     if len(positions.shape) != rank:
         raise ShapeError(
-            f"take_along_axis of shapes {text(x.shape)} and {text(positions.shape)}", expected="as many axes"
+            f"take_along_axis of shapes {shape_text(x.shape)} and {shape_text(positions.shape)}",
+            expected="as many axes",
         )
     at = axis_of(axis, rank)
     broadcast_shapes([s[:at] + s[at + 1 :] for s in (x.shape, positions.shape)])

@@ -11,11 +11,12 @@ import numpy as np
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.op import Kink
-from symgrad.ops.record import ADD, MUL, NEG, POW, binary, facts, unary
+from symgrad.ops.record import binary, facts, unary
 from symgrad.ops.scalar.elementary import log
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, ne, where
 from symgrad.ops.scalar.power_code import lower_power
 from symgrad.ops.scalar.rounding import floor
+from symgrad.spell.literals import ADD, MUL, NEG, POW
 
 __all__ = ["add", "div", "mul", "neg", "pow"]
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Builder, Lane
-from symgrad.ops.record import AND, COMPARE, NOT, OR, binary, facts, ternary, unary
+from symgrad.ops.record import binary, facts, ternary, unary
+from symgrad.spell.literals import AND, COMPARE, NOT, OR
 
 __all__ = ["and_", "eq", "ge", "gt", "le", "lt", "ne", "not_", "or_", "where", "where_infinite", "xor"]
 

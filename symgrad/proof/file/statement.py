@@ -16,13 +16,16 @@ from typing import Any
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.names import shown
 from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.text import INFIX
 
 __all__ = ["Statement", "statement_of", "value_text"]
 
 _INFIX = {
-    "add": " + ", "mul": "*", "div": "/", "pow": "**", "and_": " and ", "or_": " or ",
-    "lt": " < ", "le": " <= ", "gt": " > ", "ge": " >= ", "eq": " == ", "ne": " != ",
-}  # fmt: skip
+    **{op: sign if op in ("mul", "div", "pow") else f" {sign} " for op, sign in INFIX.items()},
+    "and_": " and ",
+    "or_": " or ",
+}
+
 _PREFIX = {"neg": "-", "not_": "not "}
 _LONG = 70  # a text as long as this gets a line and a name of its own
 _LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"

@@ -7,9 +7,9 @@ from fractions import Fraction
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.steps import Program, Step
 
-__all__ = ["step_text"]
+__all__ = ["INFIX", "step_text"]
 
-_INFIX = {
+INFIX = {
     "add": "+", "mul": "*", "div": "/", "pow": "**",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
@@ -31,8 +31,8 @@ def step_text(program: Program, at: int) -> str:
         args = [texts.get(a, "...") for a in step.args]
         if not args:
             text = _leaf(step)
-        elif step.op in _INFIX and len(args) == 2:
-            text = f" {_INFIX[step.op]} ".join(_wrapped(a) for a in args)
+        elif step.op in INFIX and len(args) == 2:
+            text = f" {INFIX[step.op]} ".join(_wrapped(a) for a in args)
         elif step.op == "neg":
             text = "-" + _wrapped(args[0])
         else:

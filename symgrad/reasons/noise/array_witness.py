@@ -21,10 +21,10 @@ from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Number
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
 from symgrad.reasons.noise.draws import as_floats, domain_of, draws, value_at
 from symgrad.reasons.noise.straddle import straddling
-from symgrad.reasons.noise.witness import Evidence, Level, Witness, exact_number, is_finite, steady
+from symgrad.reasons.noise.witness import Evidence, Level, Witness, is_finite, steady
 
 __all__ = ["find_array_evidence"]
 
@@ -54,7 +54,7 @@ def find_array_evidence(
     """
     order = topological([y, *gradients])
     inputs = [s for s in symbols_of([*order, source]) if s is not source]
-    names = _size_names([*inputs, source, *order])
+    names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in (*inputs, source, *order)))
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
     every = draws(source, landmarks)
     # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
@@ -77,14 +77,6 @@ def find_array_evidence(
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
             continue  # outside the domain of some op, or of an axis
     return None
-
-
-def _size_names(nodes: Sequence[Node]) -> list[str]:
-    found: dict[str, None] = {}
-    for node in nodes:
-        for size in (*node.shape, *(node.params if node.op is SIZE else ())):
-            found.update(dict.fromkeys(names_of(size)))
-    return list(found)
 
 
 def _work(order: Sequence[Node], sizes: Mapping[str, int]) -> int:

@@ -18,7 +18,7 @@ from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
 from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.rewrite.condition import Conditions
@@ -29,7 +29,6 @@ __all__ = [
     "Level",
     "Value",
     "Witness",
-    "exact_number",
     "find_evidence",
     "find_straddling",
     "is_finite",
@@ -297,11 +296,6 @@ def _written(value: Value) -> str:
         shown = [_written(v) for v in value[:_ENTRIES]]
         return f"[{', '.join([*shown, *(['...'] if len(value) > _ENTRIES else [])])}]"
     return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)
-
-
-def exact_number(mp: Any, value: Number | bool) -> Any:
-    """Return an exact number in an mpmath context; truth values stay."""
-    return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
 
 
 def is_finite(mp: Any, value: Any) -> bool:

@@ -9,8 +9,8 @@ from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.slices import Triple
 from symgrad.render.frameworks.table import Framework
-from symgrad.render.python_text import ATOM, MUL
 from symgrad.spell.contractions import Factor, Spelling, spell
+from symgrad.spell.literals import ATOM, MUL
 
 __all__ = ["ARRAYS", "Context"]
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
-from symgrad.ir.sizes import Size
+from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.render.frameworks.array_ops import ARRAYS
 from symgrad.render.frameworks.own_functions import HELPERS, NEEDS
 from symgrad.render.frameworks.table import FRAMEWORK, spelling
-from symgrad.render.numpy.sizes import size_source, sizes_in
+from symgrad.render.numpy.sizes import size_source
 from symgrad.render.python_text import (
-    ATOM,
     HELPER,
     INFIX,
-    NEG,
     Argument,
     free_name,
     infix,
     template_of,
     within,
 )
+from symgrad.spell.literals import ATOM, NEG
 
 __all__ = ["Body", "unspelled"]
 
@@ -130,7 +129,7 @@ class Body:
 
     def size(self, size: Size) -> str:
         """Return a size as an expression."""
-        self.read.update(dict.fromkeys(sizes_in(size)))
+        self.read.update(dict.fromkeys(names_of(size)))
         return size_source(size, self.sizes)
 
     def helper(self, name: str) -> str:
@@ -178,7 +177,7 @@ class Body:
 
     def _bind_sizes(self, order: Sequence[Node]) -> None:
         read = [n for n in order if n.op is SIZE or not n.op.pointwise]
-        shaped = [name for n in read for p in (n.params, n.shape) for name in sizes_in(p)]
+        shaped = names_of(*((n.params, n.shape) for n in read))
         for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
             name = free_name(size, self.taken)
             self.taken.add(name)

@@ -9,8 +9,7 @@ from typing import TypeAlias
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.types import NAME, Number
-from symgrad.ops.record import ADD, ATOM, MUL, POW
-from symgrad.spell.literals import number_text
+from symgrad.spell.literals import ADD, ATOM, MUL, POW, number_text
 
 __all__ = [
     "ADD",

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from symgrad.ir.sizes import Atom, Extent, Size, names_of
+from symgrad.ir.sizes import Atom, Extent, Size
 
-__all__ = ["functions_in", "size_source", "sizes_in"]
-
-
-def sizes_in(params: Any) -> list[str]:
-    """Return the names of sizes in static parameters, in order of appearance."""
-    if isinstance(params, tuple):
-        return [name for p in cast("tuple[Any, ...]", params) for name in sizes_in(p)]
-    return names_of(params) if isinstance(params, str | Extent) else []
+__all__ = ["functions_in", "size_source"]
 
 
 def functions_in(params: Any) -> set[str]:

@@ -19,25 +19,24 @@ import numpy as np
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
 from symgrad.ir.op import Builder
-from symgrad.ir.sizes import Size
+from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.ops.control import as_computed
 from symgrad.ops.numpy_builder import OF_SCIPY
 from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.render.numpy.helpers import ARRAY_HELPERS, HELPERS
-from symgrad.render.numpy.sizes import functions_in, size_source, sizes_in
+from symgrad.render.numpy.sizes import functions_in, size_source
 from symgrad.render.numpy.whole_arrays import ARRAY_SOURCES, is_view
 from symgrad.render.python_text import (
-    ATOM,
     HELPER,
-    NEG,
     Argument,
     infix,
     parameters,
     template_of,
     within,
 )
+from symgrad.spell.literals import ATOM, NEG
 from symgrad.spell.printer import ONE_LINE, str_text
 
 __all__ = ["numpy_source"]
@@ -236,7 +235,7 @@ class _Writer:
         """Name the sizes that are read, each after the first axis that has it."""
         counted = {n.params[0] for n in order if n.op is SIZE}
         multiplied = _multiplied(order)
-        shaped = [name for n in order if not n.op.pointwise for name in sizes_in(n.params)]
+        shaped = names_of(*(n.params for n in order if not n.op.pointwise))
         for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
             if not size.isidentifier():
                 raise UsageError(f"{size!r} cannot name a variable", expected="a Python identifier")

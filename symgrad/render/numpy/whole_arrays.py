@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.slices import Triple
-from symgrad.render.python_text import ATOM, MUL
 from symgrad.spell.contractions import Factor, Spelling, spell, subscript
+from symgrad.spell.literals import ATOM, MUL
 
 __all__ = ["ARRAY_SOURCES", "ArraySource", "Context", "is_view"]
 

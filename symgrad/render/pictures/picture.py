@@ -12,7 +12,8 @@ from typing import Literal
 
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import topological
-from symgrad.reasons.naming import Naming, shape_text
+from symgrad.ops.array.layout import shape_text
+from symgrad.reasons.naming import Naming
 
 __all__ = ["Box", "Edge", "Highlight", "Picture", "picture"]
 

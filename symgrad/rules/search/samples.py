@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from symgrad.ir.exact import nearest_float
+from symgrad.ir.exact import CONSTANTS, nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import topological
-from symgrad.ir.values.evaluate import CONSTANT_VALUES
+from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.search.sample_points import points_of
 
@@ -286,7 +287,7 @@ def _wide_of(n: Node, args: list[Any]) -> Any:
         return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
     if n.op is CONSTANT:
         high = CONSTANT_VALUES[n.params[0]]
-        return np.longdouble(high) + np.longdouble(_REST.get(n.params[0], math.nan))
+        return np.longdouble(high) + np.longdouble(_REST[n.params[0]])
     return _float_of(n, args)
 
 
@@ -308,20 +309,21 @@ def _float_of(n: Node, args: list[Any]) -> Any:
     return n.op.evaluate(*n.params, *args)
 
 
-_REST = {"pi": 1.2246467991473532e-16, "E": 1.4456468917292502e-16}
+_REST = {name: float(value - Fraction(float(value))) for name, value in CONSTANTS.items()}
 """What constants have beyond their floats."""
 
 _HUGE = 2.0**20
 """Beyond, powers overflow; exponentials do before."""
 
-_CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler", "Catalan": "catalan", "GoldenRatio": "phi"}
-
 
 def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
-    if n.op is NUMBER:
-        return n.value if isinstance(n.value, bool) else mp.mpf(n.value.numerator) / n.value.denominator
-    if n.op is CONSTANT:
-        return +getattr(mp, _CONSTANTS[n.params[0]])
+    """Return a value in mpmath, None where it is not known.
+
+    Stricter than `evaluate_mp`: what would take long, what is no real number and what more digits cancel of than leave
+    a value are not known, and do not spread from the branch of a choice that is not taken.
+    """
+    if n.op is NUMBER or n.op is CONSTANT:
+        return exact_leaf(mp, n)
     name = n.op.name
     if name not in _COMPUTED:
         return None
