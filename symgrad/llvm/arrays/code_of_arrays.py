@@ -24,7 +24,7 @@ from symgrad.llvm.engine.blas import gemm
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.target import Target, host
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.templates import ATTRIBUTES
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays

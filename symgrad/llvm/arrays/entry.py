@@ -7,21 +7,22 @@ import re
 from symgrad.llvm.arrays.code_of_arrays import RUN
 from symgrad.llvm.arrays.scratch import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.llvm.engine.externals import define, resolve
+from symgrad.llvm.text.templates import filled
 
 __all__ = ["blas_of", "with_entry"]
 
 _ENTRY = """\
-define i32 @NAME(PARAMETERS) #0 {
-  %args = alloca [NARGS x ptr]
-  %sizes = alloca [NSIZES x i64]
-STORES
-  %need = call i64 @SCRATCH(ptr %sizes)
-  %negative = icmp eq i64 %need, NEGATIVE
+define i32 @${name}(${parameters}) #0 {
+  %args = alloca [${nargs} x ptr]
+  %sizes = alloca [${nsizes} x i64]
+${stores}
+  %need = call i64 @${scratch}(ptr %sizes)
+  %negative = icmp eq i64 %need, ${negative}
   br i1 %negative, label %refuse, label %measure
 refuse:
   ret i32 2
 measure:
-  %beyond = icmp eq i64 %need, TOO_LARGE
+  %beyond = icmp eq i64 %need, ${too.large}
   br i1 %beyond, label %exhausted, label %allocate
 allocate:
   %whole = call i64 @llvm.uadd.sat.i64(i64 %need, i64 64)
@@ -35,7 +36,7 @@ run:
   %above = add i64 %address, 63
   %aligned = and i64 %above, -64
   %scratch = inttoptr i64 %aligned to ptr
-  call void @RUN(ptr %args, ptr %sizes, ptr %scratch)
+  call void @${run}(ptr %args, ptr %sizes, ptr %scratch)
   call void @free(ptr %block)
   ret i32 0
 }
@@ -69,10 +70,18 @@ def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) ->
     for k in range(sizes):
         stores.append(f"  %sizes.{k} = getelementptr i64, ptr %sizes, i64 {k}")
         stores.append(f"  store i64 %n{k}, ptr %sizes.{k}")
-    entry = _ENTRY.replace("NARGS", str(nargs)).replace("NSIZES", str(max(sizes, 1)))
-    entry = entry.replace("PARAMETERS", ", ".join(parameters)).replace("STORES", "\n".join(stores))
-    entry = entry.replace("NEGATIVE", str(NEGATIVE)).replace("TOO_LARGE", str(TOO_LARGE))
-    entry = entry.replace("SCRATCH", SCRATCH).replace("RUN", RUN).replace("NAME", name)
+    parts = {
+        "name": name,
+        "parameters": ", ".join(parameters),
+        "nargs": nargs,
+        "nsizes": max(sizes, 1),
+        "stores": "\n".join(stores),
+        "scratch": SCRATCH,
+        "negative": NEGATIVE,
+        "too.large": TOO_LARGE,
+        "run": RUN,
+    }
+    entry = filled(_ENTRY, parts)
     for kind, function in (("void", RUN), ("i64", SCRATCH)):
         module = module.replace(f"define {kind} @{function}(", f"define internal {kind} @{function}(")
     for routine in blas_of(module):

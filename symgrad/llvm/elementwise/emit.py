@@ -31,7 +31,7 @@ from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.builder import Value, VectorBuilder
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.templates import ATTRIBUTES
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.elementwise.schedule import Chunk, Schedule

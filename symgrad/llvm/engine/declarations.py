@@ -7,7 +7,7 @@ from typing import Any
 from symgrad.llvm.engine.libm import lane_by_lane
 from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, code_of
 from symgrad.llvm.maths import Definition, define
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.templates import ATTRIBUTES
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["Declarations"]

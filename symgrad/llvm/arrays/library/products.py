@@ -14,7 +14,7 @@ from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.shared import kept
 from symgrad.llvm.engine.target import Target, host
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.templates import ATTRIBUTES
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["know_product", "largest", "product_name", "product_text"]

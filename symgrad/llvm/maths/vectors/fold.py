@@ -9,7 +9,7 @@ from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.libm import lane_by_lane
 from symgrad.llvm.engine.shared import kept
 from symgrad.llvm.maths import FUNCTIONS, define
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.templates import ATTRIBUTES
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["fold"]

@@ -1,8 +1,11 @@
-"""Text that modules of all kinds have: attributes of functions, and the fields of records in memory."""
+"""Fixed parts of modules: text with places for what differs, and the fields of records in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from string import Template
+
+from symgrad.errors import InternalError
 
 __all__ = ["ATTRIBUTES", "filled", "load_fields", "store_fields"]
 
@@ -17,11 +20,32 @@ attributes #3 = { nounwind "stackrealign" }
 """
 
 
+class _Template(Template):
+    """A text with places ``${name}``; a name may have dots, as LLVM's do, and a dollar alone is an error."""
+
+    idpattern = "(?!)"
+    braceidpattern = r"[A-Za-z][\w.]*"
+
+
 def filled(text: str, parts: Mapping[str, object]) -> str:
-    """Put parts where a text has their names in braces; one part may have the name of a later one."""
-    for name, part in parts.items():
-        text = text.replace(f"{{{name}}}", str(part))
-    return text
+    """Fill every place ``${name}`` of a text.
+
+    Args:
+        text: a fixed part of a module.
+        parts: what belongs there, by all names that the text has and no other.
+
+    Raises:
+        InternalError: if a name is missing, or the text has no place for one.
+
+    Example:
+        >>> filled("ret ${type} %${name}", {"type": "i64", "name": "n"})
+        'ret i64 %n'
+    """
+    template = _Template(text)
+    wrong = ", ".join(sorted({*template.get_identifiers()} ^ {*parts}))
+    if wrong:
+        raise InternalError(f"a fixed part of a module and what it is filled with differ in {wrong}")
+    return template.substitute(parts)
 
 
 def load_fields(table: str, fields: Sequence[tuple[str, str]], names: Collection[str] = ()) -> str:
