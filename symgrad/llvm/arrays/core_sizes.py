@@ -6,7 +6,8 @@ import ctypes
 from collections.abc import Sequence
 
 from symgrad.ir.sizes import Atom, Size, names_of
-from symgrad.llvm.text.templates import ATTRIBUTES, filled
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled
 
 __all__ = ["process_core_sizes"]
 

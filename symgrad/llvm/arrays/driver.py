@@ -21,7 +21,8 @@ from __future__ import annotations
 from symgrad.llvm.arrays.scratch import NEGATIVE
 from symgrad.llvm.arrays.strided import STRIDED
 from symgrad.llvm.text.copies import copy
-from symgrad.llvm.text.templates import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields
 
 __all__ = ["FIELDS", "PYTHON", "driver"]
 

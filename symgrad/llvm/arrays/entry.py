@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from symgrad.llvm.arrays.code_of_arrays import RUN
 from symgrad.llvm.arrays.scratch import NEGATIVE, SCRATCH, TOO_LARGE
-from symgrad.llvm.engine.externals import define, resolve
+from symgrad.llvm.text.module import Module
 from symgrad.llvm.text.templates import filled
 
-__all__ = ["blas_of", "with_entry"]
+__all__ = ["with_entry"]
 
 _ENTRY = """\
 define i32 @${name}(${parameters}) #0 {
@@ -46,14 +44,14 @@ declare void @free(ptr)
 """
 
 
-def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) -> str:
+def with_entry(module: Module, name: str, inputs: int, sizes: int, outputs: int) -> Module:
     """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only visible function.
 
     It returns 0, 1 if memory is exhausted or an array would have 2**60 entries or more, or 2 if a size is negative, a
     computed one included. Products of matrices call the BLAS that the object is linked with.
 
     Args:
-        module: the text of the program.
+        module: the program, which no other may call.
         name: what the function is called.
         inputs: how many inputs there are.
         sizes: how many sizes have names.
@@ -81,16 +79,4 @@ def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) ->
         "too.large": TOO_LARGE,
         "run": RUN,
     }
-    entry = filled(_ENTRY, parts)
-    for kind, function in (("void", RUN), ("i64", SCRATCH)):
-        module = module.replace(f"define {kind} @{function}(", f"define internal {kind} @{function}(")
-    for routine in blas_of(module):
-        # Assembling looks up every function that a module declares.
-        define(f"{routine}_", resolve(f"symgrad.{routine}"))
-        module = module.replace(f"@symgrad.{routine}(", f"@{routine}_(")
-    return f"{entry}\n{module}"
-
-
-def blas_of(module: str) -> list[str]:
-    """Return the routines of BLAS and LAPACK that a program calls."""
-    return sorted(set(re.findall(r"@symgrad\.(\w+)\(", module)))
+    return Module([filled(_ENTRY, parts), *module.items])

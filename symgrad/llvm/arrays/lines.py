@@ -13,10 +13,11 @@ from typing import Any
 from symgrad.ir.sizes import Atom, Size
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.module import Attributes, Function
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import Index
 
-__all__ = ["Function", "Region", "Sizes"]
+__all__ = ["Region", "Sizes", "StepWriter"]
 
 
 class Region:
@@ -128,8 +129,8 @@ class Sizes:
         return r.scalar(f"select i1 {r.scalar(f'icmp {code} i64 {a}, {b}')}, i64 {a}, i64 {b}")
 
 
-class Function:
-    """The text of one function: ``void name(ptr %table, ptr %sizes)``, the table being the addresses of all arrays.
+class StepWriter:
+    """Writes one function: ``void name(ptr %table, ptr %sizes)``, the table being the addresses of all arrays.
 
     One that is called turn by turn of its outermost loop has a third argument, ``i64 %turn``.
 
@@ -210,10 +211,12 @@ class Function:
             total = region.add(total, region.mul(loops[k], self.size(c)))
         return total
 
-    def text(self) -> str:
+    def function(self) -> Function:
         """Return the function."""
-        turn = ", i64 %turn" if self.turn else ""
-        lines = [f"define internal void @{self.name}(ptr %table, ptr %sizes{turn}) #3 {{", "entry:"]
+        lines = ["entry:"]
         for part in self.code:
             lines += [part] if isinstance(part, str) else part.lines
-        return "\n".join([*lines, "  ret void", "}"])
+        parameters = ["ptr %table", "ptr %sizes", *(["i64 %turn"] if self.turn else [])]
+        return Function(
+            self.name, "void", parameters, [*lines, "  ret void"], attributes=Attributes.REALIGNED
+        )

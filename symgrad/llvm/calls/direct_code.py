@@ -10,7 +10,8 @@ from __future__ import annotations
 from symgrad.llvm.calls.layout import ALIGNED, C_CONTIGUOUS, PLACES, WARNS, WRITEABLE
 from symgrad.llvm.calls.overlap_code import OVERLAP
 from symgrad.llvm.elementwise.loop import FIELDS
-from symgrad.llvm.text.templates import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields
 
 __all__ = ["CALL", "INFO", "text"]
 

@@ -12,7 +12,8 @@ waits until no word is its job's address and 1: then all pieces are done, and no
 
 from __future__ import annotations
 
-from symgrad.llvm.text.templates import ATTRIBUTES, filled, load_fields, store_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields, store_fields
 
 __all__ = ["LINE", "LOOP", "PAUSE", "SHARE", "TEAM", "WORK", "text"]
 

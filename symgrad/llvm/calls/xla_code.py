@@ -6,7 +6,8 @@ in a call. XLA hands its own buffers over, so nothing is copied.
 
 from __future__ import annotations
 
-from symgrad.llvm.text.templates import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields
 
 __all__ = ["API", "CALL", "HANDLER", "KNOWN", "RECORD", "SEEN", "handler", "text"]
 

@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 from functools import cache
 
 from symgrad.llvm.text.copies import STREAM, copy
-from symgrad.llvm.text.templates import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES, Global, Item
+from symgrad.llvm.text.templates import filled, load_fields
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["FIELDS", "LOOP", "PLAN", "driver", "driver_name", "plan"]
@@ -349,7 +350,7 @@ def plan(
     streams: bool,
     call_elements: int,
     internal: bool,
-) -> str:
+) -> list[Item]:
     """The constants by which the inner loop runs ``body``, in the order in which it reads them.
 
     What moves results past the caches is in the kernel's own module: memory is quick enough to show that the loop's own
@@ -371,9 +372,11 @@ def plan(
         "call.elements": call_elements,
         "mover": "@ufunc.stream" if streams else "null",
     }
-    return (
-        f"@ufunc.sizes = internal constant [{n} x i64] [{', '.join(f'i64 {s}' for s in itemsizes)}]\n"
-        f"@{PLAN} = {'internal ' if internal else ''}constant {{ {', '.join(kind for _, kind in FIELDS)} }} "
-        f"{{ {', '.join(f'{kind} {values[name]}' for name, kind in FIELDS)} }}"
-        + (f"\n{STREAM}" if streams else "")
-    )
+    kinds = ", ".join(kind for _, kind in FIELDS)
+    fields = ", ".join(f"{kind} {values[name]}" for name, kind in FIELDS)
+    linkage = "internal" if internal else "external"
+    return [
+        Global("ufunc.sizes", f"[{n} x i64]", f"[{', '.join(f'i64 {s}' for s in itemsizes)}]"),
+        Global(PLAN, f"{{ {kinds} }}", f"{{ {fields} }}", linkage),
+        *([STREAM] if streams else []),
+    ]

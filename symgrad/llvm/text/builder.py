@@ -88,11 +88,7 @@ class VectorBuilder:
         return fused(self.lines, self._declared("fma", 3) if self.fused else None)
 
     def _declared(self, name: str, arity: int) -> str:
-        full = f"@llvm.{name}.{self._suffix}"
-        self.declarations.intrinsics[f"declare {self.vector} {full}({', '.join([self.vector] * arity)})"] = (
-            None
-        )
-        return full
+        return self.declarations.declare(f"llvm.{name}.{self._suffix}", self.vector, *[self.vector] * arity)
 
     def _intrinsic(self, name: str, *args: Value) -> Value:
         full = self._declared(name, len(args))
@@ -213,8 +209,8 @@ class VectorBuilder:
 
     def _estimate(self, x: Value) -> Value:
         """14 bits of 1/sqrt(x), in registers of eight lanes whatever the width."""
-        eight, name = "<8 x double>", "@llvm.x86.avx512.rsqrt14.pd.512"
-        self.declarations.intrinsics[f"declare {eight} {name}({eight}, {eight}, i8)"] = None
+        eight = "<8 x double>"
+        name = self.declarations.declare("llvm.x86.avx512.rsqrt14.pd.512", eight, eight, eight, "i8")
         made: list[str] = []
         for k in range(0, self.width, 8):
             lanes = ", ".join(f"i32 {k + j}" for j in range(8))
@@ -348,7 +344,7 @@ class VectorBuilder:
             # As if this part were all: the code of the others is left out.
             one = () if part is None else (part,)
             made = self.declarations.uses(name, self.real, self.width, parts=one)
-            value = self.fresh(f"call {made.gives} {made.symbol}({given})")
+            value = self.fresh(f"call {made.function.returns} @{made.function.name}({given})")
             self._calls[place] = len(self.lines) - 1, made
         else:
             line, before = self._calls[place]
@@ -358,9 +354,9 @@ class VectorBuilder:
             made = self.declarations.uses(name, self.real, self.width, instead_of=before, parts=order)
             together = f"{value.text}.all"
             self.lines[line] = "\n".join(
-                [f"  {together} = call {made.gives} {made.symbol}({given})"]
+                [f"  {together} = call {made.function.returns} @{made.function.name}({given})"]
                 + [
-                    f"  {v.text} = extractvalue {made.gives} {together}, {k}"
+                    f"  {v.text} = extractvalue {made.function.returns} {together}, {k}"
                     for k, (_, v) in enumerate(found)
                 ]
             )

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from symgrad.llvm.text.module import Attributes, Function, Global
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["in_memory", "in_memory_where_inlined"]
@@ -29,7 +31,7 @@ _NUMBER = {  # a zero costs nothing
 
 def in_memory(
     lines: Sequence[str], width: int, real: FloatType, name: str
-) -> tuple[list[str], list[str], list[str]]:
+) -> tuple[list[str], list[str], list[Global]]:
     """Return code that reads its numbers from memory, or the code as it is if it has few.
 
     Args:
@@ -47,24 +49,24 @@ def in_memory(
 
 
 def in_memory_where_inlined(
-    functions: Sequence[str], width: int, real: FloatType
-) -> tuple[list[str], list[str]]:
+    functions: Sequence[Function], width: int, real: FloatType
+) -> tuple[list[Function], list[Global]]:
     """Return functions, of which those that are inlined read numbers from memory, and definitions of these numbers."""
-    changed: list[str] = []
-    tables: list[str] = []
-    for k, text in enumerate(functions):
-        if ") #1 {" in text:
-            head, entry, *lines = text.split("\n")
+    changed: list[Function] = []
+    tables: list[Global] = []
+    for k, function in enumerate(functions):
+        if function.attributes is Attributes.INLINED:
+            entry, *lines = function.body
             before, lines, table = _read(lines, width, real, f"numbers.inlined.{k}")
-            text = "\n".join([head, entry, *before, *lines])
+            function = replace(function, body=[entry, *before, *lines])
             tables += table
-        changed.append(text)
+        changed.append(function)
     return changed, tables
 
 
 def _read(
     lines: Sequence[str], width: int, real: FloatType, name: str
-) -> tuple[list[str], list[str], list[str]]:
+) -> tuple[list[str], list[str], list[Global]]:
     vector = f"<{width} x {real.llvm}>"
     numbers: list[str] = []
     made: list[str] = []
@@ -97,5 +99,5 @@ def _read(
     return (
         before,
         made,
-        [f"@{name} = internal constant [{len(numbers)} x {real.llvm}] [{', '.join(numbers)}]"],
+        [Global(name, f"[{len(numbers)} x {real.llvm}]", f"[{', '.join(numbers)}]")],
     )

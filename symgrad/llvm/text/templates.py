@@ -7,17 +7,7 @@ from string import Template
 
 from symgrad.errors import InternalError
 
-__all__ = ["ATTRIBUTES", "filled", "load_fields", "store_fields"]
-
-# Functions in which many values wait in memory align their frame (#3): else LLVM leaves it where the caller's happens
-# to be, at a multiple of 16 bytes, and in three processes of four every vector that waits lies across two cache lines.
-# A loop over thousands of equations then takes a third longer.
-ATTRIBUTES = """\
-attributes #0 = { nounwind }
-attributes #1 = { alwaysinline nounwind }
-attributes #2 = { noinline nounwind optnone }
-attributes #3 = { nounwind "stackrealign" }
-"""
+__all__ = ["filled", "load_fields", "store_fields"]
 
 
 class _Template(Template):

@@ -7,19 +7,20 @@ an array of factors, which has room for them in either format.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import size_product
 from symgrad.llvm.arrays.library.exponential import exponential_text
-from symgrad.llvm.arrays.lines import Function
+from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.engine import blas
+from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.tasks import backing
 
-__all__ = ["factor_declarations", "factor_text", "write_factors"]
+__all__ = ["factor_text", "write_factors"]
 
 _MANY, _SMALL = 65536, 1_000_000
 """Right sides that LAPACK is given at once, since it counts in 32 bits; one, up to so many multiplications in all: for
@@ -27,7 +28,7 @@ several it wakes its threads, however small the matrix."""
 
 
 def write_factors(
-    fn: Function, node: Node, memory: Memory, loop: Callable[[Function, str, Callable[[str], None]], None]
+    fn: StepWriter, node: Node, memory: Memory, loop: Callable[[StepWriter, str, Callable[[str], None]], None]
 ) -> None:
     """Write a call for every matrix of a stack.
 
@@ -64,26 +65,27 @@ def write_factors(
         fn.products.add((False, False))
 
 
-def factor_declarations(real: FloatType, names: Sequence[str]) -> list[str]:
-    """Return the declarations of what these calls need of LAPACK."""
-    found: list[str] = []
-    if "lu" in names:
-        found.append(f"declare void @{blas.lapack('getrf', real)}({', '.join(['ptr'] * 6)})")
-    if "lu_solve" in names:
-        found.append(f"declare void @{blas.lapack('getrs', real)}({', '.join(['ptr'] * 9)})")
-    return found
+def factor_text(real: FloatType, name: str, declarations: Declarations, *, alone: bool) -> str:
+    """Return the function of a call, for one matrix.
 
+    Args:
+        real: the format.
+        name: of the call.
+        declarations: for what it calls of LAPACK.
+        alone: whether the code will be linked with a LAPACK.
+    """
 
-def factor_text(real: FloatType, name: str) -> str:
-    """Return the function of a call, for one matrix."""
+    def routine(called: str, count: int) -> str:
+        return declarations.declare(blas.lapack(called, real, alone=alone), "void", *["ptr"] * count)
+
     if name == "lu":
-        return filled(_LU, {"t": real.llvm, "getrf": blas.lapack("getrf", real)})
+        return filled(_LU, {"t": real.llvm, "getrf": routine("getrf", 6)})
     if name == "pivots":
         return filled(_PIVOTS, {"t": real.llvm})
     if name == "exponential":
         return exponential_text(real, "product.nn")
-    getrs = blas.lapack("getrs", real)
-    return filled(_SOLVE, {"t": real.llvm, "getrs": getrs, "many": _MANY, "small": _SMALL})
+    parts = {"t": real.llvm, "getrs": routine("getrs", 9), "many": _MANY, "small": _SMALL}
+    return filled(_SOLVE, parts)
 
 
 _LU = """\
@@ -109,7 +111,7 @@ copy:
   br i1 %more, label %copy, label %factor
 factor:
   %exchanges = getelementptr ${t}, ptr %lu, i64 %count
-  call void @${getrf}(ptr %ints, ptr %ints, ptr %lu, ptr %ints, ptr %exchanges, ptr %info)
+  call void ${getrf}(ptr %ints, ptr %ints, ptr %lu, ptr %ints, ptr %exchanges, ptr %info)
   br label %done
 done:
   ret void
@@ -199,7 +201,7 @@ part:
   store i32 %here.int, ptr %k.at
   %j.index = mul i64 %j, %n
   %j.at = getelementptr ${t}, ptr %out, i64 %j.index
-  call void @${getrs}(
+  call void ${getrs}(
     ptr %letter, ptr %ints, ptr %k.at, ptr %lu, ptr %ints, ptr %exchanges, ptr %j.at, ptr %ints, ptr %info)
   %j.next = add i64 %j, %most
   %j.more = icmp slt i64 %j.next, %k

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from symgrad.llvm.text.module import Declaration
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["Instructions", "Kind", "Lane", "Operand"]
@@ -127,7 +128,7 @@ class Instructions:
     def __init__(self, width: int) -> None:
         self.width = width
         self.lines: list[str] = []
-        self.intrinsics: set[str] = set()
+        self.intrinsics: set[Declaration] = set()
         self.libm: dict[str, int] = {}
         self._seen: dict[str, Lane] = {}
         self._count = 0
@@ -204,9 +205,9 @@ class Instructions:
         return self.select(a < b, a, b)
 
     def _intrinsic(self, name: str, *args: Lane) -> Lane:
-        full, vector = f"@llvm.{name}.v{self.width}f64", self.type("double")
-        self.intrinsics.add(f"declare {vector} {full}({', '.join([vector] * len(args))})")
-        return self.emit(f"call {vector} {full}({', '.join(f'{vector} {a.text}' for a in args)})", "double")
+        full, vector = f"llvm.{name}.v{self.width}f64", self.type("double")
+        self.intrinsics.add(Declaration(full, vector, (vector,) * len(args)))
+        return self.emit(f"call {vector} @{full}({', '.join(f'{vector} {a.text}' for a in args)})", "double")
 
     def sqrt(self, x: Lane) -> Lane:
         return self._intrinsic("sqrt", x)

@@ -82,9 +82,7 @@ class Lanes(Instructions):
             return a * b + c
         if not self.fused:
             return a * b + c
-        v, full = self._types["double"], f"@llvm.fma.v{self.width}f64"
-        self.intrinsics.add(f"declare {v} {full}({v}, {v}, {v})")
-        return self.emit(f"call {v} {full}({v} {a.text}, {v} {b.text}, {v} {c.text})", "double")
+        return self._intrinsic("fma", a, b, c)
 
     def polynomial(self, x: Lane, series: Series, *, chains: int = 2) -> Lane:
         """Horner's scheme; in two chains, of the even and of the odd powers of x, where there are many.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.text.module import Declaration
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["lookup"]
@@ -23,13 +24,12 @@ def lookup(lanes: Lanes, table: Sequence[float], places: Lane) -> Lane:
         for k in range(0, len(table), 8)
     ]
     name = "permvar.df" if len(halves) == 1 else "vpermi2var.pd"
-    function = f"{_DOUBLES} @llvm.x86.avx512.{name}.512"
-    types = [_DOUBLES, _INTEGERS, _DOUBLES][: len(halves) + 1]
-    lanes.intrinsics.add(f"declare {function}({', '.join(types)})")
+    full = f"llvm.x86.avx512.{name}.512"
+    lanes.intrinsics.add(Declaration(full, _DOUBLES, (_DOUBLES, _INTEGERS, _DOUBLES)[: len(halves) + 1]))
     parts: list[str] = []
     for first in range(0, lanes.width, 8):
         given = ", ".join([halves[0], f"{_INTEGERS} {_eight(lanes, places, first)}", *halves[1:]])
-        parts.append(lanes.emit(f"call {function}({given})", "double").text)
+        parts.append(lanes.emit(f"call {_DOUBLES} @{full}({given})", "double").text)
     count = 8
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=True)
