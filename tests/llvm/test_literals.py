@@ -14,6 +14,7 @@ from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.code import Effort
 from symgrad.llvm.engine.target import host
+from symgrad.llvm.text.instructions import Instruction, Line, Splat, printed
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
 from symgrad.llvm.text.module import Attributes, Function
 from symgrad.llvm.text.types import FLOAT32, FLOAT64
@@ -24,13 +25,17 @@ X = symbol(Declaration("x"))
 needs_avx512 = pytest.mark.skipif(not host().target.estimates, reason="this processor has no AVX-512")
 
 
-def long_code(count: int) -> list[str]:
-    return [f"  %v{k + 1} = fmul {V} %v{k}, splat (double {k}.5)" for k in range(count)]
+def long_code(count: int, vector: str = V, kind: str = "double") -> list[Line]:
+    return [
+        Instruction(f"%v{k + 1}", f"fmul {vector} %s, %s", (f"%v{k}", Splat(kind, f"{k}.5")))
+        for k in range(count)
+    ]
 
 
 def test_every_use_has_a_place_near_a_register() -> None:
     lines = long_code(600) + long_code(600)
-    before, made, (table,) = in_memory(lines, 8, FLOAT64, "numbers.0")
+    before, moved, (table,) = in_memory(lines, 8, FLOAT64, "numbers.0")
+    made = printed(moved)
     assert len(before) == -(-1200 // 256)
     assert not any("splat" in line for line in made)
     assert re.findall(r"double (\d+\.5)", str(table)) == [f"{k}.5" for k in range(600)] * 2
@@ -44,8 +49,8 @@ def test_few_numbers_and_zeros_and_stores_stay() -> None:
     few = long_code(10) * 20
     assert in_memory(few, 8, FLOAT64, "n") == ([], few, [])
     zero = [
-        f"  %z = fadd {V} %v0, splat (double 0x0000000000000000)",
-        f"  store {V} splat (double 7.0), ptr %p",
+        Instruction("%z", f"fadd {V} %s, %s", ("%v0", Splat("double", "0x0000000000000000"))),
+        Instruction("", f"store {V} %s, ptr %s", (Splat("double", "7.0"), "%p")),
     ]
     _, made, _ = in_memory([*long_code(50), *zero], 8, FLOAT64, "n")
     assert made[-2:] == zero
@@ -68,8 +73,8 @@ def formula() -> Node:
 
 
 def test_numbers_of_another_format_stay() -> None:
-    lines = [line.replace("double", "float").replace("<8", "<16") for line in long_code(30)]
-    wide = "  %w = fmul <16 x double> %v0, splat (double 3.0)"
+    lines = long_code(30, "<16 x float>", "float")
+    wide = Instruction("%w", "fmul <16 x double> %s, %s", ("%v0", Splat("double", "3.0")))
     _, made, (table,) = in_memory([*lines, wide], 16, FLOAT32, "n")
     assert made[-1] == wide
     assert str(table).count("float") == 31

@@ -269,7 +269,13 @@ def _run(
         block = f"turns.{i}.out"
         i += len(here.steps)
     asked.places.update(dict.fromkeys(sizes.used))
-    lines = ["entry:", f"  %table = alloca [{max(count, 1)} x ptr]", *region.lines, *calls, "  ret void"]
+    lines = [
+        "entry:",
+        f"  %table = alloca [{max(count, 1)} x ptr]",
+        *region.lines,
+        *calls,
+        "  ret void",
+    ]
     return Function(RUN, "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
 
 

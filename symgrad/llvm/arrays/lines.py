@@ -13,6 +13,7 @@ from typing import Any
 from symgrad.ir.sizes import Atom, Size
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.instructions import Line
 from symgrad.llvm.text.module import Attributes, Function
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import Index
@@ -34,7 +35,7 @@ class Region:
         if self.wide is not self.b:
             self.wide._count = first + 500_000  # pyright: ignore[reportPrivateUsage]
             self.wide.lines = self.b.lines
-        self.lines: list[str] = self.b.lines
+        self.lines: list[Line] = self.b.lines
 
     def scalar(self, instruction: str) -> str:
         """Add an instruction that gives no vector; equal ones are shared."""
@@ -78,7 +79,7 @@ class Region:
         if value.literal is not None:
             return target.const(float(value.literal))
         code = "fpext" if wide else "fptrunc"
-        return target.emit(f"{code} {source.vector} {value.text} to {target.vector}")
+        return target.emit(f"{code} {source.vector} %s to {target.vector}", value.text)
 
 
 def _known(text: str) -> bool:
@@ -213,7 +214,7 @@ class StepWriter:
 
     def function(self) -> Function:
         """Return the function."""
-        lines = ["entry:"]
+        lines: list[Line] = ["entry:"]
         for part in self.code:
             lines += [part] if isinstance(part, str) else part.lines
         parameters = ["ptr %table", "ptr %sizes", *(["i64 %turn"] if self.turn else [])]

@@ -30,6 +30,7 @@ from symgrad.llvm.elementwise.copy_code import loop_over_copies
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.instructions import Line
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
 from symgrad.llvm.text.module import Attributes, Function, Global, Item, Module
 from symgrad.llvm.text.types import FloatType
@@ -177,7 +178,7 @@ def _body(
                     writer.store(node, chunk, asked.pop(node, ()))
         writers[index] = writer
         turns.append((None, index, index))
-    codes: dict[int, list[str]] = {}
+    codes: dict[int, Sequence[Line]] = {}
     tables: list[Global] = []
     for i, writer in writers.items():
         codes[i] = writer.builder.finished()
@@ -188,7 +189,7 @@ def _body(
     if len(chunks) == 1:
         return [_loop_over_lanes(writers[0].prologue, codes[0], width)], tables
     given = ", ".join(_GIVEN)
-    calls = [
+    calls: list[Line] = [
         f"  call void @chunk.{first}({given})"
         if group is None
         else f"  call void @copies.{group}({given}, i64 {first}, i64 {end})"
@@ -212,7 +213,7 @@ def _body(
     return [_loop_over_lanes([], calls, width), *functions], tables
 
 
-def _loop_over_lanes(prologue: Sequence[str], lines: Sequence[str], width: int) -> Function:
+def _loop_over_lanes(prologue: Sequence[Line], lines: Sequence[Line], width: int) -> Function:
     """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
     code = [
         "entry:",

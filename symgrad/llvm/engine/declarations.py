@@ -49,13 +49,13 @@ class Declarations:
         real: FloatType,
         width: int,
         *,
-        instead_of: Definition | None = None,
+        instead_of: Function | None = None,
         parts: tuple[int, ...] = (),
     ) -> Definition:
         """Note a call of a function of ours, or that a call is now of these parts of its formula."""
         made = define(name, real, width, **self.of_functions, parts=parts)
         if instead_of is not None:
-            self.maths[instead_of.function.name][1] -= 1
+            self.maths[instead_of.name][1] -= 1
         self.maths.setdefault(made.function.name, [made, 0])[1] += 1
         return made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +20,7 @@ from symgrad.llvm.maths import (
     trigonometric,
 )
 from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.text.instructions import Instruction
 from symgrad.llvm.text.module import Declaration, Function
 from symgrad.llvm.text.types import FloatType
 
@@ -140,41 +140,40 @@ def _define(
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [
-        Lane(lanes, x, "double") if vector == wide else lanes.emit(f"fpext {vector} {x} to {wide}", "double")
+        Lane(lanes, x, "double") if vector == wide else lanes.emit(f"fpext {vector} %s to {wide}", x)
         for x in given
     ]
     result = formula(lanes, *args)
     found = [result] if isinstance(result, Lane) else list(result)
     values = [v.text for v in ([found[k] for k in parts] or found)]
     if vector != wide:
-        values = [lanes.emit(f"fptrunc {wide} {v} to {vector}", "double").text for v in values]
+        values = [lanes.emit(f"fptrunc {wide} %s to {vector}", v).text for v in values]
     gives, value = vector, values[0]
     if len(values) > 1:
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
-            value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
+            value = lanes.emit(f"insertvalue {gives} %s, {vector} %s, {k}", value, v).text
     how = f"{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     name = ".".join([f"maths.{kind}", *map(str, parts)])
-    lines = ["entry:", *lanes.lines, f"  ret {gives} {value}"]
+    lines = ["entry:", *lanes.lines, Instruction("", f"ret {gives} %s", (value,))]
     if parts:
         lines = _used(lines)
-    text = "\n".join(lines)
-    intrinsics = [d for d in sorted(lanes.intrinsics, key=str) if f"@{d.name}(" in text]
-    libm = {f: n for f, n in lanes.libm.items() if f"@lanes.{f}(" in text}
-    return Definition(Function(name, gives, [f"{vector} {x}" for x in given], lines), intrinsics, libm)
+    codes = {line.code for line in lines if isinstance(line, Instruction)}
+    intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
+    libm = dict(called for code, called in lanes.libm.items() if code in codes)
+    function = Function(name, gives, [f"{vector} {x}" for x in given], lines)
+    return Definition(function, sorted(intrinsics, key=str), libm)
 
 
-_NAME = re.compile(r"%[\w.]+")
-
-
-def _used(lines: list[str]) -> list[str]:
+def _used(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
     """Drop the instructions whose values nobody reads. There are no loops: what is read stands before."""
-    kept: list[str] = []
+    kept: list[str | Instruction] = []
     read: set[str] = set()
     for line in reversed(lines):
-        target, is_assignment, _ = line.strip().partition(" = ")
-        if not is_assignment or target in read:
-            kept.append(line)
-            read.update(_NAME.findall(line))
+        if isinstance(line, Instruction):
+            if line.name and line.name not in read:
+                continue
+            read.update(line.operands)
+        kept.append(line)
     return kept[::-1]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, NamedTuple, TypeAlias
 
+from symgrad.llvm.text.instructions import Line, printed
+
 __all__ = ["ATTRIBUTES", "Attributes", "Declaration", "Function", "Global", "Item", "Linkage", "Module"]
 
 Linkage: TypeAlias = Literal["internal", "external"]
@@ -85,7 +87,7 @@ class Function:
         name: without ``@``.
         returns: the type of its value.
         parameters: each with its type.
-        body: lines.
+        body: its lines.
         linkage: external if other modules call it.
         attributes: its group.
 
@@ -99,7 +101,7 @@ class Function:
     name: str
     returns: str
     parameters: Sequence[str]
-    body: Sequence[str]
+    body: Sequence[Line]
     linkage: Linkage = "internal"
     attributes: Attributes = Attributes.USUAL
 
@@ -110,7 +112,7 @@ class Function:
 
     def __str__(self) -> str:
         head = f"{self.returns} @{self.name}({', '.join(self.parameters)}) #{self.attributes:d}"
-        return "\n".join([f"define {_internal(self.linkage)}{head} {{", *self.body, "}"])
+        return "\n".join([f"define {_internal(self.linkage)}{head} {{", *printed(self.body), "}"])
 
 
 Item: TypeAlias = "Function | Global | Declaration | str"
