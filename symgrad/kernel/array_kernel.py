@@ -56,6 +56,8 @@ class ProgramCode(Protocol):
     @property
     def llvm_ir(self) -> str: ...
     @property
+    def needs(self) -> tuple[str, ...]: ...
+    @property
     def lengths(self) -> tuple[Size, ...]: ...
     @property
     def read(self) -> tuple[bool, ...]: ...
@@ -156,6 +158,10 @@ class ArrayKernel(Kernel):
     @property
     def llvm_ir(self) -> str:
         return self._code.llvm_ir
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self._code.needs
 
     def scratch_bytes(self, /, **sizes: int) -> int:
         """Return how much memory a call needs beside its inputs and outputs.

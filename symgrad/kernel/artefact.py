@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,9 +16,10 @@ from symgrad.ir.types import Declaration
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.c_names import c_function, c_identifiers
 from symgrad.kernel.kernel import Kernel
-from symgrad.llvm.arrays.code_of_arrays import ArrayCode
-from symgrad.llvm.arrays.entry import blas_of, with_entry
+from symgrad.llvm.arrays.code_of_arrays import array_module
+from symgrad.llvm.arrays.entry import with_entry
 from symgrad.llvm.elementwise.emit import emit
+from symgrad.llvm.engine.blas import routines
 from symgrad.llvm.engine.jit import emit_assembly, emit_object
 from symgrad.llvm.engine.scipy_code import OWN, PREFIX
 from symgrad.llvm.engine.target import Cpu, Target, host, target_lines
@@ -111,15 +111,15 @@ def write_artefacts(
     if stem.suffix in _SUFFIXES:
         stem = stem.with_suffix("")
     names = _names(kernel, outputs)
-    if f"@{PREFIX}{OWN}" in kernel.llvm_ir:
-        names_of = ", ".join(sorted(set(re.findall(rf"@{PREFIX}{OWN}(\w+)", kernel.llvm_ir))))
+    own = sorted(n.removeprefix(PREFIX + OWN) for n in kernel.needs if n.startswith(PREFIX + OWN))
+    if own:
         raise UnsupportedError(
-            f"the code of {names_of} lies at an address of this process, which an object file (cpu={cpu!r}) cannot be "
-            "linked with",
+            f"the code of {', '.join(own)} lies at an address of this process, which an object file (cpu={cpu!r}) "
+            "cannot be linked with",
             expected="functions of the C library, and ops that have a definition",
             cure="register the op with definition= instead of native=, or call the kernel from Python",
         )
-    if "@scipy." in kernel.llvm_ir:
+    if _calls_scipy(kernel.needs):
         raise UnsupportedError(
             f"the code of {', '.join(_from_scipy(kernel))} is SciPy's, which an object file (cpu={cpu!r}) cannot be "
             "linked with",
@@ -141,8 +141,11 @@ def write_artefacts(
 
 def _function(kernel: Kernel) -> str:
     # Whoever links the object would call the kernel where the program says sqrt(x), the kernel itself included.
-    called = re.findall(r"^declare [^@]*@([\w.]+)", kernel.llvm_ir, re.MULTILINE)
-    return c_function(kernel.name, [*called, *(f"{routine}_" for routine in blas_of(kernel.llvm_ir))])
+    return c_function(kernel.name, [*kernel.needs, *(f"{routine}_" for routine in routines(kernel.needs))])
+
+
+def _calls_scipy(needs: Iterable[str]) -> bool:
+    return any(name.startswith(PREFIX) for name in needs)
 
 
 def _from_scipy(kernel: Kernel) -> list[str]:
@@ -152,8 +155,8 @@ def _from_scipy(kernel: Kernel) -> list[str]:
         if node.op.pointwise and node.args and "bool" not in node.op.takes:
             args = [a if a.is_number() else symbol(Declaration(f"x{k}")) for k, a in enumerate(node.args)]
             alone = node.op(*args, params=node.params)
-            code = emit(schedule([alone], symbols_of([alone])), float_type(kernel.dtype), host().target).ir
-            if "@scipy." in code:
+            code = emit(schedule([alone], symbols_of([alone])), float_type(kernel.dtype), host().target)
+            if _calls_scipy(code.needs):
                 found[node.op.name] = None
     return list(found)
 
@@ -161,8 +164,8 @@ def _from_scipy(kernel: Kernel) -> list[str]:
 def _module(kernel: Kernel, name: str, target: Target) -> str:
     real = float_type(kernel.dtype)
     if isinstance(kernel, ArrayKernel):
-        code = ArrayCode(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast)
-        return with_entry(code.module, name, len(kernel.inputs), len(kernel.sizes), len(kernel.outputs))
+        module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
+        return str(with_entry(module, name, len(kernel.inputs), len(kernel.sizes), len(kernel.outputs)))
     plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast)
     return emit(plan, real, target, entry=name).ir
 
@@ -199,7 +202,7 @@ def _about_arrays(kernel: ArrayKernel, names: _Names) -> str:
         for name, node in zip((*names.inputs, *names.outputs), nodes, strict=True)
         if node.shape
     )
-    used = blas_of(kernel.llvm_ir)
+    used = routines(kernel.needs)
     library = ", and with a BLAS (-lblas)" if used else ""
     if any(routine[1:].startswith("getr") for routine in used):
         library = ", and with a LAPACK (-llapack -lblas)"

@@ -121,6 +121,10 @@ class ElementwiseKernel(Kernel):
     def llvm_ir(self) -> str:
         return self._code.module.ir
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self._code.module.needs
+
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         try:
             if by_name:

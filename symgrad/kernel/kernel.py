@@ -146,6 +146,11 @@ class Kernel(ABC):
         """The LLVM module of the equations, as text."""
 
     @property
+    @abstractmethod
+    def needs(self) -> tuple[str, ...]:
+        """The functions that the module calls and does not define."""
+
+    @property
     def asm(self) -> str:
         """The machine code of the equations, as assembly for this machine."""
         return emit_assembly(self.llvm_ir)

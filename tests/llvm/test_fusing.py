@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,9 +14,13 @@ from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
+from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.engine.target import host
+from symgrad.llvm.text.builder import VectorBuilder
 from symgrad.llvm.text.fusing import fused
+from symgrad.llvm.text.instructions import Instruction, Line, flat, printed
+from symgrad.llvm.text.types import FLOAT64
 
 FMA = "@llvm.fma.v8f64"
 V = "<8 x double>"
@@ -23,51 +28,76 @@ A, B, C = (symbol(Declaration(n)) for n in "abc")
 add, mul, neg = (OPS[n] for n in ("add", "mul", "neg"))
 
 
-def code(*instructions: str) -> list[str]:
-    lines = [f"  %v{k + 3} = {text}" for k, text in enumerate(instructions)]
-    return [*lines, f"  store {V} %v{len(lines) + 2}, ptr %p"]
+class Of(NamedTuple):
+    """An instruction but for its name."""
+
+    code: str
+    operands: tuple[str, ...]
+    fuses: bool = True
+
+
+def code(*given: Of) -> list[Line]:
+    lines = [
+        Instruction(f"%v{k + 3}", f"{i.code} {V} {', '.join(['%s'] * len(i.operands))}", *i[1:])
+        for k, i in enumerate(given)
+    ]
+    return [*lines, Instruction("", f"store {V} %s, ptr %s", (f"%v{len(lines) + 2}", "%p"))]
+
+
+def result(lines: list[Line]) -> list[str]:
+    return printed(fused(flat(lines), V, FMA))
 
 
 def fmas(lines: list[str]) -> int:
     return sum(FMA in line for line in lines)
 
 
-PRODUCT, NEGATION = f"fmul contract {V} %v0, %v1", f"fneg {V} %v3"
+PRODUCT, NEGATION = Of("fmul", ("%v0", "%v1")), Of("fneg", ("%v3",), False)
 
 
 @pytest.mark.parametrize(
     "last",
     [
-        f"fadd contract {V} %v3, %v2",
-        f"fadd contract {V} %v2, %v3",
-        f"fsub contract {V} %v3, %v2",
-        f"fsub contract {V} %v2, %v3",
+        Of("fadd", ("%v3", "%v2")),
+        Of("fadd", ("%v2", "%v3")),
+        Of("fsub", ("%v3", "%v2")),
+        Of("fsub", ("%v2", "%v3")),
     ],
 )
-def test_a_product_that_is_read_once_is_taken_in(last: str) -> None:
-    found = fused(code(PRODUCT, last), FMA)
+def test_a_product_that_is_read_once_is_taken_in(last: Of) -> None:
+    found = result(code(PRODUCT, last))
     assert fmas(found) == 1
     assert not any("fmul" in line or "contract" in line for line in found)
-    found = fused(code(PRODUCT, NEGATION, last.replace("%v3", "%v4")), FMA)
+    negated = last._replace(operands=tuple("%v4" if x == "%v3" else x for x in last.operands))
+    found = result(code(PRODUCT, NEGATION, negated))
     assert fmas(found) == 1
     assert not any("fmul" in line for line in found)
 
 
 def test_what_is_read_twice_or_not_marked_is_not() -> None:
-    twice = f"fadd contract {V} %v3, %v3"
-    assert fused(code(PRODUCT, twice), FMA) == [
-        line.replace(" contract", "") for line in code(PRODUCT, twice)
+    twice = Of("fadd", ("%v3", "%v3"))
+    assert result(code(PRODUCT, twice)) == [
+        f"  %v3 = fmul {V} %v0, %v1",
+        f"  %v4 = fadd {V} %v3, %v3",
+        f"  store {V} %v4, ptr %p",
     ]
-    own = PRODUCT.replace(" contract", "")
-    assert fmas(fused(code(own, f"fadd contract {V} %v3, %v2"), FMA)) == 0
-    assert fmas(fused(code(PRODUCT, f"fadd {V} %v3, %v2"), FMA)) == 0
-    divided = code(PRODUCT, f"fdiv contract {V} %v3, %v2")
-    assert fmas(fused(divided, FMA)) == 0
+    assert fmas(result(code(PRODUCT._replace(fuses=False), Of("fadd", ("%v3", "%v2"))))) == 0
+    assert fmas(result(code(PRODUCT, Of("fadd", ("%v3", "%v2"), False)))) == 0
+    assert fmas(result(code(PRODUCT, Of("fdiv", ("%v3", "%v2"))))) == 0
 
 
-def test_without_the_instruction_the_marks_go() -> None:
-    lines = code(PRODUCT, f"fadd contract {V} %v3, %v2")
-    assert fused(lines, None) == [line.replace(" contract", "") for line in lines]
+@pytest.mark.parametrize("has", [True, False])
+def test_nothing_fuses_without_the_instruction(has: bool) -> None:
+    builder = VectorBuilder(FLOAT64, 8, Declarations(fused=has))
+    a, b, c = (builder.fresh(f"load {V}, ptr %{name}") for name in "abc")
+    builder.fuses = True
+    builder.add(builder.mul(a, b), c)
+    found = printed(builder.finished())
+    assert not any("contract" in line for line in found)
+    assert fmas(found) == has
+    last = f"call {V} {FMA}({V} %v0, {V} %v1, {V} %v2)" if has else f"fadd {V} %v3, %v2"
+    assert found[3:] == ([] if has else [f"  %v3 = fmul {V} %v0, %v1"]) + [f"  %v4 = {last}"]
+    assert ("llvm.fma.v8f64" in builder.declarations.declared) == has
 
 
 @st.composite

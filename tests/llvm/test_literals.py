@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -13,7 +14,9 @@ from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.engine.target import host
+from symgrad.llvm.text.instructions import Instruction, Line, Splat, printed
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
+from symgrad.llvm.text.module import Attributes, Function
 from symgrad.llvm.text.types import FLOAT32, FLOAT64
 from symgrad.ops.scalar.arith import add, mul
 
@@ -22,16 +25,20 @@ X = symbol(Declaration("x"))
 needs_avx512 = pytest.mark.skipif(not host().target.estimates, reason="this processor has no AVX-512")
 
 
-def long_code(count: int) -> list[str]:
-    return [f"  %v{k + 1} = fmul {V} %v{k}, splat (double {k}.5)" for k in range(count)]
+def long_code(count: int, vector: str = V, kind: str = "double") -> list[Line]:
+    return [
+        Instruction(f"%v{k + 1}", f"fmul {vector} %s, %s", (f"%v{k}", Splat(kind, f"{k}.5")))
+        for k in range(count)
+    ]
 
 
 def test_every_use_has_a_place_near_a_register() -> None:
     lines = long_code(600) + long_code(600)
-    before, made, (table,) = in_memory(lines, 8, FLOAT64, "numbers.0")
+    before, moved, (table,) = in_memory(lines, 8, FLOAT64, "numbers.0")
+    made = printed(moved)
     assert len(before) == -(-1200 // 256)
     assert not any("splat" in line for line in made)
-    assert re.findall(r"double (\d+\.5)", table) == [f"{k}.5" for k in range(600)] * 2
+    assert re.findall(r"double (\d+\.5)", str(table)) == [f"{k}.5" for k in range(600)] * 2
     reads = [re.fullmatch(r"  %n\d+\.p = getelementptr double, ptr %near(\d+), i64 (-?\d+)", x) for x in made]
     places = [256 * int(r[1]) + int(r[2]) + 128 for r in reads if r]
     assert places == list(range(1200))
@@ -42,23 +49,21 @@ def test_few_numbers_and_zeros_and_stores_stay() -> None:
     few = long_code(10) * 20
     assert in_memory(few, 8, FLOAT64, "n") == ([], few, [])
     zero = [
-        f"  %z = fadd {V} %v0, splat (double 0x0000000000000000)",
-        f"  store {V} splat (double 7.0), ptr %p",
+        Instruction("%z", f"fadd {V} %s, %s", ("%v0", Splat("double", "0x0000000000000000"))),
+        Instruction("", f"store {V} %s, ptr %s", (Splat("double", "7.0"), "%p")),
     ]
     _, made, _ = in_memory([*long_code(50), *zero], 8, FLOAT64, "n")
     assert made[-2:] == zero
 
 
 def test_only_functions_that_are_inlined_change() -> None:
-    called = "\n".join(
-        [f"define internal {V} @f({V} %v0) #0 {{", "entry:", *long_code(3), f"  ret {V} %v3", "}"]
-    )
-    inlined = called.replace("#0", "#1")
+    called = Function("f", V, [f"{V} %v0"], ["entry:", *long_code(3), f"  ret {V} %v3"])
+    inlined = replace(called, attributes=Attributes.INLINED)
     (first, second), (table,) = in_memory_where_inlined([called, inlined], 8, FLOAT64)
     assert first == called
-    assert second.split("\n")[:2] == inlined.split("\n")[:2]
-    assert "splat" not in second
-    assert table.count("double") == 4  # the type of the array, and three numbers
+    assert str(second).split("\n")[:2] == str(inlined).split("\n")[:2]
+    assert "splat" not in str(second)
+    assert str(table).count("double") == 4  # the type of the array, and three numbers
 
 
 def formula() -> Node:
@@ -68,11 +73,11 @@ def formula() -> Node:
 
 
 def test_numbers_of_another_format_stay() -> None:
-    lines = [line.replace("double", "float").replace("<8", "<16") for line in long_code(30)]
-    wide = "  %w = fmul <16 x double> %v0, splat (double 3.0)"
+    lines = long_code(30, "<16 x float>", "float")
+    wide = Instruction("%w", "fmul <16 x double> %s, %s", ("%v0", Splat("double", "3.0")))
     _, made, (table,) = in_memory([*lines, wide], 16, FLOAT32, "n")
     assert made[-1] == wide
-    assert table.count("float") == 31
+    assert str(table).count("float") == 31
 
 
 @needs_avx512

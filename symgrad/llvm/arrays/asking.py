@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from math import prod
 
-from symgrad.llvm.arrays.lines import Function
+from symgrad.llvm.arrays.lines import StepWriter
+from symgrad.llvm.text.module import Declaration, Global, Item
 from symgrad.lower.arrays.index import flat
 from symgrad.lower.arrays.nests import Nest
 
-__all__ = ["STOPPED", "ask", "ask_every_row", "asking_text", "endless"]
+__all__ = ["STOPPED", "ask", "ask_every_row", "asking", "endless"]
 
 STOPPED = "array.stopped"
 """The function that asks, in the module of the driver."""
@@ -37,24 +38,24 @@ def endless(nest: Nest) -> bool:
     return len(known) < len(nest.loops) or prod(known) > _WORK
 
 
-def asking_text() -> list[str]:
+def asking() -> list[Item]:
     """Return what the module of a program needs that asks."""
-    return [f"{_LEFT} = internal global i64 {_WORK}", f"declare i32 @{STOPPED}()"]
+    return [Global(_LEFT[1:], "i64", str(_WORK), variable=True), Declaration(STOPPED, "i32", ())]
 
 
-def ask_every_row(fn: Function, counter: str, extent: str) -> None:
+def ask_every_row(fn: StepWriter, counter: str, extent: str) -> None:
     """Ask at some rows of the last loop but one, whose own loop is so long."""
-    fn.declarations.intrinsics["declare i64 @llvm.umin.i64(i64, i64)"] = None
-    counted = fn.entry.scalar(f"call i64 @llvm.umin.i64(i64 {extent}, i64 {_LANES})")
+    least = fn.declarations.declare("llvm.umin.i64", "i64", "i64", "i64")
+    counted = fn.entry.scalar(f"call i64 {least}(i64 {extent}, i64 {_LANES})")
     _ask_at(fn, counter, _ROWS, fn.entry.scalar(f"mul i64 {counted}, {_ROWS}"))
 
 
-def ask(fn: Function, counter: str) -> None:
+def ask(fn: StepWriter, counter: str) -> None:
     """Ask at some places of the inner loop; the counter is that of the lanes to come."""
     _ask_at(fn, counter, _LANES, str(_LANES))
 
 
-def _ask_at(fn: Function, counter: str, apart: int, work: str) -> None:
+def _ask_at(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     fn.asks = True
     count, tired, leave, go = (fn.label(name) for name in ("count", "tired", "leave", "go"))
     fn.put(f"%{count}.rest = and i64 {counter}, {apart - 1}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,32 +12,33 @@ from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
-from symgrad.llvm.arrays.asking import asking_text
+from symgrad.llvm.arrays.asking import asking
 from symgrad.llvm.arrays.library.calls import choice_text, write_call
-from symgrad.llvm.arrays.library.factors import factor_declarations, factor_text
-from symgrad.llvm.arrays.library.products import know_product, product_name, product_text
-from symgrad.llvm.arrays.lines import Function, Region, Sizes
+from symgrad.llvm.arrays.library.factors import factor_text
+from symgrad.llvm.arrays.library.products import know_product, product_items, product_name
+from symgrad.llvm.arrays.lines import Region, Sizes, StepWriter
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.arrays.nests.nest import NestWriter
 from symgrad.llvm.arrays.plan import know_driver
 from symgrad.llvm.arrays.scratch import SCRATCH, Asked, offsets, scratch
-from symgrad.llvm.engine.blas import gemm
+from symgrad.llvm.engine import blas
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.target import Target, host
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.module import Declaration, Function, Item, Linkage, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays
 from symgrad.lower.arrays.turns import Turns
 
-__all__ = ["ArrayCode"]
+__all__ = ["RUN", "ArrayCode", "ArrayModule", "array_module"]
 
 RUN = "arrays.run"
 
 
-class ArrayCode:
-    """Machine code of an array program; it is in memory as long as this object lives.
+@dataclass(frozen=True, slots=True)
+class ArrayModule:
+    """The module of an array program, and what a caller must know of it.
 
     ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
     C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
@@ -46,24 +48,83 @@ class ArrayCode:
     indices first.
 
     Args:
-        outputs: what to compute.
-        inputs: the symbols in the order of the arguments.
-        real: the format of all real numbers.
-        target: what the code may use of the machine that it is for, which then contains all it needs but C and BLAS; by
-            default it is for this process.
-        fast: whether functions need only be within four units of the last place.
-
-    Attributes:
+        module: the LLVM module.
         names: the size names, in order of first appearance in the shapes of the inputs.
         lengths: the computed lengths of axes that are negative for some sizes.
         arrays: the shapes of all arrays that are computed with, in memory or not.
         computed: sizes that are computed from names, which the code counts with.
-        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
         read: for every input whether an entry of it is read, and not its shape alone.
+    """
+
+    module: Module
+    names: tuple[str, ...]
+    lengths: tuple[Size, ...]
+    arrays: tuple[Shape, ...]
+    computed: tuple[Size, ...]
+    read: tuple[bool, ...]
+
+
+def array_module(
+    outputs: Sequence[Node],
+    inputs: Sequence[Node],
+    real: FloatType,
+    target: Target | None = None,
+    *,
+    fast: bool = False,
+) -> ArrayModule:
+    """Write the module of an array program.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        real: the format of all real numbers.
+        target: what the code may use of the machine that it is for, which then contains all it needs but C and BLAS,
+            whose functions have their own names, and no function that others may call; by default it is for this
+            process.
+        fast: whether functions need only be within four units of the last place.
+
+    Raises:
+        ShapeError: if a size occurs that no input has, or an array would be too large for all sizes.
+    """
+    names = tuple(names_of(*(node.shape for node in inputs)))
+    _check_sizes(outputs, names)
+    written = (*inputs, *topological(outputs))
+    lengths = tuple(unsure_lengths(n.shape for n in topological(outputs)))
+    _check_numbers(written)
+    plan = plan_arrays(outputs, inputs)
+    lowered = topological(plan.outputs)
+    _check_numbers(lowered)
+    arrays = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
+    needed = set(lowered)
+    numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
+    asked = Asked(names, lengths, arrays, numbers, {})
+    alone, target = target is not None, target or host().target
+    declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
+    with np.errstate(all="ignore"):
+        module = _module(plan, asked, real, target, declarations, alone=alone)
+    sizes = [*(size for shape in arrays for size in shape), *asked.numbers]
+    sizes += [part for size in asked.places for part in parts_of(size)]
+    computed = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
+    return ArrayModule(module, names, lengths, arrays, computed, tuple(s in needed for s in inputs))
+
+
+class ArrayCode:
+    """Machine code of an array program for this process; it is in memory as long as this object lives.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        real: the format of all real numbers.
+        fast: whether functions need only be within four units of the last place.
+
+    Attributes:
+        names, lengths, arrays, computed, read: as in `ArrayModule`.
+        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
         shapes: of every argument.
         run: address of the function.
         scratch: address of the function that tells how much scratch memory it needs.
-        module: the LLVM module.
+        llvm_ir: the LLVM module, as text.
+        needs: the functions that it calls and does not define.
 
     Raises:
         ShapeError: if a size occurs that no input has, or an array would be too large for all sizes.
@@ -77,8 +138,8 @@ class ArrayCode:
         "kinds",
         "lengths",
         "llvm_ir",
-        "module",
         "names",
+        "needs",
         "read",
         "run",
         "scratch",
@@ -86,38 +147,17 @@ class ArrayCode:
     )
 
     def __init__(
-        self,
-        outputs: Sequence[Node],
-        inputs: Sequence[Node],
-        real: FloatType,
-        target: Target | None = None,
-        *,
-        fast: bool = False,
+        self, outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool = False
     ) -> None:
         arguments = (*inputs, *outputs)
         self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
         self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
-        self.names: tuple[str, ...] = tuple(names_of(*(node.shape for node in inputs)))
-        _check_sizes(outputs, self.names)
-        written = (*inputs, *topological(outputs))
-        self.lengths: tuple[Size, ...] = tuple(unsure_lengths(n.shape for n in topological(outputs)))
-        _check_numbers(written)
-        plan = plan_arrays(outputs, inputs)
-        lowered = topological(plan.outputs)
-        _check_numbers(lowered)
-        self.arrays: tuple[Shape, ...] = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
-        self.read: tuple[bool, ...] = tuple(s in set(lowered) for s in inputs)
-        numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
-        asked = Asked(self.names, self.lengths, self.arrays, numbers, {})
-        alone, target = target is not None, target or host().target
-        declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
-        with np.errstate(all="ignore"):
-            self.module = _module(plan, asked, real, target, declarations, alone=alone)
-        sizes = [*(size for shape in self.arrays for size in shape), *asked.numbers]
-        sizes += [part for size in asked.places for part in parts_of(size)]
-        self.computed: tuple[Size, ...] = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
-        self.llvm_ir = self.module
-        self._engine = Engine(self.module)
+        written = array_module(outputs, inputs, real, fast=fast)
+        self.names, self.lengths, self.arrays = written.names, written.lengths, written.arrays
+        self.computed, self.read = written.computed, written.read
+        self.needs = written.module.needs
+        self.llvm_ir = str(written.module)
+        self._engine = Engine(self.llvm_ir)
         self.run = self._engine.address(RUN)
         self.scratch = self._engine.address(SCRATCH)
 
@@ -140,69 +180,65 @@ def _check_numbers(nodes: Iterable[Node]) -> None:
 
 def _module(
     plan: Plan, asked: Asked, real: FloatType, target: Target, declarations: Declarations, *, alone: bool
-) -> str:
+) -> Module:
     names = asked.names
     width = target.vector_bytes // real.itemsize
-    texts: list[str] = []
+    steps: list[Item] = []
     turns = {step: t for t in plan.turns for step in t.steps}
     products: set[tuple[bool, bool]] = set()
     factors: set[str] = set()
     asks = False
     for i, step in enumerate(plan.steps):
-        fn = Function(f"step.{i}", names, real, width, declarations, turn=step in turns, alone=alone)
+        fn = StepWriter(f"step.{i}", names, real, width, declarations, turn=step in turns, alone=alone)
         if isinstance(step, Nest):
             NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
         else:
             write_call(fn, step.node, plan.memory)
         products |= fn.products
         factors |= fn.factors
-        texts.append(fn.text())
+        steps.append(fn.function())
         asked.places.update(dict.fromkeys(fn.size.used))
         asks = asks or fn.asks
     if asks:
         know_driver()
-        texts += asking_text()
-    texts += [choice_text(real, x, y, target) for x, y in sorted(products)]
-    texts += [factor_text(real, name) for name in sorted(factors)]
-    declarations.intrinsics.update(dict.fromkeys(factor_declarations(real, sorted(factors))))
+        steps += asking()
     if products:
-        texts += _products(real, target, declarations, alone=alone)
-    parts = [
-        _run(plan, asked, real, width, declarations),
-        scratch(plan.memory, asked, real, width, declarations),
-        *texts,
-        *declarations.definitions(),
-        *declarations.lanes(width),
-        *declarations.intrinsics,
-        ATTRIBUTES,
-    ]
-    return "\n".join(parts)
+        gemm = f"@{blas.gemm(real, alone=alone)}"
+        steps += [choice_text(real, x, y, target, gemm) for x, y in sorted(products)]
+    steps += [factor_text(real, name, declarations, alone=alone) for name in sorted(factors)]
+    if products:
+        steps += _products(real, target, declarations, alone=alone)
+    linkage = "internal" if alone else "external"
+    return Module(
+        [
+            _run(plan, asked, real, width, declarations, linkage),
+            *scratch(plan.memory, asked, real, width, declarations, linkage),
+            *steps,
+            *declarations.definitions(),
+            *declarations.lanes(width),
+            *declarations.declared.values(),
+        ]
+    )
 
 
-def _products(real: FloatType, target: Target, declarations: Declarations, *, alone: bool) -> list[str]:
+def _products(real: FloatType, target: Target, declarations: Declarations, *, alone: bool) -> list[Item]:
     """What products of matrices call: BLAS, and the kernel for moderate ones, part of a module that stands alone."""
-    suffix = "f64" if real.bits == 64 else "f32"
-    used = [
-        f"declare {real.llvm} @llvm.fma.{suffix}({', '.join([real.llvm] * 3)})",
-        f"declare void @{gemm(real)}({', '.join(['ptr'] * 13)})",
-    ]
-    kernel: list[str] = []
-    if alone:
-        text, declared = product_text(real, target)
-        kernel.append(
-            text.replace(
-                f"define void @{product_name(real)}(", f"define internal void @{product_name(real)}("
-            )
-        )
-        used += declared
-    else:
+    declarations.declare(f"llvm.fma.f{real.bits}", real.llvm, *[real.llvm] * 3)
+    declarations.declare(blas.gemm(real, alone=alone), "void", *["ptr"] * 13)
+    if not alone:
         know_product(real)
-        used.append(f"declare void @{product_name(real)}({', '.join(['ptr'] * 3 + ['i64'] * 8)})")
-    declarations.intrinsics.update(dict.fromkeys(used))
-    return kernel
+        declarations.declare(product_name(real), "void", *["ptr"] * 3, *["i64"] * 8)
+        return []
+    items = product_items(real, target, linkage="internal")
+    for item in items:
+        if isinstance(item, Declaration):
+            declarations.declare(item.name, item.returns, *item.parameters)
+    return [item for item in items if not isinstance(item, Declaration)]
 
 
-def _run(plan: Plan, asked: Asked, real: FloatType, width: int, declarations: Declarations) -> str:
+def _run(
+    plan: Plan, asked: Asked, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+) -> Function:
     """The function ``run``: it fills the table of addresses and calls one step after the other."""
     memory = plan.memory
     region = Region(real, width, declarations, 0)
@@ -233,17 +269,14 @@ def _run(plan: Plan, asked: Asked, real: FloatType, width: int, declarations: De
         block = f"turns.{i}.out"
         i += len(here.steps)
     asked.places.update(dict.fromkeys(sizes.used))
-    return "\n".join(
-        [
-            f"define void @{RUN}(ptr %args, ptr %sizes, ptr %scratch) #0 {{",
-            "entry:",
-            f"  %table = alloca [{max(count, 1)} x ptr]",
-            *region.lines,
-            *calls,
-            "  ret void",
-            "}",
-        ]
-    )
+    lines = [
+        "entry:",
+        f"  %table = alloca [{max(count, 1)} x ptr]",
+        *region.lines,
+        *calls,
+        "  ret void",
+    ]
+    return Function(RUN, "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
 
 
 def _turn_by_turn(i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str) -> list[str]:

@@ -6,7 +6,8 @@ import ctypes
 from collections.abc import Sequence
 
 from symgrad.ir.sizes import Atom, Size, names_of
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled
 
 __all__ = ["process_core_sizes"]
 
@@ -15,10 +16,10 @@ __all__ = ["process_core_sizes"]
 _PROCESS = """\
 define i32 @array.process(ptr %ufunc, ptr %core) #0 {
 entry:
-LINES
-  br i1 %bad.LAST, label %refuse, label %fine
+${lines}
+  br i1 %bad.${last}, label %refuse, label %fine
 refuse:
-  call void inttoptr (i64 SET_STRING to ptr)(ptr inttoptr (i64 VALUE_ERROR to ptr), ptr @array.message)
+  call void inttoptr (i64 ${set.string} to ptr)(ptr inttoptr (i64 ${value.error} to ptr), ptr @array.message)
   ret i32 -1
 fine:
   ret i32 0
@@ -45,13 +46,15 @@ def process_core_sizes(sizes: Sequence[Size]) -> str:
     said = ", ".join(str(sizes[i]) for i in computed)
     message = f"an axis does not have the size that the other arrays imply: {said}".encode()
     escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in message)
-    text = _PROCESS.replace("LINES", "\n".join(code.lines)).replace("LAST", str(code.checks))
     # Addresses of this process, as NumPy passes no more than the sizes: this text is compiled, and never kept.
-    set_string = ctypes.cast(ctypes.pythonapi.PyErr_SetString, ctypes.c_void_p).value
-    text = text.replace("SET_STRING", str(set_string))
-    text = text.replace("VALUE_ERROR", str(id(ValueError)))
+    parts = {
+        "lines": "\n".join(code.lines),
+        "last": code.checks,
+        "set.string": ctypes.cast(ctypes.pythonapi.PyErr_SetString, ctypes.c_void_p).value,
+        "value.error": id(ValueError),
+    }
     constant = f'@array.message = internal constant [{len(message) + 1} x i8] c"{escaped}\\00"'
-    return "\n".join([constant, text, ATTRIBUTES])
+    return "\n".join([constant, filled(_PROCESS, parts), ATTRIBUTES])
 
 
 class _SizeCode:

@@ -21,7 +21,8 @@ from __future__ import annotations
 from symgrad.llvm.arrays.scratch import NEGATIVE
 from symgrad.llvm.arrays.strided import STRIDED
 from symgrad.llvm.text.copies import copy
-from symgrad.llvm.text.module_text import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields
 
 __all__ = ["FIELDS", "PYTHON", "driver"]
 
@@ -41,7 +42,7 @@ entry:
 nothing:
   ret i32 0
 start:
-{fields}
+${fields}
   %core = getelementptr i64, ptr %dimensions, i64 1
   %core.strides = getelementptr i64, ptr %steps, i64 %nargs
   %sizes = alloca i64, i64 %count
@@ -148,7 +149,7 @@ decide:
 
 acquire:
   %own = call i64 %scratch.bytes(ptr %sizes)
-  %negative = icmp eq i64 %own, {NEGATIVE}
+  %negative = icmp eq i64 %own, ${NEGATIVE}
   br i1 %negative, label %refuse, label %sum
 refuse:
   ret i32 2
@@ -290,7 +291,7 @@ define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
   %fine = icmp eq i32 %failed, 0
   br i1 %fine, label %done, label %report
 report:
-{errors}
+${errors}
   %gil = call i32 @PyGILState_Ensure()
   %negative = icmp eq i32 %failed, 2
   br i1 %negative, label %refused, label %exhausted
@@ -350,16 +351,17 @@ declare void @free(ptr)
 """
 
 PYTHON = {
-    "PyErr_CheckSignals": "i32 ()",
-    "PyErr_NoMemory": "ptr ()",
-    "PyErr_Occurred": "ptr ()",
-    "PyErr_SetString": "void (ptr, ptr)",
-    "PyEval_RestoreThread": "void (ptr)",
-    "PyEval_SaveThread": "ptr ()",
-    "PyGILState_Ensure": "i32 ()",
-    "PyGILState_Release": "void (i32)",
+    "PyErr_CheckSignals": ("i32",),
+    "PyErr_NoMemory": ("ptr",),
+    "PyErr_Occurred": ("ptr",),
+    "PyErr_SetString": ("void", "ptr", "ptr"),
+    "PyEval_RestoreThread": ("void", "ptr"),
+    "PyEval_SaveThread": ("ptr",),
+    "PyGILState_Ensure": ("i32",),
+    "PyGILState_Release": ("void", "i32"),
 }
-"""Functions of Python that the loop calls, which must be known before it is loaded, and their types."""
+"""Functions of Python that the loop calls, which must be known before it is loaded: what they give, then what they
+take."""
 
 _ERRORS = ("refusal", "ValueError")
 
@@ -386,7 +388,16 @@ FIELDS = (*_TABLES, *((name, "ptr") for name in _ERRORS))
 def driver() -> str:
     """The text of the loop: the same in every process."""
     arena = f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}"
-    plan = {"fields": f"{load_fields('%plan', _TABLES)}\n{arena}", "NEGATIVE": NEGATIVE}
+    fields = f"{load_fields('%plan', _TABLES)}\n{arena}"
     entry = filled(_ENTRY, {"errors": load_fields("%plan", FIELDS, _ERRORS)})
-    python = [f"declare {kind.replace(' ', f' @{name}', 1)}" for name, kind in PYTHON.items()]
-    return "\n".join([filled(_BATCH, plan), filled(STRIDED, plan), entry, copy(), *python, ATTRIBUTES])
+    python = [f"declare {gives} @{name}({', '.join(takes)})" for name, (gives, *takes) in PYTHON.items()]
+    return "\n".join(
+        [
+            filled(_BATCH, {"fields": fields, "NEGATIVE": NEGATIVE}),
+            filled(STRIDED, {"fields": fields}),
+            entry,
+            copy(),
+            *python,
+            ATTRIBUTES,
+        ]
+    )

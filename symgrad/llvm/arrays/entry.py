@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
-
 from symgrad.llvm.arrays.code_of_arrays import RUN
 from symgrad.llvm.arrays.scratch import NEGATIVE, SCRATCH, TOO_LARGE
-from symgrad.llvm.engine.externals import define, resolve
+from symgrad.llvm.text.module import Module
+from symgrad.llvm.text.templates import filled
 
-__all__ = ["blas_of", "with_entry"]
+__all__ = ["with_entry"]
 
 _ENTRY = """\
-define i32 @NAME(PARAMETERS) #0 {
-  %args = alloca [NARGS x ptr]
-  %sizes = alloca [NSIZES x i64]
-STORES
-  %need = call i64 @SCRATCH(ptr %sizes)
-  %negative = icmp eq i64 %need, NEGATIVE
+define i32 @${name}(${parameters}) #0 {
+  %args = alloca [${nargs} x ptr]
+  %sizes = alloca [${nsizes} x i64]
+${stores}
+  %need = call i64 @${scratch}(ptr %sizes)
+  %negative = icmp eq i64 %need, ${negative}
   br i1 %negative, label %refuse, label %measure
 refuse:
   ret i32 2
 measure:
-  %beyond = icmp eq i64 %need, TOO_LARGE
+  %beyond = icmp eq i64 %need, ${too.large}
   br i1 %beyond, label %exhausted, label %allocate
 allocate:
   %whole = call i64 @llvm.uadd.sat.i64(i64 %need, i64 64)
@@ -35,7 +34,7 @@ run:
   %above = add i64 %address, 63
   %aligned = and i64 %above, -64
   %scratch = inttoptr i64 %aligned to ptr
-  call void @RUN(ptr %args, ptr %sizes, ptr %scratch)
+  call void @${run}(ptr %args, ptr %sizes, ptr %scratch)
   call void @free(ptr %block)
   ret i32 0
 }
@@ -45,14 +44,14 @@ declare void @free(ptr)
 """
 
 
-def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) -> str:
+def with_entry(module: Module, name: str, inputs: int, sizes: int, outputs: int) -> Module:
     """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only visible function.
 
     It returns 0, 1 if memory is exhausted or an array would have 2**60 entries or more, or 2 if a size is negative, a
     computed one included. Products of matrices call the BLAS that the object is linked with.
 
     Args:
-        module: the text of the program.
+        module: the program, which no other may call.
         name: what the function is called.
         inputs: how many inputs there are.
         sizes: how many sizes have names.
@@ -69,19 +68,15 @@ def with_entry(module: str, name: str, inputs: int, sizes: int, outputs: int) ->
     for k in range(sizes):
         stores.append(f"  %sizes.{k} = getelementptr i64, ptr %sizes, i64 {k}")
         stores.append(f"  store i64 %n{k}, ptr %sizes.{k}")
-    entry = _ENTRY.replace("NARGS", str(nargs)).replace("NSIZES", str(max(sizes, 1)))
-    entry = entry.replace("PARAMETERS", ", ".join(parameters)).replace("STORES", "\n".join(stores))
-    entry = entry.replace("NEGATIVE", str(NEGATIVE)).replace("TOO_LARGE", str(TOO_LARGE))
-    entry = entry.replace("SCRATCH", SCRATCH).replace("RUN", RUN).replace("NAME", name)
-    for kind, function in (("void", RUN), ("i64", SCRATCH)):
-        module = module.replace(f"define {kind} @{function}(", f"define internal {kind} @{function}(")
-    for routine in blas_of(module):
-        # Assembling looks up every function that a module declares.
-        define(f"{routine}_", resolve(f"symgrad.{routine}"))
-        module = module.replace(f"@symgrad.{routine}(", f"@{routine}_(")
-    return f"{entry}\n{module}"
-
-
-def blas_of(module: str) -> list[str]:
-    """Return the routines of BLAS and LAPACK that a program calls."""
-    return sorted(set(re.findall(r"@symgrad\.(\w+)\(", module)))
+    parts = {
+        "name": name,
+        "parameters": ", ".join(parameters),
+        "nargs": nargs,
+        "nsizes": max(sizes, 1),
+        "stores": "\n".join(stores),
+        "scratch": SCRATCH,
+        "negative": NEGATIVE,
+        "too.large": TOO_LARGE,
+        "run": RUN,
+    }
+    return Module([filled(_ENTRY, parts), *module.items])

@@ -13,10 +13,12 @@ from typing import Any
 from symgrad.ir.sizes import Atom, Size
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.instructions import Line
+from symgrad.llvm.text.module import Attributes, Function
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import Index
 
-__all__ = ["Function", "Region", "Sizes"]
+__all__ = ["Region", "Sizes", "StepWriter"]
 
 
 class Region:
@@ -33,7 +35,7 @@ class Region:
         if self.wide is not self.b:
             self.wide._count = first + 500_000  # pyright: ignore[reportPrivateUsage]  (one numbering for both builders)
             self.wide.lines = self.b.lines
-        self.lines: list[str] = self.b.lines
+        self.lines: list[Line] = self.b.lines
 
     def scalar(self, instruction: str) -> str:
         """Add an instruction that gives no vector; equal ones are shared."""
@@ -77,7 +79,7 @@ class Region:
         if value.literal is not None:
             return target.const(float(value.literal))
         code = "fpext" if wide else "fptrunc"
-        return target.emit(f"{code} {source.vector} {value.text} to {target.vector}")
+        return target.emit(f"{code} {source.vector} %s to {target.vector}", value.text)
 
 
 def _known(text: str) -> bool:
@@ -128,8 +130,8 @@ class Sizes:
         return r.scalar(f"select i1 {r.scalar(f'icmp {code} i64 {a}, {b}')}, i64 {a}, i64 {b}")
 
 
-class Function:
-    """The text of one function: ``void name(ptr %table, ptr %sizes)``, the table being the addresses of all arrays.
+class StepWriter:
+    """Writes one function: ``void name(ptr %table, ptr %sizes)``, the table being the addresses of all arrays.
 
     One that is called turn by turn of its outermost loop has a third argument, ``i64 %turn``.
 
@@ -210,10 +212,12 @@ class Function:
             total = region.add(total, region.mul(loops[k], self.size(c)))
         return total
 
-    def text(self) -> str:
+    def function(self) -> Function:
         """Return the function."""
-        turn = ", i64 %turn" if self.turn else ""
-        lines = [f"define internal void @{self.name}(ptr %table, ptr %sizes{turn}) #3 {{", "entry:"]
+        lines: list[Line] = ["entry:"]
         for part in self.code:
             lines += [part] if isinstance(part, str) else part.lines
-        return "\n".join([*lines, "  ret void", "}"])
+        parameters = ["ptr %table", "ptr %sizes", *(["i64 %turn"] if self.turn else [])]
+        return Function(
+            self.name, "void", parameters, [*lines, "  ret void"], attributes=Attributes.REALIGNED
+        )

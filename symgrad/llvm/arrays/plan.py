@@ -49,7 +49,7 @@ class Runnable(Protocol):
     @property
     def read(self) -> tuple[bool, ...]: ...
     @property
-    def llvm_ir(self) -> str: ...
+    def needs(self) -> tuple[str, ...]: ...
 
 
 class ArrayLoop:
@@ -135,7 +135,7 @@ class ArrayLoop:
         shared = _driver()
         self.loop = shared.address("array.loop")
         self.batch = shared.address("array.batch")
-        self.stopped = shared.address(STOPPED) if f"@{STOPPED}()" in code.llvm_ir else 0
+        self.stopped = shared.address(STOPPED) if STOPPED in code.needs else 0
         self.plan = start
         self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
         # Called with the interpreter's lock, which it gives back meanwhile, and looked at for exceptions.

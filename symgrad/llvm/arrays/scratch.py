@@ -16,6 +16,7 @@ from symgrad.ir.sizes import Shape, Size, names_of, parts_of, size_product, told
 from symgrad.llvm.arrays.lines import Region, Sizes
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.text.module import Declaration, Function, Item, Linkage
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
 
@@ -68,8 +69,10 @@ def offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> tu
     return found, end
 
 
-def scratch(memory: Memory, asked: Asked, real: FloatType, width: int, declarations: Declarations) -> str:
-    """Return the text of the function, whose argument is the table of sizes.
+def scratch(
+    memory: Memory, asked: Asked, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+) -> list[Item]:
+    """Return the function, whose argument is the table of sizes, and what it calls.
 
     It gives a number of bytes as i64, `TOO_LARGE` or `NEGATIVE`.
 
@@ -91,17 +94,18 @@ def scratch(memory: Memory, asked: Asked, real: FloatType, width: int, declarati
             least = f"call i64 @llvm.smax.i64(i64 {sizes(size)}, i64 1)"
             count = region.mul(count, str(max(size, 1)) if isinstance(size, int) else region.scalar(least))
         region.refuse(f"icmp sgt i64 {count}, {MOST}")
+    two = ("i64", "i64")
+    overflows = (f"llvm.{code}.with.overflow.i64" for code in ("sadd", "smul"))
     declared = [
-        *(f"declare {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64, i64)" for code in ("sadd", "smul")),
-        "declare i64 @llvm.smax.i64(i64, i64)",
+        *(Declaration(name, "{ i64, i1 }", two) for name in overflows),
+        Declaration("llvm.smax.i64", "i64", two),
     ]
     negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
     answer = region.scalar(f"select i1 {negative[1]}, i64 {NEGATIVE}, i64 {end}")
     answer = region.scalar(f"select i1 {region.refused}, i64 {TOO_LARGE}, i64 {answer}")
     answer = region.scalar(f"select i1 {negative[0]}, i64 {NEGATIVE}, i64 {answer}")
-    return "\n".join(
-        [f"define i64 @{SCRATCH}(ptr %sizes) #0 {{", *region.lines, f"  ret i64 {answer}", "}", *declared]
-    )
+    lines = [*region.lines, f"  ret i64 {answer}"]
+    return [Function(SCRATCH, "i64", ["ptr %sizes"], lines, linkage), *declared]
 
 
 def _any_negative(region: Region, values: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ STRIDED = """\
 define internal void @array.copy(ptr %strided, ptr %compact, i64 %k, i1 %out, ptr %core, ptr %core.strides, ptr %plan,
   ptr %counters) #0 {
 entry:
-{fields}
+${fields}
   %item.at = getelementptr i64, ptr %itemsizes, i64 %k
   %item = load i64, ptr %item.at
   %rank.at = getelementptr i64, ptr %ranks, i64 %k

@@ -10,7 +10,8 @@ from __future__ import annotations
 from symgrad.llvm.calls.layout import ALIGNED, C_CONTIGUOUS, PLACES, WARNS, WRITEABLE
 from symgrad.llvm.calls.overlap_code import OVERLAP
 from symgrad.llvm.elementwise.loop import FIELDS
-from symgrad.llvm.text.module_text import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields
 
 __all__ = ["CALL", "INFO", "text"]
 
@@ -38,39 +39,55 @@ INFO = (
 )
 
 
+_READ = (
+    "type",
+    "float",
+    "double",
+    "size",
+    "items",
+    "bytes",
+    "data",
+    "nd",
+    "shape",
+    "strides",
+    "descr",
+    "flags",
+)
+"""Fields of Python's and NumPy's objects that the code reads."""
+
 _SAVED = 2**14
 """Bytes of inputs that may be saved for the last vector."""
 
 _ENTRY = """\
 define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
 entry:
-  %info = getelementptr i8, ptr %self, i64 {bytes}
-{fields}
-  %descrs = getelementptr i64, ptr %info, i64 {descrs}
+  %info = getelementptr i8, ptr %self, i64 ${bytes}
+${fields}
+  %descrs = getelementptr i64, ptr %info, i64 ${descrs}
   %plan = load atomic ptr, ptr %cell acquire, align 8
-{plan}
+${plan}
   %two = icmp eq i64 %count, 2
   br i1 %two, label %given, label %decline
 given:
   %inputs = load ptr, ptr %args
-  %inputs.type.at = getelementptr i8, ptr %inputs, i64 {type}
+  %inputs.type.at = getelementptr i8, ptr %inputs, i64 ${type}
   %inputs.type = load ptr, ptr %inputs.type.at
   %inputs.tupled = icmp eq ptr %inputs.type, %tuple
   br i1 %inputs.tupled, label %count.inputs, label %decline
 count.inputs:
-  %inputs.size.at = getelementptr i8, ptr %inputs, i64 {size}
+  %inputs.size.at = getelementptr i8, ptr %inputs, i64 ${size}
   %inputs.size = load i64, ptr %inputs.size.at
-  %in.items = getelementptr i8, ptr %inputs, i64 {items}
+  %in.items = getelementptr i8, ptr %inputs, i64 ${items}
   %out.at = getelementptr ptr, ptr %args, i64 1
   %out = load ptr, ptr %out.at
-  %out.type.at = getelementptr i8, ptr %out, i64 {type}
+  %out.type.at = getelementptr i8, ptr %out, i64 ${type}
   %out.type = load ptr, ptr %out.type.at
   %out.tupled = icmp eq ptr %out.type, %tuple
   br i1 %out.tupled, label %count.outputs, label %counted
 count.outputs:
-  %out.size.at = getelementptr i8, ptr %out, i64 {size}
+  %out.size.at = getelementptr i8, ptr %out, i64 ${size}
   %out.size = load i64, ptr %out.size.at
-  %out.first = getelementptr i8, ptr %out, i64 {items}
+  %out.first = getelementptr i8, ptr %out, i64 ${items}
   br label %counted
 counted:
   %out.count = phi i64 [ 1, %count.inputs ], [ %out.size, %count.outputs ]
@@ -108,7 +125,7 @@ argument:
   %object = load ptr, ptr %object.at
   %descr.at = getelementptr ptr, ptr %descrs, i64 %k
   %descr.wanted = load ptr, ptr %descr.at, align 1
-  %type.at = getelementptr i8, ptr %object, i64 {type}
+  %type.at = getelementptr i8, ptr %object, i64 ${type}
   %type = load ptr, ptr %type.at
   %is.array = icmp eq ptr %type, %array
   br i1 %is.array, label %fields, label %scalar
@@ -120,42 +137,42 @@ scalar:
   %of.doubles = icmp eq ptr %descr.wanted, %float64
   %readable = and i1 %is.number, %of.doubles
   %number = and i1 %readable, %input
-  %value.shift = select i1 %is.float, i64 {float}, i64 {double}
+  %value.shift = select i1 %is.float, i64 ${float}, i64 ${double}
   %value = getelementptr i8, ptr %object, i64 %value.shift
   br i1 %number, label %taken, label %decline
 
 fields:
-  %data.at = getelementptr i8, ptr %object, i64 {data}
+  %data.at = getelementptr i8, ptr %object, i64 ${data}
   %data = load ptr, ptr %data.at
-  %nd.at = getelementptr i8, ptr %object, i64 {nd}
+  %nd.at = getelementptr i8, ptr %object, i64 ${nd}
   %nd = load i32, ptr %nd.at
-  %shape.at = getelementptr i8, ptr %object, i64 {shape}
+  %shape.at = getelementptr i8, ptr %object, i64 ${shape}
   %shape = load ptr, ptr %shape.at
-  %descr.place = getelementptr i8, ptr %object, i64 {descr}
+  %descr.place = getelementptr i8, ptr %object, i64 ${descr}
   %descr = load ptr, ptr %descr.place
-  %flags.at = getelementptr i8, ptr %object, i64 {flags}
+  %flags.at = getelementptr i8, ptr %object, i64 ${flags}
   %flags = load i32, ptr %flags.at
   %size.at = getelementptr i64, ptr %sizes, i64 %k
   %size = load i64, ptr %size.at
-  %wanted = select i1 %input, i32 {to.read}, i32 {to.write}
+  %wanted = select i1 %input, i32 ${to.read}, i32 ${to.write}
   %had = and i32 %flags, %wanted
   %plain = icmp eq i32 %had, %wanted
   %same.descr = icmp eq ptr %descr, %descr.wanted
   %deep = icmp sgt i32 %nd, 0
   %one.axis = icmp eq i32 %nd, 1
-  %dense.flag = and i32 %flags, {contiguous}
+  %dense.flag = and i32 %flags, ${contiguous}
   %dense = icmp ne i32 %dense.flag, 0
   %regular = or i1 %dense, %one.axis
   %placed = and i1 %plain, %regular
   %ok = and i1 %placed, %same.descr
-  %warned = and i32 %flags, {warns}
+  %warned = and i32 %flags, ${warns}
   %silent = icmp eq i32 %warned, 0
   %quiet = or i1 %input, %silent
   %usual = and i1 %ok, %quiet
   %fine = and i1 %usual, %deep
   br i1 %fine, label %stride, label %decline
 stride:
-  %strides.at = getelementptr i8, ptr %object, i64 {strides}
+  %strides.at = getelementptr i8, ptr %object, i64 ${strides}
   %strides = load ptr, ptr %strides.at
   %stride.given = load i64, ptr %strides
   %stride.taken = select i1 %dense, i64 %size, i64 %stride.given
@@ -179,9 +196,9 @@ multiply:
   %m.more = icmp slt i32 %m.next, %nd
   br i1 %m.more, label %multiply, label %interval
 ranks:
-  %first.nd.at = getelementptr i8, ptr %first, i64 {nd}
+  %first.nd.at = getelementptr i8, ptr %first, i64 ${nd}
   %first.nd = load i32, ptr %first.nd.at
-  %first.shape.at = getelementptr i8, ptr %first, i64 {shape}
+  %first.shape.at = getelementptr i8, ptr %first, i64 ${shape}
   %first.shape = load ptr, ptr %first.shape.at
   %same.rank = icmp eq i32 %nd, %first.nd
   br i1 %same.rank, label %axis, label %decline
@@ -271,7 +288,7 @@ run:
   %enough = icmp ne i64 %whole, 0
   %vector.bytes = mul i64 %width, 8
   %saved.bytes = mul i64 %vector.bytes, %nin
-  %small = icmp ule i64 %saved.bytes, {saved}
+  %small = icmp ule i64 %saved.bytes, ${saved}
   %left = and i1 %uneven, %enough
   %aligned = and i1 %vectors.next, %small
   %again = and i1 %left, %aligned
@@ -366,7 +383,7 @@ def text() -> str:
         "fields": load_fields("%info", INFO),
         "descrs": len(INFO),
         "plan": load_fields("%plan", FIELDS, {"nargs", "nin", "width", "sizes"}),
-        **{name: place.at for name, place in PLACES.items()},
+        **{name: PLACES[name].at for name in _READ},
         "contiguous": C_CONTIGUOUS,
         "to.read": ALIGNED,
         "to.write": ALIGNED | WRITEABLE,

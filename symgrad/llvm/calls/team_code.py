@@ -12,7 +12,8 @@ waits until no word is its job's address and 1: then all pieces are done, and no
 
 from __future__ import annotations
 
-from symgrad.llvm.text.module_text import ATTRIBUTES, filled, load_fields, store_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields, store_fields
 
 __all__ = ["LINE", "LOOP", "PAUSE", "SHARE", "TEAM", "WORK", "text"]
 
@@ -84,9 +85,9 @@ _PAUSES = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 # Whoever waits watches for something, and counts turns down meanwhile. Every function has one such loop.
 _WAIT = """\
 pause:
-  {pause}
+  ${pause}
   %turn.next = sub i64 %turn, 1
-  %turn.part = and i64 %turn, {burst}
+  %turn.part = and i64 %turn, ${burst}
   %tight = icmp ne i64 %turn.part, 0
   br i1 %tight, label %watch, label %give.way
 give.way:
@@ -102,7 +103,7 @@ give.way:
 _CODE = """\
 define void @team.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %share) #0 {
 entry:
-{share}
+${share}
   %n = load i64, ptr %dimensions
   %pieces = sdiv i64 %n, %least
   %others = sub i64 %pieces, 1
@@ -115,18 +116,18 @@ look:
   %there = icmp ne ptr %record, null
   br i1 %there, label %write, label %alone
 write:
-{team}
+${team}
   %threads = add i64 %wanted, 1
-  %parts = mul i64 %threads, {fraction}
-  %most = mul i64 %least, {most}
-  %job = alloca i64, i64 {job.words}, align 64
-{job}
-  %next.at = getelementptr i64, ptr %job, i64 {next}
+  %parts = mul i64 %threads, ${fraction}
+  %most = mul i64 %least, ${most}
+  %job = alloca i64, i64 ${job.words}, align 64
+${job}
+  %next.at = getelementptr i64, ptr %job, i64 ${next}
   store i64 0, ptr %next.at
   %job.word = ptrtoint ptr %job to i64
   %begun = or i64 %job.word, 1
   %claimed = alloca ptr, i64 %wanted
-  %debt.at = getelementptr i64, ptr %record, i64 {debt}
+  %debt.at = getelementptr i64, ptr %record, i64 ${debt}
   %workers = load atomic i64, ptr %record acquire, align 8
   %full = icmp sgt i64 %workers, %room
   %present = select i1 %full, i64 %room, i64 %workers
@@ -142,7 +143,7 @@ left:
   br i1 %k.more, label %ask, label %too.few
 ask:
   %k.next = add i64 %k, 1
-  %offset = mul i64 %k.next, {line}
+  %offset = mul i64 %k.next, ${line}
   %worker = getelementptr i8, ptr %record, i64 %offset
   %asleep.at = getelementptr i64, ptr %worker, i64 1
   %dozes = load atomic i64, ptr %asleep.at monotonic, align 8
@@ -180,7 +181,7 @@ searched:
   %got.next = phi i64 [ %got, %offer ], [ %more, %claim ], [ %more, %rouse ], [ %more, %release ]
   br label %search
 too.few:
-  %missed.at = getelementptr i64, ptr %record, i64 {missed}
+  %missed.at = getelementptr i64, ptr %record, i64 ${missed}
   store atomic i64 1, ptr %missed.at monotonic, align 8
   br label %few.or.none
 few.or.none:
@@ -201,11 +202,11 @@ withdraw:
   %unread = extractvalue { i64, i1 } %withdrawn, 1
   br i1 %unread, label %ended, label %watch
 watch:
-  %turn = phi i64 [ {burst}, %withdraw ], [ %turn.next, %pause ], [ %turn.next, %give.way ]
+  %turn = phi i64 [ ${burst}, %withdraw ], [ %turn.next, %pause ], [ %turn.next, %give.way ]
   %state = load atomic i64, ptr %helper acquire, align 8
   %busy = icmp eq i64 %state, %begun
   br i1 %busy, label %pause, label %ended
-{wait}ended:
+${wait}ended:
   %e.next = add i64 %e, 1
   br label %end
 alone:
@@ -217,8 +218,8 @@ done:
 
 define internal void @team.take(ptr %job, i1 %behind) #0 {
 entry:
-{job.fields}
-  %next.at = getelementptr i64, ptr %job, i64 {next}
+${job.fields}
+  %next.at = getelementptr i64, ptr %job, i64 ${next}
   %mine = alloca ptr, i64 %nargs
   %dimension = alloca i64
   %n.up = add i64 %n, 31
@@ -287,13 +288,13 @@ done:
 
 define void @team.work(ptr %record) #0 {
 entry:
-{team}
+${team}
   %number = atomicrmw add ptr %record, i64 1 acq_rel
   %placed = icmp slt i64 %number, %room
   br i1 %placed, label %settle, label %leave
 settle:
   %line = add i64 %number, 1
-  %offset = mul i64 %line, {line}
+  %offset = mul i64 %line, ${line}
   %word = getelementptr i8, ptr %record, i64 %offset
   %asleep.at = getelementptr i64, ptr %word, i64 1
   %lock.at = getelementptr ptr, ptr %word, i64 2
@@ -320,7 +321,7 @@ finish:
 idle:
   %patient = icmp sgt i64 %turn, 0
   br i1 %patient, label %pause, label %lie.down
-{wait}lie.down:
+${wait}lie.down:
   store atomic i64 1, ptr %asleep.at seq_cst, align 8
   %late = load atomic i64, ptr %word seq_cst, align 8
   %quiet = icmp eq i64 %late, 0
@@ -340,13 +341,13 @@ leave:
 
 define void @team.pause(ptr %record, i64 %total) #0 {
 entry:
-{team}
+${team}
   br label %watch
 watch:
   %turn = phi i64 [ %total, %entry ], [ %turn.next, %pause ], [ %turn.next, %give.way ]
   %more = icmp sgt i64 %turn, 0
   br i1 %more, label %pause, label %done
-{wait}done:
+${wait}done:
   ret void
 }
 """
@@ -357,7 +358,7 @@ def text(triple: str) -> str:
     names = [name for name, _ in TEAM]
     pause, declaration = _PAUSES.get(triple.split("-", 1)[0], ("", ""))
     parts = {
-        "wait": _WAIT,
+        "wait": filled(_WAIT, {"pause": pause, "burst": _BURST - 1}),
         "share": load_fields("%share", SHARE),
         "team": load_fields("%record", TEAM, _FIXED),
         "job": store_fields("%job", _JOB),
@@ -370,6 +371,5 @@ def text(triple: str) -> str:
         "fraction": _FRACTION,
         "most": _MOST,
         "burst": _BURST - 1,
-        "pause": pause,
     }
     return filled(_CODE, parts) + declaration + "\n" + ATTRIBUTES

@@ -6,7 +6,8 @@ in a call. XLA hands its own buffers over, so nothing is copied.
 
 from __future__ import annotations
 
-from symgrad.llvm.text.module_text import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES
+from symgrad.llvm.text.templates import filled, load_fields
 
 __all__ = ["API", "CALL", "HANDLER", "KNOWN", "RECORD", "SEEN", "handler", "text"]
 
@@ -109,7 +110,7 @@ define internal void @xla.its.numbers(i64 %before) #1 {
 _CALL = """\
 define ptr @xla.call(ptr %frame, ptr %record) #0 {
 entry:
-{fields}
+${fields}
   %extension.at = getelementptr i8, ptr %frame, i64 8
   %extension = load ptr, ptr %extension.at
   %plainly = icmp eq ptr %extension, null
@@ -131,13 +132,13 @@ answer:
   store i64 %frame.bytes, ptr %frame.seen
   %metadata.seen = getelementptr i64, ptr %seen, i64 2
   store i64 %metadata.bytes, ptr %metadata.seen
-  %answerable = icmp uge i64 %metadata.bytes, {metadata}
+  %answerable = icmp uge i64 %metadata.bytes, ${metadata}
   br i1 %answerable, label %version, label %fine
 version:
   %major.at = getelementptr i8, ptr %metadata, i64 24
-  store i32 {major}, ptr %major.at
+  store i32 ${major}, ptr %major.at
   %minor.at = getelementptr i8, ptr %metadata, i64 28
-  store i32 {minor}, ptr %minor.at
+  store i32 ${minor}, ptr %minor.at
   %traits.at = getelementptr i8, ptr %metadata, i64 32
   store i32 0, ptr %traits.at
   br label %fine
@@ -155,7 +156,7 @@ measure:
   %size = load i64, ptr %frame
   %args.size = load i64, ptr %args.at
   %rets.size = load i64, ptr %rets.at
-  %size.good = icmp uge i64 %size, {frame}
+  %size.good = icmp uge i64 %size, ${frame}
   %args.good = icmp eq i64 %args.size, 40
   %rets.good = icmp eq i64 %rets.size, 40
   %given.at = getelementptr i8, ptr %args.at, i64 16

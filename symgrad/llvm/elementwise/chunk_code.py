@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from symgrad.errors import InternalError, UnsupportedError
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.instructions import Line
 from symgrad.lower.elementwise.schedule import Chunk
 
 __all__ = ["ChunkWriter", "lower_node"]
@@ -49,7 +50,7 @@ class ChunkWriter:
         self.constants = constants
         self.values: dict[Node, Value] = {}
         self.position = position
-        self.prologue: list[str] = []  # the addresses of arguments: outside the loop where there is one
+        self.prologue: list[Line] = []  # the addresses of arguments: outside the loop where there is one
 
     def run(self, chunk: Chunk, asked: dict[Node, list[int]]) -> None:
         for node in chunk.nodes:
@@ -103,13 +104,13 @@ class ChunkWriter:
         if not mask:
             return b.fresh(f"load {b.vector}, ptr {place}, align 1")
         raw = b.fresh(f"load {b.bytes}, ptr {place}, align 1")
-        return b.emit(f"icmp ne {b.bytes} {raw.text}, zeroinitializer", mask=True)
+        return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", raw.text, mask=True)
 
     def _write(self, value: Value, place: str) -> None:
         b = self.builder
         if not value.mask:
-            b.lines.append(f"  store {b.vector} {value.text}, ptr {place}, align 1")
+            b.do(f"store {b.vector} %s, ptr %s, align 1", value.text, place)
             return
         # A literal mask has no zext in the constant expressions of LLVM; an instruction takes it as it is.
-        raw = b.emit(f"zext {b.bits} {value.text} to {b.bytes}")
-        b.lines.append(f"  store {b.bytes} {raw.text}, ptr {place}, align 1")
+        raw = b.emit(f"zext {b.bits} %s to {b.bytes}", value.text)
+        b.do(f"store {b.bytes} %s, ptr %s, align 1", raw.text, place)

@@ -6,7 +6,7 @@ import ctypes
 import math
 
 from symgrad.llvm.elementwise import loop
-from symgrad.llvm.elementwise.emit import Module, emit
+from symgrad.llvm.elementwise.emit import Emitted, emit
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Effort, Engine
 from symgrad.llvm.engine.shared import address, kept, provide
@@ -36,7 +36,7 @@ class Code:
         effort: ``auto`` for quick code first, ``high`` for better code at once.
 
     Attributes:
-        bools, real: as in `Module`.
+        bools, real: as in `Emitted`.
         loop: address of the inner loop.
         cell: address of what the loop must be passed as its last argument: the plan, and the elements computed so far.
         quick: whether it is quick code still.
@@ -67,7 +67,7 @@ class Code:
         pays_from = better_pays_from(plan) if effort == "auto" else 0
         self.quick = pays_from > 0
         self._pays_from = pays_from if self.quick else math.inf
-        self._module: Module | None = None
+        self._module: Emitted | None = None
         module = emit(plan, real, self._target, quick=True) if self.quick else self.module
         self.bools = module.bools
         # Hardly any time is spent in the inner loop, so all kernels begin with the code that is soonest there.
@@ -81,7 +81,7 @@ class Code:
         self.loop = address(inner)
 
     @property
-    def module(self) -> Module:
+    def module(self) -> Emitted:
         """The LLVM module of the better code."""
         if self._module is None:
             self._module = emit(self._plan, self.real, self._target)

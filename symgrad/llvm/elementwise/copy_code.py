@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.module import Attributes, Function, Global, Item
 from symgrad.lower.elementwise.schedule import Chunk
 
 __all__ = ["loop_over_copies"]
@@ -28,8 +29,10 @@ def loop_over_copies(
     asked: Mapping[Node, Sequence[int]],
     fusable: frozenset[Node],
     unread: int,
-) -> str:
+) -> list[Item]:
     """Write the function ``copies.GROUP``, which computes the copies from ``%first`` to before ``%end``.
+
+    Its tables come before it.
 
     Args:
         group: its number.
@@ -64,7 +67,7 @@ class _CopyWriter(ChunkWriter):
         self.numbers: dict[Column, Value] = {}
         self.known: dict[Column, Value] = {}
 
-    def function(self, asked: Mapping[Node, Sequence[int]], unread: int) -> str:
+    def function(self, asked: Mapping[Node, Sequence[int]], unread: int) -> list[Item]:
         for t, node in enumerate(self.copies[0].nodes):
             column = tuple([chunk.nodes[t] for chunk in self.copies])
             if node.op is SYMBOL:
@@ -80,7 +83,7 @@ class _CopyWriter(ChunkWriter):
             if node.op is not SYMBOL:
                 for k in range(len(asked.get(node, ()))):
                     self._write(value, self._output([asked[n][k] for n in column], value.mask))
-        return self._text()
+        return self._items()
 
     def _operand(self, t: int, k: int, arg: Node) -> Value:
         column = tuple([chunk.nodes[t].args[k] for chunk in self.copies])
@@ -145,9 +148,9 @@ class _CopyWriter(ChunkWriter):
             )
         return value
 
-    def _text(self) -> str:
+    def _items(self) -> list[Item]:
         b = self.builder
-        tables: list[str] = []
+        tables: list[Item] = []
         rows: list[str] = []
         numbers = [
             [f"{b.real.llvm} {b.real.literal(self.constants[n].literal)}" for n in c] for c in self.numbers
@@ -160,26 +163,22 @@ class _CopyWriter(ChunkWriter):
             wide = f"[{len(columns)} x {kind}]"
             lines = [f"{wide} [{', '.join(entries)}]" for entries in zip(*columns, strict=True)]
             if columns:
-                table = f"@{self.name}.{name}"
-                tables.append(f"{table} = internal constant [{len(lines)} x {wide}] [{', '.join(lines)}]")
-                rows.append(f"  {row} = getelementptr {wide}, ptr {table}, i64 %copy")
-        return "\n".join(
-            [
-                *tables,
-                f"define internal void @{self.name}"
-                "(ptr %bases, ptr %masks, i64 %i, ptr %spill, i64 %first, i64 %end) #3 {",
-                "entry:",
-                *self.prologue,
-                "  br label %copies",
-                "copies:",
-                "  %copy = phi i64 [ %first, %entry ], [ %copy.next, %copies ]",
-                *rows,
-                *b.finished(),
-                "  %copy.next = add i64 %copy, 1",
-                "  %copy.more = icmp slt i64 %copy.next, %end",
-                "  br i1 %copy.more, label %copies, label %done",
-                "done:",
-                "  ret void",
-                "}",
-            ]
-        )
+                table = f"{self.name}.{name}"
+                tables.append(Global(table, f"[{len(lines)} x {wide}]", f"[{', '.join(lines)}]"))
+                rows.append(f"  {row} = getelementptr {wide}, ptr @{table}, i64 %copy")
+        parameters = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill", "i64 %first", "i64 %end")
+        lines = [
+            "entry:",
+            *self.prologue,
+            "  br label %copies",
+            "copies:",
+            "  %copy = phi i64 [ %first, %entry ], [ %copy.next, %copies ]",
+            *rows,
+            *b.finished(),
+            "  %copy.next = add i64 %copy, 1",
+            "  %copy.more = icmp slt i64 %copy.next, %end",
+            "  br i1 %copy.more, label %copies, label %done",
+            "done:",
+            "  ret void",
+        ]
+        return [*tables, Function(self.name, "void", parameters, lines, attributes=Attributes.REALIGNED)]

@@ -30,17 +30,21 @@ from symgrad.llvm.elementwise.copy_code import loop_over_copies
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.text.instructions import Line
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.module import Attributes, Function, Global, Item, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
 
-__all__ = ["Module", "emit"]
+__all__ = ["Emitted", "emit"]
+
+_GIVEN = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill")
+"""What pieces of the equations are called with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class Emitted:
     """LLVM text and what a caller must know of it.
 
     Args:
@@ -49,6 +53,7 @@ class Module:
         bools: for every argument, whether it is an array of bool.
         real: the format of the others.
         width: elements of a step: the lanes of one vector, or of two.
+        needs: the functions that the module calls and does not define.
         shared: modules with functions that this one calls, by the names of these.
     """
 
@@ -57,12 +62,13 @@ class Module:
     bools: tuple[bool, ...]
     real: FloatType
     width: int
+    needs: tuple[str, ...]
     shared: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def emit(
     plan: Schedule, real: FloatType, target: Target, *, entry: str | None = None, quick: bool = False
-) -> Module:
+) -> Emitted:
     """Write a schedule as an LLVM module.
 
     Args:
@@ -81,17 +87,22 @@ def emit(
     with np.errstate(all="ignore"), growing():
         constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
         near = not quick and target.estimates and width * real.itemsize == target.vector_bytes
-        text, tables = _body(plan, real, width, declarations, constants, near)
+        body, tables = _body(plan, real, width, declarations, constants, near)
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
     itemsizes = tuple(1 if b else real.itemsize for b in bools)
     nin = len(plan.inputs)
     alone = entry is not None
-    functions, shared = declarations.shared(width) if quick else (declarations.definitions(), {})
-    if tables:
-        functions, more = in_memory_where_inlined(functions, width, real)
-        tables += more
-    parts = [
-        loop.plan(
+    functions: Sequence[Item]
+    shared: Mapping[str, str] = {}
+    if quick:
+        functions, shared = declarations.shared(width)
+    else:
+        functions = declarations.definitions()
+        if tables:
+            functions, more = in_memory_where_inlined(functions, width, real)
+            tables += more
+    items: list[Item] = [
+        *loop.plan(
             itemsizes,
             nin,
             width,
@@ -101,15 +112,16 @@ def emit(
             call_elements=elements_of_a_call(plan) if quick else 0,
             internal=alone,
         ),
-        *text,
+        *body,
         *functions,
         *tables,
         *declarations.lanes(width),
-        *declarations.intrinsics,
+        *declarations.declared.values(),
     ]
     if entry is not None:
-        parts += [loop.driver(itemsizes, internal=True), _c_entry(entry, len(bools), nin)]
-    return Module("\n".join([*parts, ATTRIBUTES]), itemsizes, bools, real, width, shared)
+        items += [loop.driver(itemsizes, internal=True), _c_entry(entry, len(bools), nin)]
+    module = Module(items)
+    return Emitted(str(module), itemsizes, bools, real, width, module.needs, shared)
 
 
 def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
@@ -137,7 +149,7 @@ def _body(
     declarations: Declarations,
     constants: dict[Node, Value],
     near: bool,
-) -> tuple[list[str], list[str]]:
+) -> tuple[list[Item], list[Global]]:
     """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn.
 
     And the numbers that they read from memory, if they should.
@@ -166,8 +178,8 @@ def _body(
                     writer.store(node, chunk, asked.pop(node, ()))
         writers[index] = writer
         turns.append((None, index, index))
-    codes: dict[int, list[str]] = {}
-    tables: list[str] = []
+    codes: dict[int, Sequence[Line]] = {}
+    tables: list[Global] = []
     for i, writer in writers.items():
         codes[i] = writer.builder.finished()
         if near:
@@ -176,59 +188,54 @@ def _body(
             tables += table
     if len(chunks) == 1:
         return [_loop_over_lanes(writers[0].prologue, codes[0], width)], tables
-    given = "ptr %bases, ptr %masks, i64 %i, ptr %spill"
-    calls = [
+    given = ", ".join(_GIVEN)
+    calls: list[Line] = [
         f"  call void @chunk.{first}({given})"
         if group is None
         else f"  call void @copies.{group}({given}, i64 {first}, i64 {end})"
         for group, first, end in turns
     ]
-    functions = [
-        "\n".join(
-            [
-                f"define internal void @chunk.{i}({given}) #3 {{",
-                *writer.prologue,
-                *codes[i],
-                "  ret void",
-                "}",
-            ]
+    functions: list[Item] = [
+        Function(
+            f"chunk.{i}",
+            "void",
+            _GIVEN,
+            [*writer.prologue, *codes[i], "  ret void"],
+            attributes=Attributes.REALIGNED,
         )
         for i, writer in writers.items()
     ]
     for group, copies in groups.items():
         builder = VectorBuilder(real, width, declarations)
-        functions.append(
-            loop_over_copies(group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1)
+        functions += loop_over_copies(
+            group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1
         )
     return [_loop_over_lanes([], calls, width), *functions], tables
 
 
-def _loop_over_lanes(prologue: Sequence[str], lines: Sequence[str], width: int) -> str:
+def _loop_over_lanes(prologue: Sequence[Line], lines: Sequence[Line], width: int) -> Function:
     """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
-    return "\n".join(
-        [
-            "define internal void @ufunc.body(ptr %bases, ptr %masks, i64 %count, ptr %spill) #3 {",
-            "entry:",
-            *prologue,
-            "  br label %lanes",
-            "lanes:",
-            "  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]",
-            *lines,
-            f"  %i.next = add i64 %i, {width}",
-            "  %more = icmp slt i64 %i.next, %count",
-            "  br i1 %more, label %lanes, label %done",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-    )
+    code = [
+        "entry:",
+        *prologue,
+        "  br label %lanes",
+        "lanes:",
+        "  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]",
+        *lines,
+        f"  %i.next = add i64 %i, {width}",
+        "  %more = icmp slt i64 %i.next, %count",
+        "  br i1 %more, label %lanes, label %done",
+        "done:",
+        "  ret void",
+    ]
+    parameters = ("ptr %bases", "ptr %masks", "i64 %count", "ptr %spill")
+    return Function("ufunc.body", "void", parameters, code, attributes=Attributes.REALIGNED)
 
 
-def _c_entry(name: str, n: int, nin: int) -> str:
+def _c_entry(name: str, n: int, nin: int) -> Function:
     """The C function ``name(in..., int64_t n, out...)`` on contiguous arrays, which calls the inner loop."""
-    params = [f"ptr %a{k}" for k in range(nin)] + ["i64 %n"] + [f"ptr %a{k}" for k in range(nin, n)]
+    parameters = [f"ptr %a{k}" for k in range(nin)] + ["i64 %n"] + [f"ptr %a{k}" for k in range(nin, n)]
     lines = [
-        f"define void @{name}({', '.join(params)}) #0 {{",
         f"  %args = alloca [{n} x ptr]",
         "  %dimensions = alloca i64",
         "  store i64 %n, ptr %dimensions",
@@ -239,6 +246,5 @@ def _c_entry(name: str, n: int, nin: int) -> str:
     lines += [
         f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr @ufunc.sizes, ptr @{loop.PLAN})",
         "  ret void",
-        "}",
     ]
-    return "\n".join(lines)
+    return Function(name, "void", parameters, lines, linkage="external")

@@ -9,9 +9,11 @@ number of elements computed so far (and some for each call, which costs time by 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from symgrad.llvm.text.copies import STREAM, copy
-from symgrad.llvm.text.module_text import ATTRIBUTES, filled, load_fields
+from symgrad.llvm.text.module import ATTRIBUTES, Global, Item
+from symgrad.llvm.text.templates import filled, load_fields
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["FIELDS", "LOOP", "PLAN", "driver", "driver_name", "plan"]
@@ -49,13 +51,13 @@ beside the computation."""
 # the next element. That is the one legal use where elements depend on each other, so they are computed one by
 # one.
 _LOOP = """\
-define {linkage}void @ufunc.loop(ptr %args, ptr %dimensions, ptr %steps, ptr {given}) #0 {
+define ${linkage}void @${name}(ptr %args, ptr %dimensions, ptr %steps, ptr ${given}) #0 {
 entry:
   %n = load i64, ptr %dimensions
-{cell}  %nonempty = icmp sgt i64 %n, 0
+${cell}  %nonempty = icmp sgt i64 %n, 0
   br i1 %nonempty, label %start, label %done
 start:
-{fields}
+${fields}
   %width.less.one = sub i64 %width, 1
   %minus.width = sub i64 0, %width
   %table = mul i64 %nargs, 8
@@ -302,7 +304,7 @@ _CELL = """\
   %plan = load atomic ptr, ptr %cell acquire, align 8
   %count.at = getelementptr i64, ptr %cell, i64 1
   %count.before = load atomic i64, ptr %count.at monotonic, align 8
-  %call.at = getelementptr i64, ptr %plan, i64 {call}
+  %call.at = getelementptr i64, ptr %plan, i64 ${call}
   %call.counts = load i64, ptr %call.at, align 1
   %count.here = add i64 %n, %call.counts
   %count.after = add i64 %count.before, %count.here
@@ -322,15 +324,20 @@ def driver(sizes: Collection[int] = (8, 4, 1), *, internal: bool = False) -> str
         sizes: bytes of the elements of all arguments that it may meet.
         internal: for use inside a kernel's own module, with its plan in place of a cell.
     """
+    return _driver(tuple(sorted(set(sizes))), internal)
+
+
+@cache  # every kernel asks for it
+def _driver(sizes: tuple[int, ...], internal: bool) -> str:
+    call = [name for name, _ in FIELDS].index("call.elements")
     parts = {
         "linkage": "internal " if internal else "",
+        "name": LOOP if internal else driver_name(sizes),
         "given": "%plan" if internal else "%cell",
-        "cell": "" if internal else _CELL,
-        "call": [name for name, _ in FIELDS].index("call.elements"),
+        "cell": "" if internal else filled(_CELL, {"call": call}),
         "fields": load_fields("%plan", FIELDS),
     }
-    text = filled(_LOOP, parts) + copy(sizes)
-    return text if internal else text.replace(f"@{LOOP}(", f"@{driver_name(sizes)}(", 1) + ATTRIBUTES
+    return filled(_LOOP, parts) + copy(sizes) + ("" if internal else ATTRIBUTES)
 
 
 def plan(
@@ -343,7 +350,7 @@ def plan(
     streams: bool,
     call_elements: int,
     internal: bool,
-) -> str:
+) -> list[Item]:
     """The constants by which the inner loop runs ``body``, in the order in which it reads them.
 
     What moves results past the caches is in the kernel's own module: memory is quick enough to show that the loop's own
@@ -365,9 +372,11 @@ def plan(
         "call.elements": call_elements,
         "mover": "@ufunc.stream" if streams else "null",
     }
-    return (
-        f"@ufunc.sizes = internal constant [{n} x i64] [{', '.join(f'i64 {s}' for s in itemsizes)}]\n"
-        f"@{PLAN} = {'internal ' if internal else ''}constant {{ {', '.join(kind for _, kind in FIELDS)} }} "
-        f"{{ {', '.join(f'{kind} {values[name]}' for name, kind in FIELDS)} }}"
-        + (f"\n{STREAM}" if streams else "")
-    )
+    kinds = ", ".join(kind for _, kind in FIELDS)
+    fields = ", ".join(f"{kind} {values[name]}" for name, kind in FIELDS)
+    linkage = "internal" if internal else "external"
+    return [
+        Global("ufunc.sizes", f"[{n} x i64]", f"[{', '.join(f'i64 {s}' for s in itemsizes)}]"),
+        Global(PLAN, f"{{ {kinds} }}", f"{{ {fields} }}", linkage),
+        *([STREAM] if streams else []),
+    ]

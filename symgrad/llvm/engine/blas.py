@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -15,28 +16,42 @@ from symgrad.errors import KernelError
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["address_in", "gemm", "lapack"]
+__all__ = ["address_in", "gemm", "lapack", "routines"]
+
+
+_ROUTINES: dict[str, str] = {}
+"""Routines by the names by which code calls them."""
 
 
 @cache
-def gemm(real: FloatType) -> str:
+def gemm(real: FloatType, *, alone: bool = False) -> str:
     """Return the name by which code calls the product of matrices in a format.
 
     Its arguments are those of Fortran: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by address.
+
+    Args:
+        real: the format.
+        alone: whether the code will be linked with a library that has the routine by its own name.
     """
-    return _known("blas", "gemm", real)
+    return _known("blas", "gemm", real, alone)
 
 
 @cache
-def lapack(routine: str, real: FloatType) -> str:
+def lapack(routine: str, real: FloatType, *, alone: bool = False) -> str:
     """Return the name by which code calls a routine of LAPACK in a format, such as getrf, all arguments by address."""
-    return _known("lapack", routine, real)
+    return _known("lapack", routine, real, alone)
 
 
-def _known(library: str, routine: str, real: FloatType) -> str:
+def routines(names: Iterable[str]) -> list[str]:
+    """Return the routines of BLAS and LAPACK among the functions that code calls."""
+    return sorted(_ROUTINES[name] for name in names if name in _ROUTINES)
+
+
+def _known(library: str, routine: str, real: FloatType, alone: bool) -> str:
     name = f"{'d' if real.bits == 64 else 's'}{routine}"
-    symbol = f"symgrad.{name}"
+    symbol = f"{name}_" if alone else f"symgrad.{name}"
     define(symbol, _address(library, name))
+    _ROUTINES[symbol] = name
     return symbol
 
 

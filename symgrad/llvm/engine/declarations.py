@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from symgrad.llvm.engine.libm import lane_by_lane
+from symgrad.llvm.engine.libm import lane_by_lane, of_c
 from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, code_of
 from symgrad.llvm.maths import Definition, define
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.module import Attributes, Declaration, Function, Item, Module
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["Declarations"]
@@ -31,7 +33,7 @@ class Declarations:
         self.fused = fused
         self.fast = fast
         self.estimates = estimates and fused
-        self.intrinsics: dict[str, None] = {}  # declarations, in the order of their first use
+        self.declared: dict[str, Declaration] = {}  # by their names, in the order of their first use
         self.maths: dict[str, list[Any]] = {}  # symbol -> its Definition, and the number of its calls
         self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
@@ -47,47 +49,59 @@ class Declarations:
         real: FloatType,
         width: int,
         *,
-        instead_of: Definition | None = None,
+        instead_of: Function | None = None,
         parts: tuple[int, ...] = (),
     ) -> Definition:
         """Note a call of a function of ours, or that a call is now of these parts of its formula."""
         made = define(name, real, width, **self.of_functions, parts=parts)
         if instead_of is not None:
-            self.maths[instead_of.symbol][1] -= 1
-        self.maths.setdefault(made.symbol, [made, 0])[1] += 1
+            self.maths[instead_of.name][1] -= 1
+        self.maths.setdefault(made.function.name, [made, 0])[1] += 1
         return made
 
-    def shared(self, width: int) -> tuple[list[str], dict[str, str]]:
-        """Return declarations of the functions of ours, and by their names modules that define them."""
-        declared: list[str] = []
-        modules: dict[str, str] = {}
-        for made in (made for made, calls in self.maths.values() if calls):
-            head = made.text[: made.text.index(" #0 {")].removeprefix("define internal ")
-            declared.append(f"declare {head} #0")
-            libm = [lane_by_lane(name, arity, width, FLOAT64) for name, arity in made.libm.items()]
-            text = made.text.replace("define internal ", "define ", 1)
-            modules[made.symbol[1:]] = "\n".join([text, *sorted(made.intrinsics), *libm, ATTRIBUTES])
-        return declared, modules
+    def declare(self, name: str, returns: str, *parameters: str) -> str:
+        """Note a call of a function that is defined elsewhere, and return its name with ``@``."""
+        if name not in self.declared:
+            self.declared[name] = Declaration(name, returns, parameters)
+        return f"@{name}"
 
-    def definitions(self) -> list[str]:
+    def shared(self, width: int) -> tuple[list[Declaration], dict[str, str]]:
+        """Return declarations of the functions of ours, and by their names modules that define them."""
+        used = [made for made, calls in self.maths.values() if calls]
+        return [made.function.declaration for made in used], {
+            made.function.name: module_of(made, width) for made in used
+        }
+
+    def definitions(self) -> list[Function]:
         """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register.
 
         Sines call C for rare arguments: where there are only such, the registers are empty in any case.
         """
         used = [(made, calls) for made, calls in self.maths.values() if calls]
         for made, _ in used:
-            self.intrinsics.update(dict.fromkeys(sorted(made.intrinsics)))
+            for intrinsic in made.intrinsics:
+                self.declared.setdefault(intrinsic.name, intrinsic)
             self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
         most = MOST_INLINED_WITH_C if all(made.libm for made, _ in used) else MOST_INLINED
         if sum(calls for _, calls in used) > most:
-            return [made.text for made, _ in used]
-        return [made.text.replace(") #0 {", ") #1 {", 1) for made, _ in used]
+            return [made.function for made, _ in used]
+        return [replace(made.function, attributes=Attributes.INLINED) for made, _ in used]
 
-    def lanes(self, width: int) -> list[str]:
-        """The functions that call C lane by lane."""
-        libm = [lane_by_lane(name, arity, width, of) for name, (arity, of) in self.libm.items()]
-        scipy = [
-            lane_by_lane(f"{PREFIX}{name}.value", SCIPY[name].arity, width, FLOAT64, declare=False)
-            for name in self.scipy
+    def lanes(self, width: int) -> list[Item]:
+        """The functions that call C lane by lane, and what they call."""
+        found: list[Item] = []
+        for name, (arity, of) in self.libm.items():
+            found += [lane_by_lane(name, arity, width, of), of_c(name, arity, of)]
+        found += [
+            lane_by_lane(f"{PREFIX}{name}.value", SCIPY[name].arity, width, FLOAT64) for name in self.scipy
         ]
-        return [*libm, *scipy, *code_of(list(self.scipy))]
+        return [*found, *code_of(list(self.scipy))]
+
+
+@cache  # many kernels ask for the same
+def module_of(made: Definition, width: int) -> str:
+    """Return the text of a module that defines a function of ours for others."""
+    libm: list[Item] = []
+    for name, arity in made.libm.items():
+        libm += [lane_by_lane(name, arity, width, FLOAT64), of_c(name, arity, FLOAT64)]
+    return str(Module([replace(made.function, linkage="external"), *made.intrinsics, *libm]))

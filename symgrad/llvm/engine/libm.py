@@ -5,19 +5,22 @@ from __future__ import annotations
 import ctypes
 
 from symgrad.llvm.engine.externals import resolve
+from symgrad.llvm.text.module import Attributes, Declaration, Function
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["call_c", "lane_by_lane"]
+__all__ = ["call_c", "lane_by_lane", "of_c"]
 
 
-def lane_by_lane(name: str, arity: int, width: int, real: FloatType, *, declare: bool = True) -> str:
+def of_c(name: str, arity: int, real: FloatType) -> Declaration:
+    """The C function itself."""
+    return Declaration(name, real.llvm, [real.llvm] * arity, Attributes.USUAL)
+
+
+def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> Function:
     """The C function ``name`` on vectors, through memory: extracting and inserting takes many times the code."""
     vector, scalar = f"<{width} x {real.llvm}>", real.llvm
     names = [f"%x{k}" for k in range(arity)]
-    lines = [
-        f"define internal {vector} @lanes.{name}({', '.join(f'{vector} {x}' for x in names)}) #2 {{",
-        "entry:",
-    ]
+    lines = ["entry:"]
     for x in names:
         lines.append(f"  {x}.at = alloca {vector}")
         lines.append(f"  store {vector} {x}, ptr {x}.at")
@@ -36,11 +39,9 @@ def lane_by_lane(name: str, arity: int, width: int, real: FloatType, *, declare:
         "done:",
         f"  %y = load {vector}, ptr %y.at",
         f"  ret {vector} %y",
-        "}",
     ]
-    if declare:
-        lines.append(f"declare {scalar} @{name}({', '.join([scalar] * arity)}) #0")
-    return "\n".join(lines)
+    given = [f"{vector} {x}" for x in names]
+    return Function(f"lanes.{name}", vector, given, lines, attributes=Attributes.AS_WRITTEN)
 
 
 def call_c(name: str, values: tuple[float, ...], bits: int) -> float:

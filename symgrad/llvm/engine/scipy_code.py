@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from symgrad.llvm.engine.blas import address_in
 from symgrad.llvm.engine.externals import define
+from symgrad.llvm.text.module import Attributes, Declaration, Function, Item
 
 __all__ = ["OWN", "PREFIX", "SCIPY", "add_own", "code_of", "value_of"]
 
@@ -93,25 +94,29 @@ def _known(function: _Exported) -> str:
     return symbol
 
 
-def code_of(names: list[str]) -> list[str]:
-    """Return the text of functions ``scipy.NAME.value``, from doubles to a double, and what they declare."""
-    lines: list[str] = []
-    declared: dict[str, str] = {}
+def code_of(names: list[str]) -> list[Item]:
+    """Return functions ``scipy.NAME.value``, from doubles to a double, and what they call."""
+    functions: list[Item] = []
+    declared: dict[str, Declaration] = {}
     for name in names:
         function = SCIPY[name]
         symbol = _known(function)
-        given = ", ".join(f"double %x{k}" for k in range(function.arity))
+        parameters = [f"double %x{k}" for k in range(function.arity)]
+        given = ", ".join(parameters)
+        lines: list[str] = []
         types = ["double"] * function.arity
-        lines.append(f"define internal double @{PREFIX}{name}.value({given}) #0 {{")
         if function.values:
             places = [f"%y{k}" for k in range(function.values)]
             lines += [f"  {place} = alloca double" for place in places]
             lines.append(f"  call void @{symbol}({', '.join([given, *(f'ptr {p}' for p in places)])})")
             lines.append(f"  %y = load double, ptr {places[function.which]}")
-            declared[symbol] = f"declare void @{symbol}({', '.join([*types, *['ptr'] * function.values])}) #0"
+            types += ["ptr"] * function.values
         else:
             last = [] if function.address else ["i32"]
             lines.append(f"  %y = call double @{symbol}({', '.join([given, *(f'{t} 0' for t in last)])})")
-            declared[symbol] = f"declare double @{symbol}({', '.join([*types, *last])}) #0"
-        lines += ["  ret double %y", "}"]
-    return [*lines, *declared.values()]
+            types += last
+        returns = "void" if function.values else "double"
+        declared[symbol] = Declaration(symbol, returns, types, Attributes.USUAL)
+        lines.append("  ret double %y")
+        functions.append(Function(f"{PREFIX}{name}.value", "double", parameters, lines))
+    return [*functions, *declared.values()]

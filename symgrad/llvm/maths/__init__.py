@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -21,15 +20,17 @@ from symgrad.llvm.maths import (
     trigonometric,
 )
 from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.module import Declaration, Function
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["FUNCTIONS", "Definition", "Function", "define"]
+__all__ = ["FUNCTIONS", "Definition", "Recipe", "define"]
 
 Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Recipe:
     """How to write a C99 function: its formula, which may give the values of several, and which of them it is."""
 
     formula: Formula
@@ -41,59 +42,56 @@ class Function:
     """Whether it needs sums of two doubles even where four units of the last place are enough."""
 
 
-FUNCTIONS: dict[str, Function] = {
-    "exp": Function(exponential.exp),
-    "exp2": Function(exponential.exp2),
-    "expm1": Function(exponential.expm1),
-    "sinh": Function(exponential.sinhcosh, part=0),
-    "cosh": Function(exponential.sinhcosh, part=1),
-    "tanh": Function(exponential.tanhsech, part=0),
-    "sech": Function(exponential.tanhsech, part=1),
-    "log": Function(logarithm.log),
-    "log1p": Function(logarithm.log1p),
-    "log2": Function(logarithm.log2),
-    "log10": Function(logarithm.log10),
-    "sigmoid": Function(logistic.logistic, part=0, of_minus=1),
-    "softplus": Function(logistic.logistic, part=2, of_minus=3),
-    "sin": Function(trigonometric.sincos, part=0),
-    "cos": Function(trigonometric.sincos, part=1),
-    "tan": Function(trigonometric.tan),
-    "asin": Function(inverse.asin),
-    "acos": Function(inverse.acos),
-    "atan": Function(inverse.atan),
-    "atan2": Function(inverse.atan2, arity=2),
-    "asinh": Function(area.asinh),
-    "acosh": Function(area.acosh),
-    "atanh": Function(area.atanh),
-    "pow": Function(power.pow, arity=2, part=0, twice=True),
-    "log_of_base": Function(power.pow, arity=2, part=1, twice=True),
-    "cbrt": Function(power.cbrt, part=0, twice=True),
-    "cbrt_low": Function(power.cbrt, part=1, twice=True),
-    "hypot": Function(power.hypot, arity=2),
-    "erf": Function(error.erf, twice=True),
-    "erfc": Function(error.erfc, twice=True),
-    "lgamma": Function(gamma.lgamma, twice=True),
-    "digamma": Function(digamma.digamma, twice=True),
+FUNCTIONS: dict[str, Recipe] = {
+    "exp": Recipe(exponential.exp),
+    "exp2": Recipe(exponential.exp2),
+    "expm1": Recipe(exponential.expm1),
+    "sinh": Recipe(exponential.sinhcosh, part=0),
+    "cosh": Recipe(exponential.sinhcosh, part=1),
+    "tanh": Recipe(exponential.tanhsech, part=0),
+    "sech": Recipe(exponential.tanhsech, part=1),
+    "log": Recipe(logarithm.log),
+    "log1p": Recipe(logarithm.log1p),
+    "log2": Recipe(logarithm.log2),
+    "log10": Recipe(logarithm.log10),
+    "sigmoid": Recipe(logistic.logistic, part=0, of_minus=1),
+    "softplus": Recipe(logistic.logistic, part=2, of_minus=3),
+    "sin": Recipe(trigonometric.sincos, part=0),
+    "cos": Recipe(trigonometric.sincos, part=1),
+    "tan": Recipe(trigonometric.tan),
+    "asin": Recipe(inverse.asin),
+    "acos": Recipe(inverse.acos),
+    "atan": Recipe(inverse.atan),
+    "atan2": Recipe(inverse.atan2, arity=2),
+    "asinh": Recipe(area.asinh),
+    "acosh": Recipe(area.acosh),
+    "atanh": Recipe(area.atanh),
+    "pow": Recipe(power.pow, arity=2, part=0, twice=True),
+    "log_of_base": Recipe(power.pow, arity=2, part=1, twice=True),
+    "cbrt": Recipe(power.cbrt, part=0, twice=True),
+    "cbrt_low": Recipe(power.cbrt, part=1, twice=True),
+    "hypot": Recipe(power.hypot, arity=2),
+    "erf": Recipe(error.erf, twice=True),
+    "erfc": Recipe(error.erfc, twice=True),
+    "lgamma": Recipe(gamma.lgamma, twice=True),
+    "digamma": Recipe(digamma.digamma, twice=True),
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Definition:
-    """A function of vectors as LLVM text, and what it uses.
+    """A function of vectors, and what it calls.
 
     Args:
-        symbol: its name, which no other function has, of whatever format, width, target or accuracy.
-        gives: what it returns, a vector or a structure of vectors.
-        text: its definition.
-        intrinsics: declarations.
+        function: it returns a vector or a structure of vectors; no other has its name, of whatever format, width,
+            target or accuracy.
+        intrinsics: LLVM's own functions that it calls.
         libm: the C functions of doubles that it calls lane by lane, and their numbers of arguments.
     """
 
-    symbol: str
-    gives: str
-    text: str
-    intrinsics: frozenset[str]
-    libm: dict[str, int]
+    function: Function
+    intrinsics: Sequence[Declaration]
+    libm: Mapping[str, int]
 
 
 def define(
@@ -142,47 +140,40 @@ def _define(
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [
-        Lane(lanes, x, "double") if vector == wide else lanes.emit(f"fpext {vector} {x} to {wide}", "double")
+        Lane(lanes, x, "double") if vector == wide else lanes.emit(f"fpext {vector} %s to {wide}", x)
         for x in given
     ]
     result = formula(lanes, *args)
     found = [result] if isinstance(result, Lane) else list(result)
     values = [v.text for v in ([found[k] for k in parts] or found)]
     if vector != wide:
-        values = [lanes.emit(f"fptrunc {wide} {v} to {vector}", "double").text for v in values]
+        values = [lanes.emit(f"fptrunc {wide} %s to {vector}", v).text for v in values]
     gives, value = vector, values[0]
     if len(values) > 1:
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
-            value = lanes.emit(f"insertvalue {gives} {value}, {vector} {v}, {k}", "double").text
+            value = lanes.emit(f"insertvalue {gives} %s, {vector} %s, {k}", value, v).text
     how = f"{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
-    symbol = ".".join([f"@maths.{kind}", *map(str, parts)])
-    lines = [
-        f"define internal {gives} {symbol}({', '.join(f'{vector} {x}' for x in given)}) #0 {{",
-        "entry:",
-        *lanes.lines,
-        f"  ret {gives} {value}",
-        "}",
-    ]
+    name = ".".join([f"maths.{kind}", *map(str, parts)])
+    lines = ["entry:", *lanes.lines, Instruction("", f"ret {gives} %s", (value,))]
     if parts:
         lines = _used(lines)
-    text = "\n".join(lines)
-    intrinsics = frozenset(d for d in lanes.intrinsics if f"{d[d.index('@') : d.index('(')]}(" in text)
-    libm = {f: n for f, n in lanes.libm.items() if f"@lanes.{f}(" in text}
-    return Definition(symbol, gives, text, intrinsics, libm)
+    codes = {line.code for line in lines if isinstance(line, Instruction)}
+    intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
+    libm = dict(called for code, called in lanes.libm.items() if code in codes)
+    function = Function(name, gives, [f"{vector} {x}" for x in given], lines)
+    return Definition(function, sorted(intrinsics, key=str), libm)
 
 
-_NAME = re.compile(r"%[\w.]+")
-
-
-def _used(lines: list[str]) -> list[str]:
+def _used(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
     """Drop the instructions whose values nobody reads. There are no loops: what is read stands before."""
-    kept: list[str] = []
+    kept: list[str | Instruction] = []
     read: set[str] = set()
     for line in reversed(lines):
-        target, is_assignment, _ = line.strip().partition(" = ")
-        if not is_assignment or target in read:
-            kept.append(line)
-            read.update(_NAME.findall(line))
+        if isinstance(line, Instruction):
+            if line.name and line.name not in read:
+                continue
+            read.update(line.operands)
+        kept.append(line)
     return kept[::-1]

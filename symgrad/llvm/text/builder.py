@@ -19,9 +19,11 @@ from symgrad.ir.exact import CONSTANTS
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.libm import call_c
 from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, value_of
-from symgrad.llvm.maths import FUNCTIONS, Definition
+from symgrad.llvm.maths import FUNCTIONS
 from symgrad.llvm.maths.vectors.fold import fold
-from symgrad.llvm.text.fusing import MAY_FUSE, fused
+from symgrad.llvm.text.fusing import fused
+from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, flat
+from symgrad.llvm.text.module import Function
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["Value", "VectorBuilder"]
@@ -48,28 +50,37 @@ class VectorBuilder:
         self.real = real
         self.width = width
         self.declarations = declarations
-        self.lines: list[str] = []
+        self.lines: list[Line] = []
         self.fuses = False
         """Whether a product and a sum may be rounded once together, where the target has such an instruction."""
         self.vector = f"<{width} x {real.llvm}>"
         self.bits = f"<{width} x i1>"
         self.bytes = f"<{width} x i8>"
         self._suffix = f"v{width}f{real.bits}"
-        self._seen: dict[str, Value] = {}
+        self._seen: dict[tuple[str | bool, ...], Value] = {}
         self._negated: dict[str, Value] = {}
-        # Of the functions of ours: by formula and arguments the values that are known, and the line of the call.
+        # Of the functions of ours: by formula and arguments the values that are known, and the lines of the call.
         self._parts: dict[str, dict[int | None, Value]] = {}
-        self._calls: dict[str, tuple[int, Definition]] = {}
+        self._calls: dict[str, tuple[Several, Function]] = {}
         self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of the first power of it
         self._count = 0
 
     # instructions
 
-    def emit(self, instruction: str, *, mask: bool = False) -> Value:
-        """Add an instruction without side effects, unless the same one is there."""
-        value = self._seen.get(instruction)
+    def emit(self, code: str, *operands: str, mask: bool = False, fuses: bool = False) -> Value:
+        """Add an instruction without side effects, unless the same one is there.
+
+        Args:
+            code: as in `Instruction`.
+            operands: the vectors among what it reads, at least.
+            mask: whether it gives truth values.
+            fuses: whether it may be rounded once together with others.
+        """
+        key = (code, fuses, *operands)
+        value = self._seen.get(key)
         if value is None:
-            value = self._seen[instruction] = self.fresh(instruction, mask=mask)
+            value = self._seen[key] = Value(self._name(), mask, None)
+            self.lines.append(Instruction(value.text, code, operands, fuses))
         return value
 
     def fresh(self, instruction: str, *, mask: bool = False) -> Value:
@@ -78,31 +89,33 @@ class VectorBuilder:
         self.lines.append(f"  {name} = {instruction}")
         return Value(name, mask, None)
 
+    def do(self, code: str, *operands: str) -> None:
+        """Add an instruction that gives nothing."""
+        self.lines.append(Instruction("", code, operands))
+
     def _name(self) -> str:
         self._count += 1
         return f"%v{self._count - 1}"
 
-    def finished(self) -> list[str]:
+    def finished(self) -> list[str | Instruction]:
         """Return the code, where what may be rounded once together is."""
-        if not any(MAY_FUSE in line for line in self.lines):
-            return self.lines
-        return fused(self.lines, self._declared("fma", 3) if self.fused else None)
+        lines = flat(self.lines)
+        if not self.fused or not any(isinstance(line, Instruction) and line.fuses for line in lines):
+            return lines
+        return fused(lines, self.vector, self._declared("fma", 3))
 
     def _declared(self, name: str, arity: int) -> str:
-        full = f"@llvm.{name}.{self._suffix}"
-        self.declarations.intrinsics[f"declare {self.vector} {full}({', '.join([self.vector] * arity)})"] = (
-            None
-        )
-        return full
+        return self.declarations.declare(f"llvm.{name}.{self._suffix}", self.vector, *[self.vector] * arity)
 
     def _intrinsic(self, name: str, *args: Value) -> Value:
         full = self._declared(name, len(args))
-        return self.emit(f"call {self.vector} {full}({', '.join(f'{self.vector} {a.text}' for a in args)})")
+        given = ", ".join([f"{self.vector} %s"] * len(args))
+        return self.emit(f"call {self.vector} {full}({given})", *[a.text for a in args])
 
     def _arith(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self._literal(fold(a.literal, b.literal))
-        return self.emit(f"{code}{MAY_FUSE if self.fuses else ''} {self.vector} {a.text}, {b.text}")
+        return self.emit(f"{code} {self.vector} %s, %s", a.text, b.text, fuses=self.fuses)
 
     def _unary(self, name: str, fold: Callable[[Any], Any], a: Value) -> Value:
         if a.literal is not None:
@@ -112,16 +125,16 @@ class VectorBuilder:
     def _compare(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self.bool_const(bool(fold(a.literal, b.literal)))
-        return self.emit(f"fcmp {code} {self.vector} {a.text}, {b.text}", mask=True)
+        return self.emit(f"fcmp {code} {self.vector} %s, %s", a.text, b.text, mask=True)
 
     def _logic(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self.bool_const(bool(fold(a.literal, b.literal)))
-        return self.emit(f"{code} {self.bits} {a.text}, {b.text}", mask=True)
+        return self.emit(f"{code} {self.bits} %s, %s", a.text, b.text, mask=True)
 
     def _literal(self, value: Any) -> Value:
         value = self.real.scalar(value)
-        return Value(f"splat ({self.real.llvm} {self.real.literal(value)})", False, value)
+        return Value(Splat(self.real.llvm, self.real.literal(value)), False, value)
 
     # numbers
 
@@ -155,7 +168,7 @@ class VectorBuilder:
     def neg(self, a: Value) -> Value:
         if a.literal is not None:
             return self._literal(-a.literal)
-        value = self.emit(f"fneg {self.vector} {a.text}")
+        value = self.emit(f"fneg {self.vector} %s", a.text)
         self._negated[value.text] = a
         return value
 
@@ -214,22 +227,22 @@ class VectorBuilder:
 
     def _estimate(self, x: Value) -> Value:
         """14 bits of 1/sqrt(x), in registers of eight lanes whatever the width."""
-        eight, name = "<8 x double>", "@llvm.x86.avx512.rsqrt14.pd.512"
-        self.declarations.intrinsics[f"declare {eight} {name}({eight}, {eight}, i8)"] = None
+        eight = "<8 x double>"
+        name = self.declarations.declare("llvm.x86.avx512.rsqrt14.pd.512", eight, eight, eight, "i8")
         made: list[str] = []
         for k in range(0, self.width, 8):
             lanes = ", ".join(f"i32 {k + j}" for j in range(8))
             part = self.emit(
-                f"shufflevector {self.vector} {x.text}, {self.vector} poison, <8 x i32> <{lanes}>"
+                f"shufflevector {self.vector} %s, {self.vector} poison, <8 x i32> <{lanes}>", x.text
             )
-            call = f"call {eight} {name}({eight} {part.text}, {eight} zeroinitializer, i8 -1)"
-            made.append(self.emit(call).text)
+            call = f"call {eight} {name}({eight} %s, {eight} zeroinitializer, i8 -1)"
+            made.append(self.emit(call, part.text).text)
         while len(made) > 1:
             pairs = zip(made[::2], made[1::2], strict=True)
             count = 8 * (self.width // 8) // len(made)
             of, lanes = f"<{count} x double>", ", ".join(f"i32 {j}" for j in range(2 * count))
-            joined = [f"shufflevector {of} {a}, {of} {b}, <{2 * count} x i32> <{lanes}>" for a, b in pairs]
-            made = [self.emit(line).text for line in joined]
+            code = f"shufflevector {of} %s, {of} %s, <{2 * count} x i32> <{lanes}>"
+            made = [self.emit(code, a, b).text for a, b in pairs]
         return Value(made[0], False, None)
 
     def abs(self, a: Value) -> Value:
@@ -296,7 +309,8 @@ class VectorBuilder:
         if mask.literal is not None:
             return a if mask.literal else b
         kind = self.bits if a.mask else self.vector
-        return self.emit(f"select {self.bits} {mask.text}, {kind} {a.text}, {kind} {b.text}", mask=a.mask)
+        code = f"select {self.bits} %s, {kind} %s, {kind} %s"
+        return self.emit(code, mask.text, a.text, b.text, mask=a.mask)
 
     def call(self, name: str, *args: Value) -> Value:
         """A function by its C99 name for doubles: our own vector code if there is any, else C lane by lane."""
@@ -319,52 +333,53 @@ class VectorBuilder:
         if known:
             return self._literal(call_c(symbol, tuple(float(a.literal) for a in args), self.real.bits))
         self.declarations.libm[symbol] = (len(args), self.real)
-        return self.emit(
-            f"call {self.vector} @lanes.{symbol}({', '.join(f'{self.vector} {a.text}' for a in args)})"
-        )
+        given = ", ".join([f"{self.vector} %s"] * len(args))
+        return self.emit(f"call {self.vector} @lanes.{symbol}({given})", *[a.text for a in args])
 
     def _scipy(self, name: str, args: Sequence[Value]) -> Value:
         self.declarations.scipy[name] = None
         doubles = f"<{self.width} x double>"
         if self.real.bits != 64:
-            args = [self.emit(f"fpext {self.vector} {a.text} to {doubles}") for a in args]
-        given = ", ".join(f"{doubles} {a.text}" for a in args)
-        value = self.emit(f"call {doubles} @lanes.{PREFIX}{name}.value({given})")
-        return (
-            value if self.real.bits == 64 else self.emit(f"fptrunc {doubles} {value.text} to {self.vector}")
-        )
+            args = [self.emit(f"fpext {self.vector} %s to {doubles}", a.text) for a in args]
+        given = ", ".join([f"{doubles} %s"] * len(args))
+        value = self.emit(f"call {doubles} @lanes.{PREFIX}{name}.value({given})", *[a.text for a in args])
+        if self.real.bits == 64:
+            return value
+        return self.emit(f"fptrunc {doubles} %s to {self.vector}", value.text)
 
     def _maths(self, name: str, args: Sequence[Value]) -> Value:
         function = FUNCTIONS[name]
         part = function.part
         if function.of_minus is not None and args[0].text in self._negated:
             part, args = function.of_minus, [self._negated[args[0].text]]
-        given = ", ".join(f"{self.vector} {a.text}" for a in args)
-        place = f"{function.formula.__name__}({given})"
+        operands = tuple([a.text for a in args])
+        place = f"{function.formula.__name__}({', '.join(operands)})"
         parts = self._parts.setdefault(place, {})
         value = parts.get(part)
         if value is not None:
             return value
-        if not parts:
+        value = parts[part] = Value(self._name(), False, None)
+        given = ", ".join([f"{self.vector} %s"] * len(args))
+        if len(parts) == 1:
             # As if this part were all: the code of the others is left out.
             one = () if part is None else (part,)
-            made = self.declarations.uses(name, self.real, self.width, parts=one)
-            value = self.fresh(f"call {made.gives} {made.symbol}({given})")
-            self._calls[place] = len(self.lines) - 1, made
+            made = self.declarations.uses(name, self.real, self.width, parts=one).function
+            call = Several([Instruction(value.text, f"call {made.returns} @{made.name}({given})", operands)])
+            self.lines.append(call)
         else:
-            line, before = self._calls[place]
-            value = Value(self._name(), False, None)
-            found = sorted([(p, v) for p, v in parts.items() if p is not None] + [(part or 0, value)])
+            call, before = self._calls[place]
+            found = sorted((p or 0, v.text) for p, v in parts.items())
             order = tuple(p for p, _ in found)
-            made = self.declarations.uses(name, self.real, self.width, instead_of=before, parts=order)
-            together = f"{value.text}.all"
-            self.lines[line] = "\n".join(
-                [f"  {together} = call {made.gives} {made.symbol}({given})"]
-                + [
-                    f"  {v.text} = extractvalue {made.gives} {together}, {k}"
+            made = self.declarations.uses(
+                name, self.real, self.width, instead_of=before, parts=order
+            ).function
+            all_of = f"{value.text}.all"
+            call[:] = [
+                Instruction(all_of, f"call {made.returns} @{made.name}({given})", operands),
+                *(
+                    Instruction(v, f"extractvalue {made.returns} %s, {k}", (all_of,))
                     for k, (_, v) in enumerate(found)
-                ]
-            )
-            self._calls[place] = line, made
-        parts[part] = value
+                ),
+            ]
+        self._calls[place] = call, made
         return value

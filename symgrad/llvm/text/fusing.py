@@ -1,74 +1,66 @@
 """Products and sums that are rounded once together.
 
 A code generator that may fuse them (LLVM's flag `contract`) does so or not by the effort that it makes. Here it is done
-in the text, by a rule that depends on the text alone, so that quick code and better code have the same bits.
+before, by a rule that depends on the instructions alone, so that quick code and better code have the same bits.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
-__all__ = ["MAY_FUSE", "fused"]
+from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, flat
 
-MAY_FUSE = " contract"
-"""Marks an instruction, behind its name: what is rounded once if it can be."""
-
-_NAME = re.compile(r"%v\d+")
-_INSTRUCTION = re.compile(r"  (%v\d+) = (fadd|fsub|fmul|fneg)( contract)? (<[^>]*>) ([^,]*)(?:, (.*))?")
+__all__ = ["fused"]
 
 
-def fused(lines: Sequence[str], intrinsic: str | None) -> list[str]:
-    """Return code in which a marked sum takes in a marked product that nothing else reads, and nothing is marked.
+def fused(lines: Sequence[str | Instruction], vector: str, intrinsic: str) -> list[str | Instruction]:
+    """Return code in which a sum that may fuse takes in a product that may too and that nothing else reads.
 
     Args:
-        lines: of one function, an instruction each.
-        intrinsic: the name of the function a*b + c; None if the processor has none.
+        lines: of one function.
+        vector: the type of their numbers.
+        intrinsic: what the function a*b + c is called.
     """
-    lines = list(lines)
-    marked = [i for i, line in enumerate(lines) if MAY_FUSE in line]
-    if intrinsic is not None:
-        _fuse(lines, intrinsic)
-    for i in marked:
-        lines[i] = lines[i].replace(MAY_FUSE, "")
-    return [line for line in lines if line]
-
-
-def _fuse(lines: list[str], intrinsic: str) -> None:
-    read_once = {name for name, count in Counter(_NAME.findall("\n".join(lines))).items() if count == 2}
+    made: list[Line] = [*lines]
+    add, sub, mul = (f"{code} {vector} %s, %s" for code in ("fadd", "fsub", "fmul"))
+    neg = f"fneg {vector} %s"
+    both = f"call {vector} {intrinsic}({vector} %s, {vector} %s, {vector} %s)"
+    of_interest = {add, sub, mul, neg}
+    reads = Counter(chain.from_iterable(line.operands for line in lines if isinstance(line, Instruction)))
     place: dict[str, int] = {}
     signs: dict[str, str] = {}  # what a negation that is read once negates
-    products: dict[str, tuple[str, str]] = {}
+    products: dict[str, tuple[str, ...]] = {}
     for i, line in enumerate(lines):
-        found = _INSTRUCTION.fullmatch(line)
-        if not found:
+        if not isinstance(line, Instruction) or line.code not in of_interest:
             continue
-        name, code, may, kind, a, b = found.groups()
+        name, code, operands, fuses = line
         place[name] = i
-        if may and code in {"fadd", "fsub"}:
-            for own, other, minus in ((a, b, False), (b, a, code == "fsub")):
+        if fuses and code in {add, sub}:
+            a, b = operands
+            for own, other, left, minus in ((a, b, True, False), (b, a, False, code == sub)):
                 inside = own
                 if own in signs:
                     inside, minus = signs[own], not minus
                 if inside not in products:
                     continue
                 x, y = products[inside]
-                before = ""
-                if own is a and code == "fsub":
-                    before += f"  {name}.c = fneg {kind} {other}\n"
+                call = Several()
+                if left and code == sub:
+                    call.append(Instruction(f"{name}.c", neg, (other,)))
                     other = f"{name}.c"
                 if minus:
-                    x, y = (y, x) if x.startswith("splat") else (x, y)
-                    before += f"  {name}.n = fneg {kind} {x}\n"
+                    x, y = (y, x) if isinstance(x, Splat) else (x, y)
+                    call.append(Instruction(f"{name}.n", neg, (x,)))
                     x = f"{name}.n"
-                lines[i] = (
-                    f"{before}  {name} = call {kind} {intrinsic}({kind} {x}, {kind} {y}, {kind} {other})"
-                )
+                call.append(Instruction(name, both, (x, y, other)))
+                made[i] = call
                 for gone in {own, inside}:
-                    lines[place[gone]] = ""
+                    made[place[gone]] = Several()
                 break
-        if name in read_once and code == "fneg":
-            signs[name] = a
-        if name in read_once and code == "fmul" and may:
-            products[name] = a, b
+        if reads[name] == 1 and code == neg:
+            signs[name] = operands[0]
+        if reads[name] == 1 and code == mul and fuses:
+            products[name] = operands
+    return flat(made)

@@ -8,9 +8,11 @@ instructions holds few. So in long code each use of a number has a place of its 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from symgrad.llvm.text.instructions import Instruction, Line, Splat
+from symgrad.llvm.text.module import Attributes, Function, Global
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["in_memory", "in_memory_where_inlined"]
@@ -21,19 +23,20 @@ _NEAR = 256
 _FEWEST = 24
 """Different numbers in the code of a loop: of fewer, many stay in registers."""
 
-_READER = re.compile(r"  %\S+ = (?:fmul|fadd|fsub|fdiv|fcmp|select|call) .*splat \(")
-_NUMBER = {  # a zero costs nothing
-    name: re.compile(rf"splat \({name} (?!0x0{{16}}\))([^)]*)\)") for name in ("float", "double")
-}
+_READERS = frozenset({"fmul", "fadd", "fsub", "fdiv", "fcmp", "select", "call"})
+"""Instructions that can read a number from memory."""
+
+_ZERO = "0x0000000000000000"
+"""A number that costs nothing."""
 
 
 def in_memory(
-    lines: Sequence[str], width: int, real: FloatType, name: str
-) -> tuple[list[str], list[str], list[str]]:
+    lines: Sequence[Line], width: int, real: FloatType, name: str
+) -> tuple[list[str], list[Line], list[Global]]:
     """Return code that reads its numbers from memory, or the code as it is if it has few.
 
     Args:
-        lines: of one function, an instruction or several each, on vectors of one register.
+        lines: of one function, on vectors of one register.
         width: lanes of a vector.
         real: their format.
         name: for the numbers in memory.
@@ -41,51 +44,68 @@ def in_memory(
     Returns:
         What is to come before the code, the code, and the definitions of the numbers.
     """
-    lines = [line for text in lines for line in text.split("\n")]
-    found = {number for line in lines if _READER.match(line) for number in _NUMBER[real.llvm].findall(line)}
-    return _read(lines, width, real, name) if len(found) >= _FEWEST else ([], lines, [])
+    found = _numbers(lines, real)
+    if len({x for numbers in found.values() for x in numbers}) < _FEWEST:
+        return [], list(lines), []
+    return _read(lines, found, width, real, name)
 
 
 def in_memory_where_inlined(
-    functions: Sequence[str], width: int, real: FloatType
-) -> tuple[list[str], list[str]]:
+    functions: Sequence[Function], width: int, real: FloatType
+) -> tuple[list[Function], list[Global]]:
     """Return functions, of which those that are inlined read numbers from memory, and definitions of these numbers."""
-    changed: list[str] = []
-    tables: list[str] = []
-    for k, text in enumerate(functions):
-        if ") #1 {" in text:
-            head, entry, *lines = text.split("\n")
-            before, lines, table = _read(lines, width, real, f"numbers.inlined.{k}")
-            text = "\n".join([head, entry, *before, *lines])
+    changed: list[Function] = []
+    tables: list[Global] = []
+    for k, function in enumerate(functions):
+        if function.attributes is Attributes.INLINED:
+            entry, *lines = function.body
+            before, lines, table = _read(lines, _numbers(lines, real), width, real, f"numbers.inlined.{k}")
+            function = replace(function, body=[entry, *before, *lines])
             tables += table
-        changed.append(text)
+        changed.append(function)
     return changed, tables
 
 
+def _numbers(lines: Sequence[Line], real: FloatType) -> dict[int, list[Splat]]:
+    """Return the operands that can be read from memory, by the places of their instructions."""
+    found: dict[int, list[Splat]] = {}
+    for i, line in enumerate(lines):
+        if isinstance(line, Instruction):
+            for x in line.operands:
+                if isinstance(x, Splat) and x.kind == real.llvm and x.digits != _ZERO and _reads(line):
+                    found.setdefault(i, []).append(x)
+    return found
+
+
+def _reads(line: Instruction) -> bool:
+    return line.code.split(" ", 1)[0] in _READERS
+
+
 def _read(
-    lines: Sequence[str], width: int, real: FloatType, name: str
-) -> tuple[list[str], list[str], list[str]]:
+    lines: Sequence[Line], found: Mapping[int, Sequence[Splat]], width: int, real: FloatType, name: str
+) -> tuple[list[str], list[Line], list[Global]]:
     vector = f"<{width} x {real.llvm}>"
     numbers: list[str] = []
-    made: list[str] = []
+    made: list[Line] = []
 
-    def read(found: re.Match[str]) -> str:
+    def moved(x: Splat) -> str:
         k = len(numbers)
-        numbers.append(f"{real.llvm} {found[1]}")
-        made.append(
-            f"  %n{k}.p = getelementptr {real.llvm}, ptr %near{k // _NEAR}, i64 {k % _NEAR - _NEAR // 2}"
-        )
-        made.append(f"  %n{k}.v = load {real.llvm}, ptr %n{k}.p")
-        made.append(f"  %n{k}.l = insertelement {vector} poison, {real.llvm} %n{k}.v, i64 0")
-        made.append(
-            f"  %n{k} = shufflevector {vector} %n{k}.l, {vector} poison, <{width} x i32> zeroinitializer"
+        numbers.append(f"{x.kind} {x.digits}")
+        made.extend(
+            [
+                f"  %n{k}.p = getelementptr {x.kind}, ptr %near{k // _NEAR}, i64 {k % _NEAR - _NEAR // 2}",
+                f"  %n{k}.v = load {x.kind}, ptr %n{k}.p",
+                f"  %n{k}.l = insertelement {vector} poison, {x.kind} %n{k}.v, i64 0",
+                f"  %n{k} = shufflevector {vector} %n{k}.l, {vector} poison, <{width} x i32> zeroinitializer",
+            ]
         )
         return f"%n{k}"
 
-    number = _NUMBER[real.llvm]
-    for line in lines:
-        changed = number.sub(read, line) if _READER.match(line) else line
-        made.append(changed)
+    for i, line in enumerate(lines):
+        if i in found and isinstance(line, Instruction):
+            operands = [moved(x) if isinstance(x, Splat) and x in found[i] else x for x in line.operands]
+            line = line._replace(operands=tuple(operands))
+        made.append(line)
     if not numbers:
         return [], made, []
     # By the code in between, which is none, the address is no longer known to be a distance from others.
@@ -97,5 +117,5 @@ def _read(
     return (
         before,
         made,
-        [f"@{name} = internal constant [{len(numbers)} x {real.llvm}] [{', '.join(numbers)}]"],
+        [Global(name, f"[{len(numbers)} x {real.llvm}]", f"[{', '.join(numbers)}]")],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -52,6 +53,9 @@ class FloatType:
         if number == 0:
             return self.scalar(number)  # keeps the sign of a float zero
         exact = Fraction(number)
+        if self is FLOAT64:
+            with suppress(OverflowError):
+                return np.float64(exact.numerator / exact.denominator)  # of integers, it is rounded once
         # 2**exponent is the weight of the last bit kept; Python's round(Fraction) is half to even. Going
         # through float first would round twice for float32.
         size = abs(exact.numerator).bit_length() - exact.denominator.bit_length()

@@ -10,9 +10,8 @@ from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.llvm.arrays.library.factors import write_factors
 from symgrad.llvm.arrays.library.products import largest, product_name
-from symgrad.llvm.arrays.lines import Function, Region
+from symgrad.llvm.arrays.lines import Region, StepWriter
 from symgrad.llvm.arrays.nests.access import Storage, splat, storage_of
-from symgrad.llvm.engine import blas
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.builder import Value
 from symgrad.llvm.text.types import FLOAT64, FloatType
@@ -30,7 +29,7 @@ Carried = list[str]
 
 
 def _loop(
-    fn: Function, count: str, start: Sequence[tuple[str, str]], body: Callable[[str, Carried], Carried]
+    fn: StepWriter, count: str, start: Sequence[tuple[str, str]], body: Callable[[str, Carried], Carried]
 ) -> Carried:
     """Run a loop from 0 below a count; ``start`` has the types and first values of what it carries."""
     before, loop, out = fn.block, fn.label("each"), fn.label("after")
@@ -56,7 +55,7 @@ def _loop(
     return found
 
 
-def _repeat(fn: Function, count: str, body: Callable[[str], None]) -> None:
+def _repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
     def once(i: str, _: Carried) -> Carried:
         body(i)
         return []
@@ -64,7 +63,7 @@ def _repeat(fn: Function, count: str, body: Callable[[str], None]) -> None:
     _loop(fn, count, [], once)
 
 
-def write_call(fn: Function, node: Node, memory: Memory) -> None:
+def write_call(fn: StepWriter, node: Node, memory: Memory) -> None:
     """Write the function of a call."""
     if node.op.name in FACTORS:
         write_factors(fn, node, memory, _repeat)
@@ -77,7 +76,7 @@ def write_call(fn: Function, node: Node, memory: Memory) -> None:
 # along an axis
 
 
-def _axis(fn: Function, shape: Shape, axis: int) -> tuple[str, str, str]:
+def _axis(fn: StepWriter, shape: Shape, axis: int) -> tuple[str, str, str]:
     """Return how many rows there are before an axis, its length, and how many columns after it."""
     return fn.size(size_product(shape[:axis])), fn.size(shape[axis]), fn.size(size_product(shape[axis + 1 :]))
 
@@ -86,7 +85,7 @@ class _Line:
     """The elements along an axis of an operand and of the result, at one place of the other axes."""
 
     def __init__(
-        self, fn: Function, memory: Memory, node: Node, outer: str, inner: str, n: str, step: str
+        self, fn: StepWriter, memory: Memory, node: Node, outer: str, inner: str, n: str, step: str
     ) -> None:
         self.fn = fn
         self.source = memory.array(backing(node.args[0]))
@@ -113,13 +112,13 @@ class _Line:
     def store(self, r: Region, j: str, value: str) -> None:
         storage = self.target_storage
         if storage.kind == "int":
-            self.fn.declarations.intrinsics["declare i64 @llvm.fptosi.sat.i64.f64(double)"] = None
-            value = r.scalar(f"call i64 @llvm.fptosi.sat.i64.f64(double {value})")
+            whole = self.fn.declarations.declare("llvm.fptosi.sat.i64.f64", "i64", "double")
+            value = r.scalar(f"call i64 {whole}(double {value})")
         pointer = self._pointer(r, self.target, storage, j)
         r.do(f"store {storage.element} {value}, ptr {pointer}, align {storage.align}")
 
 
-def _lines(fn: Function, node: Node, memory: Memory, axis: int, body: Callable[[_Line, str], None]) -> None:
+def _lines(fn: StepWriter, node: Node, memory: Memory, axis: int, body: Callable[[_Line, str], None]) -> None:
     rows, n, columns = _axis(fn, node.args[0].shape, axis)
 
     def row(o: str, _: Carried) -> Carried:
@@ -144,7 +143,7 @@ def _reversed(r: Region, n: str, j: str) -> str:
     return r.scalar(f"sub i64 {r.add(n, '-1')}, {j}")
 
 
-def _scan(fn: Function, node: Node, memory: Memory, scan: Scan) -> None:
+def _scan(fn: StepWriter, node: Node, memory: Memory, scan: Scan) -> None:
     axis, backwards = (*node.params, 0)[:2]
 
     def combined(at: _Line, r: Region, before: str, entry: str) -> str:
@@ -204,7 +203,7 @@ def _matrix(
     return steps[columns[-1]], True
 
 
-def _product(fn: Function, node: Node, memory: Memory) -> None:
+def _product(fn: StepWriter, node: Node, memory: Memory) -> None:
     (a_labels, b_labels), result = node.params
     batch, left, right, summed = _groups(node)
     sizes: dict[int, Size] = {}
@@ -259,14 +258,20 @@ def _name(x_turned: bool, y_turned: bool) -> str:
     return f"product.{'t' if x_turned else 'n'}{'t' if y_turned else 'n'}"
 
 
-def choice_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target) -> str:
+def choice_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target, gemm: str) -> str:
     """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns.
 
     Tiny products are loops here, those of moderate size (and lengths that BLAS cannot count, in its 32 bits) our
     kernel, large ones calls of BLAS.
+
+    Args:
+        real: the format.
+        x_turned: whether x is.
+        y_turned: whether y is.
+        target: what the processor has.
+        gemm: what the routine of BLAS is called.
     """
     t = real.llvm
-    symbol = blas.gemm(real)
     xi, xk = ("1", "%xs") if x_turned else ("%xs", "1")
     yk, yj = ("1", "%ys") if y_turned else ("%ys", "1")
     suffix = "f64" if real.bits == 64 else "f32"
@@ -330,7 +335,7 @@ big:
   %y.letter = getelementptr i8, ptr %letters, i64 1
   store i8 {ord("T" if x_turned else "N")}, ptr %letters
   store i8 {ord("T" if y_turned else "N")}, ptr %y.letter
-  call void @{symbol}(
+  call void {gemm}(
     ptr %y.letter, ptr %letters, ptr %n.at, ptr %m.at, ptr %k.at, ptr %reals,
     ptr %y, ptr %ys.at, ptr %x, ptr %xs.at, ptr %beta.at, ptr %z, ptr %zs.at)
   br label %done

@@ -7,18 +7,20 @@ an array of factors, which has room for them in either format.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import size_product
 from symgrad.llvm.arrays.library.exponential import exponential_text
-from symgrad.llvm.arrays.lines import Function
+from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.engine import blas
+from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.tasks import backing
 
-__all__ = ["factor_declarations", "factor_text", "write_factors"]
+__all__ = ["factor_text", "write_factors"]
 
 _MANY, _SMALL = 65536, 1_000_000
 """Right sides that LAPACK is given at once, since it counts in 32 bits; one, up to so many multiplications in all: for
@@ -26,7 +28,7 @@ several it wakes its threads, however small the matrix."""
 
 
 def write_factors(
-    fn: Function, node: Node, memory: Memory, loop: Callable[[Function, str, Callable[[str], None]], None]
+    fn: StepWriter, node: Node, memory: Memory, loop: Callable[[StepWriter, str, Callable[[str], None]], None]
 ) -> None:
     """Write a call for every matrix of a stack.
 
@@ -63,29 +65,27 @@ def write_factors(
         fn.products.add((False, False))
 
 
-def factor_declarations(real: FloatType, names: Sequence[str]) -> list[str]:
-    """Return the declarations of what these calls need of LAPACK."""
-    found: list[str] = []
-    if "lu" in names:
-        found.append(f"declare void @{blas.lapack('getrf', real)}({', '.join(['ptr'] * 6)})")
-    if "lu_solve" in names:
-        found.append(f"declare void @{blas.lapack('getrs', real)}({', '.join(['ptr'] * 9)})")
-    return found
+def factor_text(real: FloatType, name: str, declarations: Declarations, *, alone: bool) -> str:
+    """Return the function of a call, for one matrix.
 
+    Args:
+        real: the format.
+        name: of the call.
+        declarations: for what it calls of LAPACK.
+        alone: whether the code will be linked with a LAPACK.
+    """
 
-def factor_text(real: FloatType, name: str) -> str:
-    """Return the function of a call, for one matrix."""
+    def routine(called: str, count: int) -> str:
+        return declarations.declare(blas.lapack(called, real, alone=alone), "void", *["ptr"] * count)
+
     if name == "lu":
-        symbol = blas.lapack("getrf", real)
-        text = _LU.replace("GETRF", symbol)
-    elif name == "pivots":
-        text = _PIVOTS
-    elif name == "exponential":
+        return filled(_LU, {"t": real.llvm, "getrf": routine("getrf", 6)})
+    if name == "pivots":
+        return filled(_PIVOTS, {"t": real.llvm})
+    if name == "exponential":
         return exponential_text(real, "product.nn")
-    else:
-        symbol = blas.lapack("getrs", real)
-        text = _SOLVE.replace("GETRS", symbol).replace("MANY", str(_MANY)).replace("SMALL", str(_SMALL))
-    return text.replace("REAL", real.llvm)
+    parts = {"t": real.llvm, "getrs": routine("getrs", 9), "many": _MANY, "small": _SMALL}
+    return filled(_SOLVE, parts)
 
 
 _LU = """\
@@ -102,16 +102,16 @@ some:
   br label %copy
 copy:
   %i = phi i64 [ 0, %some ], [ %i.next, %copy ]
-  %x.at = getelementptr REAL, ptr %x, i64 %i
-  %lu.at = getelementptr REAL, ptr %lu, i64 %i
-  %value = load REAL, ptr %x.at
-  store REAL %value, ptr %lu.at
+  %x.at = getelementptr ${t}, ptr %x, i64 %i
+  %lu.at = getelementptr ${t}, ptr %lu, i64 %i
+  %value = load ${t}, ptr %x.at
+  store ${t} %value, ptr %lu.at
   %i.next = add i64 %i, 1
   %more = icmp slt i64 %i.next, %count
   br i1 %more, label %copy, label %factor
 factor:
-  %exchanges = getelementptr REAL, ptr %lu, i64 %count
-  call void @GETRF(ptr %ints, ptr %ints, ptr %lu, ptr %ints, ptr %exchanges, ptr %info)
+  %exchanges = getelementptr ${t}, ptr %lu, i64 %count
+  call void ${getrf}(ptr %ints, ptr %ints, ptr %lu, ptr %ints, ptr %exchanges, ptr %info)
   br label %done
 done:
   ret void
@@ -122,24 +122,24 @@ _PIVOTS = """\
 define internal void @factors.pivots(ptr %lu, ptr %out, i64 %n) #0 {
 entry:
   %count = mul i64 %n, %n
-  %exchanges = getelementptr REAL, ptr %lu, i64 %count
+  %exchanges = getelementptr ${t}, ptr %lu, i64 %count
   %below = add i64 %n, 1
   %none = icmp eq i64 %n, 0
   br i1 %none, label %done, label %each
 each:
   %i = phi i64 [ 0, %entry ], [ %i.next, %each ]
   %at = mul i64 %i, %below
-  %lu.at = getelementptr REAL, ptr %lu, i64 %at
-  %value = load REAL, ptr %lu.at
-  %turned = fneg REAL %value
+  %lu.at = getelementptr ${t}, ptr %lu, i64 %at
+  %value = load ${t}, ptr %lu.at
+  %turned = fneg ${t} %value
   %exchange.at = getelementptr i32, ptr %exchanges, i64 %i
   %exchange = load i32, ptr %exchange.at
   %row = sext i32 %exchange to i64
   %i.next = add i64 %i, 1
   %stays = icmp eq i64 %row, %i.next
-  %signed = select i1 %stays, REAL %value, REAL %turned
-  %out.at = getelementptr REAL, ptr %out, i64 %i
-  store REAL %signed, ptr %out.at
+  %signed = select i1 %stays, ${t} %value, ${t} %turned
+  %out.at = getelementptr ${t}, ptr %out, i64 %i
+  store ${t} %signed, ptr %out.at
   %more = icmp slt i64 %i.next, %n
   br i1 %more, label %each, label %done
 done:
@@ -163,34 +163,34 @@ some:
   %k.at = getelementptr i32, ptr %ints, i64 1
   %info = getelementptr i32, ptr %ints, i64 2
   %count = mul i64 %n, %n
-  %exchanges = getelementptr REAL, ptr %lu, i64 %count
+  %exchanges = getelementptr ${t}, ptr %lu, i64 %count
   %below = add i64 %n, 1
   br label %pivot
 pivot:
   %p = phi i64 [ 0, %some ], [ %p.next, %pivot ]
   %singular = phi i1 [ false, %some ], [ %singular.next, %pivot ]
   %p.index = mul i64 %p, %below
-  %p.at = getelementptr REAL, ptr %lu, i64 %p.index
-  %p.value = load REAL, ptr %p.at
-  %zero = fcmp oeq REAL %p.value, 0.0
+  %p.at = getelementptr ${t}, ptr %lu, i64 %p.index
+  %p.value = load ${t}, ptr %p.at
+  %zero = fcmp oeq ${t} %p.value, 0.0
   %singular.next = or i1 %singular, %zero
   %p.next = add i64 %p, 1
   %p.more = icmp slt i64 %p.next, %n
   br i1 %p.more, label %pivot, label %copy
 copy:
   %i = phi i64 [ 0, %pivot ], [ %i.next, %copy ]
-  %row.at = getelementptr REAL, ptr %rows, i64 %i
-  %out.at = getelementptr REAL, ptr %out, i64 %i
-  %value = load REAL, ptr %row.at
-  %kept = select i1 %singular.next, REAL 0x7FF8000000000000, REAL %value
-  store REAL %kept, ptr %out.at
+  %row.at = getelementptr ${t}, ptr %rows, i64 %i
+  %out.at = getelementptr ${t}, ptr %out, i64 %i
+  %value = load ${t}, ptr %row.at
+  %kept = select i1 %singular.next, ${t} 0x7FF8000000000000, ${t} %value
+  store ${t} %kept, ptr %out.at
   %i.next = add i64 %i, 1
   %more = icmp slt i64 %i.next, %total
   br i1 %more, label %copy, label %copied
 copied:
   %work = mul i64 %n, %total
-  %small = icmp slt i64 %work, SMALL
-  %most = select i1 %small, i64 1, i64 MANY
+  %small = icmp slt i64 %work, ${small}
+  %most = select i1 %small, i64 1, i64 ${many}
   br i1 %singular.next, label %done, label %part
 part:
   %j = phi i64 [ 0, %copied ], [ %j.next, %part ]
@@ -200,8 +200,8 @@ part:
   %here.int = trunc i64 %here to i32
   store i32 %here.int, ptr %k.at
   %j.index = mul i64 %j, %n
-  %j.at = getelementptr REAL, ptr %out, i64 %j.index
-  call void @GETRS(
+  %j.at = getelementptr ${t}, ptr %out, i64 %j.index
+  call void ${getrs}(
     ptr %letter, ptr %ints, ptr %k.at, ptr %lu, ptr %ints, ptr %exchanges, ptr %j.at, ptr %ints, ptr %info)
   %j.next = add i64 %j, %most
   %j.more = icmp slt i64 %j.next, %k

@@ -14,10 +14,10 @@ from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.shared import kept
 from symgrad.llvm.engine.target import Target, host
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.module import Declaration, Item, Linkage, Module
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["know_product", "largest", "product_name", "product_text"]
+__all__ = ["know_product", "largest", "product_name", "product_items"]
 
 _VECTORS = 3
 _CHUNK = 256
@@ -38,8 +38,7 @@ def largest(target: Target) -> int:
 
 @made_once
 def _engine(real: FloatType) -> Engine:
-    text, declared = product_text(real, host().target)
-    return kept("\n".join([text, *declared, ATTRIBUTES]))
+    return kept(str(Module(product_items(real, host().target, linkage="external"))))
 
 
 @made_once
@@ -58,24 +57,25 @@ def product_name(real: FloatType) -> str:
     return f"symgrad.product.f{real.bits}"
 
 
-def product_text(real: FloatType, target: Target) -> tuple[str, list[str]]:
-    """Return the text of the kernel, and the declarations that it needs."""
+def product_items(real: FloatType, target: Target, *, linkage: Linkage) -> list[Item]:
+    """Return the kernel, and what it calls."""
     # The sums of a block are in registers: 32 of them on AArch64 and with AVX-512, else 16.
     many = target.vector_bytes == 64 or host().triple.startswith(("aarch64", "arm64"))
     blocks, w = (8, 2, 1) if many else (4, 1), target.vector_bytes // real.itemsize
     v, suffix = f"<{w} x {real.llvm}>", f"v{w}f{real.bits}"
     parts = [_tile(real, w, r, n, fused=target.fused) for r in blocks for n in range(1, _VECTORS + 1)]
     parts.append(dots_text(real, w, 5 if many else 3, fused=target.fused))
-    parts.append(_driver(product_name(real), real, w, blocks))
-    declared = [
-        f"declare {v} @llvm.fma.{suffix}({', '.join([v] * 3)})",
-        f"declare {v} @llvm.masked.load.{suffix}.p0(ptr, <{w} x i1>, {v})",
-        f"declare void @llvm.masked.store.{suffix}.p0({v}, ptr, <{w} x i1>)",
+    parts.append(_driver(product_name(real), real, w, blocks, linkage))
+    mask = f"<{w} x i1>"
+    return [
+        *parts,
+        Declaration(f"llvm.fma.{suffix}", v, (v, v, v)),
+        Declaration(f"llvm.masked.load.{suffix}.p0", v, ("ptr", mask, v)),
+        Declaration(f"llvm.masked.store.{suffix}.p0", "void", (v, "ptr", mask)),
     ]
-    return "\n".join(parts), declared
 
 
-def _driver(name: str, real: FloatType, w: int, blocks: Sequence[int]) -> str:
+def _driver(name: str, real: FloatType, w: int, blocks: Sequence[int], linkage: Linkage) -> str:
     """Columns in groups of vectors, the sums of a group in chunks, the rows of a chunk in blocks, large ones first."""
     t, size, wide = real.llvm, real.itemsize, w * _VECTORS
     cases, steps = "", list[str]()
@@ -96,7 +96,7 @@ def _driver(name: str, real: FloatType, w: int, blocks: Sequence[int]) -> str:
     chosen = ", ".join(f"[ %f{n}.{max(blocks)}, %case{n} ]" for n in range(1, _VECTORS + 1))
     switch = " ".join(f"i64 {n}, label %case{n}" for n in range(1, _VECTORS))
     return f"""\
-define void @{name}(
+define {"internal " if linkage == "internal" else ""}void @{name}(
   ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xr, i64 %xc, i64 %yr, i64 %yc, i64 %zr) #0 {{
 entry:
   %buffer = alloca [{_CHUNK * wide} x {t}], align 64

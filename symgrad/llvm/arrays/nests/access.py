@@ -143,7 +143,9 @@ def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None =
                 f"masked.load.v{w}{storage.suffix}.p0",
                 kind,
                 f"ptr align {storage.align} {pointer}, <{w} x i1> {mask}, {kind} {storage.missing()}",
-                f"ptr, <{w} x i1>, {kind}",
+                "ptr",
+                f"<{w} x i1>",
+                kind,
             )
         )
     return _value(r, storage, raw), raw
@@ -163,7 +165,9 @@ def place_lanes(
             f"masked.gather.v{w}{storage.suffix}.v{w}p0",
             kind,
             f"<{w} x ptr> align {storage.align} {pointers}, <{w} x i1> {mask}, {kind} {storage.missing()}",
-            f"<{w} x ptr>, <{w} x i1>, {kind}",
+            f"<{w} x ptr>",
+            f"<{w} x i1>",
+            kind,
         )
     )
     return _value(r, storage, raw), raw
@@ -175,9 +179,8 @@ def _both(r: Region, a: str | None, b: str | None) -> str | None:
     return r.scalar(f"and <{r.b.width} x i1> {a}, {b}")
 
 
-def _call(r: Region, name: str, gives: str, args: str, takes: str) -> str:
-    r.b.declarations.intrinsics[f"declare {gives} @llvm.{name}({takes})"] = None
-    return f"call {gives} @llvm.{name}({args})"
+def _call(r: Region, name: str, gives: str, args: str, *takes: str) -> str:
+    return f"call {gives} {r.b.declarations.declare(f'llvm.{name}', gives, *takes)}({args})"
 
 
 def _raw(r: Region, storage: Storage, value: Value) -> str:
@@ -217,7 +220,9 @@ def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, vali
             f"masked.store.v{w}{storage.suffix}.p0",
             "void",
             f"{kind} {raw}, ptr align {storage.align} {pointer}, <{w} x i1> {mask}",
-            f"{kind}, ptr, <{w} x i1>",
+            kind,
+            "ptr",
+            f"<{w} x i1>",
         )
     )
 
@@ -234,7 +239,9 @@ def spread_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value:
             "void",
             f"{kind} {_raw(r, storage, value)}, <{w} x ptr> align {storage.align} {pointers}, "
             f"<{w} x i1> {lanes.active()}",
-            f"{kind}, <{w} x ptr>, <{w} x i1>",
+            kind,
+            f"<{w} x ptr>",
+            f"<{w} x i1>",
         )
     )
 

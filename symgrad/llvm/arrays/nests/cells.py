@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symgrad.llvm.arrays.lines import Function, Region
+from symgrad.llvm.arrays.lines import Region, StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, Storage, load_lanes, storage_of, store_lanes
 from symgrad.llvm.arrays.nests.lanes import lane_loop
 from symgrad.llvm.arrays.nests.sums import ROWS, Reducer, two_sum
@@ -46,7 +46,7 @@ class Cells:
         memory: where arrays are.
     """
 
-    def __init__(self, fn: Function, nest: Nest, memory: Memory) -> None:
+    def __init__(self, fn: StepWriter, nest: Nest, memory: Memory) -> None:
         self.fn = fn
         self.nest = nest
         self.memory = memory

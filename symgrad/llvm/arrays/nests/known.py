@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
-from symgrad.llvm.arrays.lines import Function, Region
+from symgrad.llvm.arrays.lines import Region, StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, Storage, splat, storage_of
 from symgrad.llvm.text.builder import Value
 from symgrad.lower.arrays.index import Index
@@ -41,7 +41,7 @@ class Known:
 
     def __init__(
         self,
-        fn: Function,
+        fn: StepWriter,
         nest: Nest,
         passes: Passes,
         memory: Memory,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from symgrad.ir.sizes import Size
 from symgrad.llvm.arrays.asking import ask
-from symgrad.llvm.arrays.lines import Function
+from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, counting, splat
 from symgrad.llvm.arrays.nests.sums import BLOCK, Reducer
 from symgrad.llvm.text.builder import Value
@@ -24,7 +24,7 @@ Body = Callable[[Lanes, list[Value]], list[Value]]
 """What happens to the lanes, given the partial results of the reducers; returns the new ones."""
 
 
-def lane_loop(fn: Function, size: Size, body: Callable[[Lanes], None]) -> None:
+def lane_loop(fn: StepWriter, size: Size, body: Callable[[Lanes], None]) -> None:
     """Run over the lanes of a row, reducing nothing."""
 
     def step(lanes: Lanes, _old: list[Value]) -> list[Value]:
@@ -48,7 +48,7 @@ class LaneLoop:
 
     def __init__(
         self,
-        fn: Function,
+        fn: StepWriter,
         size: Size,
         reducers: Sequence[Reducer],
         body: Body,

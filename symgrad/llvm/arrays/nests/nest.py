@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 from symgrad.llvm.arrays.asking import ask_every_row, endless
-from symgrad.llvm.arrays.lines import Function, Region
+from symgrad.llvm.arrays.lines import Region, StepWriter
 from symgrad.llvm.arrays.nests.access import (
     Lanes,
     Storage,
@@ -51,7 +51,7 @@ class NestWriter:
     """
 
     def __init__(
-        self, fn: Function, nest: Nest, passes: Passes, memory: Memory, chosen: Mapping[Node, object]
+        self, fn: StepWriter, nest: Nest, passes: Passes, memory: Memory, chosen: Mapping[Node, object]
     ) -> None:
         self.fn = fn
         self.nest = nest
@@ -172,8 +172,8 @@ class NestWriter:
             if fn.turn:
                 first = fn.entry.scalar("icmp eq i64 %turn, 0")
                 count = fn.entry.scalar(f"select i1 {first}, i64 {count}, i64 0")
-            fn.declarations.intrinsics["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
-            fn.region().do(f"call void @llvm.memset.p0.i64(ptr {fn.base(k)}, i8 0, i64 {count}, i1 false)")
+            memset = fn.declarations.declare("llvm.memset.p0.i64", "void", "ptr", "i8", "i64", "i1")
+            fn.region().do(f"call void {memset}(ptr {fn.base(k)}, i8 0, i64 {count}, i1 false)")
 
     def _finish(self, depth: int) -> None:
         """Store what was summed over a loop."""

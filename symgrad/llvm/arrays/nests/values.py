@@ -205,8 +205,8 @@ class Values(Known):
             row = self.row_pointer(k, index.without(self.nest.inner), storage)
             ahead = r.add(lanes.counter, self.fn.size(stride))
             at = r.scalar(f"getelementptr {storage.element}, ptr {row}, i64 {ahead}")
-            self.fn.declarations.intrinsics["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
-            r.do(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
+            prefetch = self.fn.declarations.declare("llvm.prefetch.p0", "void", "ptr", "i32", "i32", "i32")
+            r.do(f"call void {prefetch}(ptr {at}, i32 0, i32 3, i32 1)")
 
     def _load_kept(self, pair: Pair, lanes: Lanes | None) -> Value:
         if lanes is None:

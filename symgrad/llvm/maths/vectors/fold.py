@@ -6,10 +6,10 @@ import ctypes
 
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Engine
-from symgrad.llvm.engine.libm import lane_by_lane
+from symgrad.llvm.engine.libm import lane_by_lane, of_c
 from symgrad.llvm.engine.shared import kept
 from symgrad.llvm.maths import FUNCTIONS, define
-from symgrad.llvm.text.module_text import ATTRIBUTES
+from symgrad.llvm.text.module import Function, Item, Module
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["fold"]
@@ -22,18 +22,20 @@ def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool) -
     made = define(name, real, _WIDTH, fused=fused, tables=tables, fast=fast)
     vector = f"<{_WIDTH} x {real.llvm}>"
     function = FUNCTIONS[name]
-    lines = ["define void @fold(ptr %from, ptr %to) #0 {"]
+    lines: list[str] = []
     for k in range(function.arity):
         lines += [
             f"  %p{k} = getelementptr {vector}, ptr %from, i64 {k}",
             f"  %a{k} = load {vector}, ptr %p{k}, align 1",
         ]
-    lines += [
-        f"  %made = call {made.gives} {made.symbol}({', '.join(f'{vector} %a{k}' for k in range(function.arity))})",
-    ]
-    lines += [f"  store {vector} %made, ptr %to, align 1", "  ret void", "}"]
-    libm = [lane_by_lane(f, n, _WIDTH, FLOAT64) for f, n in made.libm.items()]
-    return kept("\n".join([*lines, made.text, *libm, *sorted(made.intrinsics), ATTRIBUTES]), quick=True)
+    given = ", ".join(f"{vector} %a{k}" for k in range(function.arity))
+    lines.append(f"  %made = call {made.function.returns} @{made.function.name}({given})")
+    lines += [f"  store {vector} %made, ptr %to, align 1", "  ret void"]
+    caller = Function("fold", "void", ("ptr %from", "ptr %to"), lines, linkage="external")
+    libm: list[Item] = []
+    for f, n in made.libm.items():
+        libm += [lane_by_lane(f, n, _WIDTH, FLOAT64), of_c(f, n, FLOAT64)]
+    return kept(str(Module([caller, made.function, *libm, *made.intrinsics])), quick=True)
 
 
 def fold(

@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from symgrad.llvm.text.instructions import Instruction, Splat
+from symgrad.llvm.text.module import Declaration
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["Instructions", "Kind", "Lane", "Operand"]
 
 Kind: TypeAlias = Literal["double", "i64", "i1"]
 
-_ZERO = f"splat (double {FLOAT64.literal(FLOAT64.scalar(0))})"
+_ZERO = Splat("double", FLOAT64.literal(0))
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
@@ -43,7 +45,7 @@ class Lane:
             return b
         code = _FLOAT.get(code, code) if self.kind == "double" else code
         return self.lanes.emit(
-            f"{code} {self.lanes.type(self.kind)} {self.text}, {b.text}", kind or self.kind
+            f"{code} {self.lanes.type(self.kind)} %s, %s", self.text, b.text, kind=kind or self.kind
         )
 
     def __add__(self, other: Operand) -> Lane:
@@ -73,7 +75,7 @@ class Lane:
     def __neg__(self) -> Lane:
         if self.absent:
             return self
-        return self.lanes.emit(f"fneg {self.lanes.type(self.kind)} {self.text}", self.kind)
+        return self.lanes.emit(f"fneg {self.lanes.type(self.kind)} %s", self.text, kind=self.kind)
 
     def __and__(self, other: Operand) -> Lane:
         return self._with("and", other)
@@ -126,10 +128,12 @@ class Instructions:
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self.lines: list[str] = []
-        self.intrinsics: set[str] = set()
-        self.libm: dict[str, int] = {}
-        self._seen: dict[str, Lane] = {}
+        self.lines: list[str | Instruction] = []
+        self.intrinsics: dict[str, Declaration] = {}  # by the code of the instructions that call them
+        self.libm: dict[
+            str, tuple[str, int]
+        ] = {}  # by these too: the C functions, and their numbers of arguments
+        self._seen: dict[tuple[str, ...], Lane] = {}
         self._count = 0
         self._types = {kind: f"<{width} x {kind}>" for kind in ("double", "i64", "i1")}
 
@@ -139,25 +143,26 @@ class Instructions:
     def type(self, kind: Kind) -> str:
         return self._types[kind]
 
-    def emit(self, instruction: str, kind: Kind) -> Lane:
-        """Add an instruction, unless the same one is there."""
-        found = self._seen.get(instruction)
+    def emit(self, code: str, *operands: str, kind: Kind = "double") -> Lane:
+        """Add an instruction (`text/instructions.py`), unless the same one is there."""
+        key = (code, *operands)
+        found = self._seen.get(key)
         if found is None:
-            found = self._seen[instruction] = Lane(self, self._define(instruction), kind)
+            found = self._seen[key] = Lane(self, self._define(code, *operands), kind)
         return found
 
-    def _define(self, instruction: str) -> str:
+    def _define(self, code: str, *operands: str) -> str:
         name = f"%v{self._count}"
         self._count += 1
-        self.lines.append(f"  {name} = {instruction}")
+        self.lines.append(Instruction(name, code, operands))
         return name
 
     def lift(self, x: Operand, kind: Kind) -> Lane:
         if isinstance(x, Lane):
             return x
         if kind == "double":
-            return Lane(self, f"splat (double {FLOAT64.literal(x)})", kind)
-        return Lane(self, f"splat ({kind} {int(x)})", kind)
+            return Lane(self, Splat("double", FLOAT64.literal(x)), kind)
+        return Lane(self, Splat(kind, str(int(x))), kind)
 
     def const(self, x: float) -> Lane:
         return self.lift(x, "double")
@@ -166,7 +171,7 @@ class Instructions:
         return self.lift(x, "i64")
 
     def _cast(self, x: Lane, kind: Kind) -> Lane:
-        return self.emit(f"bitcast {self.type(x.kind)} {x.text} to {self.type(kind)}", kind)
+        return self.emit(f"bitcast {self.type(x.kind)} %s to {self.type(kind)}", x.text, kind=kind)
 
     def bits(self, x: Lane) -> Lane:
         """The integer with the same bits."""
@@ -183,10 +188,11 @@ class Instructions:
         if a == b:
             return a
         of = self.type(kind)
-        return self.emit(f"select {self.type('i1')} {mask.text}, {of} {a.text}, {of} {b.text}", kind)
+        code = f"select {self.type('i1')} %s, {of} %s, {of} %s"
+        return self.emit(code, mask.text, a.text, b.text, kind=kind)
 
     def not_(self, mask: Lane) -> Lane:
-        return self.emit(f"xor {self.type('i1')} {mask.text}, splat (i1 true)", "i1")
+        return self.emit(f"xor {self.type('i1')} %s, splat (i1 true)", mask.text, kind="i1")
 
     def at_most(self, x: Lane, limit: float) -> Lane:
         """min(x, limit), NaN for NaN: in this order one instruction on x86."""
@@ -204,9 +210,10 @@ class Instructions:
         return self.select(a < b, a, b)
 
     def _intrinsic(self, name: str, *args: Lane) -> Lane:
-        full, vector = f"@llvm.{name}.v{self.width}f64", self.type("double")
-        self.intrinsics.add(f"declare {vector} {full}({', '.join([vector] * len(args))})")
-        return self.emit(f"call {vector} {full}({', '.join(f'{vector} {a.text}' for a in args)})", "double")
+        full, vector = f"llvm.{name}.v{self.width}f64", self.type("double")
+        code = f"call {vector} @{full}({', '.join([f'{vector} %s'] * len(args))})"
+        self.intrinsics[code] = Declaration(full, vector, (vector,) * len(args))
+        return self.emit(code, *[a.text for a in args])
 
     def sqrt(self, x: Lane) -> Lane:
         return self._intrinsic("sqrt", x)
@@ -219,8 +226,7 @@ class Instructions:
 
     def call_libm(self, name: str, *args: Lane) -> Lane:
         """The C function of doubles, lane by lane."""
-        self.libm[name] = len(args)
         vector = self.type("double")
-        return self.emit(
-            f"call {vector} @lanes.{name}({', '.join(f'{vector} {a.text}' for a in args)})", "double"
-        )
+        code = f"call {vector} @lanes.{name}({', '.join([f'{vector} %s'] * len(args))})"
+        self.libm[code] = name, len(args)
+        return self.emit(code, *[a.text for a in args])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from symgrad.llvm.maths.vectors.instructions import Instructions, Lane, Operand
+from symgrad.llvm.text.instructions import Instruction
 
 __all__ = ["Doubled", "Lane", "Lanes", "Pair", "Series"]
 
@@ -64,8 +65,8 @@ class Lanes(Instructions):
 
     def in_single(self, x: Lane) -> Pair:
         """The nearest number of single precision, and what it lacks."""
-        single = self.emit(f"fptrunc {self.type('double')} {x.text} to <{self.width} x float>", "double")
-        rounded = self.emit(f"fpext <{self.width} x float> {single.text} to {self.type('double')}", "double")
+        single = self.emit(f"fptrunc {self.type('double')} %s to <{self.width} x float>", x.text)
+        rounded = self.emit(f"fpext <{self.width} x float> %s to {self.type('double')}", single.text)
         return rounded, x - rounded
 
     ROUND = 1.5 * 2.0**52
@@ -82,9 +83,7 @@ class Lanes(Instructions):
             return a * b + c
         if not self.fused:
             return a * b + c
-        v, full = self._types["double"], f"@llvm.fma.v{self.width}f64"
-        self.intrinsics.add(f"declare {v} {full}({v}, {v}, {v})")
-        return self.emit(f"call {v} {full}({v} {a.text}, {v} {b.text}, {v} {c.text})", "double")
+        return self._intrinsic("fma", a, b, c)
 
     def polynomial(self, x: Lane, series: Series, *, chains: int = 2) -> Lane:
         """Horner's scheme; in two chains, of the even and of the odd powers of x, where there are many.
@@ -213,14 +212,14 @@ class Lanes(Instructions):
         self._block = join
         joined: list[Lane] = []
         for values in zip(*(v for _, v in ways), strict=True):
-            from_each = ", ".join(f"[ {v.text}, %{b} ]" for v, (b, _) in zip(values, ways, strict=True))
-            phi = self._define(f"phi {self.type(values[0].kind)} {from_each}")
+            from_each = ", ".join(f"[ %s, %%{block} ]" for block, _ in ways)
+            phi = self._define(f"phi {self.type(values[0].kind)} {from_each}", *[v.text for v in values])
             joined.append(Lane(self, phi, values[0].kind))
         return tuple(joined)
 
     def _branch(self, mask: Lane, some: str, none: str) -> None:
         """Go on in the block ``some`` if a lane is set."""
-        word = self._define(f"bitcast {self.type('i1')} {mask.text} to i{self.width}")
-        any_of = self._define(f"icmp ne i{self.width} {word}, 0")
-        self.lines += [f"  br i1 {any_of}, label %{some}, label %{none}", f"{some}:"]
+        word = self._define(f"bitcast {self.type('i1')} %s to i{self.width}", mask.text)
+        any_of = self._define(f"icmp ne i{self.width} %s, 0", word)
+        self.lines += [Instruction("", f"br i1 %s, label %%{some}, label %%{none}", (any_of,)), f"{some}:"]
         self._block = some

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.text.module import Declaration
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["lookup"]
@@ -23,13 +24,10 @@ def lookup(lanes: Lanes, table: Sequence[float], places: Lane) -> Lane:
         for k in range(0, len(table), 8)
     ]
     name = "permvar.df" if len(halves) == 1 else "vpermi2var.pd"
-    function = f"{_DOUBLES} @llvm.x86.avx512.{name}.512"
-    types = [_DOUBLES, _INTEGERS, _DOUBLES][: len(halves) + 1]
-    lanes.intrinsics.add(f"declare {function}({', '.join(types)})")
-    parts: list[str] = []
-    for first in range(0, lanes.width, 8):
-        given = ", ".join([halves[0], f"{_INTEGERS} {_eight(lanes, places, first)}", *halves[1:]])
-        parts.append(lanes.emit(f"call {function}({given})", "double").text)
+    full = f"llvm.x86.avx512.{name}.512"
+    code = f"call {_DOUBLES} @{full}({', '.join([halves[0], f'{_INTEGERS} %s', *halves[1:]])})"
+    lanes.intrinsics[code] = Declaration(full, _DOUBLES, (_DOUBLES, _INTEGERS, _DOUBLES)[: len(halves) + 1])
+    parts = [lanes.emit(code, _eight(lanes, places, first)).text for first in range(0, lanes.width, 8)]
     count = 8
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=True)
@@ -53,6 +51,5 @@ def _consecutive(
 ) -> str:
     """So many lanes of two vectors of a type, one after the other, and some that have no value."""
     places = [f"i32 {k}" for k in range(first, first + count)] + ["i32 poison"] * without_value
-    return lanes.emit(
-        f"shufflevector {of} {a}, {of} {b}, <{len(places)} x i32> <{', '.join(places)}>", "double"
-    ).text
+    code = f"shufflevector {of} %s, {of} %s, <{len(places)} x i32> <{', '.join(places)}>"
+    return lanes.emit(code, a, b).text

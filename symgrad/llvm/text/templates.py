@@ -1,27 +1,41 @@
-"""Text that modules of all kinds have: attributes of functions, and the fields of records in memory."""
+"""Fixed parts of modules: text with places for what differs, and the fields of records in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from string import Template
 
-__all__ = ["ATTRIBUTES", "filled", "load_fields", "store_fields"]
+from symgrad.errors import InternalError
 
-# Functions in which many values wait in memory align their frame (#3): else LLVM leaves it where the caller's happens
-# to be, at a multiple of 16 bytes, and in three processes of four every vector that waits lies across two cache lines.
-# A loop over thousands of equations then takes a third longer.
-ATTRIBUTES = """\
-attributes #0 = { nounwind }
-attributes #1 = { alwaysinline nounwind }
-attributes #2 = { noinline nounwind optnone }
-attributes #3 = { nounwind "stackrealign" }
-"""
+__all__ = ["filled", "load_fields", "store_fields"]
+
+
+class _Template(Template):
+    """A text with places ``${name}``; a name may have dots, as LLVM's do, and a dollar alone is an error."""
+
+    idpattern = "(?!)"
+    braceidpattern = r"[A-Za-z][\w.]*"
 
 
 def filled(text: str, parts: Mapping[str, object]) -> str:
-    """Put parts where a text has their names in braces; one part may have the name of a later one."""
-    for name, part in parts.items():
-        text = text.replace(f"{{{name}}}", str(part))
-    return text
+    """Fill every place ``${name}`` of a text.
+
+    Args:
+        text: a fixed part of a module.
+        parts: what belongs there, by all names that the text has and no other.
+
+    Raises:
+        InternalError: if a name is missing, or the text has no place for one.
+
+    Example:
+        >>> filled("ret ${type} %${name}", {"type": "i64", "name": "n"})
+        'ret i64 %n'
+    """
+    template = _Template(text)
+    wrong = ", ".join(sorted({*template.get_identifiers()} ^ {*parts}))
+    if wrong:
+        raise InternalError(f"a fixed part of a module and what it is filled with differ in {wrong}")
+    return template.substitute(parts)
 
 
 def load_fields(table: str, fields: Sequence[tuple[str, str]], names: Collection[str] = ()) -> str:
