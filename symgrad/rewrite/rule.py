@@ -1,4 +1,4 @@
-"""A rule is a row: name, pattern, replacement, condition, soundness, phase, why."""
+"""A rule is a row: name, pattern, replacement, condition, soundness, why."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.rewrite.pattern import metavariables
 from symgrad.rewrite.trace import Soundness
 
-__all__ = ["How", "Phase", "Rule", "RuleSet"]
+__all__ = ["How", "Rule", "RuleSet"]
 
-Phase: TypeAlias = Literal["canonical", "stable", "special"]
 How: TypeAlias = Literal["matched", "collected"]
 
 _KEBAB = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
@@ -31,12 +30,10 @@ class Rule:
         condition: a truth-valued graph over them; the rule applies where it is known to hold. None for
             always.
         soundness: "exact" (same value, same domain), "widens" (same value wherever the left side is
-            defined, and defined in more places), "assuming" (same value where `condition` holds, which is
-            attached to the result if unknown).
+            defined, and defined in more places).
         exact_when: for a rule that widens, the condition under which it does not.
         note: for a rule that is not exact, what it adds, naming a metavariable: "also defined at {a} = 0".
         witness: for a rule that is not exact, a point where the sides part.
-        phase: the group it belongs to.
         why: one line: the reason, or the source of the identity.
         how: "matched" by the engine, or "collected": one of the laws that the normal form of sums and
             products applies to any number of operands at once. Both are tested alike.
@@ -57,7 +54,6 @@ class Rule:
     exact_when: Node | None = None
     note: str | None = None
     witness: Mapping[str, int | Fraction] | None = None
-    phase: Phase = "canonical"
     how: How = "matched"
     whole: bool = False
     unread: tuple[Node, ...] = ()
@@ -99,8 +95,6 @@ def _refuse(rule: Rule) -> str | None:
         return "a rule that is not exact needs a note and a witness point where the sides part"
     if set(rule.witness) != {v.name for v in bound}:
         return "the witness must give a value to each variable of the left side"
-    if rule.soundness == "assuming" and rule.condition is None:
-        return "a rule under an assumption must state it as its condition"
     return None
 
 

@@ -12,7 +12,7 @@ __all__ = ["UNDEFINED", "ZERO", "Note", "Soundness", "Step", "Trace"]
 UNDEFINED = "also defined where {} is not"
 ZERO = "also defined at {} = 0"
 
-Soundness: TypeAlias = Literal["exact", "widens", "assuming"]
+Soundness: TypeAlias = Literal["exact", "widens"]
 
 
 @dataclass(frozen=True, slots=True)

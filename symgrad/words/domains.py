@@ -34,7 +34,6 @@ _OUT_OF_RANGE = "where {} is out of range"
 _EMPTY = "where {} is empty"
 _NOWHERE = "where {} has no value"
 _EVERYWHERE = "everywhere, and it was nowhere"
-_STRONGER = (("ne", "gt"), ("ge", "gt"))  # what is positive is neither zero nor negative
 _TURNED = {"lt": "gt", "le": "ge"}
 _FACTORS = frozenset(("neg", "broadcast_to", "reshape", "abs", "sqrt"))
 

@@ -59,16 +59,6 @@ PLAIN = Plain(Round(RuleSet([]), Conditions(), 0))
             "each variable",
         ),
         ({"pattern": sin(a), "replacement": a, "witness": {"a": 0}}, "exact"),
-        (
-            {
-                "pattern": sin(a),
-                "replacement": a,
-                "soundness": "assuming",
-                "note": "{a}",
-                "witness": {"a": 1},
-            },
-            "state it",
-        ),
         ({"pattern": sin(a), "replacement": a, "name": "Not Kebab"}, "kebab-case"),
         ({"pattern": sin(a), "replacement": a, "why": ""}, "reason"),
     ],

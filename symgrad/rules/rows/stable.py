@@ -44,9 +44,7 @@ def _minus(x: Node, y: Node) -> Node:
 
 
 def _row(name: str, pattern: Node, replacement: Node, why: str, condition: Node | None = None) -> Rule:
-    return Rule(
-        name=name, pattern=pattern, replacement=replacement, why=why, condition=condition, phase="stable"
-    )
+    return Rule(name=name, pattern=pattern, replacement=replacement, why=why, condition=condition)
 
 
 EXPONENTIALS = [
@@ -135,7 +133,6 @@ EXPONENTIALS = [
         note="also defined at {a} = 0",
         witness={"a": 0},
         why="a difference of squares",
-        phase="stable",
     ),
     _row("exp-over-its-expm1", div(exp(a), expm1(a)), div(number(-1), expm1(neg(a))), "both overflow"),
 ]
@@ -179,14 +176,12 @@ LOGARITHMS = [
         note="also defined for {b} < 0",
         witness={"a": -1, "b": -2},
         why="the logarithms are near for near a and b",
-        phase="stable",
     ),
     Rule(
         name="difference-of-entropies",
         pattern=_minus(mul(a, log(a)), mul(b, log(b))),
         replacement=add(mul(_minus(a, b), log(a)), mul(b, log1p(div(_minus(a, b), b)))),
         why="a*log(a) - b*log(b) = (a - b)*log(a) + b*(log(a) - log(b))",
-        phase="stable",
     ),
 ]
 
@@ -199,7 +194,6 @@ TRIGONOMETRY = [
         note="also defined where {a} is an even multiple of pi",
         witness={"a": 0},
         why="half the argument",
-        phase="stable",
     ),
     _row(
         "1-less-cos", _minus(one, cos(a)), mul(two, _square(sin(div(a, two)))), "cos(a) is near 1 for small a"

@@ -22,8 +22,6 @@ from symgrad.words.forms.common import factors_of
 
 __all__ = ["chosen"]
 
-_Factors = tuple[int, list[Node], list[Node]]
-
 
 def chosen(node: Node, known: Conditions) -> Node:
     """Return a node with its choices as they are written; its value and domain are the same.
