@@ -14,7 +14,7 @@ from symgrad.api.kernels.compile import arranged
 from symgrad.errors import MissingInputError, UsageError
 from symgrad.ir.traverse import topological
 from symgrad.llvm.engine.target import host
-from symgrad.lower.arrays.tasks import own_cost
+from symgrad.lower.cost import own_cost
 from tests.arrays import random_value
 
 X, W, B = sg.tensor("X", ("n", 3)), sg.tensor("w", (3, 2)), sg.tensor("b", (2,))

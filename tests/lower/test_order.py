@@ -9,7 +9,7 @@ import pytest
 import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.lower.arrays.tasks import cycles
+from symgrad.lower.cost import cycles
 from symgrad.lower.elementwise.order import by_urgency
 from symgrad.lower.elementwise.schedule import WHOLE, schedule
 

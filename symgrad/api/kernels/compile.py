@@ -19,7 +19,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import substitute, topological
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
-from symgrad.lower.arrays.tasks import own_cost
+from symgrad.lower.cost import own_cost
 from symgrad.lower.elementwise.coefficients import gathered
 from symgrad.lower.elementwise.known_sums import regrouped
 from symgrad.lower.elementwise.scales import rescaled

@@ -21,7 +21,7 @@ from numpy.lib.array_utils import byte_bounds
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.lower.arrays.tasks import own_cost
+from symgrad.lower.cost import own_cost
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

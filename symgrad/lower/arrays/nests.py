@@ -14,7 +14,8 @@ from itertools import permutations
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape
 from symgrad.lower.arrays.index import Index, Place, flat
-from symgrad.lower.arrays.tasks import LEAVES, Selection, Task, backing, reads
+from symgrad.lower.arrays.tasks import Selection, Task, backing, reads
+from symgrad.lower.cost import LEAVES
 
 __all__ = ["Call", "Member", "Nest", "Step", "group"]
 

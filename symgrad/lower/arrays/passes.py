@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.lower.arrays.index import Place
 from symgrad.lower.arrays.nests import Member, Nest
-from symgrad.lower.arrays.tasks import LEAVES, Reads, own_cost, reads
+from symgrad.lower.arrays.tasks import Reads, reads
+from symgrad.lower.cost import LEAVES, own_cost
 
 __all__ = ["Level", "Pair", "Pass", "Passes", "inside", "last_reads", "plan_passes"]
 

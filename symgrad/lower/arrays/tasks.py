@@ -10,31 +10,25 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.slices import slice_start
 from symgrad.ir.traverse import topological
 from symgrad.lower.arrays.contractions import is_product_of_matrices
 from symgrad.lower.arrays.factors import FACTORS
 from symgrad.lower.arrays.index import ZERO, Index, Place, flat, loop, shifted
+from symgrad.lower.cost import LEAVES, own_cost
 
 __all__ = [
     "CALLS",
-    "DIVIDED",
-    "LEAVES",
     "Combine",
     "Reads",
     "Selection",
     "Task",
     "backing",
-    "cycles",
-    "own_cost",
     "reads",
     "select",
 ]
-
-LEAVES = (NUMBER, CONSTANT, SIZE)
-"""Nodes that are numbers wherever they are read."""
 
 CALLS = frozenset({"cumsum", "prod_except", *FACTORS})
 """Ops with loops of their own, on operands in memory."""
@@ -42,33 +36,6 @@ CALLS = frozenset({"cumsum", "prod_except", *FACTORS})
 Combine = Literal["map", "sum", "max", "min", "prod", "scatter"]
 
 _REDUCTIONS: tuple[Combine, ...] = ("max", "min", "prod")
-_VIEWS = frozenset({"reshape", "broadcast_to", "slice", "iota", "einsum", "stop_gradient"})
-_CHEAP = frozenset(
-    (
-        *(
-            "add",
-            "mul",
-            "neg",
-            "abs",
-            "where",
-            "eq",
-            "ne",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "and_",
-            "or_",
-            "xor",
-            "not_",
-        ),
-        *("minimum", "maximum", "sign", "relu", "clip", "floor", "ceil", "round"),
-    )
-)
-DIVIDED = 5
-"""What a division takes, in simple operations; a function takes more."""
-
-_COSTS = {"div": DIVIDED, "sqrt": DIVIDED, "gather": 2, "pow": 30}
 _SHARED, _LONG = 12, 1500
 """A value that costs more than the first and is read twice is computed once; a longer formula is cut."""
 
@@ -120,22 +87,6 @@ class Reads:
 
     values: tuple[tuple[Node, Place], ...] = ()
     memory: tuple[tuple[Node, Index], ...] = ()
-
-
-def own_cost(node: Node) -> int:
-    """Return about how many simple operations the op of a node takes."""
-    name = node.op.name
-    if name in _VIEWS or node.op in LEAVES:
-        return 0
-    if name == "pow" and node.args[1].op is NUMBER:
-        return 4
-    return 1 if name in _CHEAP else _COSTS.get(name, 20)
-
-
-def cycles(node: Node) -> float:
-    """Return about how long a processor waits for the result of the op of a node."""
-    cost = own_cost(node)
-    return 90.0 if cost > DIVIDED else 4.0 if cost <= 1 else 16.0
 
 
 def backing(node: Node) -> Node:

@@ -18,7 +18,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.exact import MADE, is_longer
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
-from symgrad.lower.arrays.tasks import own_cost
+from symgrad.lower.cost import own_cost
 from symgrad.ops.scalar.arith import add, div, mul, neg
 
 __all__ = ["Number", "gathered", "ratio", "times"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symgrad.lower.arrays.tasks import own_cost
+from symgrad.lower.cost import own_cost
 from symgrad.lower.elementwise.alike import Bools, Graph, Ints
 
 __all__ = ["FEWEST", "LEAST", "PART", "Group", "Growth"]

@@ -9,7 +9,7 @@ operations. Per element the arithmetic is the same.
 from __future__ import annotations
 
 from symgrad.ir.graph import Node
-from symgrad.lower.arrays.tasks import DIVIDED, cycles, own_cost
+from symgrad.lower.cost import DIVIDED, cycles, own_cost
 from symgrad.lower.elementwise.schedule import Schedule
 
 __all__ = ["better_pays_from", "elements_of_a_call", "limited_by_memory", "side_by_side"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.ir.traverse import topological
-from symgrad.lower.arrays.tasks import cycles
+from symgrad.lower.cost import cycles
 from symgrad.lower.elementwise.order import by_urgency
 from symgrad.lower.elementwise.rolling import repetitions
 from symgrad.lower.elementwise.segments import Run, segments
