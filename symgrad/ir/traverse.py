@@ -27,6 +27,7 @@ from symgrad.ir.graph import (
 )
 
 __all__ = [
+    "array_program",
     "digest",
     "flatten",
     "fold",
@@ -97,6 +98,11 @@ def substitute(outputs: Sequence[Node], replacements: Mapping[Node, Node]) -> li
         args = tuple(done[a] for a in node.args)
         done[node] = node if args == node.args else apply(node.op, args, node.params)
     return [done[o] for o in outputs]
+
+
+def array_program(outputs: Iterable[Node]) -> bool:
+    """Tell whether outputs are computed by more than elementwise operations, so that declared shapes are meant."""
+    return any(n.op is SIZE or not n.op.pointwise for n in topological(outputs))
 
 
 def symbols_of(outputs: Iterable[Node]) -> list[Node]:

@@ -9,7 +9,7 @@ from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.forms import Forms
-from symgrad.api.handles.inputs import array_program, inputs_of, known_symbols, sizes_by_name, unbound_sizes
+from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
 from symgrad.api.handles.making import lift, make, make_op
 from symgrad.backward.trace import Slope
 from symgrad.errors import (
@@ -22,7 +22,7 @@ from symgrad.errors import (
 )
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing, one_of, suggest
-from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.traverse import array_program, substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of
 from symgrad.ir.values.inputs import bind, in_order

@@ -15,7 +15,6 @@ from symgrad.ir.sizes import Extent, names_of, told
 from symgrad.ir.traverse import symbols_of, topological
 
 __all__ = [
-    "array_program",
     "inputs_of",
     "known_symbols",
     "listings_of",
@@ -116,11 +115,6 @@ def _length(name: str, value: Any) -> int:
     if not 0 <= length <= MOST:
         raise ShapeError(f"the size {name} is {told(length)}", expected="a length from 0 to 2**60 - 1")
     return length
-
-
-def array_program(outputs: Iterable[Node]) -> bool:
-    """Tell whether outputs are computed by more than elementwise operations, so that declared shapes are meant."""
-    return any(n.op is SIZE or not n.op.pointwise for n in topological(outputs))
 
 
 def _names(params: Any) -> Iterator[str]:
