@@ -10,6 +10,7 @@ from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import text as shape_text
+from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic
@@ -71,7 +72,8 @@ class Forms(ArrayMethods):
         """
         from symgrad.rules.pipeline import canonical
 
-        return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
+        with keeping(self.answers):
+            return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
 
     def stable(self) -> Self:
         """Return what is equal to it in exact arithmetic and loses fewer digits in floating point.
@@ -89,14 +91,16 @@ class Forms(ArrayMethods):
         """
         from symgrad.rules.pipeline import stable
 
-        return self._in_form(stable([readable(self)]).nodes[0], derived=False)
+        with keeping(self.answers):
+            return self._in_form(stable([readable(self)]).nodes[0], derived=False)
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
         """Where the stable form is defined although the one it starts from is not, one sentence each."""
         from symgrad.rules.pipeline import stable
 
-        return tuple(stable([readable(self)]).notes)
+        with keeping(self.answers):
+            return tuple(stable([readable(self)]).notes)
 
     def simplify(self) -> Self:
         """Return it in the form that is easiest to read, of those that are looked at in bounded time.
@@ -111,14 +115,16 @@ class Forms(ArrayMethods):
         """
         from symgrad.words.forms.simplify import simplified
 
-        return self._in_form(simplified(self.node).node, derived=False)
+        with keeping(self.answers):
+            return self._in_form(simplified(self.node).node, derived=False)
 
     @property
     def simplified_notes(self) -> tuple[str, ...]:
         """Where the simplified form is defined although the expression is not, one sentence each."""
         from symgrad.words.forms.simplify import simplified
 
-        return simplified(self.node).notes
+        with keeping(self.answers):
+            return simplified(self.node).notes
 
     @property
     def domain_notes(self) -> tuple[str, ...]:
@@ -160,7 +166,8 @@ class Forms(ArrayMethods):
         from symgrad.rules.pipeline import canonical
         from symgrad.words.forms.simplify import gained
 
-        found = canonical([self.node])
+        with keeping(self.answers):
+            found = canonical([self.node])
         return gained(self.node, found.nodes[0]) if found.notes else ()
 
     def sympy(self) -> Basic:

@@ -16,6 +16,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
+from symgrad.rewrite.memo import Answers, keeping
 
 __all__ = ["arranged", "compile"]
 
@@ -135,4 +136,6 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
         exprs: what is asked for.
         fast: whether what the user wrote may be in another form too.
     """
-    return arrange([Output(e.node, e.origins, e.traces) for e in exprs], fast=fast)
+    nobody: Answers = {}
+    with keeping(next((e.answers for e in exprs if e.derived), nobody)):
+        return arrange([Output(e.node, e.origins, e.traces) for e in exprs], fast=fast)
