@@ -6,14 +6,16 @@ and every later check read this one record.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from symgrad.backward.linearise import Guarded
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
+from symgrad.rewrite.memo import Answers
 
 __all__ = ["Nothing", "Slope", "Step", "Trace", "placeholder"]
 
@@ -88,7 +90,7 @@ class Slope:
     by: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Trace:
     """A whole backward pass.
 
@@ -96,6 +98,7 @@ class Trace:
         outputs: what was differentiated, with the seeds.
         wrt: by what.
         steps: the pullbacks, in the order in which they ran (from the outputs back).
+        answers: what was found out about the gradients since: it lives as long as one of them.
         gradients: the results, one per ``wrt``.
         nothing: for each of ``wrt``, the kind of nothing, or None.
     """
@@ -105,3 +108,4 @@ class Trace:
     gradients: tuple[Node, ...]
     nothing: tuple[Nothing | None, ...]
     steps: tuple[Step, ...] = field(repr=False)
+    answers: Answers = field(default_factory=dict[Hashable, Any], repr=False, compare=False)

@@ -11,11 +11,11 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, unbroadcast
+from symgrad.rewrite.memo import remembered
 
 __all__ = ["pull_back"]
 
 
-@growing()
 def pull_back(
     outputs: Sequence[Node],
     seeds: Sequence[Node | Guarded],
@@ -34,8 +34,18 @@ def pull_back(
     Returns:
         The trace, with one gradient per ``wrt`` (a structural zero where there is nothing).
     """
+    question = ("pull back", tuple(seeds), tuple(wrt), frozenset(stopped))
+    return remembered(outputs, question, lambda: _pull_back(outputs, *question[1:]))
+
+
+@growing()
+def _pull_back(
+    outputs: Sequence[Node],
+    seeds: Sequence[Node | Guarded],
+    wrt: Sequence[Node],
+    stopped: Collection[Node],
+) -> Trace:
     order = topological(outputs)
-    stopped = frozenset(stopped)
     active = _active(order, wrt, stopped)
     received: dict[Node, list[Guarded]] = {}
     given = [s if isinstance(s, Guarded) else Guarded(None, s) for s in seeds]

@@ -85,7 +85,7 @@ def _slips(a: str, b: str) -> int:
     return rows[-1][-1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Listing:
     """Declarations and assignments in the order of the text.
 

@@ -1,4 +1,4 @@
-"""From Nodes to a Kernel."""
+"""From nodes to a kernel: the passes after those of `symgrad/arrange/pipeline.py`, down to machine code."""
 
 from __future__ import annotations
 
@@ -79,14 +79,18 @@ def compile_nodes(
     used = symbols_of(outputs)
     inputs = tuple(used if inputs is None else inputs)
     _check_inputs(inputs, used)
+    # Slopes that were given are for differentiation, which is over: values are left.
     outputs = tuple(as_computed(outputs))
     real = float_type(dtype)
     threads = checked_threads(threads)
+    # Where each element is computed by itself one loop does it, with code of its own: asked before anything is lowered.
     if _elementwise(outputs, inputs):
         count = len(topological(outputs))
         with bar(f"compiling {count:,} equations", count * (QUICK_S if effort == "auto" else EQUATION_S)):
             with growing():
+                # One order of equations, in functions of bounded size, for quick code and better code alike.
                 plan = schedule(outputs, inputs, fusable=fusable, fast=fast)
+            # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
             code = Code(plan, real, effort=effort)
         return ElementwiseKernel(
             code,
@@ -116,6 +120,7 @@ def _array_kernel(
     from symgrad.llvm.arrays.code_of_arrays import ArrayCode
 
     return ArrayKernel(
+        # Loop nests and memory (`plan_arrays`), the text of LLVM, and machine code of it (`Engine`).
         ArrayCode(outputs, inputs, real, fast=fast),
         outputs,
         inputs,

@@ -225,8 +225,9 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         {} if listing is None else listing.places,
     )
     _check(y, wrt, listing, naming)
-    trace = _without_dead_ends(pull_back([y], [as_node(1)], wrt))
-    forms = Forms(y, trace.wrt, trace.gradients, naming)
+    whole = pull_back([y], [as_node(1)], wrt)
+    trace = _without_dead_ends(whole)
+    forms = Forms(y, trace.wrt, trace.gradients, naming, whole.answers)
     random = _random_inputs(y, wrt, listing)
     return Derivation(
         y=y,

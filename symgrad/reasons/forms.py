@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from symgrad.ir.graph import Node
 from symgrad.reasons.gaps.removable import Gap, gaps_of, mended, slope_of_form
 from symgrad.reasons.naming import Naming
+from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rules.pipeline import Canonical, canonical
 
 __all__ = ["Forms"]
@@ -25,21 +26,27 @@ class Forms:
         wrt: by what.
         raw: the gradients.
         naming: names for the notes.
+        answers: where to hold what is found out about them.
     """
 
-    def __init__(self, y: Node, wrt: Sequence[Node], raw: Sequence[Node], naming: Naming) -> None:
+    def __init__(
+        self, y: Node, wrt: Sequence[Node], raw: Sequence[Node], naming: Naming, answers: Answers
+    ) -> None:
         self._y = y
         self._wrt = tuple(wrt)
         self.raw = tuple(raw)
         self._naming = naming
+        self._answers = answers
 
     @cached_property
     def _kept(self) -> Canonical:
-        return canonical(self.raw)
+        with keeping(self._answers):
+            return canonical(self.raw)
 
     @cached_property
     def _values(self) -> Canonical:
-        return canonical(self.raw, drop_stops=True)
+        with keeping(self._answers):
+            return canonical(self.raw, drop_stops=True)
 
     @property
     def kept(self) -> tuple[Node, ...]:
@@ -59,7 +66,8 @@ class Forms:
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """Points at which what is differentiated has no value, but a limit."""
-        return tuple(gaps_of(self._y, seconds=_SECONDS))
+        with keeping(self._answers):
+            return tuple(gaps_of(self._y, seconds=_SECONDS))
 
     @cached_property
     def _mended(self) -> Node | None:
@@ -68,10 +76,11 @@ class Forms:
     @cached_property
     def gaps_of_gradients(self) -> tuple[tuple[Gap, ...], ...]:
         """The same of each gradient; what computes it there is the gradient of the form of the value."""
-        return tuple(
-            tuple(gaps_of(g, mended_slope=partial(slope_of_form, self._mended, [w]), seconds=_SLOPES))
-            for g, w in zip(self.values, self._wrt, strict=True)
-        )
+        with keeping(self._answers):
+            return tuple(
+                tuple(gaps_of(g, mended_slope=partial(slope_of_form, self._mended, [w]), seconds=_SLOPES))
+                for g, w in zip(self.values, self._wrt, strict=True)
+            )
 
     @property
     def notes(self) -> tuple[str, ...]:

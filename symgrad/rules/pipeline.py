@@ -9,12 +9,13 @@ from threading import Lock
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.ops.control import as_computed
+from symgrad.ops.control import as_computed, stop_gradient, with_slope
 from symgrad.ops.scalar.arith import div, mul, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, rewrite
+from symgrad.rewrite.memo import remembered
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
 from symgrad.rules.arrays.matrices import in_matrix_notation
@@ -28,8 +29,11 @@ __all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "stable"]
 _KEPT = 50_000
 """Nodes whose normal forms are remembered."""
 
+_REMEMBERED = 10_000
+"""Equations of a graph up to which its canonical form is remembered: the steps to it take several times its memory."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Canonical:
     """Nodes in canonical form, and how they came about.
 
@@ -54,7 +58,7 @@ class Canonical:
         return _sentences(self.widened)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Stable:
     """Nodes in forms that lose fewer digits, and how they came about.
 
@@ -82,7 +86,6 @@ def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
     return list(found)
 
 
-@growing()
 def canonical(
     outputs: Sequence[Node], *, drop_stops: bool = False, rules: RuleSet | None = None
 ) -> Canonical:
@@ -105,6 +108,18 @@ def canonical(
         >>> canonical([add(mul(x, x), mul(x, x))]).nodes[0] is 2 * x**2
         True
     """
+    order = topological(outputs)
+    # Without stops both are the same question.
+    drop_stops = drop_stops and any(n.op is stop_gradient or n.op is with_slope for n in order)
+    if rules is not None or len(order) > _REMEMBERED:
+        return _canonical(outputs, drop_stops, rules)
+    return remembered(
+        outputs, ("values" if drop_stops else "canonical"), lambda: _canonical(outputs, drop_stops, None)
+    )
+
+
+@growing()
+def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None) -> Canonical:
     if drop_stops:
         outputs = as_computed(outputs)
     rules = rules or (DROP_STOPS if drop_stops else CANONICAL)
@@ -185,6 +200,10 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
         >>> stable([exp(x) - 1]).nodes[0] is expm1(x)
         True
     """
+    return _stable(outputs, others) if others else remembered(outputs, "stable", lambda: _stable(outputs))
+
+
+def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
     from symgrad.rules.search.samples import LARGEST, Sample  # for start-up time: many programs ask for none
 
     nodes, trace = list(outputs), Trace()

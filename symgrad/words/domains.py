@@ -18,6 +18,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.indexing import gather, scatter_add
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.definite import is_definite
+from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 from symgrad.words.forms.positions import is_inside
@@ -72,6 +73,7 @@ class Domains:
         self._meaning = meaning
         self._known = known
         self._written = written
+        self._answers: Answers = {}  # about conditions, of which lines of one program have many in common
 
     def gained(self, before: Node, after: Sequence[Node]) -> list[str]:
         """Return where a formula has values although another, that stands for it, has none, a phrase each.
@@ -83,11 +85,12 @@ class Domains:
         Returns:
             Phrases such as ``also defined at x + y = 0``.
         """
-        lost_always, lost_sometimes = self._conditions([before])
-        kept_always, kept_sometimes = self._conditions(after)
-        found = [c for c in lost_always if not self._among(c, kept_always)]
-        found += [c for c in lost_sometimes if not self._among(c, kept_always + kept_sometimes)]
-        return list(dict.fromkeys(map(self._phrase, found)))
+        with keeping(self._answers):
+            lost_always, lost_sometimes = self._conditions([before])
+            kept_always, kept_sometimes = self._conditions(after)
+            found = [c for c in lost_always if not self._among(c, kept_always)]
+            found += [c for c in lost_sometimes if not self._among(c, kept_always + kept_sometimes)]
+            return list(dict.fromkeys(map(self._phrase, found)))
 
     def _conditions(self, nodes: Sequence[Node]) -> tuple[list[_Condition], list[_Condition]]:
         """Return what has to hold for values everywhere, and what only where a choice takes its branch."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from weakref import finalize
 
 from symgrad.backward.trace import Slope
 from symgrad.errors import SymgradError
@@ -142,21 +143,18 @@ class _Program:
         return any(n in self._standing and n.args for n in topological([node]))
 
 
-# The last listings by their identity, with what they are as programs; None for those that names do not say.
-_kept: dict[int, tuple[Listing, _Program | None]] = {}
-_MOST = 8
+# Listings that are alive, by identity, as what they are as programs; None for those that names do not say.
+_programs: dict[int, _Program | None] = {}
 
 
 def _program(listing: Listing) -> _Program | None:
-    found = _kept.get(id(listing))
-    if found is not None:
-        return found[1]
-    words = words_of(listing)
-    made = None if words is None else _Program(listing, words)
-    _kept[id(listing)] = listing, made
-    for oldest in list(_kept)[:-_MOST]:
-        _kept.pop(oldest, None)  # another thread may have been here
-    return made
+    key = id(listing)
+    if key not in _programs:
+        words = words_of(listing)
+        made = None if words is None else _Program(listing, words)
+        finalize(listing, _programs.pop, key, None)
+        _programs[key] = made
+    return _programs[key]
 
 
 def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:

@@ -12,6 +12,7 @@ import numpy as np
 from symgrad.backward.trace import Slope, Trace
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.rewrite.memo import Answers
 
 __all__ = ["E", "Handle", "Number", "handle_on"]
 
@@ -27,6 +28,7 @@ class Handle:
 
     __slots__ = (
         "__weakref__",
+        "_answers",
         "_in_names",
         "_listings",
         "_node",
@@ -49,6 +51,7 @@ class Handle:
         slope: Slope | None = None,
         in_names: bool = False,
     ) -> None:
+        self._answers: Answers | None = None
         self._node = node
         self._listings = listings
         self._traces = traces
@@ -115,6 +118,15 @@ class Handle:
     def traces(self) -> tuple[Trace, ...]:
         """The records of the backward passes that made it (internal)."""
         return self._traces
+
+    @property
+    def answers(self) -> Answers:
+        """What was found out about it: with the backward pass that made it, or else with the handle (internal)."""
+        if self._traces:
+            return self._traces[0].answers
+        if self._answers is None:
+            self._answers = {}
+        return self._answers
 
     def __dir__(self) -> list[str]:
         return [

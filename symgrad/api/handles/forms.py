@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
@@ -12,22 +11,14 @@ from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic
-    from symgrad.ir.graph import Node
-    from symgrad.rules.pipeline import Stable
 
 __all__ = ["Forms"]
 
 # What is imported in functions here is for start-up time: a program has few of these forms made.
-
-
-@lru_cache(maxsize=1)  # a form and its notes are asked for one after the other, and are found together
-def _stable(node: Node) -> Stable:
-    from symgrad.rules.pipeline import stable
-
-    return stable([node])
 
 
 class Forms(ArrayMethods):
@@ -82,7 +73,8 @@ class Forms(ArrayMethods):
         """
         from symgrad.rules.pipeline import canonical
 
-        return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
+        with keeping(self.answers):
+            return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
 
     def stable(self) -> Self:
         """Return what is equal to it in exact arithmetic and loses fewer digits in floating point.
@@ -98,12 +90,18 @@ class Forms(ArrayMethods):
             >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
             1/(sqrt(x + 1) + sqrt(x))
         """
-        return self._in_form(_stable(readable(self)).nodes[0], derived=False)
+        from symgrad.rules.pipeline import stable
+
+        with keeping(self.answers):
+            return self._in_form(stable([readable(self)]).nodes[0], derived=False)
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
         """Where the stable form is defined although the one it starts from is not, one sentence each."""
-        return tuple(_stable(readable(self)).notes)
+        from symgrad.rules.pipeline import stable
+
+        with keeping(self.answers):
+            return tuple(stable([readable(self)]).notes)
 
     def simplify(self) -> Self:
         """Return it in the form that is easiest to read, of those that are looked at in bounded time.
@@ -118,14 +116,16 @@ class Forms(ArrayMethods):
         """
         from symgrad.words.forms.simplify import simplified
 
-        return self._in_form(simplified(self.node).node, derived=False)
+        with keeping(self.answers):
+            return self._in_form(simplified(self.node).node, derived=False)
 
     @property
     def simplified_notes(self) -> tuple[str, ...]:
         """Where the simplified form is defined although the expression is not, one sentence each."""
         from symgrad.words.forms.simplify import simplified
 
-        return simplified(self.node).notes
+        with keeping(self.answers):
+            return simplified(self.node).notes
 
     @property
     def domain_notes(self) -> tuple[str, ...]:
@@ -166,7 +166,8 @@ class Forms(ArrayMethods):
         from symgrad.rules.pipeline import canonical
         from symgrad.words.forms.simplify import gained
 
-        found = canonical([self.node])
+        with keeping(self.answers):
+            found = canonical([self.node])
         return gained(self.node, found.nodes[0]) if found.notes else ()
 
     def sympy(self) -> Basic:

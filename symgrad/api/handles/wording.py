@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.handles.base import Handle
 from symgrad.ir.graph import Node
+from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
     from symgrad.words.said import Named, Said
@@ -22,7 +23,8 @@ def readable(expr: Handle) -> Node:
         return expr.node
     from symgrad.rules.pipeline import canonical
 
-    return canonical([expr.node]).nodes[0]
+    with keeping(expr.answers):
+        return canonical([expr.node]).nodes[0]
 
 
 def said_together(exprs: Sequence[Handle]) -> Said | None:
@@ -49,4 +51,5 @@ def named(expr: Handle) -> Named | None:
     from symgrad.rules.pipeline import canonical
     from symgrad.words.said import in_names
 
-    return in_names(expr.listings[0], canonical([expr.node]).nodes[0])
+    with keeping(expr.answers):
+        return in_names(expr.listings[0], canonical([expr.node]).nodes[0])

@@ -45,10 +45,18 @@ def plan_arrays(outputs: Sequence[Node], inputs: Sequence[Node]) -> Plan:
         outputs: what to compute.
         inputs: the symbols, in the order of the arguments.
     """
-    results, stored = turned(normal(outputs))
+    # Few ops first: every pass that follows knows these alone.
+    small = normal(outputs)
+    # Axes before memory: what is turned is another array, and worth having only if it is stored.
+    results, stored = turned(small)
+    # What is stored, before loops: a loop is around what is stored, and computes all else where it is read.
     selection = select(results, stored)
+    # Loops that compute the same points are one nest.
     found = group(selection)
+    # Within a nest, what is reduced over the inner loop is there for the next pass over it.
     passes = {step: plan_passes(step, selection.tasks) for step in found if isinstance(step, Nest)}
+    # Nests that read each other row by row take turns: that is known when their passes are.
     steps, turns = take_turns(found, passes, selection, selection.bound)
+    # Memory last: only the order of all steps says when each array is no longer read.
     memory = plan_memory(steps, turns, passes, selection, inputs, results)
     return Plan(steps, turns, passes, memory, selection, results)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
 from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.memo import remembered
 from symgrad.words.domains import Domains
 from symgrad.words.forms.shortest import Forms
 from symgrad.words.program import Words
@@ -13,7 +14,7 @@ from symgrad.words.program import Words
 __all__ = ["Simplified", "gained", "simplified"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Simplified:
     """A form of an expression.
 
@@ -28,6 +29,10 @@ class Simplified:
 
 def simplified(node: Node) -> Simplified:
     """Return the form of a node that is easiest to read, of those that are looked at."""
+    return remembered([node], "simplified", lambda: _simplified(node))
+
+
+def _simplified(node: Node) -> Simplified:
     forms = Forms(Words())
     found = forms.best([node])
     if forms.cost(found) >= forms.cost(node):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ir.traverse import is_elementwise, substitute, topological
 from symgrad.ir.types import REAL, Declaration
 
-__all__ = ["residuals"]
+__all__ = ["residuals", "shareable"]
 
 # What costs no more than reading its operands.
 _CHEAP = frozenset(
@@ -42,6 +42,24 @@ def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[No
         if node in kept:
             stand_ins[node] = symbol(Declaration(f"__value{len(stand_ins)}", REAL, node.shape))
     return stand_ins, {stand_in: node for node, stand_in in stand_ins.items()}
+
+
+def shareable(stand_ins: Mapping[Node, Node]) -> tuple[Mapping[Node, Node], Mapping[Node, Node]]:
+    """Return which stand-ins may be read, and which of these at once, before it is known that no digits are lost.
+
+    The user's own values have lost digits where the formula does: they are read only where no other form would keep
+    them. Sums of products are, as long as it is not what they sum up that loses digits; if it is, none may be read.
+
+    Args:
+        stand_ins: for values of the user's own.
+    """
+    from symgrad.rules.pipeline import stable  # for start-up time: values as written need no rules
+
+    sums: Mapping[Node, Node] = {n: s for n, s in stand_ins.items() if n.op.name == "einsum"}
+    summed = substitute([a for n in sums for a in n.args], sums)
+    if any(a.args for a in summed) and stable(summed).nodes != summed:
+        return {}, {}
+    return stand_ins, sums
 
 
 def _costs(node: Node) -> bool:

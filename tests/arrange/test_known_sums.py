@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.arrange.known_sums import regrouped
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.lower.elementwise.known_sums import regrouped
 
 NAMES = "abcxyz"
 SYMBOLS = list(sg.symbols(" ".join(NAMES)))

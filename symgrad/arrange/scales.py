@@ -14,11 +14,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
 
+from symgrad.arrange.coefficients import Number, ratio, times
 from symgrad.ir.collector import growing
 from symgrad.ir.exact import held
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
-from symgrad.lower.elementwise.coefficients import Number, ratio, times
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import where
 
@@ -48,7 +48,7 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
     """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
 
     Args:
-        outputs: what to rewrite, numbers in front of products (`lower/elementwise/coefficients.py`).
+        outputs: what to rewrite, numbers in front of products (`arrange/coefficients.py`).
         kept: nodes that stay as they are, with everything that they are computed from.
 
     Example:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.arrange.coefficients import gathered
+from symgrad.arrange.scales import rescaled
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.lower.elementwise.coefficients import gathered
-from symgrad.lower.elementwise.scales import rescaled
 from symgrad.spell.printer import expression_text
-from tests.lower.test_coefficients import check_values_and_domain
+from tests.arrange.test_coefficients import check_values_and_domain
 
 
 def texts(*exprs: sg.Expr, kept: tuple[sg.Expr, ...] = ()) -> list[str]:

@@ -13,10 +13,10 @@ from functools import reduce
 from itertools import chain
 from typing import NamedTuple
 
+from symgrad.arrange.coefficients import Number, ratio, times
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
-from symgrad.lower.elementwise.coefficients import Number, ratio, times
 from symgrad.ops.scalar.arith import add, mul, neg
 
 __all__ = ["regrouped"]
