@@ -94,8 +94,11 @@ def test_the_page_names_the_layers_in_their_order(tool: ModuleType) -> None:
         ("import a\nif a:\n    import b\n", []),
     ],
 )
-def test_imports_inside_functions_say_why(source: str, places: list[int], tmp_path: Path) -> None:
+def test_imports_inside_functions_say_why(
+    source: str, places: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     house = _tool("house")
-    house.ROOT = house.HOUSE = tmp_path
+    for name in ("ROOT", "HOUSE"):
+        monkeypatch.setattr(house, name, tmp_path)
     (tmp_path / "room.py").write_text(f"\n{source}", encoding="utf-8")
     assert list(house.unexplained()) == [f"room.py:{line + 1}" for line in places]
