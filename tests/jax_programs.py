@@ -66,6 +66,7 @@ def _spelled(jax: Any, name: str) -> Callable[..., Any]:
         "softmax": lambda axes, x: jax.nn.softmax(x, axis=axes),
         "log_softmax": lambda axes, x: jax.nn.log_softmax(x, axis=axes),
         "logsumexp": lambda axes, x: jax.nn.logsumexp(x, axis=axes),
+        "logcumsumexp": lambda axis, x: jax.lax.cumlogsumexp(x, axis),
         "one_hot": lambda depth, i: jax.nn.one_hot(i, depth, dtype=int),
         "stop_gradient": jax.lax.stop_gradient,
         "expm": jax.scipy.linalg.expm,

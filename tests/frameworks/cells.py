@@ -338,7 +338,7 @@ def row(title: str) -> list[str] | None:
     """Return the cells of a row; None if it cannot be tried here."""
     name, framework, make = ROWS[title]
     needed = [framework, "tensorflow"] if framework == "keras" else [framework]
-    if not hasattr(sg, name) or any(find_spec(n) is None for n in needed):
+    if any(find_spec(n) is None for n in needed) or not hasattr(sg, name):
         return None
     if framework == "keras" and import_module("keras").backend.backend() != "tensorflow":
         return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import count
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
@@ -291,7 +290,6 @@ _SPECIAL = {
 }
 
 
-@cache
 def _template(node: Node) -> str:
     latex = node.op.latex
     return latex if isinstance(latex, str) else latex(node)
