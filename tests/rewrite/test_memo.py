@@ -22,19 +22,22 @@ from symgrad.rewrite.memo import Answers, keeping, remembered
 from symgrad.rules import pipeline
 from symgrad.rules.pipeline import canonical
 
+# Names that no other test has: what it holds, in the same process, would be taken for what is held here.
 PROGRAMS = {
-    "scalar": ("q, pitch : real\ny = exp(q)*sin(pitch*q)/(1 + q**2)", "y", "q"),
-    "stopped": ("q : real\ny = stop_gradient(sin(q))*q**2 + q", "y", "q"),
+    "scalar": ("slope_q, pitch : real\ny = exp(slope_q)*sin(pitch*slope_q)/(1 + slope_q**2)", "y", "slope_q"),
+    "stopped": ("hold_q : real\ny = stop_gradient(sin(hold_q))*hold_q**2 + hold_q", "y", "hold_q"),
     "black scholes": (
-        "S, K, r, sigma, T : positive\nd1 = (log(S/K) + (r + sigma**2/2)*T)/(sigma*sqrt(T))\n"
-        "d2 = d1 - sigma*sqrt(T)\nprice = S*ndtr(d1) - K*exp(-r*T)*ndtr(d2)",
+        "spot, strike, yearly, vol, term : positive\n"
+        "d1 = (log(spot/strike) + (yearly + vol**2/2)*term)/(vol*sqrt(term))\n"
+        "d2 = d1 - vol*sqrt(term)\nprice = spot*ndtr(d1) - strike*exp(-yearly*term)*ndtr(d2)",
         "price",
-        "sigma",
+        "vol",
     ),
     "softmax": (
-        "X : real[n, d]; W : real[d, k]; Y : real[n, k]\np = softmax(X@W, axis=1)\nloss = -sum(Y*log(p))/n",
+        "rows : real[n, d]; slopes : real[d, k]; truth : real[n, k]\n"
+        "p = softmax(rows@slopes, axis=1)\nloss = -sum(truth*log(p))/n",
         "loss",
-        "W",
+        "slopes",
     ),
 }
 
@@ -96,7 +99,7 @@ def test_what_is_remembered_goes_with_the_graph(name: str) -> None:
     g = sg.grad(y, by)
     everything(text, of, by)  # of the same nodes, as these live
     everywhere = topological([y.node, g.node, g.canonical().node])
-    alive = [ref(n) for n in everywhere if symbols_of([n])]
+    alive = [ref(n) for n in everywhere if n.args and symbols_of([n])]  # symbols, others may hold
     del y, g, everywhere
     while gc.collect():  # what is held by what was collected is found next
         pass
