@@ -20,10 +20,12 @@ def _names() -> dict[str, str]:
     return {words[3]: words[1] for words in lines if words[:1] == ["from"]}
 
 
-PUBLIC = {name: module for name, module in _names().items() if module != "symgrad"}
+_NAMES = _names()
+
+PUBLIC = {name: module for name, module in _NAMES.items() if module != "symgrad"}
 """The names of the package: from each to the module that has it, imported when the name is first asked for."""
 
-MODULES = tuple(name for name, module in _names().items() if module == "symgrad")
+MODULES = tuple(name for name, module in _NAMES.items() if module == "symgrad")
 """Modules that are public as a whole."""
 
 _SPELT = tuple(f"symgrad.api.functions.{room}" for room in ("elementary", "arrays", "matrices", "layout"))
