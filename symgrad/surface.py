@@ -28,6 +28,7 @@ PUBLIC = {name: module for name, module in _NAMES.items() if module != "symgrad"
 MODULES = tuple(name for name, module in _NAMES.items() if module == "symgrad")
 """Modules that are public as a whole."""
 
+_LISTED = tuple(f"symgrad.{name}" for name in MODULES if name != "errors")
 _SPELT = tuple(f"symgrad.api.functions.{room}" for room in ("elementary", "arrays", "matrices", "layout"))
 
 
@@ -43,14 +44,14 @@ def public(name: str) -> Any:
     Example:
         >>> public("symbols")("x")
         Expr(x)
-        >>> public("lgamma").__name__
-        'lgamma'
+        >>> public("lgamma") is public("gammaln")
+        True
     """
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)
-    for room in map(import_module, _SPELT):
-        if name in room.__all__:
-            return getattr(room, name)
+    for module in map(import_module, (*_LISTED, *_SPELT)):
+        if name in module.__all__:
+            return getattr(module, name)
     raise AttributeError(name)
 
 
@@ -63,5 +64,5 @@ def placed(name: str) -> str | None:
     """
     if name in PUBLIC:
         return name
-    modules = (m for m in MODULES if name in import_module(f"symgrad.{m}").__all__)
-    return next((f"{module}.{name}" for module in modules), None)
+    modules = (m for m in _LISTED if name in import_module(m).__all__)
+    return next((f"{module.removeprefix('symgrad.')}.{name}" for module in modules), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import pkgutil
+import re
 import subprocess
 import sys
 import zipfile
@@ -100,10 +101,24 @@ def test_functions_of_modules_are_found_without_them(module: str) -> None:
     for name in names_of(module):
         function = getattr(getattr(symgrad, module), name)
         assert function.__doc__
-        elsewhere = {"binom": "binomial", "expn": "expint", "gammaln": "lgamma", "lambertw": "LambertW"}
-        if name not in ("airy", "fresnel", "sici", "shichi"):
-            assert getattr(symgrad, elsewhere.get(name, name)) is function
+        assert getattr(symgrad, name) is function
         assert name not in dir(symgrad)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [("binomial", "binom"), ("expint", "expn"), ("lgamma", "gammaln"), ("LambertW", "lambertw")],
+)
+def test_functions_of_modules_are_found_under_other_names(name: str, ours: str) -> None:
+    assert getattr(symgrad, name) is getattr(symgrad.special, ours)
+
+
+@pytest.mark.parametrize(
+    ("name", "cure"), [("airy", "sg.special.airy(x)"), ("solve", "sg.linalg.solve(x, ...)")]
+)
+def test_a_function_looked_for_in_an_expression_is_told_with_its_place(name: str, cure: str) -> None:
+    with pytest.raises(symgrad.errors.UnknownAttributeError, match=re.escape(cure)):
+        getattr(symgrad.symbols("x"), name)
 
 
 @pytest.mark.parametrize("name", ["asin", "ln", "sec", "lowergamma", "airyai", "Si", "mod"])
