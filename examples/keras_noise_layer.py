@@ -21,9 +21,9 @@ warnings.filterwarnings("ignore", "__array__ implementation", DeprecationWarning
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import keras  # noqa: E402  (after its backend is chosen)
-import numpy as np  # noqa: E402
+import numpy as np  # noqa: E402  (as keras)
 
-import symgrad as sg  # noqa: E402
+import symgrad as sg  # noqa: E402  (as keras)
 
 BACKEND = keras.backend.backend()
 NOISY = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
