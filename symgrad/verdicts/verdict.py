@@ -248,8 +248,9 @@ def derivatives_text(order: int) -> str:
 
 
 def by_text(names: Sequence[str]) -> str:
-    """Return by what a derivative is, in words: by x, by x and y (of order two and above)."""
-    return " and ".join(dict.fromkeys(names))
+    """Return by what a derivative is: x, or (x, y) of a mixed one."""
+    distinct = [*dict.fromkeys(names)]
+    return distinct[0] if len(distinct) == 1 else f"({', '.join(names)})"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from symgrad.api.handles.told import title
 from symgrad.errors import NotScalarError, UsageError
 from symgrad.ir.graph import symbol
 from symgrad.ir.listing import Listing
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.rules.pipeline import canonical
@@ -120,13 +120,18 @@ class Effective:
     def derivatives(self) -> Mapping[tuple[str, ...], Expr]:
         """All derivatives up to the order that was asked for, by the names of what they are by; ``()`` is the value.
 
-        Of mixed ones each order of differentiation has its own: a stop_gradient may make them differ.
+        A mixed one is there once, by inputs in the order of ``wrt``: they are derivatives of one function. (Of a custom
+        gradient they need not be; `derivative` takes any order.)
         """
         found: dict[tuple[str, ...], Expr] = {(): self.value}
-        level: list[tuple[tuple[Expr, ...], Expr]] = [((), self._y)]
+        level: list[tuple[tuple[Expr, ...], int, Expr]] = [((), 0, self._y)]
         for _ in range(self._order):
-            level = [((*by, w), jacobian(e, w)) for by, e in level for w in self._wrt]
-            for by, e in level:
+            level = [
+                ((*by, w), k, jacobian(e, w))
+                for by, first, e in level
+                for k, w in enumerate(self._wrt[first:], first)
+            ]
+            for by, _, e in level:
                 found[tuple(str(w.name or w) for w in by)] = resolved(e, self._y)
         return found
 
@@ -196,7 +201,8 @@ def _texts(y: Expr, formulas: Sequence[Expr]) -> list[str]:
     from symgrad.words.said import in_names  # for start-up time
 
     listing = joined_listing(y.listings)
-    named = {} if listing is None else {n: e for n, e in listing.assignments.items() if e is not y.node}
+    below = set(topological([y.node])) - {y.node}
+    named = {} if listing is None else {n: e for n, e in listing.assignments.items() if e in below}
     if listing is None or not named:
         return [e.text(expand=True) for e in formulas]
     values = canonical(list(named.values()), drop_stops=True).nodes

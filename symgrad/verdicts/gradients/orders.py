@@ -8,6 +8,7 @@ Only where something switches on a comparison of x with its own copy does that s
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,11 +57,14 @@ def decide_orders(
         return first
     assert first.of_values is not None
     higher: dict[tuple[str, ...], Verdict] = {}
-    level = [_Pair((), a, b)]
+    # Derivatives of one function may be taken in any order, and each set of inputs is asked once; those of a custom
+    # gradient are whatever it says, in each order.
+    in_any_order = not _has_custom_gradient([a, b])
+    level = [(_Pair((), a, b), inputs)]
     for k in range(2, order + 1):
-        level = [p.by(x) for p in level for x in inputs]
+        level = [(p.by(x), behind[i * in_any_order :]) for p, behind in level for i, x in enumerate(behind)]
+        questions = [(p, x) for p, behind in level for x in behind]
         left = max(begun + k * time_limit / order - time.monotonic(), 0.01 * time_limit)
-        questions = [(p, x) for p in level for x in inputs]
         for p, x in questions:
             found = decide(same_gradient(p.a, p.b, x, sizes), left / len(questions))
             words = found.why.replace("the two sides", "the two derivatives")
@@ -100,24 +104,11 @@ def decide_all_orders(
     few = decide_orders(a, b, inputs, 2, sizes, (1 - _FOR_ALL) / 2 * time_limit)
     if few.status == "refuted":
         return few
-    names = {x.name for x in inputs}
-    (first, second), twins = frozen_copy([a, b])
-    # Of what one does not differentiate by, a frozen copy is the thing itself.
-    first, second = thaw([first, second], {x: t for x, t in twins.items() if x.name not in names})
-    twins = {x: t for x, t in twins.items() if x.name in names}
     assert few.of_values is not None
-    why = _no_function([a, b], [first, second], twins)
-    whole: Verdict | None = None
-    if why is None:
-        whole = decide(equal(first, second, sizes), _FOR_ALL * time_limit)
-        held = {t.name for t in twins.values()}
-        if whole.status == "proved":
-            if not any(name in condition for condition in whole.excluded for name in held):
-                found = together(few.of_values, few.of_gradients, few.of_higher, whole)
-                return replace(found, seconds=time.monotonic() - begun)
-            why = f"the proof leaves out points where {'; '.join(whole.excluded)}"
-        else:
-            why = f"as functions of the inputs and of their frozen copies, {whole.why}"
+    whole, why = _as_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
+    if whole is not None and few.of_values.status == "proved":
+        found = together(few.of_values, few.of_gradients, few.of_higher, whole)
+        return replace(found, seconds=time.monotonic() - begun)
     left = max(begun + time_limit - time.monotonic(), 0.05 * time_limit)
     more = decide_orders(a, b, inputs, _REFUTED_UP_TO, sizes, left)
     if more.status == "refuted":
@@ -131,26 +122,62 @@ def decide_all_orders(
     )
 
 
-def _no_function(sides: Sequence[Node], copies: Sequence[Node], twins: Mapping[Node, Node]) -> str | None:
-    """Say why equal functions of the inputs and their copies do not mean equal derivatives; None where they do.
+def _as_functions(
+    a: Node, b: Node, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, seconds: float
+) -> tuple[Verdict | None, str]:
+    """Return the proof that both sides are the same function of inputs and of frozen copies; or None, and why not.
 
-    They do not where something switches that reads an input and its copy, and just where these are equal.
+    Floors and conditions are of the copies alone: they have no derivatives, so that this changes none.
     """
-    if any(n.op is with_slope for n in topological(sides)):
-        return "a custom gradient is what it says it is, and no function has it"
+    if _has_custom_gradient([a, b]):
+        return None, "a custom gradient is what it says it is, and no function has it"
+    copies, twins = frozen_copy([a, b], flat=True)
+    by = {*inputs}
+    # Of what one does not differentiate by, a frozen copy is the thing itself.
+    copies = thaw(copies, {x: t for x, t in twins.items() if x not in by})
+    twins = {x: t for x, t in twins.items() if x in by}
+    why = _switch_at_the_copy(copies, twins)
+    if why is not None:
+        return None, why
+    found = decide(equal(copies[0], copies[1], sizes), seconds)
+    if found.status != "proved":
+        return None, f"as functions of the inputs and of their frozen copies, {found.why}"
+    for condition in found.excluded:
+        if any(_reads(condition, x) and _reads(condition, t) for x, t in twins.items()):
+            return None, f"the proof leaves out points where {condition}"
+    # A condition on copies alone says the same of what they are copies of.
+    told = (_thawed(condition, twins) for condition in found.excluded)
+    return replace(found, excluded=tuple(dict.fromkeys(told))), ""
+
+
+def _has_custom_gradient(sides: Sequence[Node]) -> bool:
+    return any(n.op is with_slope for n in topological(sides))
+
+
+def _reads(condition: str, symbol: Node) -> bool:
+    return re.search(rf"\b{re.escape(symbol.name)}\b", condition) is not None
+
+
+def _thawed(condition: str, twins: Mapping[Node, Node]) -> str:
+    for x, twin in twins.items():
+        condition = re.sub(rf"\b{re.escape(twin.name)}\b", x.name, condition)
+    return condition
+
+
+def _switch_at_the_copy(copies: Sequence[Node], twins: Mapping[Node, Node]) -> str | None:
+    """Say what has a kink just where an input is equal to its copy: there equal functions may differ in derivatives."""
     running, frozen = set(twins), set(twins.values())
     reads: dict[Node, int] = {}
-    switches: list[Node] = []
+    kinked: list[Node] = []
     for n in topological(copies):
         mask = (n in running) | 2 * (n in frozen)
         for arg in n.args:
             mask |= reads[arg]
         reads[n] = mask
-        if mask == 3 and n.args and (n.dtype == "bool" or n.op.kinks):
-            switches.append(n)
-    for n in switches:
-        args = canonical(thaw([a for a in n.args if a.dtype != "bool"], twins)).nodes
-        compared = n.dtype == "bool" or n.op.name in _COMPARING
-        if any(not symbols_of([a]) for a in args) or (compared and len({*args}) < len(args)):
+        if mask == 3 and n.dtype == "real" and n.op.kinks:
+            kinked.append(n)
+    for n in kinked:
+        args = canonical(thaw(n.args, twins)).nodes
+        if any(not symbols_of([a]) for a in args) or (n.op.name in _COMPARING and len({*args}) < len(args)):
             return f"'{n.op.name}' switches where an input is equal to its frozen copy"
     return None
