@@ -98,7 +98,8 @@ def test_detaching_a_factor_that_is_identically_one() -> None:
     )
     assert same(p["held"], p["running"]) == "proved"  # the derivative of 1 is 0, whoever detaches it
     v = sg.equivalent(p["running"], p["half"])
-    assert (v.of_values.status, v.differ_by) == ("proved", ("w",))  # type: ignore[union-attr]
+    assert v.of_values is not None
+    assert (v.of_values.status, v.differ_by) == ("proved", ("w",))
     assert str(sg.effective(p["half"], "w").gradient) == "x/w"
 
 

@@ -1,7 +1,8 @@
 """Steps that are the same by the laws of arithmetic that change no domain.
 
 x + 0, x*1, x/1, x**1, -(-x) are x, and so is stop_gradient(x) wherever derivatives are steps of their own; sums,
-products, maxima and minima do not depend on order and brackets, and a maximum of x and x is x. A value made of others is defined where they are, before and after.
+products, maxima and minima do not depend on order and brackets, and a maximum of x and x is x. A value made of others
+is defined where they are, before and after.
 """
 
 from __future__ import annotations
