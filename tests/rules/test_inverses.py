@@ -42,7 +42,6 @@ def test_both_sides_of_a_law_agree_at_every_size(rule: Rule, n: int, m: int) -> 
 def test_the_normal_form_applies_every_law(rule: Rule) -> None:
     left, right = canonical([rule.pattern]), canonical([rule.replacement])
     assert left.nodes == right.nodes
-    assert any(rule.name in (step.rule, *step.laws) for step in (*left.trace.steps, *right.trace.steps))
 
 
 @pytest.mark.parametrize("rule", [r for r in INVERSES if r.soundness == "widens"], ids=lambda r: r.name)

@@ -57,7 +57,7 @@ class Factors:
             self._include_number(base.value, e)
             return
         if base in self.factors:
-            self.laws["product-of-powers"] = None
+            self.laws["product-of-exponentials" if base is E else "product-of-powers"] = None
         self._raise(base, e)
         if e < 0 or self._below:
             self._inverse.add(base)
@@ -66,9 +66,14 @@ class Factors:
 
     def _include_power(self, base: Node, exponent: Node, e: Exponent) -> None:
         """Multiply by base**(e*exponent)."""
-        if base is E and exponent.is_number():
-            self._raise(E, short(Fraction(exponent.value) * e))
-            return
+        if base is E:
+            if e != 1:
+                self.laws["power-of-an-exponential"] = None
+            if E in self.factors or E in self.powers:
+                self.laws["product-of-exponentials"] = None
+            if exponent.is_number():
+                self._raise(E, short(Fraction(exponent.value) * e))
+                return
         if not fits(e):
             self.stays = True
             return
@@ -84,10 +89,11 @@ class Factors:
         old = self.powers.get(base)
         if old is not None:
             exponent = add(old, exponent)
-            self.laws["product-of-exponentials" if base is E else "product-of-powers"] = None
             self.fired = True
-            if base is not E and self._known.positive(base) != "yes":
-                self.notes[Note(MORE, base)] = None
+            if base is not E:
+                self.laws["product-of-powers"] = None
+                if self._known.positive(base) != "yes":
+                    self.notes[Note(MORE, base)] = None
         self.powers[base] = exponent
 
     def _include_number(self, value: Exponent, e: Exponent) -> None:

@@ -294,10 +294,11 @@ class Gathering(Factors):
         for base in [b for b in self.powers if b in self.factors and not b.is_number()]:
             if base is E or self.factors[base].denominator == 1:
                 self.powers[base] = add(self.powers[base], number(self.factors.pop(base)))
-                self.laws["product-of-powers"] = None
                 self.fired = True
-                if base is not E and self._known.positive(base) != "yes":
-                    self.notes[Note(MORE, base)] = None
+                if base is not E:
+                    self.laws["product-of-powers"] = None
+                    if self._known.positive(base) != "yes":
+                        self.notes[Note(MORE, base)] = None
         for base, e in list(self.factors.items()):
             self._note_growth(base, e)
             if e == 0:

@@ -106,6 +106,8 @@ class Products:
         if gathering.stays or is_long(gathering.coefficient):
             return None
         after = full(self._lone_sum(gathering) or self.write_signed(gathering.form()), node.shape)
+        if after.op is add and gathering.coefficient != 1:
+            gathering.laws["distribute-a-number"] = None
         if key is not None and not gathering.fired and gathering.factors == walked.factors:
             self._collected[key] = after
         if after is node:

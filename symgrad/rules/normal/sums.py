@@ -168,7 +168,9 @@ class Sums:
         fired = self._forms.apply_to_sum(found, laws, notes)
         if any(is_long(c) for c in (found.constant, *found.terms.values())):
             return None
-        after = full((self._factored(found, laws) if node.shape else None) or self.write(found), node.shape)
+        after = full(
+            (self._factored(found, laws) if node.shape else None) or self.write(found, laws), node.shape
+        )
         if key is not None and not fired and self._ordered_by_keys(found):
             self._collected[key] = after
         if after is node:
@@ -236,8 +238,8 @@ class Sums:
         """Tell whether the keys of its terms alone say how a sum is written, and not how it was written before."""
         return not any(self._forms.products.form_of_factor(t).powers for t in found.terms)
 
-    def write(self, found: Sum) -> Node:
-        """Write a sum down, a common numeric factor in front if that saves a multiplication."""
+    def write(self, found: Sum, laws: dict[str, None] | None = None) -> Node:
+        """Write a sum down, a common numeric factor in front if that saves a multiplication, which is named."""
         if not found.terms:
             return number(found.constant)
         if len(found) == 1:
@@ -248,6 +250,8 @@ class Sums:
             content = _content(found)
             if content and 1 + _multiplications(found, content) < given:
                 inner = self._write_terms(found.scaled(short(1 / Fraction(content))))
+                if laws is not None:
+                    laws["content-of-a-sum"] = None
                 return self._forms.products.write(Form(content, {inner: 1}, {}))
         return self._write_terms(found)
 

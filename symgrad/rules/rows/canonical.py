@@ -13,8 +13,8 @@ Normal form
                 domain: `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
     functions   by the rows below, and by the facts of the op records (odd, even, idempotent)
     order       of terms and factors by structure alone (`rules/normal/order.py`)
-    numbers     a value that can be but one number is that number (`known-value`); no number of more than
-                512 bits is made
+    numbers     a value that can be but one number is that number, `tanh(0) -> 0` (`known-value`); no number of
+                more than 512 bits is made
     arrays      contractions flat in index notation, scalar factors in front, operands with equal labels one
                 product; transposes and new axes at the leaves of products and contractions, broadcasts dropped
                 where elementwise ops do them; at last written with `@`, `.T`, `outer`, `sum` and `mean`, vectors
@@ -181,16 +181,6 @@ EXPONENTIAL = [
         why="inverse functions",
     ),
     Rule(
-        name="exp-of-multiple-of-log",
-        pattern=exp(mul(n, log(a))),
-        replacement=pow(a, n),
-        soundness="widens",
-        exact_when=gt(a, zero),
-        note="also defined for {a} <= 0",
-        witness={"a": -1, "n": 2},
-        why="definition of powers",
-    ),
-    Rule(
         name="exp-of-minus-log",
         pattern=exp(neg(log(a))),
         replacement=div(one, a),
@@ -198,6 +188,16 @@ EXPONENTIAL = [
         exact_when=gt(a, zero),
         note="also defined for {a} < 0",
         witness={"a": -1},
+        why="definition of powers",
+    ),
+    Rule(
+        name="exp-of-multiple-of-log",
+        pattern=exp(mul(n, log(a))),
+        replacement=pow(a, n),
+        soundness="widens",
+        exact_when=gt(a, zero),
+        note="also defined for {a} <= 0",
+        witness={"a": -1, "n": 2},
         why="definition of powers",
     ),
     Rule(name="log-of-exp", pattern=log(exp(a)), replacement=a, why="inverse functions"),
@@ -296,17 +296,14 @@ TRIGONOMETRIC = [
 ]
 
 STOPS = [
-    Rule(name="stop-of-number", pattern=stop_gradient(n), replacement=n, why="nothing to freeze"),
     Rule(name="stop-of-pi", pattern=stop_gradient(pi), replacement=pi, why="nothing to freeze"),
 ]
 
 _HALF_PI, _QUARTER_PI = div(pi, two), div(pi, number(4))
 
 _VALUES: list[tuple[Op, Node, Node]] = [
-    (exp, zero, one),
     (exp2, zero, one),
     (exp2, one, two),
-    (log, one, zero),
     (log2, one, zero),
     (log2, two, one),
     (log10, one, zero),
@@ -350,7 +347,7 @@ def _from_facts() -> Iterator[Rule]:
             yield Rule(
                 name=f"{_kebab(op)}-odd", pattern=op(neg(a)), replacement=neg(op(a)), why="odd function"
             )
-            if op.domain is None:
+            if op.domain is None and "increasing" not in op.facts and "integral" not in op.facts:
                 yield Rule(
                     name=f"{_kebab(op)}-of-zero", pattern=op(zero), replacement=zero, why="odd function"
                 )

@@ -166,8 +166,6 @@ ROUNDING = [
     ),
     Rule(name="maximum-known", pattern=maximum(a, b), replacement=a, condition=ge(a, b), why="definition"),
     Rule(name="minimum-known", pattern=minimum(a, b), replacement=a, condition=le(a, b), why="definition"),
-    Rule(name="maximum-of-equal", pattern=maximum(a, a), replacement=a, why="definition"),
-    Rule(name="minimum-of-equal", pattern=minimum(a, a), replacement=a, why="definition"),
     Rule(name="relu-nonnegative", pattern=relu(a), replacement=a, condition=ge(a, zero), why="definition"),
     Rule(name="relu-nonpositive", pattern=relu(a), replacement=zero, condition=le(a, zero), why="definition"),
 ]
@@ -208,8 +206,6 @@ LOGIC = [
     Rule(name="equal-and-at-least", pattern=and_(eq(a, b), ge(a, b)), replacement=eq(a, b), why="implied"),
     Rule(name="equal-and-at-most", pattern=and_(eq(a, b), le(a, b)), replacement=eq(a, b), why="implied"),
     Rule(name="not-not", pattern=not_(not_(c)), replacement=c, why="double negation"),
-    Rule(name="not-true", pattern=not_(yes), replacement=no, why="definition"),
-    Rule(name="not-false", pattern=not_(no), replacement=yes, why="definition"),
     Rule(name="and-true", pattern=and_(c, yes), replacement=c, why="unit"),
     Rule(name="and-false", pattern=and_(c, no), replacement=no, why="absorbing"),
     Rule(name="and-same", pattern=and_(c, c), replacement=c, why="idempotent"),

@@ -278,13 +278,6 @@ ROOTS = [
         gt(b, zero),
     ),
     _row(
-        "root-plus-negative",
-        add(sqrt(a), b),
-        div(_minus(a, _square(b)), _minus(sqrt(a), b)),
-        "times the difference",
-        lt(b, zero),
-    ),
-    _row(
         "difference-of-cube-roots",
         _minus(cbrt(a), cbrt(b)),
         div(_minus(a, b), add(add(_square(cbrt(a)), mul(cbrt(a), cbrt(b))), _square(cbrt(b)))),
