@@ -32,6 +32,7 @@ def compile_nodes(
     outputs: Sequence[Node],
     inputs: Sequence[Node] | None = None,
     *,
+    declared: Sequence[Node] = (),
     dtype: object = "float64",
     name: str = "kernel",
     threads: int = 1,
@@ -48,6 +49,7 @@ def compile_nodes(
         outputs: what to compute, at least one node.
         inputs: the symbols in the order of the kernel's arguments; None for all that occur, in order of
             appearance.
+        declared: symbols that the user could add to the inputs: what a message names.
         dtype: float64 or float32, for every number. Booleans stay booleans.
         name: the kernel's name.
         threads: in how many threads a call with large arrays runs.
@@ -103,7 +105,7 @@ def compile_nodes(
             effort=effort,
             rebuild=compile_nodes,
         )
-    _check_sizes(outputs, inputs)
+    _check_sizes(outputs, inputs, declared)
     return _array_kernel(outputs, inputs, real, name, threads, fast, effort)
 
 
@@ -170,13 +172,16 @@ def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
         )
 
 
-def _check_sizes(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> None:
+def _check_sizes(outputs: Sequence[Node], inputs: Sequence[Node], declared: Sequence[Node]) -> None:
     known = {size for node in inputs for size in node.shape if isinstance(size, str)}
     for node in (*topological(outputs), *inputs):
         for name in names_of(node.params if not node.op.pointwise or node.op is SIZE else (), node.shape):
             if name not in known:
+                owner = next((s.name for s in declared if name in s.shape), None)
                 raise MissingInputError(
                     f"the outputs read the size {name}, and no input has an axis of this size",
                     expected=f"an input declared with an axis {name}",
-                    cure=f"declare one, such as like_{name} : real[{name}], which need not occur in the outputs",
+                    cure=f"declare one, such as like_{name} : real[{name}], which need not occur in the outputs"
+                    if owner is None
+                    else f"add {owner} to inputs, or leave inputs out",
                 )

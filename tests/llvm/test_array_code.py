@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import ShapeError, SymgradError
+from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.ir.sizes import evaluate_size
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.sizes import evaluate_size, names_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.llvm.arrays.code_of_arrays import ArrayCode
@@ -48,10 +48,9 @@ def check_random(seed: int, real: FloatType, tolerance: float) -> int:
     except SymgradError:
         outputs = list(chosen)
     inputs = list(dict.fromkeys([*symbols, *symbols_of(outputs)]))
-    try:
-        compiled = Compiled(outputs, inputs, real)
-    except ShapeError:
+    if set(names_of(*(n.shape for n in topological(outputs)))) - set(names_of(*(s.shape for s in inputs))):
         return 0  # a size that no input has
+    compiled = Compiled(outputs, inputs, real)
     count = 0
     for sizes in (
         {"n": 4, "m": 3, "k": 2},
@@ -331,11 +330,6 @@ def test_arguments_are_described() -> None:
     assert code.names == ("b", "n", "k")
     assert code.kinds == ("int", "real", "bool", "int")
     assert code.shapes == (("b",), ("n", "k"), ("n", "k"), ("b", "k"))
-
-
-def test_a_size_that_no_input_has_is_refused() -> None:
-    with pytest.raises(ShapeError, match="size n has no value"):
-        ArrayCode([sum_over(OPS["iota"](params=("n",)), [0])], [], FLOAT64)
 
 
 def test_a_chain_of_many_equations() -> None:

@@ -8,10 +8,10 @@ from typing import Any, cast
 from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.given import Formula, Formulas, formulas
-from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols, unbound_sizes
+from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
 from symgrad.arrange.output import Arrangement, Output
 from symgrad.arrange.pipeline import arrange
-from symgrad.errors import MissingInputError, NotInProgramError, UsageError
+from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.kernel.compile import compile_nodes
@@ -88,12 +88,12 @@ def compile(
         symbols = inputs_of(exprs)
     else:
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
-        _check_sizes(exprs, symbols)
     fast = accuracy == "fast"
     nodes, fusable = arranged(exprs, fast=fast)
     return compile_nodes(
         nodes,
         symbols,
+        declared=known_symbols(exprs),
         dtype=dtype,
         name=name,
         threads=threads,
@@ -114,19 +114,6 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
             cure=suggest(item, known),
         )
     return known[item]
-
-
-def _check_sizes(exprs: Sequence[Expr], inputs: Sequence[Node]) -> None:
-    missing = unbound_sizes([e.node for e in exprs], inputs)
-    if missing:
-        owner = next((s.name for s in known_symbols(exprs) if missing[0] in s.shape), None)
-        raise MissingInputError(
-            f"the size {missing[0]} is needed, and no input has it in its shape",
-            expected="inputs whose shapes give every size",
-            cure=f"declare an input such as like_{missing[0]} : real[{missing[0]}], which need not occur in the outputs"
-            if owner is None
-            else f"add {owner} to inputs, or leave inputs out",
-        )
 
 
 def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:

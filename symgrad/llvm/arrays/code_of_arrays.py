@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symgrad.errors import ShapeError
 from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
@@ -84,10 +83,9 @@ def array_module(
         fast: whether functions need only be within four units of the last place.
 
     Raises:
-        ShapeError: if a size occurs that no input has, or an array would be too large for all sizes.
+        ShapeError: if an array would be too large for all sizes.
     """
     names = tuple(names_of(*(node.shape for node in inputs)))
-    _check_sizes(outputs, names)
     written = (*inputs, *topological(outputs))
     lengths = tuple(unsure_lengths(n.shape for n in topological(outputs)))
     _check_numbers(written)
@@ -127,7 +125,7 @@ class ArrayCode:
         needs: the functions that it calls and does not define.
 
     Raises:
-        ShapeError: if a size occurs that no input has, or an array would be too large for all sizes.
+        ShapeError: if an array would be too large for all sizes.
     """
 
     __slots__ = (
@@ -160,17 +158,6 @@ class ArrayCode:
         self._engine = Engine(self.llvm_ir)
         self.run = self._engine.address(RUN)
         self.scratch = self._engine.address(SCRATCH)
-
-
-def _check_sizes(outputs: Sequence[Node], known: Sequence[str]) -> None:
-    for node in topological(outputs):
-        for size in node.shape:
-            for name in names_of(size):
-                if name not in known:
-                    raise ShapeError(
-                        f"the size {name} has no value",
-                        cure="pass an input that has this size in its declared shape",
-                    )
 
 
 def _check_numbers(nodes: Iterable[Node]) -> None:
