@@ -218,11 +218,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_alone)
 
 
-def interned() -> int:
-    """Return how many nodes are alive (for tests of memory)."""
-    return len(_table)
-
-
 def symbol(declaration: Declaration) -> Node:
     """Return the symbol of a declaration."""
     support = declaration.distribution.support if declaration.distribution else declaration.domain

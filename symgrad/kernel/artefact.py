@@ -26,7 +26,7 @@ from symgrad.llvm.engine.target import Cpu, Target, host, target_lines
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import schedule
 
-__all__ = ["c_prototype", "write_artefacts"]
+__all__ = ["write_artefacts"]
 
 _C = {"float64": "double", "float32": "float", "int64": "int64_t", "bool": "unsigned char"}
 _SUFFIXES = (".ll", ".s", ".o", ".h")
@@ -40,19 +40,6 @@ class _Names:
     inputs: Sequence[str]
     sizes: Mapping[str, str]
     outputs: Sequence[str]
-
-
-def c_prototype(kernel: Kernel, outputs: Sequence[str] | None = None) -> str:
-    """The C declaration of a kernel's function.
-
-    Args:
-        kernel: the kernel.
-        outputs: names for its outputs; by default ``out`` or ``out0``, ``out1``, ...
-
-    Raises:
-        UsageError: if there are more or fewer names than outputs.
-    """
-    return _prototype(kernel, _names(kernel, outputs))
 
 
 def _prototype(kernel: Kernel, names: _Names) -> str:

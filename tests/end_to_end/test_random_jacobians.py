@@ -59,7 +59,7 @@ def test_jacobians(group: int) -> None:
             if not np.all(np.isfinite(wanted)):
                 continue
             wanted = np.moveaxis(wanted, range(len(x.shape)), range(-len(x.shape), 0)) if x.shape else wanted
-            for found in (forwards(node, x), backwards(node, x)):
+            for found in (*forwards([node], x), *backwards(node, [x])):
                 if found is None:
                     assert not np.any(wanted)
                     continue

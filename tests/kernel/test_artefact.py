@@ -15,10 +15,11 @@ from symgrad.errors import FileError, UnsupportedError, UsageError
 from symgrad.files import write_atomically
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import BOOL, Declaration
-from symgrad.kernel.artefact import c_prototype, write_artefacts
+from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.jit import emit_object
 from tests.kernel.formulas import op, same_bits, sub, u, x
+from tests.kernel.headers import c_prototype
 from tests.kernel.programs import W, X, array, ids, matmul, mean, op_with, w, y
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or ""

@@ -15,10 +15,11 @@ import pytest
 import symgrad as sg
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
-from symgrad.kernel.artefact import c_prototype, write_artefacts
+from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.c_names import c_function, c_identifier, c_identifiers
 from symgrad.kernel.compile import compile_nodes
 from symgrad.ops.scalar.arith import add, mul
+from tests.kernel.headers import c_prototype
 
 CC = shutil.which("gcc") or shutil.which("clang") or shutil.which("cc") or ""
 CXX = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++") or ""

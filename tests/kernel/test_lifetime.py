@@ -13,7 +13,7 @@ import pytest
 
 from symgrad.ir.graph import number
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.engine.jit import live_engines
+from tests.kernel.engines import live_engines
 from tests.kernel.formulas import op, u, x
 from tests.kernel.programs import PROGRAMS, mean, op_with, y
 

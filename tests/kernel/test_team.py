@@ -21,7 +21,7 @@ import symgrad as sg
 from symgrad.kernel.calls import team as module
 from symgrad.kernel.calls.team import Team
 from symgrad.llvm.calls.team_code import LINE
-from symgrad.llvm.engine.jit import live_engines
+from tests.kernel.engines import live_engines
 from tests.kernel.ways import needs_fast_calls
 
 LEAST = 100

@@ -12,7 +12,6 @@ from symgrad.ir.graph import OPS, symbol
 from symgrad.ir.types import Declaration
 from symgrad.reasons.derivation import explain
 from symgrad.render.derivation import derivation_highlight, derivation_svg
-from symgrad.render.pictures.dot import graph_dot
 from symgrad.render.pictures.layout import place
 from symgrad.render.pictures.picture import Highlight, picture
 from symgrad.render.pictures.svg import graph_svg
@@ -263,15 +262,3 @@ def test_a_single_symbol():
     x = symbol(Declaration("x"))
     svg = derivation_svg(explain(x, [x], None))
     assert len(boxes_of(svg)) == 1
-
-
-def test_dot():
-    d = tricks()
-    dot = graph_dot([d.y], d.naming.names, highlight=derivation_highlight(d))
-    assert dot.startswith("digraph {")
-    assert dot.count(" -> ") == 9
-    assert dot.count("penwidth=3") == 5
-    assert dot.count("dir=back") == 2
-    assert 'label="stop_gradient(yu - y)", style="dashed"' in dot
-    quoted = graph_dot([d.y], {d.y: 'a"b\\'})
-    assert r'label="a\"b\\\nsqrt' in quoted

@@ -319,10 +319,10 @@ def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]
     found: dict[tuple[Node, Node], Node | None] = {}
     for x in real:
         above = [y for y in ys if few and _magnitude(x) <= _magnitude(y)]
-        found |= {(y, x): J for y, J in zip(above, _forwards(above, x), strict=True)}
+        found |= {(y, x): J for y, J in zip(above, forwards(above, x), strict=True)}
     for y in ys:
         below = [x for x in real if (y, x) not in found]
-        found |= {(y, x): J for x, J in zip(below, _backwards(y, below), strict=True)}
+        found |= {(y, x): J for x, J in zip(below, backwards(y, below), strict=True)}
     return [[found.get((y, x)) for x in xs] for y in ys]
 
 
@@ -354,17 +354,8 @@ def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
     return Guarded(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
 
 
-def forwards(y: Node, x: Node) -> Node | None:
-    """Return the Jacobian by one push forward of all unit tangents of x (internal)."""
-    return _forwards([y], x)[0]
-
-
-def backwards(y: Node, x: Node) -> Node | None:
-    """Return the Jacobian by one pull back of all unit cotangents of y (internal)."""
-    return _backwards(y, [x])[0]
-
-
-def _forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
+def forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
+    """Return the Jacobians of several ys by one push forward of all unit tangents of x (internal)."""
     if not ys:
         return []
     tangent, stack = _stacked(x, units(x.shape))
@@ -378,7 +369,8 @@ def _forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:
     return [found.get(y) for y in ys]
 
 
-def _backwards(y: Node, xs: Sequence[Node]) -> list[Node | None]:
+def backwards(y: Node, xs: Sequence[Node]) -> list[Node | None]:
+    """Return the Jacobians by several xs by one pull back of all unit cotangents of y (internal)."""
     if not xs:
         return []
     cotangent, stack = _stacked(y, units(y.shape))

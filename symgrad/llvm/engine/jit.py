@@ -7,7 +7,6 @@ every external symbol is looked up before the engine sees the module.
 from __future__ import annotations
 
 import sys
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -24,14 +23,11 @@ __all__ = [
     "compiling_for",
     "emit_assembly",
     "emit_object",
-    "live_engines",
     "object_code",
 ]
 
 Effort: TypeAlias = Literal["auto", "high"]
 """Quick code first and better code when it pays, or better code at once."""
-
-_live: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
 def _parse(ir: str) -> tuple[Any, tuple[str, ...]]:
@@ -144,7 +140,6 @@ class Engine:
             self._names = _defines(module)
             self._engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
             self._engine.finalize_object()
-            _live.add(self)
 
     @classmethod
     def of(cls, code: ObjectCode) -> Engine:
@@ -167,7 +162,6 @@ class Engine:
             # To ask for an address makes the code ready, too; `finalize_object` would first compile the empty module.
             if not any(self._engine.get_function_address(name) for name in code.defines):
                 raise InternalError("there is no function in what was loaded")
-            _live.add(self)
         return self
 
     def address(self, name: str) -> int:
@@ -193,12 +187,6 @@ class Engine:
         if engine is not None and not ending():
             with given_back():
                 engine.close()
-
-
-def live_engines() -> int:
-    """Count the engines whose code is in memory."""
-    with lock:
-        return len(_live)
 
 
 def emit_assembly(ir: str, cpu: Cpu = "host") -> str:

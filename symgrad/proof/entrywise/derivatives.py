@@ -44,7 +44,6 @@ def _square_plus(t: Terms, u: Form, c: int, side: int, p: Fraction | int) -> For
 
 
 _HALF = Fraction(1, 2)
-_NONE: Mapping[str, Form] = {}
 
 # Functions of one argument u; Abramowitz & Stegun (1964), chapters 4, 6 and 7.
 SLOPES: Mapping[str, Slope] = {
