@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 from symgrad.api.handles.base import Handle
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.errors import UnknownAttributeError, UsageError
+from symgrad.frontend.tokens.elsewhere import ARGUMENTS
 from symgrad.ir.listing import suggest
 from symgrad.surface import MODULES, PUBLIC, placed, public
 
@@ -64,15 +65,6 @@ _FUNCTIONS: Mapping[str, str] = {
 # fmt: on
 
 
-# Arguments of torch's and TensorFlow's reductions, by their names in NumPy.
-_ARGUMENTS = {
-    "dim": "axis",
-    "dims": "axis",
-    "keepdim": "keepdims",
-    "keep_dims": "keepdims",
-    "correction": "ddof",
-}
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -87,7 +79,7 @@ def in_numpy_words(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def apply(*args: P.args, **options: P.kwargs) -> R:
         for name, value in options.items():
-            word = _ARGUMENTS.get(name)
+            word = ARGUMENTS.get(name)
             if word is not None:
                 raise UsageError(
                     f"{function.__name__} takes no argument named '{name}'",

@@ -94,11 +94,14 @@ def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> lis
     return order
 
 
-def fold(outputs: Iterable[Node], combine: Callable[[Node, list[T]], T]) -> dict[Node, T]:
-    """Compute a value for every node from its arguments' values, bottom up."""
-    values: dict[Node, T] = {}
-    for node in topological(outputs):
-        values[node] = combine(node, [values[a] for a in node.args])
+def fold(
+    outputs: Iterable[Node], combine: Callable[[Node, list[T]], T], values: dict[Node, T] | None = None
+) -> dict[Node, T]:
+    """Compute a value for every node from its arguments' values, bottom up; those known from before are added to."""
+    values = {} if values is None else values
+    for node in topological(outputs, until=values):
+        if node not in values:
+            values[node] = combine(node, [values[a] for a in node.args])
     return values
 
 

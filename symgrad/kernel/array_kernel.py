@@ -25,7 +25,7 @@ from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
-from symgrad.llvm.arrays.plan import ArrayLoop
+from symgrad.llvm.arrays.plan import ArrayLoop, Runnable
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType
 
@@ -40,27 +40,15 @@ _MAX_AXES = 32
 """So many axes of all outputs together leave room for a batch: NumPy's iterator has 64 for both."""
 
 
-class ProgramCode(Protocol):
+class ProgramCode(Runnable, Protocol):
     """What a kernel must know of the code of an array program (``symgrad/llvm/arrays/code_of_arrays.py``)."""
 
-    @property
-    def names(self) -> tuple[str, ...]: ...
     @property
     def kinds(self) -> tuple[str, ...]: ...
     @property
     def shapes(self) -> tuple[Shape, ...]: ...
     @property
-    def run(self) -> int: ...
-    @property
-    def scratch(self) -> int: ...
-    @property
     def llvm_ir(self) -> str: ...
-    @property
-    def needs(self) -> tuple[str, ...]: ...
-    @property
-    def lengths(self) -> tuple[Size, ...]: ...
-    @property
-    def read(self) -> tuple[bool, ...]: ...
     @property
     def arrays(self) -> tuple[Shape, ...]: ...
     @property

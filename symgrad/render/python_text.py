@@ -11,16 +11,20 @@ from typing import TypeAlias
 from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.spell import literals
+from symgrad.spell.contractions import Spelling
 from symgrad.spell.literals import ADD, ATOM, MUL, NEG, POW
 
 __all__ = [
     "HELPER",
     "INFIX",
     "Argument",
+    "aligned",
+    "applied",
     "free_name",
     "infix",
     "parameters",
     "template_of",
+    "tuple_text",
     "within",
 ]
 
@@ -42,6 +46,33 @@ _Written: TypeAlias = Callable[[Node, int], str]
 def within(text: str, own: int, rank: int) -> str:
     """Return a text, in parentheses if it binds less tightly than a rank."""
     return text if own >= rank else f"({text})"
+
+
+def tuple_text(texts: Sequence[str]) -> str:
+    """Return a tuple."""
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def applied(factors: Sequence[str], *, vector: bool) -> str:
+    """Return a matrix product; matrices are applied to a vector one after the other, never multiplied first."""
+    if not vector:
+        return " @ ".join(factors)
+    text = factors[-1]
+    for i, factor in enumerate(reversed(factors[:-1])):
+        text = f"{factor} @ {f'({text})' if i else text}"
+    return text
+
+
+def aligned(node: Node, s: Spelling, written: _Written) -> str:
+    """Return a contraction that is a product entry by entry, the axes of each factor at their places."""
+    rank = max(map(len, s.places))
+    texts: list[str] = []
+    for arg, places in zip(node.args, s.places, strict=True):
+        items = [":" if i in places else "None" for i in range(rank)]
+        while items and items[0] == "None":
+            items.pop(0)
+        texts.append(written(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
+    return "*".join(texts)
 
 
 class Argument:

@@ -8,6 +8,7 @@ from symgrad.ir.graph import OPS
 from symgrad.ir.written import WRITTEN
 
 __all__ = [
+    "ARGUMENTS",
     "argument_names",
     "enclosed",
     "formula_or_transpose",
@@ -18,13 +19,15 @@ __all__ = [
 ]
 
 _LONGEST = 60  # of a text that a cure repeats
-_ARGUMENTS = {
+ARGUMENTS = {
     "dim": "axis",
     "dims": "axis",
     "keepdim": "keepdims",
     "keep_dims": "keepdims",
     "correction": "ddof",
 }
+"""Arguments of torch's and TensorFlow's reductions, by their names in NumPy."""
+
 _NAMES = {
     "Phi": "ndtr",
     "normcdf": "ndtr",
@@ -135,7 +138,7 @@ def argument_names(arguments: str) -> str:
         >>> argument_names("x, dim=1, keepdim=True")
         'x, axis=1, keepdims=True'
     """
-    return re.sub(r"\b(\w+)(?=\s*=[^=])", lambda m: _ARGUMENTS.get(m[1], m[1]), arguments)
+    return re.sub(r"\b(\w+)(?=\s*=[^=])", lambda m: ARGUMENTS.get(m[1], m[1]), arguments)
 
 
 def sum_over(text: str, start: int) -> str | None:

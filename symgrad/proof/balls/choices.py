@@ -10,6 +10,7 @@ of its arguments only because the numbers happen to agree there (x*1 is a new ob
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from symgrad.proof.balls.bessel import INSIDE_ORDERS, INTEGRALS, ORDERS
@@ -88,33 +89,25 @@ def _comparisons(tie: bool) -> dict[str, Binary]:
 
 
 def _extremes(tie: bool) -> dict[str, Callable[..., Value]]:
-    def maximum(x: Value, y: Value) -> Value:
+    def extreme(x: Value, y: Value, largest: bool) -> Value:
         if x is None or y is None:
             return None
         if x is y:
             return x
         below = _less(x, y, False if tie else None)
         if below is None:
-            return arb.max(ball(x), ball(y)) if tie else None
-        return y if below else x
-
-    def minimum(x: Value, y: Value) -> Value:
-        if x is None or y is None:
-            return None
-        if x is y:
-            return x
-        below = _less(x, y, False if tie else None)
-        if below is None:
-            return arb.min(ball(x), ball(y)) if tie else None
-        return x if below else y
-
-    def relu(x: Value) -> Value:
-        return maximum(x, fmpq(0))
+            return (arb.max if largest else arb.min)(ball(x), ball(y)) if tie else None
+        return y if below is largest else x
 
     def clip(x: Value, low: Value, high: Value) -> Value:
-        return minimum(maximum(x, low), high)
+        return extreme(extreme(x, low, True), high, False)
 
-    return {"maximum": maximum, "minimum": minimum, "relu": relu, "clip": clip}
+    return {
+        "maximum": partial(extreme, largest=True),
+        "minimum": partial(extreme, largest=False),
+        "relu": partial(extreme, y=fmpq(0), largest=True),
+        "clip": clip,
+    }
 
 
 def _sign(x: Value) -> Value:

@@ -72,9 +72,7 @@ def prove_equal(
     if shape_of(program.steps[a]) != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")
     forms = forms_of(t, program, (a, b))
-    thaw = Exchange(t, lambda head: _tensor(t, head, False, head.symmetries))
-    _vanish(t, t.subtract(*(thaw.of(forms[k]) if _stops(program) else forms[k] for k in (a, b))))
-    return merged(t.conditions)
+    return _agree(t, forms[a], forms[b], frozen=_stops(program))
 
 
 def prove_gradient(
@@ -123,13 +121,8 @@ def prove_gradient(
     if shape_of(program.steps[claim]) != (*before, *own):
         raise GiveUp("the claim has another shape")
     found = Derivative(t, wrt, tuple(f"a{len(before) + k}" for k in axes(own))).of(form)
-    claimed = forms[claim]
-    t.smooth = ""  # what was frozen has no kinks
-    if symbol.symmetric or cotangent is not None or _stops(program):
-        final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
-        found, claimed = final.of(found), final.of(claimed)
-    _vanish(t, t.subtract(found, claimed))
-    return merged(t.conditions)
+    frozen = symbol.symmetric or cotangent is not None or _stops(program)
+    return _agree(t, found, forms[claim], frozen=frozen, symbol=symbol)
 
 
 def prove_same_gradient(
@@ -159,10 +152,20 @@ def prove_same_gradient(
     own = axes(tuple(str(n) for n in symbol.shape))
     slope = Derivative(t, wrt, tuple(f"a{len(shape) + k}" for k in own))
     left, right = (slope.of(forms[k]) for k in (a, b))
+    return _agree(t, left, right, frozen=symbol.symmetric or _stops(program), symbol=symbol)
+
+
+def _agree(
+    t: Terms, left: Form, right: Form, *, frozen: bool, symbol: Symbol | None = None
+) -> tuple[str, ...]:
+    """Prove that two forms are equal, where inputs were frozen as these were before, and say where that says nothing.
+
+    Of a symbol that a derivative was taken by, the symmetry may be used now.
+    """
     t.smooth = ""  # what was frozen has no kinks
-    if symbol.symmetric or _stops(program):
-        final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
-        left, right = final.of(left), final.of(right)
+    if frozen:
+        thaw = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
+        left, right = thaw.of(left), thaw.of(right)
     _vanish(t, t.subtract(left, right))
     return merged(t.conditions)
 
@@ -178,9 +181,10 @@ def _stops(program: Program) -> bool:
     return any(s.op == "stop_gradient" for s in program.steps)
 
 
-def _orders(symbol: Symbol, head: Head) -> tuple[tuple[int, ...], ...]:
+def _orders(symbol: Symbol | None, head: Head) -> tuple[tuple[int, ...], ...]:
     """Return the symmetries of an input after the derivative by a symbol is taken."""
-    return ((1, 0),) if symbol.symmetric and head.arity and head.params[0] == symbol.name else head.symmetries
+    own = symbol is not None and symbol.symmetric and head.arity and head.params[0] == symbol.name
+    return ((1, 0),) if own else head.symmetries
 
 
 def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, ...]]) -> Head:

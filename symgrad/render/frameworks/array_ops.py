@@ -9,6 +9,7 @@ from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.slices import Triple
 from symgrad.render.frameworks.table import Framework
+from symgrad.render.python_text import aligned, applied, tuple_text
 from symgrad.spell.contractions import Factor, Spelling, spell
 from symgrad.spell.literals import ATOM, MUL
 
@@ -46,13 +47,9 @@ _Text: TypeAlias = "str | tuple[str, int]"
 _Writer: TypeAlias = Callable[[Node, Context], _Text]
 
 
-def _tuple(texts: Sequence[str]) -> str:
-    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
-
-
 def shape_text(shape: Shape, w: Context) -> str:
     """Return a shape as a tuple."""
-    return _tuple([w.size(s) for s in shape])
+    return tuple_text([w.size(s) for s in shape])
 
 
 def _moved(x: Node, w: Context) -> str:
@@ -106,7 +103,7 @@ def _einsum(node: Node, w: Context) -> _Text:
         case "sum":
             return _summed(w.tensor(x), s.axes, rank, w)
         case "elementwise" if not s.axes:
-            return "*".join(_aligned(node, s, w)), MUL
+            return aligned(node, s, w.tensor), MUL
         case _:
             return f'{array}.einsum("{s.subscripts}", {", ".join(w.tensor(a) for a in node.args)})'
 
@@ -133,23 +130,7 @@ def _chain(node: Node, chain: Sequence[Factor], w: Context) -> str:
             at = len(texts) - 2 if vector else 0
             texts[at : at + 2] = [f"ops.matmul({texts[at]}, {texts[at + 1]})"]
         return texts[0]
-    if not vector:
-        return " @ ".join(texts)
-    text = texts.pop()  # matrices are applied to a vector one after the other, never multiplied first
-    for i, factor in enumerate(reversed(texts)):
-        text = f"{factor} @ {f'({text})' if i else text}"
-    return text
-
-
-def _aligned(node: Node, s: Spelling, w: Context) -> list[str]:
-    rank = max(map(len, s.places))
-    texts: list[str] = []
-    for arg, places in zip(node.args, s.places, strict=True):
-        items = [":" if i in places else "None" for i in range(rank)]
-        while items and items[0] == "None":
-            items.pop(0)
-        texts.append(w.tensor(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
-    return texts
+    return applied(texts, vector=vector)
 
 
 # ---------------------------------------------------------------------------------------------------------- layout
@@ -215,7 +196,7 @@ def _unslice(node: Node, w: Context) -> _Text:
     helper = w.helper("_unslice")
     items = key.split(", ")
     slices = [_slice_of(item) for item in items] + ["slice(None)"] * (len(shape) - len(items))
-    text = f"{helper}({x}, {_tuple(slices)}, {shape_text(shape, w)})"
+    text = f"{helper}({x}, {tuple_text(slices)}, {shape_text(shape, w)})"
     return _flip(text, flipped, w) if flipped else text
 
 

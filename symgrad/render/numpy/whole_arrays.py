@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.slices import Triple
-from symgrad.spell.contractions import Factor, Spelling, spell, subscript
+from symgrad.render.python_text import aligned, applied, tuple_text
+from symgrad.spell.contractions import Factor, spell, subscript
 from symgrad.spell.literals import ATOM, MUL
 
 __all__ = ["ARRAY_SOURCES", "ArraySource", "Context", "is_view"]
@@ -43,13 +44,9 @@ class Context(Protocol):
 _Writer: TypeAlias = Callable[[Node, Context], ArraySource]
 
 
-def _tuple(texts: Sequence[str]) -> str:
-    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
-
-
 def _shape(shape: Shape, context: Context) -> str:
     texts = [context.size(s) for s in shape]
-    return texts[0] if len(texts) == 1 else _tuple(texts)
+    return texts[0] if len(texts) == 1 else tuple_text(texts)
 
 
 def _axes(axes: Sequence[int], rank: int) -> str:
@@ -81,7 +78,7 @@ def _einsum(node: Node, context: Context) -> ArraySource:
         case "sum":
             return ArraySource(f"np.sum({context.of(x)}{_axes(s.axes, len(x.shape))})")
         case "elementwise" if not s.axes:
-            return ArraySource("*".join(_aligned(node, s, context)), MUL)
+            return ArraySource(aligned(node, s, context.of), MUL)
         case _:
             order = ", optimize=True" if len(node.args) > 2 else ""
             return ArraySource(
@@ -96,24 +93,7 @@ def _product(node: Node, chain: Sequence[Factor], context: Context) -> str:
         else context.of(node.args[f.operand], ATOM)
         for f in chain
     ]
-    if len(node.args[chain[-1].operand].shape) > 1:
-        return " @ ".join(factors)
-    # Matrices are applied to a vector one after the other, never multiplied first.
-    text = factors.pop()
-    for i, factor in enumerate(reversed(factors)):
-        text = f"{factor} @ {f'({text})' if i else text}"
-    return text
-
-
-def _aligned(node: Node, s: Spelling, context: Context) -> list[str]:
-    rank = max(map(len, s.places))
-    texts: list[str] = []
-    for arg, places in zip(node.args, s.places, strict=True):
-        items = [":" if i in places else "None" for i in range(rank)]
-        while items and items[0] == "None":
-            items.pop(0)
-        texts.append(context.of(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
-    return texts
+    return applied(factors, vector=len(node.args[chain[-1].operand].shape) == 1)
 
 
 # ------------------------------------------------------------------------------------------------------ reductions
@@ -193,7 +173,7 @@ def _gather(node: Node, context: Context) -> ArraySource:
 def _scatter_add(node: Node, context: Context) -> ArraySource:
     values, *indices = node.args
     texts = ", ".join(_positions(i, context) for i in indices)
-    shape = _tuple([context.size(s) for s in node.shape])
+    shape = tuple_text([context.size(s) for s in node.shape])
     return ArraySource(
         f"_scatter_add({context.of(values)}, {node.params[0]}, {shape}, {texts})", ATOM, ("_scatter_add",)
     )

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
-from symgrad.ir.traverse import digest, spelling
+from symgrad.ir.traverse import digest, fold, spelling
 
 __all__ = ["FactorKey", "Order", "TermKey"]
 
@@ -61,19 +61,7 @@ class Order:
 
     def _looks(self, node: Node) -> _Looks:
         found = self._seen.get(node)
-        if found is not None:
-            return found
-        pending = [node]
-        while pending:
-            top = pending[-1]
-            missing = [a for a in top.args if a not in self._seen]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if top not in self._seen:
-                self._seen[top] = _describe(top, [self._seen[a] for a in top.args])
-        return self._seen[node]
+        return found if found is not None else fold([node], _describe, self._seen)[node]
 
     def degree(self, node: Node) -> Exponent:
         """Return the degree of a factor as a polynomial, 0 for a function of symbols."""

@@ -168,18 +168,24 @@ LAWS = [
     ),
 ]
 
-EXPONENTIAL = [
-    Rule(name="e-as-exp", pattern=constant("E"), replacement=exp(one), why="one spelling"),
-    Rule(
-        name="exp-of-log",
-        pattern=exp(log(a)),
+
+def _inverse(outer: Op, inner: Op, beyond: str, exact_when: Node, point: int) -> Rule:
+    """outer(inner(a)) -> a where inner has a domain of its own."""
+    return Rule(
+        name=f"{outer.name}-of-{inner.name}",
+        pattern=outer(inner(a)),
         replacement=a,
         soundness="widens",
-        exact_when=gt(a, zero),
-        note="also defined for {a} <= 0",
-        witness={"a": -1},
+        exact_when=exact_when,
+        note=f"also defined for {beyond}",
+        witness={"a": point},
         why="inverse functions",
-    ),
+    )
+
+
+EXPONENTIAL = [
+    Rule(name="e-as-exp", pattern=constant("E"), replacement=exp(one), why="one spelling"),
+    _inverse(exp, log, "{a} <= 0", gt(a, zero), -1),
     Rule(
         name="exp-of-minus-log",
         pattern=exp(neg(log(a))),
@@ -208,28 +214,10 @@ EXPONENTIAL = [
         condition=any_of(gt(a, zero), not_(even(n))),
         why="the power is positive only for a > 0, unless n is even: log(x**2) is defined for x < 0",
     ),
-    Rule(
-        name="exp2-of-log2",
-        pattern=exp2(log2(a)),
-        replacement=a,
-        soundness="widens",
-        exact_when=gt(a, zero),
-        note="also defined for {a} <= 0",
-        witness={"a": -1},
-        why="inverse functions",
-    ),
+    _inverse(exp2, log2, "{a} <= 0", gt(a, zero), -1),
     Rule(name="log2-of-exp2", pattern=log2(exp2(a)), replacement=a, why="inverse functions"),
     Rule(name="log1p-of-expm1", pattern=log1p(expm1(a)), replacement=a, why="inverse functions"),
-    Rule(
-        name="expm1-of-log1p",
-        pattern=expm1(log1p(a)),
-        replacement=a,
-        soundness="widens",
-        exact_when=gt(a, number(-1)),
-        note="also defined for {a} <= -1",
-        witness={"a": -2},
-        why="inverse functions",
-    ),
+    _inverse(expm1, log1p, "{a} <= -1", gt(a, number(-1)), -2),
     Rule(
         name="exp-of-log1p",
         pattern=exp(log1p(a)),
@@ -243,20 +231,6 @@ EXPONENTIAL = [
     Rule(name="cube-of-cbrt", pattern=pow(cbrt(a), number(3)), replacement=a, why="inverse functions"),
     Rule(name="cbrt-of-cube", pattern=cbrt(pow(a, number(3))), replacement=a, why="inverse functions"),
 ]
-
-
-def _inverse(outer: Op, inner: Op, beyond: str, exact_when: Node, point: int) -> Rule:
-    """outer(inner(a)) -> a where inner has a domain of its own."""
-    return Rule(
-        name=f"{outer.name}-of-{inner.name}",
-        pattern=outer(inner(a)),
-        replacement=a,
-        soundness="widens",
-        exact_when=exact_when,
-        note=f"also defined for {beyond}",
-        witness={"a": point},
-        why="inverse functions",
-    )
 
 
 _WITHIN = all_of(ge(a, number(-1)), le(a, one))
