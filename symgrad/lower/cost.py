@@ -9,43 +9,23 @@ __all__ = ["DIVIDED", "LEAVES", "cycles", "own_cost"]
 LEAVES = (NUMBER, CONSTANT, SIZE)
 """Nodes that are numbers wherever they are read."""
 
-_VIEWS = frozenset({"reshape", "broadcast_to", "slice", "iota", "einsum", "stop_gradient"})
-_CHEAP = frozenset(
-    (
-        *(
-            "add",
-            "mul",
-            "neg",
-            "abs",
-            "where",
-            "eq",
-            "ne",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "and_",
-            "or_",
-            "xor",
-            "not_",
-        ),
-        *("minimum", "maximum", "sign", "relu", "clip", "floor", "ceil", "round"),
-    )
-)
 DIVIDED = 5
 """What a division takes, in simple operations; a function takes more."""
 
-_COSTS = {"div": DIVIDED, "sqrt": DIVIDED, "gather": 2, "pow": 30}
+_VIEWS = ("reshape", "broadcast_to", "slice", "iota", "einsum", "stop_gradient")
+_COSTS = {"div": DIVIDED, "sqrt": DIVIDED, "gather": 2, "pow": 30, **dict.fromkeys(_VIEWS, 0)}
 
 
 def own_cost(node: Node) -> int:
-    """Return about how many simple operations the op of a node takes."""
-    name = node.op.name
-    if name in _VIEWS or node.op in LEAVES:
-        return 0
-    if name == "pow" and node.args[1].op is NUMBER:
+    """Return about how many simple operations the op of a node takes.
+
+    Simple are those that give whole numbers for whole numbers, or truth values; functions give real numbers.
+    """
+    op = node.op
+    if op.name == "pow" and node.args[1].op is NUMBER:
         return 4
-    return 1 if name in _CHEAP else _COSTS.get(name, 20)
+    simple = op.pointwise and op.gives != "real"
+    return 0 if op in LEAVES else _COSTS.get(op.name, 1 if simple else 20)
 
 
 def cycles(node: Node) -> float:

@@ -18,6 +18,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.reasons.noise.draws import as_floats, domain_of, inside, place_in
+from symgrad.verdicts.points.aims import COMPARED
 from symgrad.verdicts.points.roots import root_between
 
 __all__ = ["straddling"]
@@ -30,7 +31,6 @@ _KINKS = 60  # entries that are looked at in all
 _MOST = 5  # points for an input
 _DIGITS = 40
 
-_PAIRS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"})
 _ZEROS = frozenset({"abs", "sign", "relu", "floor", "ceil", "round"})
 
 _TAIL = [Fraction(1, 2**k) for k in (2, 3, 4, 5, 7, 10, 14, 20, 27, 40)]
@@ -79,7 +79,7 @@ def _kinks(order: Sequence[Node], among: set[Node]) -> list[tuple[Node, Node | N
     for node in order:
         if node not in among:
             continue
-        if node.op.name in _PAIRS and all(a.dtype != "bool" for a in node.args):
+        if node.op.name in COMPARED and all(a.dtype != "bool" for a in node.args):
             found.setdefault((node.args[0], node.args[1]))
         elif node.op.name == "clip":
             found.update(dict.fromkeys((node.args[0], a) for a in node.args[1:]))

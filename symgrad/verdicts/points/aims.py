@@ -26,7 +26,7 @@ from symgrad.proof.program.steps import Program, Symbol
 from symgrad.verdicts.points.roots import root_between
 from symgrad.verdicts.points.values import admits, within
 
-__all__ = ["aimed"]
+__all__ = ["COMPARED", "aimed"]
 
 fmpq: Any = flint.fmpq
 
@@ -45,7 +45,7 @@ _SIMPLE = (1, 12, 1000, 1_000_000)  # denominators of simple numbers
 _BESIDE = (Fraction(1, 1024), Fraction(1, 10**9))
 _AGAIN = 3  # exact ties from which others are looked for
 
-_PAIRS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"})
+COMPARED = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"})
 _ZEROS = frozenset({"abs", "sign", "relu"})
 _JUMPS = {"floor": Fraction(0), "ceil": Fraction(0), "round": Fraction(1, 2)}
 """How far after whole numbers they jump."""
@@ -245,7 +245,7 @@ def _switches(program: Program) -> list[_Switch]:
         moving[i] = step.op == "symbol" or any(moving[a] for a in step.args)
         if not moving[i]:
             continue
-        if step.op in _PAIRS:
+        if step.op in COMPARED:
             found.setdefault(_Switch(step.args[0], step.args[1]))
         elif step.op == "clip":
             found.update(dict.fromkeys(_Switch(step.args[0], a) for a in step.args[1:]))

@@ -15,6 +15,7 @@ from symgrad.proof.program.lengths import length
 from symgrad.proof.program.steps import Program, Symbol
 
 __all__ = [
+    "THROUGH",
     "STYLES",
     "Positions",
     "Style",
@@ -47,7 +48,7 @@ _SHORTENED = 3  # points with such that are tried
 _SCALE = Fraction(1000)
 _PLAIN = 4  # the largest denominator of a plain number
 _SCALED = 8  # variables that are made larger or smaller
-_THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
+THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def positions_of(program: Program) -> dict[str, Positions]:
 
     def note(at: int, size: int | str, *, counts: bool = False) -> None:
         step = program.steps[at]
-        while step.op in _THROUGH:
+        while step.op in THROUGH:
             step = program.steps[step.args[0]]
         if step.op == "symbol":
             found.setdefault(step.params[0], ([], []))[counts].append(size)

@@ -21,12 +21,11 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.rewrite.whole import is_position
+from symgrad.verdicts.points.values import THROUGH
 from symgrad.verdicts.verdict import Verdict, listed
 from symgrad.words.forms.positions import starts_at
 
 __all__ = ["with_declared_labels"]
-
-_THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def _counted(index: Node) -> tuple[Node, Size] | None:
     """Return the input that an index is, or is beside a size: t - 1."""
     offset: Size = 0
     while index.args:
-        if index.op.name in _THROUGH:
+        if index.op.name in THROUGH:
             index = index.args[0]
             continue
         if index.op.name != "add":

@@ -27,6 +27,7 @@ from symgrad.rewrite.definite import is_definite
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 from symgrad.verdicts.masks import MASKS
+from symgrad.verdicts.points.aims import COMPARED
 from symgrad.verdicts.search.textbook import Place, simpler
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.told.definedness import narrowed
@@ -46,7 +47,6 @@ _SECONDS = 1.0
 
 _ENTRIES = {"=": "is 0", "<=": "is 0 or negative", "<": "is negative"}
 _BARS = re.compile(r"\|([^|]+)\|")
-_COMPARED = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"))
 _PASSED = frozenset(("neg", "abs", "sqrt", "broadcast_to", "reshape"))
 
 
@@ -68,7 +68,7 @@ def in_words(conditions: Sequence[str], sides: Sequence[Node], names: Mapping[No
         n for n in certain if n.dtype != "bool" and n.op not in (NUMBER, SIZE) and n.op.name not in MASKS
     ]
     if any(n.shape or n.op is SIZE for n in topological(sides)):
-        compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in _COMPARED and n.shape}
+        compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in COMPARED and n.shape}
         speaker = _Speaker(Conditions(), names, compared)
         table = _of_arrays([*parts[:_MOST], *compared], speaker)
         told = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))
