@@ -6,7 +6,6 @@ import ctypes
 import ctypes.util
 import itertools
 import pickle
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -25,6 +24,7 @@ from symgrad.ir.graph import OPS
 from symgrad.kernel.artefact import write_artefacts
 from symgrad.ops.document import kinks_page
 from symgrad.ops.own import OWN, drop_own
+from tests.processes import printed
 
 X, Y = sg.symbols("x y")
 
@@ -359,5 +359,4 @@ def test_what_is_pickled_is_read_where_the_same_op_is_registered() -> None:
             f"    print(float(pickle.loads({data!r}).subs(x=sg.parse('x : real')['x'])(x=1.0)) + 7)\n"
             "except sg.errors.UsageError as error:\n    print(error)\n"
         )
-        found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-        assert message in found.stdout, found
+        assert message in printed(script)

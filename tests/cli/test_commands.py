@@ -12,21 +12,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from symgrad.cli import main
 from symgrad.cli.demo import PROGRAM
 from symgrad.errors import UsageError
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, stdin: str | None = None):
-        return CliRunner().invoke(main, args, input=stdin)
-
-    return run
 
 
 @pytest.fixture

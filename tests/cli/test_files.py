@@ -15,21 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-
-from symgrad.cli import main
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices are POSIX's")
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, stdin: bytes | None = None) -> Any:
-        return CliRunner().invoke(main, args, input=stdin)
-
-    return run
 
 
 def npy(array: Any) -> bytes:

@@ -8,9 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from symgrad.cli import main
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.verdicts import EXIT
 from symgrad.proof.check import Checked
@@ -18,17 +16,6 @@ from symgrad.proof.file.statement import statement_of
 from symgrad.proof.program.steps import Program, Step, Symbol
 from symgrad.verdicts import batch
 from symgrad.verdicts.verdict import Verdict
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(main, args, input=stdin)
-
-    return run
-
 
 ROOT = "x : real\ny = sqrt(x**2)"
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import jax
-import numpy as np
 import pytest
 
 from tests.frameworks.runners import by_jax
-from tests.frameworks.sources import CASES, all_wrong, at_hard_points
+from tests.frameworks.sources import CASES, all_wrong, assert_like_ours_at_hard_points
 
 
 @pytest.fixture(autouse=True)
@@ -31,13 +30,5 @@ def test_plain_operations():
     assert not all_wrong("jax", by_jax, "whole programs", 0)
 
 
-# Poles and ends of domains, where the framework's function has its own mind.
-OWN_MIND = "asech lgamma"
-
-
 def test_hard_points():
-    for name, points, mine, ours in at_hard_points("jax", jax.numpy.asarray):
-        if name not in OWN_MIND.split():
-            tiny = (np.abs(mine * 1.0) < 1e-200) & (np.abs(ours * 1.0) < 1e-200)  # flushed to zero
-            same = np.isclose(mine, ours, rtol=1e-9, atol=0, equal_nan=True) | tiny
-            assert np.all(same), (name, [p[~same] for p in points], mine[~same], ours[~same])
+    assert_like_ours_at_hard_points("jax", jax.numpy.asarray, "asech", "lgamma")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests.frameworks.runners import by_tensorflow
-from tests.frameworks.sources import CASES, all_wrong, at_hard_points
+from tests.frameworks.sources import CASES, all_wrong, assert_like_ours_at_hard_points
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -25,13 +24,7 @@ def test_plain_operations():
     assert not all_wrong("tensorflow", by_tensorflow, "whole programs", 0)
 
 
-# Poles and ends of domains, where the framework's function has its own mind.
-OWN_MIND = "asech lgamma dawsn erfinv fresnels fresnelc hypot"
-
-
 def test_hard_points():
-    for name, points, mine, ours in at_hard_points("tensorflow", tf.constant):
-        if name not in OWN_MIND.split():
-            tiny = (np.abs(mine * 1.0) < 1e-200) & (np.abs(ours * 1.0) < 1e-200)  # flushed to zero
-            same = np.isclose(mine, ours, rtol=1e-9, atol=0, equal_nan=True) | tiny
-            assert np.all(same), (name, [p[~same] for p in points], mine[~same], ours[~same])
+    assert_like_ours_at_hard_points(
+        "tensorflow", tf.constant, "asech", "lgamma", "dawsn", "erfinv", "fresnels", "fresnelc", "hypot"
+    )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 
 import pytest
+
+from tests.processes import printed
 
 _CODE = """
 import gc, random, signal, sys, threading, time
@@ -85,8 +85,7 @@ print(arrived >= ROUNDS, late)
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer here")
 def test_interrupts_at_many_moments():
     code = _CODE.replace("ROUNDS", "12")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "True 0\n"), done.stdout[-2000:] + done.stderr[-2000:]
+    assert printed(code, quiet=False) == "True 0\n"
 
 
 _LONG = """
@@ -139,5 +138,4 @@ def test_kernels_that_would_take_hours(batch):
         "x*max(abs(v[:, None, None] - v[None, :, None] + v[None, None, :]))",
     ]
     code = _LONG.replace("PROGRAMS", repr(programs)).replace("BATCH", repr(batch))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stdout) == (0, "done\n"), done.stdout[-2000:] + done.stderr[-2000:]
+    assert printed(code, timeout=300, quiet=False) == "done\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any
@@ -31,6 +29,7 @@ from symgrad.llvm.elementwise.code import Code
 from symgrad.llvm.text.types import FLOAT64
 from symgrad.lower.elementwise.schedule import schedule
 from tests.kernel.formulas import flag, op, same_bits, sub, u, x
+from tests.processes import printed
 
 
 @pytest.fixture(scope="module")
@@ -209,8 +208,7 @@ def test_pickle_to_another_process(kernel, tmp_path):
     path = tmp_path / "k.pickle"
     path.write_bytes(pickle.dumps(kernel))
     code = f"import pickle; k = pickle.load(open({str(path)!r}, 'rb')); print(k(6.0, 2.0) == (12.0, 3.0))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
+    assert printed(code) == "True\n"
 
 
 def test_wrong_requests():

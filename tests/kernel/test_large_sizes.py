@@ -16,6 +16,7 @@ from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.arrays.driver import FIELDS
 from tests.kernel.test_artefact import CC, needs_cc
+from tests.processes import printed
 
 # Programs of x : real, v : real[n], w : real[m].
 PROGRAMS = [
@@ -247,15 +248,9 @@ print(found.shape if found.ndim else found)
 found = k(np.full((3,), 2.0), np.ones(4), np.ones(0))
 print(np.array_equal(found[0], p["y"](x=2.0, v=np.ones(4), w=np.ones(0))))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout.endswith("True\n"), done.stdout + done.stderr
-    rows = [int(s) if s.strip().isdigit() else s for s in done.stdout.splitlines()[0].strip("()").split(",")]
+    shape, right = printed(code, timeout=60).splitlines()
+    assert right == "True"
+    rows = [int(s) if s.strip().isdigit() else s for s in shape.strip("()").split(",")]
     assert 0 in rows or rows == ["0.0"]
 
 

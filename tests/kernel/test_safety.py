@@ -24,6 +24,7 @@ from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.team import call_in_team
 from symgrad.kernel.ufunc import ufuncs_are_known
 from symgrad.llvm.calls.layout import PLACES, Method, Place
+from tests.processes import printed
 
 OF_UFUNCS = [name for name in PLACES if name.startswith("ufunc.")]
 OF_OBJECTS = [name for name in PLACES if name not in OF_UFUNCS]
@@ -104,16 +105,7 @@ print(*(f"{way}:{count > 0}" for way, count in ways.items()))
 
 def both_ways(value: str) -> tuple[list[str], str]:
     settings = {**os.environ, "PYTHONHASHSEED": "0", VARIABLE: value}
-    done = subprocess.run(
-        [sys.executable, "-c", _BOTH_WAYS],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        env=settings,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    *found, ways = done.stdout.splitlines()
+    *found, ways = printed(_BOTH_WAYS, env=settings, timeout=200).splitlines()
     return found, ways
 
 

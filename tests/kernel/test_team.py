@@ -6,8 +6,6 @@ import ctypes
 import gc
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +21,7 @@ from symgrad.kernel.calls.team import Team
 from symgrad.llvm.calls.team_code import LINE
 from tests.kernel.engines import live_engines
 from tests.kernel.ways import needs_fast_calls
+from tests.processes import printed
 
 LEAST = 100
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
@@ -326,12 +325,7 @@ rng = np.random.default_rng(3)
 
 
 def script(text: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", _START + text, *arguments], capture_output=True, text=True, timeout=100
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert not done.stderr
-    return done.stdout
+    return printed(_START + text, *arguments)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system sends no signals after a time")

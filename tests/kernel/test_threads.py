@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -15,6 +13,7 @@ from symgrad.errors import ShapeError, UsageError
 from symgrad.kernel.calls import threads as module
 from symgrad.kernel.calls.safety import refusal
 from symgrad.kernel.calls.team import call_in_team
+from tests.processes import printed
 
 PROGRAM = "x : real\ny : real\nz = exp(-x**2/2)*sin(3*y) + log1p(x**2 + y**2)*tanh(x*y)"
 BATCHED = "X : real[n, 3]\nw : real[3]\nloss = sum(tanh(X@w)**2)"
@@ -168,8 +167,7 @@ def test_nothing_is_started_for_little_work():
         "k(np.ones(1000)); few = threading.active_count()\n"
         "k(np.ones(10**6)); print(few, threading.active_count())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", "2"]
+    assert printed(code) == "1 2\n"
 
 
 @pytest.mark.parametrize("threads", [0, -1, 4, 10**30, 1.5, float("nan"), True, False, "2", None])
@@ -245,8 +243,7 @@ def test_at_the_end_of_the_process():
         "x = np.ones(10**6); k(x)\n"
         "atexit.register(lambda: print((k(x) == 2).all()))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert printed(code) == "True\n"
 
 
 def test_an_error_in_a_piece_is_raised_when_all_have_ended():
@@ -288,10 +285,7 @@ def test_after_a_fork():
         "    os._exit(0 if (k(x) == 2).all() else 1)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.strip() == "0"
+    assert printed(code, timeout=60) == "0\n"
 
 
 _FIRST_COMPILES = """
@@ -324,10 +318,7 @@ print(len(wrong), "wrong")
 
 
 def test_the_first_kernels_of_a_process_may_be_compiled_in_many_threads_at_once() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _FIRST_COMPILES], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stderr[-2000:]
+    assert printed(_FIRST_COMPILES) == "0 wrong\n"
 
 
 def view(rng, memory, n):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from fractions import Fraction
 
@@ -28,6 +26,7 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.reasons.derivation import explain
 from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
 from tests.graphs import SMOOTH, inputs, noise, random_graph
+from tests.processes import printed
 from tests.reasons.programs import CUTS, ENTERS, FREE, NEVER_TRUE, TRICKS
 
 
@@ -415,16 +414,7 @@ def test_the_same_for_every_hash_seed():
         "    d = explain(p[name], [p['x']], p)\n"
         "    print(derivation_text(d), derivation_svg(d))\n"
     )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    runs = [printed(code, env={"PYTHONHASHSEED": seed, "PATH": ""}) for seed in ("1", "2")]
     assert runs[0] == runs[1]
     assert "z_inner, differentiated by x" in runs[0]
 

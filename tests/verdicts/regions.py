@@ -7,10 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import symgrad as sg
+from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.program.steps import Program
+from symgrad.verdicts.decide import Statement, derivative_is, equal
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Region
 
@@ -61,6 +64,20 @@ def half_truth(seed: int) -> tuple[str, str]:
     other = rng.choice(ATOMS)
     a, b = (around.format(side.format(*(f"({i})" for i in inner)), other) for side in (left, right))
     return a, b
+
+
+def half_truths(seed: int, x: str = "real") -> list[Statement]:
+    """Two statements on such formulas, that they are equal and that their derivatives are; none if they have none."""
+    a, b = half_truth(seed)
+    try:
+        p = sg.parse(f"x : {x}\ny : real\na = {a}\nb = {b}")
+        by = p["x"]
+        return [
+            equal(p["a"].node, p["b"].node),
+            derivative_is(p["a"].node, by.node, sg.grad(p["b"], by).node),
+        ]
+    except SymgradError:
+        return []
 
 
 class Conditions:

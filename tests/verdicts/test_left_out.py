@@ -105,24 +105,13 @@ def test_powers_of_negative_numbers(left: str, right: str, exponent: str) -> Non
         ("sqrt(sum(v))**5", "5*sum(v)*sqrt(sum(v))/2*ones(n)", {"sum(v) <= 0"}),
         ("sum(v*sqrt(v)/w)", "3*sqrt(v)/(2*w)", {"an entry of v < 0", "an entry of w = 0"}),
         ("norm(v)**3", "3*norm(v)*v", {"sum(v**2) = 0"}),
-    ],
-)
-def test_derivatives_of_roots_leave_out_the_end_of_the_domain(y: str, claim: str, excluded: set[str]) -> None:
-    program = sg.parse(f"v, w : real[n]; y = {y}")
-    verdict = sg.verify(program["y"], "v", claim)
-    assert (verdict.status, set(verdict.excluded)) == ("proved", excluded)
-
-
-@pytest.mark.parametrize(
-    ("y", "claim", "excluded"),
-    [
         ("sum(stop_gradient(abs(v))*v)", "abs(v)", {"an entry of v = 0"}),
         ("sum(maximum(v, w))", "where(v > w, 1, 0)", {"v[i] - w[i] = 0 for some i"}),
         ("sum(abs(v)*w)", "sign(v)**3*w", {"an entry of v = 0"}),
         ("sum(w)", "v*0", set[str]()),
     ],
 )
-def test_claims_of_signs_leave_out_their_zeros(y: str, claim: str, excluded: set[str]) -> None:
+def test_derivatives_leave_out_ends_of_domains_and_zeros(y: str, claim: str, excluded: set[str]) -> None:
     program = sg.parse(f"v, w : real[n]; y = {y}")
     verdict = sg.verify(program["y"], "v", claim)
     assert (verdict.status, set(verdict.excluded)) == ("proved", excluded)

@@ -7,25 +7,14 @@ from itertools import islice
 import pytest
 
 import symgrad as sg
-from symgrad.errors import SymgradError
 from symgrad.proof.balls.programs import context, evaluate
 from symgrad.proof.witness import apart, known
-from symgrad.verdicts.decide import Statement, decide, derivative_is, equal
+from symgrad.verdicts.decide import Statement, decide
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.verdict import Region, Verdict
-from tests.verdicts.regions import Conditions, half_truth
+from tests.verdicts.regions import Conditions, half_truth, half_truths
 
 BITS = 256
-
-
-def statements(seed: int) -> list[Statement]:
-    a, b = half_truth(seed)
-    try:
-        p = sg.parse(f"x : real\ny : real\na = {a}\nb = {b}")
-        x = p["x"]
-        return [equal(p["a"].node, p["b"].node), derivative_is(p["a"].node, x.node, sg.grad(p["b"], x).node)]
-    except SymgradError:
-        return []  # no program, or one that has no derivative
 
 
 def broken(s: Statement, verdict: Verdict) -> list[str]:
@@ -64,7 +53,7 @@ def broken(s: Statement, verdict: Verdict) -> list[str]:
 def test_regions_of_claims_that_hold_in_parts(block: int) -> None:
     told = 0
     for seed in range(12 * block, 12 * (block + 1)):
-        for s in statements(seed):
+        for s in half_truths(seed):
             verdict = decide(s, 10)
             told += bool(verdict.regions)
             assert not verdict.regions or not broken(s, verdict), (half_truth(seed), str(verdict))

@@ -7,14 +7,13 @@ from itertools import islice
 import pytest
 
 import symgrad as sg
-from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.witness import known
-from symgrad.verdicts.decide import Statement, decide, derivative_is, equal
+from symgrad.verdicts.decide import Statement, decide
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of
-from tests.verdicts.regions import half_truth
+from tests.verdicts.regions import half_truths
 from tests.verdicts.statements import TRUE, equality
 
 
@@ -84,16 +83,6 @@ def test_points_are_of_the_declared_domain() -> None:
     assert 0 <= gap.point["x"] <= 1
 
 
-def statements(seed: int) -> list[Statement]:
-    a, b = half_truth(seed)
-    try:
-        p = sg.parse(f"x : positive\ny : real\na = {a}\nb = {b}")
-        x = p["x"]
-        return [equal(p["a"].node, p["b"].node), derivative_is(p["a"].node, x.node, sg.grad(p["b"], x).node)]
-    except SymgradError:
-        return []
-
-
 def wrong(s: Statement) -> list[str]:
     """What is said of a proved statement, and is not so at some point."""
     verdict = decide(s, 10)
@@ -117,6 +106,6 @@ def wrong(s: Statement) -> list[str]:
 
 @pytest.mark.parametrize("block", range(4))
 def test_what_is_said_is_so_at_every_point(block: int) -> None:
-    several = [s for seed in range(10 * block, 10 * (block + 1)) for s in statements(seed)]
+    several = [s for seed in range(10 * block, 10 * (block + 1)) for s in half_truths(seed, x="positive")]
     several += [equality(a, b) for a, b in TRUE[block::4]]
     assert not [w for s in several for w in wrong(s)]

@@ -83,21 +83,20 @@ def evaluate(
         [None]
     """
     every = range(len(program.steps)) if wanted is None else wanted
-    needed = _needed(program, wanted)
     known = {**sizes_at(program, point), **(sizes or {})}
     local = moving(program, strict)
     if local is not None and plain is not None:
-        others = _needed(program, [i for i in every if i != plain])
-        local = bytearray(x and y for x, y in zip(local, others or local, strict=True))
+        others = set(program.needed(i for i in every if i != plain))
+        local = bytearray(x and i in others for i, x in enumerate(local))
     real = _depends(program, EVERY, real=True) if strict == EVERY else None
     values: list[Any] = [None] * len(program.steps)
     with context.workprec(precision), until(deadline):
-        for i, step in enumerate(program.steps):
+        for i in program.needed(every):
             tick()
-            if needed is None or needed[i]:
-                values[i] = _value(program, step, values, point, known, local is not None and bool(local[i]))
-                if real is not None and step.op in _WHOLE and not _all_around(step, values, real):
-                    values[i] = None
+            step = program.steps[i]
+            values[i] = _value(program, step, values, point, known, local is not None and bool(local[i]))
+            if real is not None and step.op in _WHOLE and not _all_around(step, values, real):
+                values[i] = None
     return [values[i] for i in every]
 
 
@@ -106,19 +105,6 @@ def _all_around(step: Step, values: list[Any], real: bytearray) -> bool:
     whole, other = step.args[::-1] if step.op == "pow" else step.args
     base = values[other]
     return not real[whole] or (base is not None and not is_array(base) and bool(base > 0))
-
-
-def _needed(program: Program, wanted: Sequence[int] | None) -> bytearray | None:
-    if wanted is None:
-        return None
-    needed = bytearray(len(program.steps))
-    for i in wanted:
-        needed[i] = 1
-    for i in range(len(program.steps) - 1, -1, -1):
-        if needed[i]:
-            for a in program.steps[i].args:
-                needed[a] = 1
-    return needed
 
 
 def moving(program: Program, strict: bool | str) -> bytearray | None:

@@ -17,7 +17,6 @@ from symgrad.proof.complex.gaussian import Gaussian, exact
 from symgrad.proof.complex.meaning import (
     Stated,
     depends_on,
-    needed,
     stated,
     whole_number,
     with_complex,
@@ -84,7 +83,7 @@ def real_statement(program: Program, a: int, b: int, wrt: str | None) -> RealSta
         made, left, right, _ = derivative_claim(real, a, wrt, b)
         defined = (left, right, a)
     varies = depends_on(made, None)
-    for i in needed(made, defined):
+    for i in made.needed(defined):
         step = made.steps[i]
         if step.op == "symbol" and step.kind != "real":
             raise GiveUp(f"'{step.params[0]}' is an integer")

@@ -24,7 +24,6 @@ __all__ = [
     "I",
     "Stated",
     "depends_on",
-    "needed",
     "stated",
     "whole_number",
     "whole_steps",
@@ -230,7 +229,7 @@ def stated(program: Program, a: int, b: int, wrt: str | None = None) -> Stated:
     made = Program(tuple(into.steps), program.symbols)
     moving = depends_on(made, wrt)
     whole = whole_steps(made)
-    powers = [s for i in needed(made, [at[y]], frozen=False) if (s := made.steps[i]).op == "pow"]
+    powers = [s for i in made.needed([at[y]], frozen=False) if (s := made.steps[i]).op == "pow"]
     bases = [s.args[0] for s in powers if moving[s.args[0]] and s.args[1] not in whole]
     cuts = _cuts(program, a, depends_on(program, wrt))
     nonzero = _nonzero(made, at[y], at[tangent], claim) | frozenset(bases)
@@ -239,14 +238,14 @@ def stated(program: Program, a: int, b: int, wrt: str | None = None) -> Stated:
 
 def _nonzero(program: Program, *outputs: int) -> frozenset[int]:
     """Steps that are not zero wherever the outputs are defined."""
-    read = [program.steps[i] for i in needed(program, outputs)]
+    read = [program.steps[i] for i in program.needed(outputs)]
     return frozenset([s.args[1] for s in read if s.op == "div"] + [s.args[0] for s in read if s.op == "log"])
 
 
 def _cuts(program: Program, y: int, moving: Sequence[int]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     whole = whole_steps(program)
-    for i in needed(program, [y], frozen=False):
+    for i in program.needed([y], frozen=False):
         op = program.steps[i].op
         if moving[i] and op in _NOT_HOLOMORPHIC:
             raise UsageError(
@@ -280,7 +279,7 @@ def _exceptions(program: Program, i: int, moving: Sequence[int], whole: Containe
 def _taken_apart(program: Program, wanted: Sequence[int], into: Builder) -> dict[int, int]:
     """Add the steps that are wanted, in functions that are kept; return where each stands."""
     at: dict[int, int] = {}
-    for i in needed(program, wanted):
+    for i in program.needed(wanted):
         step = program.steps[i]
         _refuse(program, step)
         args = tuple(at[a] for a in step.args)
@@ -322,18 +321,6 @@ def with_complex(program: Program, names: Sequence[str], kind: str = "complex") 
         for s in program.symbols
     )
     return Program(steps, symbols)
-
-
-def needed(program: Program, outputs: Sequence[int], *, frozen: bool = True) -> list[int]:
-    """Return the steps that the outputs are made of, in order; ``frozen``: those in ``stop_gradient`` too."""
-    found = bytearray(len(program.steps))
-    for i in outputs:
-        found[i] = 1
-    for i in range(len(program.steps) - 1, -1, -1):
-        if found[i] and (frozen or program.steps[i].op != "stop_gradient"):
-            for a in program.steps[i].args:
-                found[a] = 1
-    return [i for i, there in enumerate(found) if there]
 
 
 def whole_steps(program: Program) -> frozenset[int]:

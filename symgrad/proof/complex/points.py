@@ -17,7 +17,7 @@ from symgrad.errors import UsageError
 from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import depends_on, needed
+from symgrad.proof.complex.meaning import depends_on
 from symgrad.proof.limits import EXACT, ORDER
 from symgrad.proof.numbers import flint
 from symgrad.proof.program.steps import Program, Step
@@ -308,7 +308,7 @@ def evaluate(
     moving = depends_on(program, wrt) if wrt is not None else None
     values: list[Value] = [None] * len(program.steps)
     with context.workprec(precision), until(deadline):
-        for i in needed(program, wanted):
+        for i in program.needed(wanted):
             tick()
             step = program.steps[i]
             args = [values[a] for a in step.args]

@@ -199,16 +199,12 @@ def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, 
 
 def forms_of(t: Terms, program: Program, outputs: Iterable[int], general: str = "") -> dict[int, Form]:
     """Return the forms of the steps that the outputs need; of one input the symmetry is not used."""
-    needed = set(outputs)
-    for i in range(len(program.steps) - 1, -1, -1):
-        if i in needed:
-            needed.update(program.steps[i].args)
     symbols = {s.name: s for s in program.symbols}
     t.between.update((s.name, between(s)) for s in program.symbols if s.kind == "int")
     forms: dict[int, Form] = {}
     partial: set[int] = set()  # steps that are not defined everywhere
     freeze = Exchange(t, lambda head: _tensor(t, head, True, head.symmetries))
-    for i in sorted(needed):
+    for i in program.needed(outputs):
         step = program.steps[i]
         for length in shape_of(step):
             _has_entries(t, length)

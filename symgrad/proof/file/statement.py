@@ -69,7 +69,7 @@ def statement_of(
         >>> print(*statement_of(program, 1, 2, "x").lines, sep="; ")
         x : real(0, oo); d(x*x)/dx = x + x
     """
-    needed = _needed(program, (a, b))
+    needed = program.needed((a, b))
     sizes = program.sizes
     taken = {*sizes, *(s.name for s in program.symbols)}
     definitions, texts = _definitions(program, (a, b), needed, taken)
@@ -127,14 +127,6 @@ def _between(name: str, symbol: Symbol) -> str:
 
 
 # --------------------------------------------------------------------------------------------------------- definitions
-
-
-def _needed(program: Program, wanted: Sequence[int]) -> list[int]:
-    found = set(wanted)
-    for i in range(max(wanted), -1, -1):
-        if i in found:
-            found.update(program.steps[i].args)
-    return sorted(found)
 
 
 def _definitions(

@@ -39,7 +39,7 @@ def same(program: Program, a: int, b: int) -> bool:
         >>> same(program, 3, 5), same(program, 3, 6)
         (True, False)
     """
-    found = merged(program, _under(program, [a, b]), [a, b])
+    found = merged(program, program.needed([a, b]), [a, b])
     return found[a] == found[b]
 
 
@@ -59,14 +59,6 @@ def merged(program: Program, order: Sequence[int], outputs: Sequence[int]) -> di
         key = _key(steps, i, inner, found)
         found[i] = i if key is None else key if isinstance(key, int) else first.setdefault(key, i)
     return found
-
-
-def _under(program: Program, outputs: Sequence[int]) -> list[int]:
-    needed = set(outputs)
-    for i in range(max(outputs), -1, -1):
-        if i in needed:
-            needed.update(program.steps[i].args)
-    return sorted(needed)
 
 
 def _inner(steps: Sequence[Step], order: Sequence[int], outputs: Sequence[int]) -> set[int]:

@@ -5,7 +5,7 @@ The checker does not use the graph of `symgrad.ir`: its ops come with derivative
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
@@ -113,6 +113,17 @@ class Program:
             elif isinstance(item, str):
                 lengths[item] = None
         return tuple(names_in(lengths))
+
+    def needed(self, outputs: Iterable[int], *, frozen: bool = True) -> list[int]:
+        """Return the steps that some are made of, and these, in order; ``frozen``: those in ``stop_gradient`` too."""
+        found = bytearray(len(self.steps))
+        for i in outputs:
+            found[i] = 1
+        for i in range(len(self.steps) - 1, -1, -1):
+            if found[i] and (frozen or self.steps[i].op != "stop_gradient"):
+                for a in self.steps[i].args:
+                    found[a] = 1
+        return [i for i, there in enumerate(found) if there]
 
 
 def _to_json(value: Any) -> Any:

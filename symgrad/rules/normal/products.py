@@ -24,7 +24,7 @@ from symgrad.rules.normal.gathering import Gathering
 from symgrad.rules.normal.interfaces import Forms
 from symgrad.rules.normal.order import FactorKey
 
-__all__ = ["Products", "spell_signs"]
+__all__ = ["Products", "product_of", "spell_signs"]
 
 _Key: TypeAlias = tuple[int, int, frozenset[tuple[Node, Exponent]], frozenset[tuple[Node, Node]]]
 
@@ -198,7 +198,7 @@ class Products:
         if top != 1 or not above:
             above.insert(0, number(top))
         denominators = ([number(bottom)] if bottom != 1 else []) + below
-        result = div(_chain(above), _chain(denominators)) if denominators else _chain(above)
+        result = div(product_of(above), product_of(denominators)) if denominators else product_of(above)
         if form.coefficient.numerator < 0:
             return number(-top) if result.is_number() else neg(result)
         return result
@@ -269,7 +269,8 @@ def _split(size: Exponent, has_above: bool, has_below: bool) -> tuple[Exponent, 
     return size, 1
 
 
-def _chain(factors: list[Node]) -> Node:
+def product_of(factors: Sequence[Node]) -> Node:
+    """Return a product as written, of at least one factor."""
     result = factors[0]
     for factor in factors[1:]:
         result = mul(result, factor)

@@ -17,6 +17,7 @@ from symgrad.rewrite.pattern import Bindings, match
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Step
 from symgrad.rules.normal.polynomials import common_denominator, keeps_domain, shortened
+from symgrad.rules.normal.products import product_of
 
 __all__ = ["Alternatives"]
 
@@ -195,9 +196,9 @@ class Alternatives:
                     for bindings in match(rule.pattern, part, {}, _VIEW):
                         for step in self._applied(rule, part, bindings, Fraction(1), ()):
                             others = [step.after, *(u for m, u in enumerate(ups) if m != i and u is not _ONE)]
-                            after = _scaled(c, _product(others))
+                            after = _scaled(c, product_of(others))
                             left = [d for m, d in enumerate(downs) if m != k]
-                            after = div(after, _product(left)) if left else after
+                            after = div(after, product_of(left)) if left else after
                             if after.shape == node.shape:
                                 yield Step(rule.name, node, after, step.soundness, step.notes)
 
@@ -308,7 +309,7 @@ def _by_quotients(node: Node) -> Iterator[Node]:
         return
     ups[0] = _scaled(c, ups[0])
     parts = [div(x, u) for x, u in zip(ups, downs, strict=False)]
-    total = _product(parts)
+    total = product_of(parts)
     for x in ups[len(downs) :]:
         total = mul(total, x)
     for u in downs[len(ups) :]:
@@ -318,7 +319,7 @@ def _by_quotients(node: Node) -> Iterator[Node]:
     total = ups[0]
     for u in downs:
         total = div(total, u)
-    yield _product([total, *ups[1:]])
+    yield product_of([total, *ups[1:]])
 
 
 def _unsigned(node: Node) -> Term:
@@ -331,13 +332,6 @@ def _unsigned(node: Node) -> Term:
             c, part = _times(c, part.args[0].value), part.args[1]
         else:
             return (_times(c, part.value), _ONE) if part.is_number() else (c, part)
-
-
-def _product(factors: Sequence[Node]) -> Node:
-    total = factors[0]
-    for factor in factors[1:]:
-        total = mul(total, factor)
-    return total
 
 
 def _factors(node: Node, *, powers: bool = True) -> list[Node]:
