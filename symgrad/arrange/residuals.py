@@ -10,11 +10,8 @@ from symgrad.ir.types import REAL, Declaration
 
 __all__ = ["residuals", "shareable"]
 
-# What costs no more than reading its operands.
-_CHEAP = frozenset(
-    {"add", "mul", "neg", "div", "where", "stop_gradient", "one_hot", "gather"}
-    | {"reshape", "broadcast_to", "slice", "unslice", "concatenate"}
-)
+# What costs no more than reading its operands, beside what moves entries.
+_CHEAP = frozenset({"add", "mul", "neg", "div", "where", "stop_gradient", "one_hot"})
 
 
 def residuals(forward: Sequence[Node], derived: Sequence[Node]) -> tuple[dict[Node, Node], dict[Node, Node]]:
@@ -66,4 +63,5 @@ def _costs(node: Node) -> bool:
     if node.op.name == "einsum":
         labels, result = node.params
         return len(labels) > 1 or len(result) < len(labels[0])
-    return node.op.name not in _CHEAP
+    moves = node.op.structure is not None and node.op.structure.entries in ("moved", "placed")
+    return not moves and node.op.name not in _CHEAP
