@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
-from symgrad.backward.trace import Step, Trace, placeholder
+from symgrad.backward.trace import BackwardTrace, Pullback, placeholder
 from symgrad.backward.zeros import classify
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
@@ -21,7 +21,7 @@ def pull_back(
     seeds: Sequence[Node | Guarded],
     wrt: Sequence[Node],
     stopped: Collection[Node] = (),
-) -> Trace:
+) -> BackwardTrace:
     """Pull the outputs' cotangents back to ``wrt`` and record every step.
 
     Args:
@@ -44,7 +44,7 @@ def _pull_back(
     seeds: Sequence[Node | Guarded],
     wrt: Sequence[Node],
     stopped: Collection[Node],
-) -> Trace:
+) -> BackwardTrace:
     order = topological(outputs)
     active = _active(order, wrt, stopped)
     received: dict[Node, list[Guarded]] = {}
@@ -53,7 +53,7 @@ def _pull_back(
         received.setdefault(output, []).append(seed)
     wanted = set(wrt)
     arrived: dict[Node, Guarded] = {}
-    steps: list[Step] = []
+    steps: list[Pullback] = []
     for node in reversed(order):
         contributions = received.pop(node, None)
         if contributions is None or node not in active:
@@ -73,7 +73,7 @@ def _pull_back(
         gradients.append(full(gradient, node.shape))
     absent = [node for node in wrt if node not in arrived]
     reasons = dict(zip(absent, classify(outputs, absent, stopped), strict=True))
-    return Trace(
+    return BackwardTrace(
         tuple((y, s.value) for y, s in zip(outputs, given, strict=True)),
         tuple(wrt),
         tuple(gradients),
@@ -82,7 +82,7 @@ def _pull_back(
     )
 
 
-def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tuple[Step, Guarded]]:
+def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tuple[Pullback, Guarded]]:
     """Transpose one equation: what its cotangent sends to each wanted argument."""
     if node.op.pull is None:
         for term in linearise(node, wanted):
@@ -90,7 +90,10 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
             target = node.args[term.argument]
             if target.shape != node.shape:
                 contribution = Guarded(None, unbroadcast(contribution.node(), node.shape, target.shape))
-            yield Step(node, term.argument, term.coefficient.node(), cotangent, contribution), contribution
+            yield (
+                Pullback(node, term.argument, term.coefficient.node(), cotangent, contribution),
+                contribution,
+            )
         return
     real = [w and arg.dtype == "real" for w, arg in zip(wanted, node.args, strict=True)]
     # A linear map has no one coefficient: the trace keeps the map itself, applied to a placeholder.
@@ -99,7 +102,7 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
     for i, (coefficient, sent) in enumerate(zip(coefficients, contributions, strict=True)):
         if coefficient is not None and sent is not None and not coefficient.is_number(0):
             contribution = Guarded(None, sent)
-            yield Step(node, i, coefficient, cotangent, contribution), contribution
+            yield Pullback(node, i, coefficient, cotangent, contribution), contribution
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> set[Node]:

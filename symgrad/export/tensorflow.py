@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import ArrayTypeError, UsageError
-from symgrad.export.batched import Lengths, Written, broadcast, told
+from symgrad.export.batched import Lengths, SourceShapes, broadcast, told
 from symgrad.export.callee import Callee, callee, in_kind, repeated
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
@@ -89,7 +89,7 @@ class TensorFlowFunction:
         self.inputs = tuple(str(e.node.name) for e in program.inputs)
         self._kinds = tuple(e.dtype for e in program.inputs)
         self._single = single
-        self._shapes = Written(
+        self._shapes = SourceShapes(
             [e.node for e in program.outputs], [e.node for e in program.inputs], "tf.vectorized_map"
         )
         self.source: str | None = None

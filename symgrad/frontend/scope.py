@@ -17,7 +17,7 @@ from symgrad.errors import (
     UnsupportedError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
-from symgrad.frontend.expressions.indices import Bound, bound_names
+from symgrad.frontend.expressions.indices import IndexedReduction, bound_names
 from symgrad.frontend.expressions.terms import Term, Token, ends
 from symgrad.frontend.expressions.uses import likely_domain
 from symgrad.frontend.tokens.elsewhere import operand_before
@@ -70,7 +70,7 @@ class Scope:
         self.free_sizes: dict[Node, None] = {}
         self.target_name: str | None = None
         self.error: SymgradError | None = None
-        self._bound: tuple[Bound, ...] | None = None
+        self._bound: tuple[IndexedReduction, ...] | None = None
         self._definitions: dict[str, Definition] | None = None
         for name in self.sizes & given.keys():
             if given[name] is not size_node(name):

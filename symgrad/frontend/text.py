@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 
 from symgrad.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.frontend.expressions.functions import without_functions
-from symgrad.frontend.expressions.reader import Reader
+from symgrad.frontend.expressions.reader import ProgramReader
 from symgrad.frontend.postponed import in_reading_order
 from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
@@ -90,7 +90,7 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
     return listing.result
 
 
-class _Again(Reader):
+class _Again(ProgramReader):
     """Reads a text once more, in which an assigned name means something else in the lines below."""
 
     def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
@@ -138,7 +138,7 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
             cure="split it into several programs",
         )
     source = Source(text, name)
-    reader = Reader(source, known, strict)
+    reader = ProgramReader(source, known, strict)
     lexer = Lexer(source, tables().terminals)
     try:
         with growing():

@@ -17,7 +17,17 @@ from math import prod
 from pathlib import Path
 
 from symgrad.errors import OutOfMemoryError, ShapeError
-from symgrad.ir.sizes import Atom, Extent, Shape, Size, evaluate_size, names_of, nonnegative, parts_of, told
+from symgrad.ir.sizes import (
+    Extent,
+    Shape,
+    Size,
+    SizeAtom,
+    evaluate_size,
+    names_of,
+    nonnegative,
+    parts_of,
+    told,
+)
 
 __all__ = [
     "LARGEST",
@@ -62,11 +72,11 @@ def check_axes(shape: Shape) -> None:
             raise ShapeError(f"an axis of length {told(size)} is too long", expected=_EXPECTED, cure=_CURE)
 
 
-def _countable(size: Size | Atom) -> bool:
+def _countable(size: Size | SizeAtom) -> bool:
     """Tell whether compiled code can count with the numbers in a size."""
     if isinstance(size, int):
         return abs(size) <= LARGEST
-    if isinstance(size, Atom):
+    if isinstance(size, SizeAtom):
         return _countable(size.a) and _countable(size.b)
     return isinstance(size, str) or all(
         abs(c) <= LARGEST and all(map(_countable, monomial)) for monomial, c in size.terms

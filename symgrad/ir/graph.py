@@ -31,7 +31,7 @@ from symgrad.ir import op as record
 from symgrad.ir.arithmetic import Arithmetic
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.exact import CONSTANTS, held
-from symgrad.ir.sizes import Atom, Shape, Size
+from symgrad.ir.sizes import Shape, Size, SizeAtom
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
 
 __all__ = [
@@ -292,7 +292,7 @@ def size_leaf(size: Size) -> Node:
     return number(size) if isinstance(size, int) else _intern(SIZE, (), (size,), _SCALAR, "int")
 
 
-def _of_atom(atom: Atom) -> Node:
+def _of_atom(atom: SizeAtom) -> Node:
     a, b = size_node(atom.a), size_node(atom.b)
     if atom.op == "ceildiv":
         return apply(OPS["ceil"], (a / b,))

@@ -26,7 +26,7 @@ from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
 
 __all__ = ["ElementwiseKernel"]
@@ -71,7 +71,7 @@ class ElementwiseKernel(Kernel):
 
     def __init__(
         self,
-        code: Code,
+        code: ElementwiseCode,
         outputs: Sequence[Node],
         inputs: Sequence[Node],
         *,

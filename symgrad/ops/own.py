@@ -1,7 +1,7 @@
 """Ops that users register: the same record as every op, made of functions and formulas of theirs.
 
-A formula is kept as `Written`, over symbols for the arguments. An op with a definition is lowered through it and
-stands for it in verdicts; of any other one only values are known.
+A formula is kept as a `WrittenFunction`, over symbols for the arguments. An op with a definition is lowered through it
+and stands for it in verdicts; of any other one only values are known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.ir.written import Written
+from symgrad.ir.written import WrittenFunction
 from symgrad.ops.record import facts, pointwise
 
 __all__ = ["OWN", "Own", "define", "drop_own", "make_own", "opaque_in", "without_definitions"]
@@ -37,7 +37,7 @@ class Own:
     """
 
     op: Op
-    definition: Written | None
+    definition: WrittenFunction | None
     exact: bool
     keeps: Any
 
@@ -53,8 +53,8 @@ def make_own(
     *,
     doc: str,
     count: int,
-    definition: Written | None,
-    domain: Written | None,
+    definition: WrittenFunction | None,
+    domain: WrittenFunction | None,
     value: Callable[..., Any] | None,
     reference: Callable[..., Any] | None,
     partials: Sequence[Partial],
@@ -109,7 +109,7 @@ def make_own(
     return own
 
 
-def define(op: Op, definition: Written) -> None:
+def define(op: Op, definition: WrittenFunction) -> None:
     """Say what an op of symgrad's own stands for in verdicts."""
     _own[op.name] = Own(op, definition, True, None)
 
@@ -132,7 +132,7 @@ def _template(latex: str, count: int) -> str:
 # ------------------------------------------------------------------------------------------------------------- values
 
 
-def _of_arrays(written: Written | None) -> Callable[..., Any] | None:
+def _of_arrays(written: WrittenFunction | None) -> Callable[..., Any] | None:
     if written is None:
         return None
 
@@ -142,7 +142,7 @@ def _of_arrays(written: Written | None) -> Callable[..., Any] | None:
     return value
 
 
-def _of_numbers(written: Written | None) -> Callable[..., Any] | None:
+def _of_numbers(written: WrittenFunction | None) -> Callable[..., Any] | None:
     if written is None:
         return None
 
@@ -194,7 +194,7 @@ def _evaluation(
 
 
 def _reference(
-    plain: Callable[..., Any], exact: Callable[..., Any] | None, domain: Written | None
+    plain: Callable[..., Any], exact: Callable[..., Any] | None, domain: WrittenFunction | None
 ) -> Callable[..., Any]:
     inside = _of_numbers(domain)
 
@@ -214,7 +214,7 @@ def _reference(
 
 
 def _lowering(
-    name: str, definition: Written | None, domain: Written | None, code: str | None
+    name: str, definition: WrittenFunction | None, domain: WrittenFunction | None, code: str | None
 ) -> Callable[..., Lane]:
     def lower(b: Builder, _node: Node, *lanes: Lane) -> Lane:
         if code is not None and b.knows(code):
@@ -238,7 +238,7 @@ def _lowering(
     return lower
 
 
-def _through(b: Builder, written: Written, lanes: Sequence[Lane]) -> Lane:
+def _through(b: Builder, written: WrittenFunction, lanes: Sequence[Lane]) -> Lane:
     """The code of a formula of lanes."""
     made: dict[Node, Lane] = dict(zip(written.variables, lanes, strict=True))
     for node in topological([written.formula]):

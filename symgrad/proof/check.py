@@ -27,7 +27,7 @@ from symgrad.proof.numbers import number_from_json
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
 from symgrad.proof.program.merging import same
 from symgrad.proof.program.names import shown
-from symgrad.proof.program.steps import Program, program_from_json
+from symgrad.proof.program.steps import ProofProgram, program_from_json
 from symgrad.proof.shapes import check_shapes
 from symgrad.proof.spots import contradicted
 from symgrad.proof.witness import Witness, all_around, apart, known, pairs, values_apart
@@ -106,7 +106,7 @@ class _Claim:
         deadline: by `time.monotonic`.
     """
 
-    program: Program
+    program: ProofProgram
     a: int
     b: int
     strict: str | bool
@@ -168,7 +168,7 @@ def _one(data: Mapping[str, Any], seconds: float) -> Checked:
     return replace(found, why=shown(found.why, _WORDS), statement=statement)
 
 
-def _sides(data: Mapping[str, Any]) -> tuple[Program, int, int]:
+def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
     """The program, and the two steps that a file is about."""
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
@@ -183,14 +183,14 @@ def _sides(data: Mapping[str, Any]) -> tuple[Program, int, int]:
     return program, a, b
 
 
-def _checked(program: Program, a: int, b: int, data: Mapping[str, Any], deadline: float) -> Checked:
+def _checked(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> Checked:
     if "domain" in data:
         return _complex(program, data, deadline)
     claim = _claimed(program, a, b, data, deadline)
     return _witness(claim) if data["status"] == "refuted" else _cases(claim)
 
 
-def _claimed(program: Program, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
+def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
     if data["kind"] == "equal":
         if program.steps[a].shape != program.steps[b].shape:
             raise UsageError("the two sides have different shapes")
@@ -204,7 +204,7 @@ def _claimed(program: Program, a: int, b: int, data: Mapping[str, Any], deadline
     return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
 
 
-def _complex(program: Program, data: Mapping[str, Any], deadline: float) -> Checked:
+def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> Checked:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
         """Check a proof for real numbers that is a part of one for complex ones."""
         _cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
@@ -280,7 +280,7 @@ def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> Checked:
     return Checked("proved", why, left_out)
 
 
-def _fits(program: Program, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
+def _fits(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
     """Tell whether a point is one of the program, in the declared domains, and every length with a name at least 1."""
     if any(n < 1 for n in (*sizes.values(), *sizes_at(program, point).values())):
         return False

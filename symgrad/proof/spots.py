@@ -16,7 +16,7 @@ from typing import Any
 from symgrad.errors import UsageError
 from symgrad.proof.balls.programs import context, evaluate, inside
 from symgrad.proof.program.lengths import length
-from symgrad.proof.program.steps import Program, Symbol, resolved
+from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
 from symgrad.proof.witness import apart, known, pairs
 
 __all__ = ["BITS", "SECONDS", "SPREAD", "contradicted", "coordinate"]
@@ -31,7 +31,7 @@ SPREAD = (Fraction(2), Fraction(1, 2), Fraction(5))
 
 
 def contradicted(
-    program: Program,
+    program: ProofProgram,
     a: int,
     b: int,
     *,
@@ -53,9 +53,10 @@ def contradicted(
             one, tell nothing.
 
     Example:
-        >>> from symgrad.proof.program.steps import Step
-        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)), Step("abs", (0,)))
-        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> from symgrad.proof.program.steps import ProofStep
+        >>> roots = (ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)), ProofStep("abs", (0,)))
+        >>> steps = (ProofStep("symbol", (), ("x",)), *roots)
+        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
         >>> contradicted(program, 0, 2), contradicted(program, 3, 2)
         (True, False)
     """
@@ -84,7 +85,7 @@ def contradicted(
     return False
 
 
-def _points(program: Program) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+def _points(program: ProofProgram) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
     names = sorted(program.sizes)
     for k in range(_POINTS):
         draw = random.Random(k)

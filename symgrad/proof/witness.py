@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.ops import Value, ball, number
 from symgrad.proof.balls.programs import EVERY, context, evaluate, flint, inside
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 
 __all__ = ["Witness", "all_around", "apart", "ball_text", "known", "pairs", "texts_apart", "values_apart"]
 
@@ -93,7 +93,7 @@ def known(values: Sequence[Any]) -> bool:
 
 
 def all_around(
-    program: Program,
+    program: ProofProgram,
     wanted: Sequence[int],
     point: Mapping[str, Any],
     sizes: Mapping[str, int],
@@ -112,7 +112,7 @@ def all_around(
 
 
 def values_apart(
-    program: Program,
+    program: ProofProgram,
     a: int,
     b: int,
     witness: Witness,
@@ -138,9 +138,9 @@ def values_apart(
 
     Example:
         >>> from fractions import Fraction
-        >>> from symgrad.proof.program.steps import Step, Symbol
-        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)))
-        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> from symgrad.proof.program.steps import ProofStep, Symbol
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)))
+        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
         >>> values_apart(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
         ('-1', '1')
         >>> values_apart(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None

@@ -11,14 +11,14 @@ from symgrad.reasons.naming import Naming
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rules.pipeline import Canonical, canonical
 
-__all__ = ["Forms"]
+__all__ = ["GradientForms"]
 
 
 _SECONDS = 10.0  # for the points of the value that are 0/0, with forms
 _SLOPES = 2.0  # for those of each gradient
 
 
-class Forms:
+class GradientForms:
     """Gradients as the backward pass made them, and simplified.
 
     Args:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from symgrad.backward.trace import placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.reasons.derivation import Derivation, DerivationStep
+from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.naming import ELLIPSIS
 from symgrad.reasons.noise.jumps import MovedJump
@@ -40,12 +40,12 @@ _COTANGENT = "COTANGENT"  # stands in a text for what has a bar
 _LATEX = 70  # characters of program notation in one cell of a LaTeX table
 
 
-def title_text(d: Derivation) -> str:
+def title_text(d: DerivationRecord) -> str:
     """Return what was differentiated by what."""
     return f"{d.naming.text(d.y)}, differentiated by {', '.join(d.naming.text(w) for w in d.wrt)}"
 
 
-def gradient_text(d: Derivation, index: int) -> str:
+def gradient_text(d: DerivationRecord, index: int) -> str:
     """Return a gradient as a value, abbreviated if it is too long to read."""
     value = d.values[index]
     text = one_line(value)
@@ -63,7 +63,7 @@ def path_text(path: tuple[str, ...]) -> str:
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
-def derivation_text(d: Derivation, *, steps: bool = False) -> str:
+def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     r"""Return a derivation as text of at most 100 columns.
 
     Args:
@@ -133,7 +133,7 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _parted(d: Derivation, heads: Briefs) -> tuple[Derivation, dict[Node, str]]:
+def _parted(d: DerivationRecord, heads: Briefs) -> tuple[DerivationRecord, dict[Node, str]]:
     """Return a derivation whose steps are told with names for what is long, and these names."""
     taken = {s.name for s in symbols_of([d.y, *d.wrt, *d.gradient])} | set(d.naming.names.values())
     taken |= {line.split(" = ")[0].strip() for line in heads.lines}
@@ -158,7 +158,7 @@ def _wrapped(label: str, text: str) -> list[str]:
     ]
 
 
-def slope_text(d: Derivation, w: Node) -> str:
+def slope_text(d: DerivationRecord, w: Node) -> str:
     """Return dz/dx, with brackets around what has no name."""
     top, by = (d.naming.text(n, 30) for n in (d.y, w))
     return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
@@ -200,12 +200,12 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
     return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
 
 
-def gap_title(d: Derivation, w: Node | None) -> str:
+def gap_title(d: DerivationRecord, w: Node | None) -> str:
     """Return what has no value somewhere: the value, or a gradient."""
     return d.naming.text(d.y) if w is None else slope_text(d, w)
 
 
-def gap_rows(d: Derivation, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
+def gap_rows(d: DerivationRecord, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
     """Return what is known of a point without a value, each with a label."""
     rows = gap.rows(d.naming)
     if w is not None and any(g.form is not None for g in d.forms.gaps):
@@ -214,7 +214,7 @@ def gap_rows(d: Derivation, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
     return rows
 
 
-def _gap_lines(d: Derivation, w: Node | None, gap: Gap) -> list[str]:
+def _gap_lines(d: DerivationRecord, w: Node | None, gap: Gap) -> list[str]:
     return [line for label, text in gap_rows(d, w, gap) for line in _wrapped(f"  {label:<10}", text)]
 
 
@@ -229,7 +229,7 @@ def _jump_lines(jump: MovedJump) -> list[str]:
 # -- LaTeX ------------------------------------------------------------------------------------------------------------
 
 
-def derivation_latex(d: Derivation, *, steps: bool = False) -> str:
+def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     """Return a derivation as a LaTeX ``align*`` environment (needs amsmath): the gradients, then a row for every line.
 
     A line is the adjoint of a named value, with a bar; with ``steps``, and where no value has a name, it is a step: the
@@ -270,7 +270,7 @@ def _aligned(rows: list[str]) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def _mapped(d: Derivation, step: DerivationStep) -> str:
+def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
     """Return what a linear map makes of the cotangent of its equation, which is written with a bar."""
     node, coefficient = step.step.node, step.step.coefficient
     known = {**d.naming.abbreviated(coefficient, _LATEX), placeholder(node): _COTANGENT}
@@ -282,19 +282,19 @@ def _mapped(d: Derivation, step: DerivationStep) -> str:
     return text.replace(latex_name(_COTANGENT), rf"\overline{{{_cell(d, node)}}}")
 
 
-def _partial(d: Derivation, w: Node) -> str:
+def _partial(d: DerivationRecord, w: Node) -> str:
     top, by = (_cell(d, n) for n in (d.y, w))
     return rf"\frac{{\partial {top}}}{{\partial {by}}}"
 
 
-def _cell(d: Derivation, node: Node, *, whole: bool = False) -> str:
+def _cell(d: DerivationRecord, node: Node, *, whole: bool = False) -> str:
     """Return a node as LaTeX: its name, or its expression with what is too long left out."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
     return latex(node, d.naming.abbreviated(node, _LATEX)).replace(ELLIPSIS, r"\ldots ")
 
 
-def _within(d: Derivation, node: Node) -> str:
+def _within(d: DerivationRecord, node: Node) -> str:
     text = _cell(d, node)
     sum_or_sign = node.op.name in ("add", "neg") and node not in d.naming.names
     return rf"\left({text}\right)" if sum_or_sign or text.startswith("-") else text
@@ -303,7 +303,7 @@ def _within(d: Derivation, node: Node) -> str:
 # -- picture ----------------------------------------------------------------------------------------------------------
 
 
-def derivation_highlight(d: Derivation, noise: str | None = None) -> Highlight:
+def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highlight:
     """Return what a picture of the graph points out: the paths of the noise, the derivative, the verdicts."""
     shown = [v for v in d.noise.values() if noise in (None, v.name)]
     followed = [v for v in shown if v.enters is not False and v.path]
@@ -316,7 +316,7 @@ def derivation_highlight(d: Derivation, noise: str | None = None) -> Highlight:
     )
 
 
-def derivation_svg(d: Derivation, noise: str | None = None, *, limit: int = LIMIT) -> str:
+def derivation_svg(d: DerivationRecord, noise: str | None = None, *, limit: int = LIMIT) -> str:
     """Return a picture of the graph in which the path of the noise and that of the derivative are visible.
 
     Args:

@@ -16,7 +16,7 @@ from symgrad.spell.literals import ADD, ATOM, MUL, NEG, POW
 __all__ = [
     "HELPER",
     "INFIX",
-    "Argument",
+    "TemplateArgument",
     "free_name",
     "infix",
     "parameters",
@@ -44,7 +44,7 @@ def within(text: str, own: int, rank: int) -> str:
     return text if own >= rank else f"({text})"
 
 
-class Argument:
+class TemplateArgument:
     """An argument of a template of `Structure.source`."""
 
     def __init__(self, node: Node, plain: _Written, tensor: _Written) -> None:

@@ -11,7 +11,7 @@ from symgrad.ir.written import form_of
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
 from symgrad.render.numpy.source import numpy_source
-from symgrad.words.forms.calls import Spelling
+from symgrad.words.forms.calls import Notation
 from symgrad.words.said import Said
 
 __all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source", "spelled_latex"]
@@ -23,12 +23,12 @@ def said_latex(found: Said) -> str:
     return latex_rows([f"& {first}", *others]) if others else first
 
 
-def named_latex(node: Node, spelling: Spelling) -> str:
+def named_latex(node: Node, spelling: Notation) -> str:
     """Return a formula over names as LaTeX, with its numbers and calls as the program has them."""
     return latex(node, spelled=spelled_latex(spelling))
 
 
-def spelled_latex(spelling: Spelling, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
+def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
     """Return what is written otherwise than by its formula, as `latex` takes that: names, numbers, calls."""
     spelled = {
         symbol: latex_literal(symbol.name, number.value) for symbol, number in spelling.literals.items()

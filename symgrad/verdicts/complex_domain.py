@@ -20,7 +20,7 @@ from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp
 from symgrad.proof.kernels.fractions import Refine
 from symgrad.proof.numbers import number_to_json
-from symgrad.proof.program.steps import Program, program_to_json
+from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import all_around
 from symgrad.verdicts.agreement import TOO_FEW, agreement
 from symgrad.verdicts.points.complex_points import complex_points
@@ -184,7 +184,9 @@ def _digits(x: Value, y: Value, precision: int) -> int | None:
 # -------------------------------------------------------------------------------------------------------------- proofs
 
 
-def _proved(s: Stated, program: Program, a: int, b: int, points: _Points, deadline: float) -> Verdict | str:
+def _proved(
+    s: Stated, program: ProofProgram, a: int, b: int, points: _Points, deadline: float
+) -> Verdict | str:
     """A verdict with a proof, or why there is none."""
     found = search_branches(s, deadline)
     if isinstance(found, str):
@@ -235,7 +237,7 @@ def search_branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[s
 
 
 def _for_real_numbers(
-    program: Program, a: int, b: int, wrt: str | None, deadline: float
+    program: ProofProgram, a: int, b: int, wrt: str | None, deadline: float
 ) -> dict[str, Any] | None:
     """What a file has of a proof for real variables, if there is one and it suffices."""
     try:

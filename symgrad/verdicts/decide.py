@@ -21,10 +21,10 @@ from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.numbers import number_to_json, rational
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
 from symgrad.proof.program.merging import same
-from symgrad.proof.program.steps import Program, program_to_json
+from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import Witness, all_around, ball_text
 from symgrad.verdicts.chance import error_probability
-from symgrad.verdicts.points.draw import Point
+from symgrad.verdicts.points.draw import DrawnPoint
 from symgrad.verdicts.search.prove import SAME, Attempt, Case, prove
 from symgrad.verdicts.search.refute import Outcome, refute
 from symgrad.verdicts.statement import program_of
@@ -39,11 +39,11 @@ _CHOICES = frozenset((*COMPARISONS, "abs", *_STEPS))
 _SHOWN = 16  # choices of sizes that are listed
 _LONGEST = 4_000  # characters of a number that is shown exactly
 
-__all__ = ["Statement", "decide", "derivative_is", "equal", "same_gradient"]
+__all__ = ["Claim", "decide", "derivative_is", "equal", "same_gradient"]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Claim:
     """That two steps are equal wherever both are certain.
 
     Args:
@@ -58,14 +58,14 @@ class Statement:
         nodes: what is equal, or what is differentiated and the claim.
     """
 
-    program: Program
+    program: ProofProgram
     a: int
     b: int
     strict: str | bool
     defined: tuple[int, ...]
     source: Mapping[str, Any]
     direction: str | None
-    base: Program
+    base: ProofProgram
     sides: tuple[int, int]
     nodes: tuple[Node, Node]
 
@@ -85,30 +85,30 @@ class Statement:
         return not any(s.shape or s.op == "size" for s in self.base.steps)
 
 
-def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement a = b; with other sizes written instead of names of sizes."""
     program, (i, j) = program_of([a, b], sizes=sizes)
     source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
-    return Statement(program, i, j, False, (), source, None, program, (i, j), (a, b))
+    return Claim(program, i, j, False, (), source, None, program, (i, j), (a, b))
 
 
-def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement that the derivative of y is the claim; with other sizes written instead of names of sizes."""
     program, (i, j) = program_of([y, claim], [wrt], sizes)
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
-    return Statement(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j), (y, claim))
+    return Claim(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j), (y, claim))
 
 
-def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement that two values have the same derivative; with other sizes written instead of names of sizes."""
     program, (i, j) = program_of([a, b], [wrt], sizes)
     source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, left, right, direction = gradient_claim(program, i, j, wrt.name)
-    return Statement(made, left, right, wrt.name, (i, j), source, direction, program, (i, j), (a, b))
+    return Claim(made, left, right, wrt.name, (i, j), source, direction, program, (i, j), (a, b))
 
 
-def decide(statement: Statement, time_limit: float) -> Verdict:
+def decide(statement: Claim, time_limit: float) -> Verdict:
     """Decide a statement.
 
     Args:
@@ -137,7 +137,7 @@ def decide(statement: Statement, time_limit: float) -> Verdict:
     return replace(verdict, seconds=time.monotonic() - begun)
 
 
-def _undefined(s: Statement, deadline: float) -> tuple[Undefined, ...]:
+def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
     """Where one side has no value although the other one has; of gradients nothing is told."""
     if s.source["kind"] == "gradient":
         return ()
@@ -152,7 +152,7 @@ def _undefined(s: Statement, deadline: float) -> tuple[Undefined, ...]:
     )
 
 
-def _attempt(s: Statement, deadline: float) -> Attempt:
+def _attempt(s: Claim, deadline: float) -> Attempt:
     if s.scalar:
         return prove(s.program, s.a, s.b, deadline)
     if same(s.program, s.a, s.b):
@@ -171,9 +171,7 @@ def _attempt(s: Statement, deadline: float) -> Attempt:
     return Attempt((Case({}, "proved", left_out, thin=thin),))
 
 
-def _judged(
-    s: Statement, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool
-) -> Verdict:
+def _judged(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:
     points = len(outcome.points)
     if outcome.witness is not None:
         return _refuted(s, outcome.witness, regions)
@@ -249,7 +247,7 @@ def _counted(outcome: Outcome) -> str:
     return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:_SHOWN])}{more}"
 
 
-def _sample(s: Statement, outcome: Outcome, excluded: Sequence[str]) -> Point | None:
+def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint | None:
     """A point that shows that a proof says something: around it both sides are defined, if it leaves out any."""
     if not excluded or not s.scalar:
         return next(iter(outcome.points), None)
@@ -257,7 +255,7 @@ def _sample(s: Statement, outcome: Outcome, excluded: Sequence[str]) -> Point | 
     return next((p for p in outcome.points if all_around(s.program, wanted, p.values, p.sizes)), None)
 
 
-def _proof(s: Statement, status: str, sample: Point, attempt: Attempt) -> Proof:
+def _proof(s: Claim, status: str, sample: DrawnPoint, attempt: Attempt) -> Proof:
     return Proof(
         {
             **_head(s, status),
@@ -267,7 +265,7 @@ def _proof(s: Statement, status: str, sample: Point, attempt: Attempt) -> Proof:
     )
 
 
-def _refuted(s: Statement, witness: Witness, regions: tuple[Region, ...]) -> Verdict:
+def _refuted(s: Claim, witness: Witness, regions: tuple[Region, ...]) -> Verdict:
     found = {
         "point": point_to_json(witness.point),
         "sizes": dict(witness.sizes),
@@ -287,7 +285,7 @@ def _refuted(s: Statement, witness: Witness, regions: tuple[Region, ...]) -> Ver
     )
 
 
-def _readable(s: Statement, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+def _readable(s: Claim, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     """The values of variables, and those sizes that are not the length of one."""
     seen = {n for symbol in s.program.symbols for n in symbol.shape}
     values = {name: v for name, v in point.items() if name != s.direction}
@@ -300,11 +298,11 @@ def _entry(direction: Any) -> tuple[int, ...]:
     return next(index for index in np.ndindex(*array.shape) if array[index])
 
 
-def _head(s: Statement, status: str) -> dict[str, Any]:
+def _head(s: Claim, status: str) -> dict[str, Any]:
     return {"format": FORMAT, "status": status, **s.source}
 
 
-def _regions(s: Statement, attempt: Attempt, witness: Witness | None, deadline: float) -> tuple[Region, ...]:
+def _regions(s: Claim, attempt: Attempt, witness: Witness | None, deadline: float) -> tuple[Region, ...]:
     """Where the claim holds, if that is known of some parts of the domain alone."""
     some = any(c.result == "proved" or any(p.proved for p in c.parts) for c in attempt.cases)
     if not s.scalar or not some or (attempt.proved and witness is None):

@@ -13,8 +13,8 @@ from symgrad.proof.kernels.constants import value_at
 from symgrad.proof.kernels.field import Element, Full, GiveUp, Poly
 from symgrad.proof.kernels.fractions import Contradiction, Refine
 from symgrad.proof.kernels.functions import Functions
-from symgrad.proof.program.steps import Program
-from symgrad.verdicts.search.prove import Case, Part
+from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.search.prove import Case, SubCase
 from symgrad.verdicts.told.wording import Wording
 
 __all__ = ["Sign", "parts_of"]
@@ -40,7 +40,7 @@ class Sign:
     positive: bool
     kernels: Functions
     zeros: tuple[Poly, ...]
-    step: tuple[Program, int] | None = None
+    step: tuple[ProofProgram, int] | None = None
 
     def __str__(self) -> str:
         return f"{self.text} {'>' if self.positive else '<'} 0"
@@ -62,7 +62,7 @@ class Sign:
         return evaluate(program, point, precision=_BITS, wanted=[at])
 
 
-def parts_of(program: Program, case: Case, wording: Wording) -> Iterator[tuple[tuple[Sign, ...], bool]]:
+def parts_of(program: ProofProgram, case: Case, wording: Wording) -> Iterator[tuple[tuple[Sign, ...], bool]]:
     """Yield the parts of a case that are not known to be empty, or all of it, with whether the claim is proved there.
 
     Where the sign of one quantity tells which parts are proved, there are two, by that sign.
@@ -88,7 +88,7 @@ def parts_of(program: Program, case: Case, wording: Wording) -> Iterator[tuple[t
         yield tuple(told), part.proved
 
 
-def _products(k: Functions, parts: Sequence[Part], wording: Wording) -> Iterator[Sign]:
+def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Iterator[Sign]:
     """Yield the products of the polynomials whose sign tells where a case is proved, that which it has there."""
     every = [h for h, _ in parts[0].signs]
     for n in range(1, len(every) + 1):
@@ -101,7 +101,7 @@ def _products(k: Functions, parts: Sequence[Part], wording: Wording) -> Iterator
                 yield Sign(text, side, k, own)
 
 
-def _steps(program: Program, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
+def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
     """Yield the steps of the program whose sign tells where a case is proved, that which it has there."""
     every = [h for h, _ in case.parts[0].signs]
     for i in list(case.known)[:_MOST_STEPS]:
@@ -115,7 +115,7 @@ def _steps(program: Program, case: Case, k: Functions, wording: Wording) -> Iter
             yield Sign(text, side == found[0], k, tuple(found[1]), (program, i))
 
 
-def _side(parts: Sequence[Part], which: Sequence[int]) -> bool | None:
+def _side(parts: Sequence[SubCase], which: Sequence[int]) -> bool | None:
     """Whether a product of polynomials is positive where a case is proved, if it is the opposite elsewhere."""
     sides = {(sum(not p.signs[i][1] for i in which) % 2 == 0) == p.proved for p in parts}
     return sides.pop() if len(sides) == 1 and len({p.proved for p in parts}) == 2 else None

@@ -18,8 +18,8 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
-from symgrad.words.forms.calls import Spelling
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.calls import Notation
+from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import share
 from symgrad.words.program import Words
 
@@ -54,7 +54,7 @@ class Adjoint:
     of: str | None
     symbol: Node
     body: Node
-    spelling: Spelling = field(repr=False)
+    spelling: Notation = field(repr=False)
     notes: tuple[str, ...] = ()
     alone: Node | None = None
     alone_notes: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Adjoint:
 
 
 def adjoint_lines(
-    words: Words, forms: Forms, domains: Domains, y: Node, wrt: Sequence[Node]
+    words: Words, forms: ShortestForms, domains: Domains, y: Node, wrt: Sequence[Node]
 ) -> tuple[Adjoint, ...]:
     """Return a backward pass from a scalar to symbols and names, each line above those that read it.
 
@@ -132,7 +132,7 @@ def adjoint_lines(
     )
 
 
-def _alone(bodies: dict[Node, Node], forms: Forms, tops: Sequence[Node]) -> dict[Node, Node]:
+def _alone(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
     """Return lines without those above, where that is short."""
     whole: dict[Node, Node] = {}
     for top, body in bodies.items():

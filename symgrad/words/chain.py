@@ -22,7 +22,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.words.forms.common import factors_of
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.program import Words, is_symmetric
 
 __all__ = ["Lines"]
@@ -43,7 +43,7 @@ class Lines:
     """
 
     words: Words
-    forms: Forms
+    forms: ShortestForms
     bodies: dict[Node, Node] = field(default_factory=dict[Node, Node])
     slopes: dict[Node, tuple[str, tuple[str, ...]]] = field(
         default_factory=dict[Node, tuple[str, tuple[str, ...]]]

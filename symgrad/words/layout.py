@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.words.chain import Lines
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.shortest import ShortestForms
 
 __all__ = ["Shown", "laid_out", "share"]
 
@@ -82,7 +82,7 @@ def _needed(bodies: dict[Node, Node], tops: Sequence[Node] | dict[Node, Node]) -
     return [n for n in found if n not in tops]
 
 
-def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> None:
+def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestForms) -> None:
     """Put lines where they are read, as long as the whole gets shorter, or a line that is read once stays short."""
     while True:
         needed = _needed(bodies, tops)

@@ -15,14 +15,14 @@ from symgrad.spell.printer import one_line
 from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
-from symgrad.words.forms.calls import Spelling
+from symgrad.words.forms.calls import Notation
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.forms.positions import readings
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
 
-__all__ = ["Named", "Said", "adjoints", "in_names", "said", "solved"]
+__all__ = ["NamedFormula", "Said", "adjoints", "in_names", "said", "solved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Said:
     lines: tuple[tuple[Node, Node], ...]
     own: tuple[tuple[Node, Node], ...]
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
-    spelling: Spelling
+    spelling: Notation
     meaning: tuple[Node, ...]
     _over_names: Callable[[Node], Node]
     _domains: Domains
@@ -83,7 +83,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedFormula:
     """One formula over names.
 
     Args:
@@ -92,7 +92,7 @@ class Named:
     """
 
     formula: Node
-    spelling: Spelling
+    spelling: Notation
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
@@ -108,7 +108,7 @@ class _Program:
 
     def __init__(self, listing: Listing, words: Words) -> None:
         self.words = words
-        self.forms = Forms(words)
+        self.forms = ShortestForms(words)
         self.said: dict[tuple[Slope, ...], Said | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
@@ -192,7 +192,7 @@ def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, .
         return ()
 
 
-def in_names(listing: Listing, node: Node) -> Named | None:
+def in_names(listing: Listing, node: Node) -> NamedFormula | None:
     """Return a formula in the names of a program where that is no longer; None else."""
     try:
         program = _program(listing)
@@ -202,7 +202,7 @@ def in_names(listing: Listing, node: Node) -> Named | None:
         spelling, plain = program.forms.spelling, one_line(node)
         if plain is not None and len(spelling.text(found)) > len(plain):
             return None
-        return Named(found, spelling, program.over_names, program.domains)
+        return NamedFormula(found, spelling, program.over_names, program.domains)
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
 

@@ -27,7 +27,7 @@ from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp
 from symgrad.proof.kernels.fractions import Contradiction, Refine
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.numbers import flint
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.points.complex_points import complex_points
 from symgrad.verdicts.search.steps import Search
 from symgrad.verdicts.statement import program_of
@@ -83,7 +83,7 @@ def relations_hold(at: Numbers) -> None:
 # ---------------------------------------------------------------------------------------------------------------- real
 
 
-def kernels_of(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> Any:
+def kernels_of(program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]) -> Any:
     """The kernels of a case, and the outputs in them, None if no point has the outcome."""
 
     def compute(field: Field, search: Search) -> Any:
@@ -96,7 +96,7 @@ def kernels_of(program: Program, outputs: Sequence[int], outcome: Mapping[int, b
     return made(compute)
 
 
-def random_points(program: Program, rng: random.Random, count: int) -> Iterator[dict[str, Fraction]]:
+def random_points(program: ProofProgram, rng: random.Random, count: int) -> Iterator[dict[str, Fraction]]:
     for _ in range(count):
         point: dict[str, Fraction] = {}
         for s in program.symbols:
@@ -111,7 +111,7 @@ def random_points(program: Program, rng: random.Random, count: int) -> Iterator[
         yield point
 
 
-def check(program: Program, outputs: Sequence[int], rng: random.Random, count: int = 6) -> int:
+def check(program: ProofProgram, outputs: Sequence[int], rng: random.Random, count: int = 6) -> int:
     """Compare kernels with balls at points where the outputs are defined; return at how many."""
     cases: list[tuple[dict[int, bool], Any]] = []
     pending: list[dict[int, bool]] = [{}]

@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Region
 
@@ -72,7 +72,7 @@ class Conditions:
 
     def __init__(self, inputs: Sequence[Node]) -> None:
         self._inputs = {s.name: s for s in inputs}
-        self._programs: dict[str, tuple[Program, int]] = {}
+        self._programs: dict[str, tuple[ProofProgram, int]] = {}
 
     def hold(self, where: str, point: Mapping[str, Any]) -> bool | None:
         """Whether conditions hold at a point; None where that is not certain."""

@@ -11,13 +11,13 @@ import symgrad as sg
 from symgrad.errors import SymgradError
 from symgrad.verdicts import chance
 from symgrad.verdicts.chance import error_probability
-from symgrad.verdicts.decide import Statement, equal
+from symgrad.verdicts.decide import Claim, equal
 from symgrad.verdicts.search.prove import prove
 from symgrad.verdicts.search.refute import refute
 from tests.verdicts.statements import DERIVATIVES, FALSE, TRUE, derivative, equality, random_pair
 
 
-def proved(s: Statement) -> bool:
+def proved(s: Claim) -> bool:
     return prove(s.program, s.a, s.b, time.monotonic() + 20).proved
 
 

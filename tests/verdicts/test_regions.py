@@ -10,7 +10,7 @@ import symgrad as sg
 from symgrad.errors import SymgradError
 from symgrad.proof.balls.programs import context, evaluate
 from symgrad.proof.witness import apart, known
-from symgrad.verdicts.decide import Statement, decide, derivative_is, equal
+from symgrad.verdicts.decide import Claim, decide, derivative_is, equal
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.verdict import Region, Verdict
 from tests.verdicts.regions import Conditions, half_truth
@@ -18,7 +18,7 @@ from tests.verdicts.regions import Conditions, half_truth
 BITS = 256
 
 
-def statements(seed: int) -> list[Statement]:
+def statements(seed: int) -> list[Claim]:
     a, b = half_truth(seed)
     try:
         p = sg.parse(f"x : real\ny : real\na = {a}\nb = {b}")
@@ -28,7 +28,7 @@ def statements(seed: int) -> list[Statement]:
         return []  # no program, or one that has no derivative
 
 
-def broken(s: Statement, verdict: Verdict) -> list[str]:
+def broken(s: Claim, verdict: Verdict) -> list[str]:
     """What is not as it should be of the regions of a verdict."""
     conditions = Conditions(s.inputs)
     inhabited: set[Region] = set()

@@ -11,7 +11,7 @@ from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.witness import known
-from symgrad.verdicts.decide import Statement, decide, derivative_is, equal
+from symgrad.verdicts.decide import Claim, decide, derivative_is, equal
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of
 from tests.verdicts.regions import half_truth
@@ -84,7 +84,7 @@ def test_points_are_of_the_declared_domain() -> None:
     assert 0 <= gap.point["x"] <= 1
 
 
-def statements(seed: int) -> list[Statement]:
+def statements(seed: int) -> list[Claim]:
     a, b = half_truth(seed)
     try:
         p = sg.parse(f"x : positive\ny : real\na = {a}\nb = {b}")
@@ -94,7 +94,7 @@ def statements(seed: int) -> list[Statement]:
         return []
 
 
-def wrong(s: Statement) -> list[str]:
+def wrong(s: Claim) -> list[str]:
     """What is said of a proved statement, and is not so at some point."""
     verdict = decide(s, 10)
     found: list[str] = []

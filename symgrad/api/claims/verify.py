@@ -13,7 +13,7 @@ from symgrad.api.claims.fitting import Built, Misfit, fitted
 from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
-from symgrad.api.handles.sides import Side, mistaken_constant, no_contradiction, pair
+from symgrad.api.handles.sides import SideLike, mistaken_constant, no_contradiction, pair
 from symgrad.errors import ShapeError, UnsupportedError, UsageError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
@@ -35,8 +35,8 @@ _FIRST, _SECOND = "the first side", "the second side"
 
 
 def equal(
-    a: Side,
-    b: Side,
+    a: SideLike,
+    b: SideLike,
     domain: Mapping[str, str] | str | None = None,
     time_limit: float = 10,
     *,
@@ -125,7 +125,7 @@ def equal(
     return replace(verdict, diagnosis=hint) if hint else verdict
 
 
-def _equation(a: Side, b: Side) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
+def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
     """How the sides are built with other sizes, and nodes that have all names of sizes."""
     if isinstance(a, str) and not isinstance(b, str) and alone(a) is None:
         right = formula(b)
@@ -164,9 +164,9 @@ def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
 
 
 def verify(
-    y: Side,
+    y: SideLike,
     wrt: Wrt,
-    claim: Side,
+    claim: SideLike,
     domain: Mapping[str, str] | str | None = None,
     time_limit: float = 10,
 ) -> Verdict:
@@ -280,7 +280,7 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
     )
 
 
-def _question(value: Expr, target: Expr, claim: Side, sizes: Mapping[str, Size]) -> Built:
+def _question(value: Expr, target: Expr, claim: SideLike, sizes: Mapping[str, Size]) -> Built:
     """What is differentiated, by what, and the claim, with other sizes in the place of names."""
     known = {**names_in(target), **names_in(value)}
     y, wrt, *given = resized([value.node, target.node, *known.values()], sizes)

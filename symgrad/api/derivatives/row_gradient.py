@@ -9,7 +9,7 @@ from symgrad.api.functions.layout import scatter_add
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.backward.table_rows import pull_back_rows
-from symgrad.backward.trace import Step
+from symgrad.backward.trace import Pullback
 from symgrad.errors import NotScalarError, UnsupportedError, UsageError
 from symgrad.ir.sizes import Shape
 from symgrad.ops.array.layout import shape_text
@@ -87,7 +87,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
             f"'{expr}' has no gradient by '{found[0]}': its rows are not read, or only behind stop_gradient",
             cure="grad says which kind of nothing it is",
         )
-    if isinstance(parts, Step):
+    if isinstance(parts, Pullback):
         raise _dense(expr, found[0], parts)
     ids, rows, trace = parts
     listings = expr.listings
@@ -98,7 +98,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
     )
 
 
-def _dense(y: Expr, table: Expr, step: Step) -> UnsupportedError:
+def _dense(y: Expr, table: Expr, step: Pullback) -> UnsupportedError:
     reader = Expr(step.node, listings=y.listings)
     told = str(reader) if reader.name is None else reader.name
     told = f"a {step.node.op.name}" if len(told) > _LONG else f"'{told}'"

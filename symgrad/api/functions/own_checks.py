@@ -13,7 +13,7 @@ from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Kink
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.ir.written import Written
+from symgrad.ir.written import WrittenFunction
 from symgrad.ops.own import Own
 
 __all__ = ["check_kinks", "check_own", "drawn_points", "in_floats", "refuse"]
@@ -208,7 +208,7 @@ def refuse(name: str, argument: str) -> Callable[..., Node]:
     return partial
 
 
-def in_floats(body: Written) -> Callable[..., Any]:
+def in_floats(body: WrittenFunction) -> Callable[..., Any]:
     """Return a formula as a function of floats."""
     return lambda *point: evaluate([body.formula], dict(zip(body.variables, point, strict=True)))[0]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.equations import Equation, equations_of
-from symgrad.api.handles.forms import Forms
+from symgrad.api.handles.forms import FormMethods
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
 from symgrad.api.handles.making import lift, make, make_op
 from symgrad.backward.trace import Slope
@@ -38,7 +38,7 @@ Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
 """What functions take: what operators do, and arrays that are spelled by lists."""
 
 
-class Expr(Forms):
+class Expr(FormMethods):
     """A formula: an immutable handle on one node of the graph.
 
     Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,

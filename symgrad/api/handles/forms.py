@@ -16,12 +16,12 @@ from symgrad.rewrite.memo import keeping
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic
 
-__all__ = ["Forms"]
+__all__ = ["FormMethods"]
 
 # What is imported in functions here is for start-up time: a program has few of these forms made.
 
 
-class Forms(ArrayMethods):
+class FormMethods(ArrayMethods):
     """The methods of `Expr` that give it in another form."""
 
     __slots__ = ()

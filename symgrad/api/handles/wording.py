@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
-    from symgrad.words.said import Named, Said
+    from symgrad.words.said import NamedFormula, Said
 
 __all__ = ["named", "readable", "said_together"]
 
@@ -44,7 +44,7 @@ def said_together(exprs: Sequence[Handle]) -> Said | None:
     return None if longer else found
 
 
-def named(expr: Handle) -> Named | None:
+def named(expr: Handle) -> NamedFormula | None:
     """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
     if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
         return None

@@ -14,7 +14,16 @@ from symgrad.errors import (
 )
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
-from symgrad.frontend.expressions.terms import Argument, Items, Keyword, Nothing, Term, Text, Token, ends
+from symgrad.frontend.expressions.terms import (
+    Argument,
+    ItemList,
+    Keyword,
+    NoneLiteral,
+    Term,
+    Text,
+    Token,
+    ends,
+)
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.elsewhere import argument_names, renamed
 from symgrad.ir.exact import CONSTANTS
@@ -205,9 +214,9 @@ def signature(op: Op, spelled: str) -> str:
     return f"{spelled}({', '.join((*op.parameters, *letters[: op.arity]))})"
 
 
-def _no_value(scope: Scope, item: Items | Text | Nothing) -> Term:
+def _no_value(scope: Scope, item: ItemList | Text | NoneLiteral) -> Term:
     """Keep the error for what is no operand."""
-    if isinstance(item, Items):
+    if isinstance(item, ItemList):
         return scope.wrong(
             ProgramSyntaxError,
             "a tuple or list is not a value",
@@ -334,7 +343,7 @@ def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int
     pairs = [
         (value, condition)
         for a in arguments
-        if isinstance(a, Items) and len(a.values) == 2
+        if isinstance(a, ItemList) and len(a.values) == 2
         for value, condition in [a.values]
         if isinstance(value, Term) and isinstance(condition, Term)
     ]

@@ -20,7 +20,7 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 
 if TYPE_CHECKING:
-    from symgrad.importers.jax.walk import Walk
+    from symgrad.importers.jax.walk import EquationWalk
 
 __all__ = ["from_jax"]
 
@@ -90,7 +90,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
                 raise
             what = f"the function{line_in(_file(fn), error.__traceback__)}"
             raise needs_number(what, str(error).strip().splitlines()[0], "JAX") from None
-        walk = jax_walk.Walk({v: n for v, n in names.items() if v not in set(closed.jaxpr.invars)})
+        walk = jax_walk.EquationWalk({v: n for v, n in names.items() if v not in set(closed.jaxpr.invars)})
         found = walk.closed(closed, list(inputs.values()))
         outs = [v.aval for v in closed.jaxpr.outvars]
         outputs: list[Expr] = []
@@ -199,7 +199,7 @@ def _file(fn: Callable[..., Any]) -> str:
 def _program(
     fn: Callable[..., Any],
     inputs: Mapping[str, Expr],
-    walk: Walk,
+    walk: EquationWalk,
     outputs: Sequence[Expr],
     paths: Sequence[str],
 ) -> ImportedProgram:

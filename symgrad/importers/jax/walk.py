@@ -47,7 +47,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.source import Place
 
-__all__ = ["Walk", "variable_of", "whole_value"]
+__all__ = ["EquationWalk", "variable_of", "whole_value"]
 
 _MOVES = frozenset(
     [
@@ -92,7 +92,7 @@ _STAND_IN = "what_is_not_covered"
 
 
 @dataclass
-class Walk:
+class EquationWalk:
     """A walk through equations.
 
     Attributes:
@@ -228,9 +228,11 @@ class Walk:
             return [of_kind(e, a) for e, a in zip(several, outs, strict=True)]
         raise UnsupportedError(_SAID.get(name, name))
 
-    def below(self, call: tuple[Any, ...]) -> Walk:
+    def below(self, call: tuple[Any, ...]) -> EquationWalk:
         """Return a walk through what is pulled back through a call with a derivative of its own."""
-        return Walk({}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself)
+        return EquationWalk(
+            {}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself
+        )
 
 
 def _named(equation: Any) -> list[str]:

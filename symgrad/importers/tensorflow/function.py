@@ -75,10 +75,10 @@ def from_tensorflow(fn: Callable[..., Any], *specs: Any, dtype: str = "float32")
         raise UsageError(
             f"a value of type {type(fn).__name__} is no function", expected="a function of TensorFlow"
         )
-    return _Reading(fn, graphs, dtype).program(specs)
+    return _FunctionReading(fn, graphs, dtype).program(specs)
 
 
-class _Reading:
+class _FunctionReading:
     """One function while it is read."""
 
     def __init__(self, fn: Callable[..., Any], graphs: Any, dtype: str) -> None:

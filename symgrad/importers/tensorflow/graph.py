@@ -32,7 +32,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.source import Place
 
-__all__ = ["Resource", "Walk", "domain_of", "tf"]
+__all__ = ["Resource", "GraphWalk", "domain_of", "tf"]
 
 _STEPS = 512
 """Steps of a loop that is written out."""
@@ -61,7 +61,7 @@ class Resource:
 
 
 @dataclass
-class Walk:
+class GraphWalk:
     """The values of the tensors of a graph.
 
     Args:
@@ -279,7 +279,7 @@ class Walk:
             )
         wanted = [(j, t) for j, t in zip(moving, pulled, strict=True) if t is not None]
         # The pullback reads the arguments, and values of the forward pass on the way to them.
-        inner = Walk({}, self.problems, state=dict(self.state), here=self.here)
+        inner = GraphWalk({}, self.problems, state=dict(self.state), here=self.here)
         known = {**self._open[-1][0], **{t.ref(): v for t, v in zip(op.outputs, given, strict=True)}}
         read = inner.graph(op.graph, [seed], [cotangent], [t for _, t in wanted], known)
         node = stop_gradient(value).node

@@ -24,18 +24,18 @@ from symgrad.importers.truths import (
     whole,
 )
 
-__all__ = ["ELEMENTWISE", "Items", "Value", "expr_of", "known_ints", "number_of", "of"]
+__all__ = ["ELEMENTWISE", "TensorList", "Value", "expr_of", "known_ints", "number_of", "of"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Items:
+class TensorList:
     """A list of tensors, of which loops are made; None where nothing was written yet."""
 
     items: tuple[Any, ...]
 
 
-Value: TypeAlias = "Expr | np.ndarray | Items"
+Value: TypeAlias = "Expr | np.ndarray | TensorList"
 """What a tensor is: an expression, an array that is known while a function is read, or a list of them."""
 
 

@@ -11,7 +11,7 @@ from symgrad.importers.program import Finding
 from symgrad.importers.torch.table import several
 from symgrad.ir.sizes import Shape, Size, size_max, size_min, size_product, size_sum
 
-__all__ = ["Sizes", "bounded", "dimensions", "dims_of", "hints", "plain"]
+__all__ = ["SizeNames", "bounded", "dimensions", "dims_of", "hints", "plain"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
@@ -70,7 +70,7 @@ def dimensions(tensors: Sequence[tuple[Any, Shape]], given: Mapping[str, Any]) -
     return collection
 
 
-class Sizes:
+class SizeNames:
     """What the symbols of torch's sizes are called."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from symgrad.kernel.calls.safety import refusal
 from symgrad.llvm.calls.direct_code import CALL, INFO, text
-from symgrad.llvm.calls.layout import FASTCALL, Method
+from symgrad.llvm.calls.layout import FASTCALL, MethodDef
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.shared import kept
 
@@ -32,7 +32,7 @@ class _Machinery:
 
     def __init__(self) -> None:
         self.engine = kept(text())
-        self.method = Method(b"kernel", self.engine.address(CALL), FASTCALL, None)
+        self.method = MethodDef(b"kernel", self.engine.address(CALL), FASTCALL, None)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)
         )

@@ -15,7 +15,7 @@ from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import better_pays_from
 from symgrad.lower.elementwise.schedule import Schedule
 
-__all__ = ["Code"]
+__all__ = ["ElementwiseCode"]
 
 
 @made_once
@@ -23,7 +23,7 @@ def _better_loop(sizes: frozenset[int]) -> Engine:
     return kept(loop.driver(sizes))
 
 
-class Code:
+class ElementwiseCode:
     """Machine code for a schedule; it is in memory as long as this object lives.
 
     Quick code takes a third of the time to compile and up to twice the time to run. Both have the same bits, so one

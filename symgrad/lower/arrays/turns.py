@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 from symgrad.lower.arrays.contractions import estimate
 from symgrad.lower.arrays.index import loop
-from symgrad.lower.arrays.nests import Call, Nest, Step
+from symgrad.lower.arrays.nests import ArrayTask, LibraryCall, Nest
 from symgrad.lower.arrays.passes import Passes, inside
 from symgrad.lower.arrays.tasks import Selection, backing
 
@@ -40,22 +40,22 @@ class Turns:
         private: arrays that only these steps use, each turn its own part; there is memory for one turn.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[ArrayTask, ...]
     count: Size
     private: frozenset[Node]
 
 
-def given(step: Step) -> list[Node]:
+def given(step: ArrayTask) -> list[Node]:
     """Return the nodes that a step stores."""
-    if isinstance(step, Call):
+    if isinstance(step, LibraryCall):
         return [step.node]
     stored = (m.task.target for m in step.members if m.stored)
     return [t for t in dict.fromkeys(stored) if isinstance(t, Node)]
 
 
 def take_turns(
-    steps: Sequence[Step], passes: Mapping[Nest, Passes], selection: Selection, bound: Collection[Node]
-) -> tuple[list[Step], list[Turns]]:
+    steps: Sequence[ArrayTask], passes: Mapping[Nest, Passes], selection: Selection, bound: Collection[Node]
+) -> tuple[list[ArrayTask], list[Turns]]:
     """Find steps that can be computed turn by turn, and put them next to each other.
 
     Args:
@@ -65,7 +65,7 @@ def take_turns(
         bound: nodes that are outputs.
     """
     rest = list(steps)
-    ordered: list[Step] = []
+    ordered: list[ArrayTask] = []
     found: list[Turns] = []
     large = {n for s in rest for n in given(s) if estimate(size_product(n.shape)) >= _LARGE}
     while rest:
@@ -87,12 +87,12 @@ def take_turns(
 
 
 def _split(
-    steps: Sequence[Step], turns: Size, passes: Mapping[Nest, Passes], selection: Selection
-) -> tuple[list[Step], list[Step], list[Step]]:
+    steps: Sequence[ArrayTask], turns: Size, passes: Mapping[Nest, Passes], selection: Selection
+) -> tuple[list[ArrayTask], list[ArrayTask], list[ArrayTask]]:
     """Return the steps that come before those of the turns, these, and those that come after."""
-    before: list[Step] = []
-    together: list[Step] = []
-    after: list[Step] = []
+    before: list[ArrayTask] = []
+    together: list[ArrayTask] = []
+    after: list[ArrayTask] = []
     made: set[Node] = set()
     late: set[Node] = set()
     for step in steps:
@@ -111,7 +111,7 @@ def _split(
     return before, together, after
 
 
-def _outermost(step: Step) -> Size | None:
+def _outermost(step: ArrayTask) -> Size | None:
     """Return the length of the outermost loop of a step, if its turns are apart and have enough to do."""
     if isinstance(step, Nest):
         if len(step.loops) < 2:
@@ -137,12 +137,12 @@ def _outermost(step: Step) -> Size | None:
 
 
 def _own_part(
-    step: Step, made: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
+    step: ArrayTask, made: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
 ) -> bool:
     """Tell whether a step reads of these arrays what belongs to the same turn, and writes none of them."""
     if any(n in made for n in given(step)):
         return False
-    if isinstance(step, Call):
+    if isinstance(step, LibraryCall):
         return all(backing(a).shape[:1] == a.shape[:1] for a in step.node.args if backing(a) in made)
     for pair in passes[step].levels:
         node, place = pair
@@ -154,7 +154,9 @@ def _own_part(
     return True
 
 
-def _leave(steps: Sequence[Step], together: list[Step], after: list[Step], bound: Collection[Node]) -> None:
+def _leave(
+    steps: Sequence[ArrayTask], together: list[ArrayTask], after: list[ArrayTask], bound: Collection[Node]
+) -> None:
     """Leave steps to the turns of those that read their results, where these are all that is gained by it."""
     for step in reversed(together[1:]):
         results = given(step)
@@ -169,7 +171,9 @@ def _leave(steps: Sequence[Step], together: list[Step], after: list[Step], bound
             after.insert(0, step)
 
 
-def _private(steps: Sequence[Step], together: Sequence[Step], bound: Collection[Node]) -> frozenset[Node]:
+def _private(
+    steps: Sequence[ArrayTask], together: Sequence[ArrayTask], bound: Collection[Node]
+) -> frozenset[Node]:
     inner = set(together)
     filled = {m.task.node for s in together if isinstance(s, Nest) for m in s.members if m.task.fill}
     made = {n for s in together for n in given(s)}

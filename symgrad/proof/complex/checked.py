@@ -29,14 +29,14 @@ from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
 from symgrad.proof.kernels.fractions import Refine
 from symgrad.proof.kernels.replay import Replay
 from symgrad.proof.program.derivative import derivative_claim
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 
 __all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "real_statement", "replayed"]
 
 MOST_KERNELS = 1024
 _BITS = 256
 
-RealStatement: TypeAlias = "tuple[Program, int, int, str | bool, tuple[int, ...]]"
+RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"
 """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
 
 Apart: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
@@ -71,7 +71,7 @@ def replayed(
         raise GiveUp(str(finer)) from finer
 
 
-def real_statement(program: Program, a: int, b: int, wrt: str | None) -> RealStatement:
+def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> RealStatement:
     """Return the statement for real variables that implies the one for complex ones.
 
     Raises:
@@ -93,7 +93,7 @@ def real_statement(program: Program, a: int, b: int, wrt: str | None) -> RealSta
     return made, left, right, wrt or False, defined[2:]
 
 
-def _is_meromorphic(program: Program, i: int, varies: bytearray) -> bool:
+def _is_meromorphic(program: ProofProgram, i: int, varies: bytearray) -> bool:
     """Whether a power has a whole exponent, or a positive number as its base; or a Bessel function has no cut."""
     step = program.steps[i]
     if step.op in {"jv", "iv"}:
@@ -110,7 +110,7 @@ def _is_meromorphic(program: Program, i: int, varies: bytearray) -> bool:
 
 def check_complex(
     data: Mapping[str, Any],
-    program: Program,
+    program: ProofProgram,
     replay: Callable[[RealStatement, Mapping[str, Any]], None],
     deadline: float,
 ) -> tuple[str, str, tuple[str, ...], Apart | None]:

@@ -20,7 +20,7 @@ from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import depends_on, needed
 from symgrad.proof.limits import EXACT, ORDER
 from symgrad.proof.numbers import flint
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
 __all__ = ["Value", "apart", "ball", "evaluate", "inside", "texts"]
 
@@ -277,7 +277,7 @@ def _differentiable(op: str, args: Sequence[Value], moving: Sequence[int]) -> bo
 
 
 def evaluate(
-    program: Program,
+    program: ProofProgram,
     point: Point,
     *,
     precision: int,
@@ -300,9 +300,9 @@ def evaluate(
         TimeoutError: at the deadline.
 
     Example:
-        >>> steps = (Step("symbol", (), ("z",), (), "complex"), Step("mul", (0, 0)), Step("sqrt", (1,)))
+        >>> steps = (ProofStep("symbol", (), ("z",), (), "complex"), ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)))
         >>> point = {"z": Gaussian(Fraction(-1), Fraction(2))}
-        >>> [str(v) for v in evaluate(Program(steps, ()), point, precision=64, wanted=[1, 2])]
+        >>> [str(v) for v in evaluate(ProofProgram(steps, ()), point, precision=64, wanted=[1, 2])]
         ['-3 - 4*i', '1 - 2*i']
     """
     moving = depends_on(program, wrt) if wrt is not None else None
@@ -319,7 +319,7 @@ def evaluate(
     return [values[i] for i in wanted]
 
 
-def _value(step: Step, args: Sequence[Value], point: Point) -> Value:
+def _value(step: ProofStep, args: Sequence[Value], point: Point) -> Value:
     match step.op:
         case "symbol":
             if step.params[0] not in point:
@@ -344,7 +344,7 @@ def _polygamma(n: int, x: Value) -> Value:
     return _finite(x.polygamma(n)) if 0 <= n <= ORDER and abs(x) < _NEAR else None
 
 
-def inside(program: Program, point: Point) -> bool:
+def inside(program: ProofProgram, point: Point) -> bool:
     """Tell whether a point has for each variable a number that it may be."""
     for symbol in program.symbols:
         value = point.get(symbol.name)

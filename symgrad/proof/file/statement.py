@@ -15,7 +15,7 @@ from typing import Any
 
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.names import shown
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.program.text import INFIX
 
 __all__ = ["Statement", "statement_of", "value_text"]
@@ -52,7 +52,7 @@ class Statement:
 
 
 def statement_of(
-    program: Program, a: int, b: int, wrt: str | None = None, *, both: bool = False
+    program: ProofProgram, a: int, b: int, wrt: str | None = None, *, both: bool = False
 ) -> Statement:
     """Return a statement as text.
 
@@ -64,8 +64,8 @@ def statement_of(
         both: whether both sides are differentiated.
 
     Example:
-        >>> x, y = Step("symbol", (), ("x",)), Step("mul", (0, 0))
-        >>> program = Program((x, y, Step("add", (0, 0))), (Symbol("x", "real", Fraction(0), None),))
+        >>> x, y = ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0))
+        >>> program = ProofProgram((x, y, ProofStep("add", (0, 0))), (Symbol("x", "real", Fraction(0), None),))
         >>> print(*statement_of(program, 1, 2, "x").lines, sep="; ")
         x : real(0, oo); d(x*x)/dx = x + x
     """
@@ -129,7 +129,7 @@ def _between(name: str, symbol: Symbol) -> str:
 # --------------------------------------------------------------------------------------------------------- definitions
 
 
-def _needed(program: Program, wanted: Sequence[int]) -> list[int]:
+def _needed(program: ProofProgram, wanted: Sequence[int]) -> list[int]:
     found = set(wanted)
     for i in range(max(wanted), -1, -1):
         if i in found:
@@ -138,7 +138,7 @@ def _needed(program: Program, wanted: Sequence[int]) -> list[int]:
 
 
 def _definitions(
-    program: Program, wanted: tuple[int, int], needed: Sequence[int], taken: set[str]
+    program: ProofProgram, wanted: tuple[int, int], needed: Sequence[int], taken: set[str]
 ) -> tuple[list[str], Mapping[int, str]]:
     uses = Counter([*wanted, *(a for i in needed for a in program.steps[i].args)])
     lines: list[str] = []
@@ -171,7 +171,7 @@ def _plain(value: Any) -> str:
     return _length(value) if isinstance(value, str) else value_text(value)
 
 
-def _text(step: Step, args: list[str]) -> str:
+def _text(step: ProofStep, args: list[str]) -> str:
     written = _WRITTEN.get(step.op)
     if written is not None:
         return written(args, *step.params)

@@ -13,7 +13,7 @@ from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.parts import empty, parts
 from symgrad.proof.kernels.replay import Replay
 from symgrad.proof.numbers import number_from_json
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 
 __all__ = ["MOST_KERNELS", "check_case", "covered"]
 
@@ -21,7 +21,12 @@ MOST_KERNELS = 4096
 
 
 def replayed(
-    program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], deadline: float
+    program: ProofProgram,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    data: Mapping[str, Any],
+    deadline: float,
 ) -> tuple[Functions, Element | None]:
     """Evaluate both sides with the answers of a proof: the kernels and the difference, None if there are no points.
 
@@ -63,7 +68,12 @@ def covered(first: Functions, second: tuple[Functions, Element | None]) -> tuple
 
 
 def check_case(
-    program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], deadline: float
+    program: ProofProgram,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    data: Mapping[str, Any],
+    deadline: float,
 ) -> tuple[str, tuple[str, ...]]:
     """Replay one case: ``proved``, ``empty``, or ``apart`` where the difference is a number; and what is left out.
 

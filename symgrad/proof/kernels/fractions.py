@@ -18,7 +18,7 @@ from typing import Protocol
 
 from symgrad.proof.kernels.constants import constant_sign
 from symgrad.proof.kernels.field import Element, Field, GiveUp, Nowhere, Poly, TooLarge
-from symgrad.proof.kernels.generators import MANY, Atom, primes
+from symgrad.proof.kernels.generators import MANY, Generator, primes
 from symgrad.proof.kernels.zeros import Zeros
 from symgrad.proof.limits import DEGREE, HIGHEST, POWER
 from symgrad.proof.numbers import Rational
@@ -161,7 +161,7 @@ class Kernels(Zeros):
         for i, known in enumerate(self.atoms):
             if known.value.num == value.num:
                 return i
-        self.atoms.append(Atom(value, self.field.constant(1) if isinstance(h, int) else self._sign(h)))
+        self.atoms.append(Generator(value, self.field.constant(1) if isinstance(h, int) else self._sign(h)))
         return len(self.atoms) - 1
 
     def _sign(self, h: Poly) -> Element:

@@ -12,13 +12,13 @@ from symgrad.proof.limits import PRIME
 from symgrad.proof.numbers import Rational, flint
 from symgrad.proof.program.ranges import ANY, ONE, Range, power, times
 
-__all__ = ["MANY", "Atom", "Generators", "fraction", "primes"]
+__all__ = ["MANY", "Generator", "Generators", "fraction", "primes"]
 
 MANY = 1_000  # places of power kernels of one h
 
 
 @dataclass(slots=True)
-class Atom:
+class Generator:
     """An h: its polynomial or prime number, and the kernels made of it."""
 
     value: Element
@@ -37,7 +37,7 @@ class Generators:
     """
 
     field: Field
-    atoms: list[Atom] = dataclasses.field(init=False, default_factory=list[Atom])
+    atoms: list[Generator] = dataclasses.field(init=False, default_factory=list[Generator])
     exps: list[tuple[Element, Element]] = dataclasses.field(
         init=False, default_factory=list[tuple[Element, Element]]
     )

@@ -17,8 +17,8 @@ from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.names import is_name, shown
 
 __all__ = [
-    "Program",
-    "Step",
+    "ProofProgram",
+    "ProofStep",
     "Symbol",
     "program_from_json",
     "program_to_json",
@@ -74,7 +74,7 @@ def resolved(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProofStep:
     """One operation: its name in programs, or one of the leaves ``symbol``, ``number``, ``constant``, ``size``.
 
     Args:
@@ -93,10 +93,10 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProofProgram:
     """Steps, each after its arguments, and the variables that they read."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ProofStep, ...]
     symbols: tuple[Symbol, ...]
 
     @property
@@ -166,7 +166,7 @@ def _facts_from_json(facts: list[Any]) -> dict[str, Any]:
             raise ValueError("nothing that a variable can be")
 
 
-def program_to_json(program: Program) -> dict[str, Any]:
+def program_to_json(program: ProofProgram) -> dict[str, Any]:
     """Return what `json.dumps` takes."""
     return {
         "symbols": [
@@ -188,7 +188,7 @@ def program_to_json(program: Program) -> dict[str, Any]:
     }
 
 
-def program_from_json(data: Any) -> Program:
+def program_from_json(data: Any) -> ProofProgram:
     """Read a program back.
 
     Raises:
@@ -197,7 +197,7 @@ def program_from_json(data: Any) -> Program:
     try:
         symbols = tuple(_symbol_from_json(*row) for row in data["symbols"])
         steps = tuple(
-            Step(str(op), tuple(args), _from_json(params), tuple(shape), str(kind))
+            ProofStep(str(op), tuple(args), _from_json(params), tuple(shape), str(kind))
             for op, args, params, shape, kind in data["steps"]
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
@@ -206,7 +206,7 @@ def program_from_json(data: Any) -> Program:
         ) from error
     _check_symbols(symbols)
     _check(steps, {s.name: s for s in symbols})
-    program = Program(steps, symbols)
+    program = ProofProgram(steps, symbols)
     _check_names(program)
     return program
 
@@ -227,7 +227,7 @@ def _check_symbols(symbols: Sequence[Symbol]) -> None:
         raise UsageError("two variables have the same name")
 
 
-def _check_names(program: Program) -> None:
+def _check_names(program: ProofProgram) -> None:
     """Refuse names that no program can declare, and one that is both a variable and a size."""
     variables, sizes = {s.name for s in program.symbols}, set(program.sizes)
     strange = next((n for n in sorted(variables | sizes) if not is_name(n)), None)
@@ -237,7 +237,7 @@ def _check_names(program: Program) -> None:
         raise UsageError(f"'{min(variables & sizes)}' is a variable and a size")
 
 
-def _check(steps: Sequence[Step], symbols: Mapping[str, Symbol]) -> None:
+def _check(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
         if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
             raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")

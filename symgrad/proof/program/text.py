@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symgrad.proof.numbers import number_to_json
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
 __all__ = ["INFIX", "step_text"]
 
@@ -16,7 +16,7 @@ INFIX = {
 _LONGEST = 80
 
 
-def step_text(program: Program, at: int) -> str:
+def step_text(program: ProofProgram, at: int) -> str:
     """Return a step in the notation of programs, with an ellipsis for what is long."""
     texts: dict[int, str] = {}
     stack = [at]
@@ -41,7 +41,7 @@ def step_text(program: Program, at: int) -> str:
     return texts[at]
 
 
-def _leaf(step: Step) -> str:
+def _leaf(step: ProofStep) -> str:
     if not step.params:
         return step.op
     value = step.params[0]

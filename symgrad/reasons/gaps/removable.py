@@ -22,7 +22,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.reasons.gaps.beside import Beside, as_fraction
 from symgrad.reasons.gaps.points import DIGITS, Point, is_real, places, precise, samples
-from symgrad.reasons.gaps.series import NoSeries, Series
+from symgrad.reasons.gaps.series import NoSeries, PowerSeries
 from symgrad.reasons.gaps.shortest import Shortener, opened
 from symgrad.reasons.gaps.stable_forms import CLOSE, FormSearch
 from symgrad.reasons.gaps.undefined import SIDES, UNDEFINED, Why, limit_of, why_undefined
@@ -346,7 +346,7 @@ class _Place:
 
     # ----------------------------------------------------------------------------------------------------- the series
 
-    def _series(self, part: Node) -> tuple[Node, Node, Series]:
+    def _series(self, part: Node) -> tuple[Node, Node, PowerSeries]:
         """By what a part is expanded, where, and the series."""
         order = topological([part])
         moving = {self.v}
@@ -359,14 +359,14 @@ class _Place:
             if w is self.v or self.v not in topological([part], until=[w]):
                 try:
                     start = self.shortest.plainly(substitute([w], {self.v: self.at})[0])
-                    series = Series(part, w, start, self.shortest)
+                    series = PowerSeries(part, w, start, self.shortest)
                     series.first(1)
                     return w, start, series
                 except NoSeries as error:
                     failed = error
         raise failed
 
-    def _coefficients(self, series: Series) -> list[Node]:
+    def _coefficients(self, series: PowerSeries) -> list[Node]:
         """Coefficients of a series, as many as there is time for."""
         try:
             few = series.first(_TERMS)

@@ -17,7 +17,7 @@ from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.spell.printer import str_text
 
-__all__ = ["NoSeries", "Series"]
+__all__ = ["NoSeries", "PowerSeries"]
 
 _DEEPEST = 60  # coefficients that wait for one another; Python's own stack holds some 150
 _LARGEST = 150  # equations of a coefficient
@@ -49,7 +49,7 @@ class _Known:
     c: list[Node] = field(default_factory=list[Node])
 
 
-class Series:
+class PowerSeries:
     r"""The power series of a formula at w = at + t.
 
     Args:
@@ -62,7 +62,7 @@ class Series:
         >>> from symgrad.frontend.text import parse_program
         >>> from symgrad.rules.pipeline import canonical
         >>> p = parse_program("x : real\ny = (1 - cos(x))/x**2")
-        >>> series = Series(p["y"], p["x"], as_node(0), lambda n: canonical([n]).nodes[0])
+        >>> series = PowerSeries(p["y"], p["x"], as_node(0), lambda n: canonical([n]).nodes[0])
         >>> [str_text(c) for c in series.first(3)]
         ['1/2', '0', '-1/24']
     """

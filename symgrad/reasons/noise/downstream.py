@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symgrad.backward.trace import Trace
+from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
@@ -52,7 +52,7 @@ class CleanValue:
 
 
 def clean_values(
-    y: Node, trace: Trace, noisy: Mapping[int, Sequence[Node]], source: Node, naming: Naming
+    y: Node, trace: BackwardTrace, noisy: Mapping[int, Sequence[Node]], source: Node, naming: Naming
 ) -> tuple[CleanValue, ...]:
     """Return the named values nearest to the noise whose own derivatives do not read it.
 
@@ -103,7 +103,7 @@ def _reads(node: Node, other: Node) -> bool:
     return other in topological([node])
 
 
-def _cure(y: Node, trace: Trace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
+def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
     """What to write for a named value, the smallest behind the clean ones that does; each is tried."""
     typical = _typical(source)
     if typical is None:

@@ -12,18 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.backward.jvp import push_forward
-from symgrad.backward.trace import Trace
+from symgrad.backward.trace import BackwardTrace
 from symgrad.ir.graph import SIZE, Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
-from symgrad.reasons.forms import Forms
+from symgrad.reasons.forms import GradientForms
 from symgrad.reasons.naming import Naming, listed, rule_of
 from symgrad.reasons.noise.array_witness import find_array_evidence
 from symgrad.reasons.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.reasons.noise.downstream import CleanValue, clean_values
 from symgrad.reasons.noise.draws import only_value
 from symgrad.reasons.noise.influence import influence_of
-from symgrad.reasons.noise.witness import Evidence, Witness, find_evidence, find_straddling
+from symgrad.reasons.noise.witness import Evidence, NoiseWitness, find_evidence, find_straddling
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.source import Place
@@ -128,7 +128,7 @@ class NoiseVerdict:
     enters: bool | None
     reason: str
     how: str
-    witness: Witness | None
+    witness: NoiseWitness | None
     all_paths: tuple[Reading, ...] = field(repr=False)
     clean: tuple[CleanValue, ...] = field(repr=False)
     _chosen: Reading | None = field(repr=False)
@@ -166,7 +166,7 @@ class NoiseVerdict:
 
 
 def judge(
-    y: Node, trace: Trace, forms: Forms, sources: Sequence[Node], naming: Naming
+    y: Node, trace: BackwardTrace, forms: GradientForms, sources: Sequence[Node], naming: Naming
 ) -> dict[str, NoiseVerdict]:
     """Return the verdict on every random input.
 
@@ -187,8 +187,8 @@ class _Question:
     """Does one random input enter? The evidence is sought from the cheapest to the dearest."""
 
     y: Node
-    trace: Trace
-    forms: Forms
+    trace: BackwardTrace
+    forms: GradientForms
     source: Node
     naming: Naming
     depends: Dependence
@@ -303,7 +303,7 @@ class _Question:
 
 
 def _readings(
-    trace: Trace,
+    trace: BackwardTrace,
     reading: Sequence[int],
     source: Node,
     naming: Naming,

@@ -26,9 +26,9 @@ from symgrad.spell.printer import number_text
 
 __all__ = [
     "Evidence",
-    "Level",
-    "Value",
-    "Witness",
+    "PrecisionPair",
+    "ExactValue",
+    "NoiseWitness",
     "find_evidence",
     "find_straddling",
     "is_finite",
@@ -48,10 +48,10 @@ _DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
 _TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
 
 
-Value: TypeAlias = "Number | bool | list[Value]"
+ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
 
 
-class Level:
+class PrecisionPair:
     """Two mpmath contexts that must agree, and what counts as beyond rounding in the first of them."""
 
     def __init__(self, digits: tuple[int, int]) -> None:
@@ -87,7 +87,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class NoiseWitness:
     """One point and two draws at which the gradient differs.
 
     Attributes:
@@ -99,8 +99,8 @@ class Witness:
         entry: where in the gradient that entry is; () for a number.
     """
 
-    values: Mapping[str, Value]
-    draws: tuple[Value, Value]
+    values: Mapping[str, ExactValue]
+    draws: tuple[ExactValue, ExactValue]
     wrt: int
     gradients: tuple[str, str]
     name: str
@@ -121,10 +121,10 @@ class Witness:
 class Evidence:
     """A witness with the value of every node for either draw."""
 
-    witness: Witness
+    witness: NoiseWitness
     first: Mapping[Node, Any]
     second: Mapping[Node, Any]
-    level: Level
+    level: PrecisionPair
 
     def differs(self, node: Node) -> bool:
         """Tell whether a node's value depends on the draw, beyond rounding."""
@@ -163,7 +163,7 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     if most > 1:
         attempts.append((_DEEP, unseen[: most // 2]))
     for digits, proposals in attempts:
-        level = Level(digits)
+        level = PrecisionPair(digits)
         for index, one, other in proposals:
             point: dict[Node, Any] = {s: value_at(s, index) for s in inputs}
             pair = (candidates[one], candidates[other])
@@ -184,7 +184,7 @@ def find_straddling(
         return None
     # The middle half of the draws is likelier, the outer ones are further apart.
     pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
-    level = Level(_NORMAL)
+    level = PrecisionPair(_NORMAL)
     landmarks = dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool))
     beside = [v + side for v in list(landmarks)[:_BASES] for side in (1, -1)]
     bases = [{s: value_at(s, k) for s in inputs} for k in range(_BASES)]
@@ -251,7 +251,7 @@ def _float(value: Number | bool) -> float | bool:
 
 
 def _decide(
-    level: Level,
+    level: PrecisionPair,
     order: list[Node],
     y: Node,
     gradients: Sequence[Node],
@@ -287,11 +287,11 @@ def _decide(
             return None
         texts = level.texts(*([side[gradient] for side in sides] for sides in both))
         named = {s.name: v for s, v in point.items()}
-        return Evidence(Witness(named, pair, i, texts, source.name), low[0], low[1], level)
+        return Evidence(NoiseWitness(named, pair, i, texts, source.name), low[0], low[1], level)
     return None
 
 
-def _written(value: Value) -> str:
+def _written(value: ExactValue) -> str:
     if isinstance(value, list):
         shown = [_written(v) for v in value[:_ENTRIES]]
         return f"[{', '.join([*shown, *(['...'] if len(value) > _ENTRIES else [])])}]"
@@ -304,7 +304,7 @@ def is_finite(mp: Any, value: Any) -> bool:
 
 
 def _settled(
-    level: Level,
+    level: PrecisionPair,
     order: Sequence[Node],
     values: Mapping[Node, Any],
     finer: Mapping[Node, Any],
@@ -338,7 +338,7 @@ def _settled(
     return True
 
 
-def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
     """Tell whether a node's value is far from any other that its arguments could give it if they are a little off."""
     if not any(doubts):
         return True
@@ -349,7 +349,7 @@ def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence
     return steady(level, node, values[node], args, doubts)
 
 
-def steady(level: Level, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
+def steady(level: PrecisionPair, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
     """Tell whether an op with kinks gives about the same value wherever its arguments, which may be off, may be."""
     mp = level.contexts[0]
     if not is_finite(mp, result):

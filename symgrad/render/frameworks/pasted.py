@@ -20,7 +20,7 @@ from symgrad.ops.control import value_alone
 from symgrad.render.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped, zeros
 from symgrad.render.frameworks.own_functions import HELPERS
 from symgrad.render.frameworks.table import FRAMEWORK
-from symgrad.render.frameworks.writer import Body, unspelled
+from symgrad.render.frameworks.writer import FunctionBody, unspelled
 from symgrad.render.python_text import free_name, parameters
 from symgrad.rules.pipeline import canonical, stable
 
@@ -145,7 +145,7 @@ class _Module:
                 cure="the kernel form has them all, on the CPU: sg.to_torch, sg.to_jax, sg.to_tensorflow",
             )
         arguments = {s: self.arguments[s] for s in symbols}
-        body = Body(outputs, self.framework, arguments, self.names, self.helpers, self.taken)
+        body = FunctionBody(outputs, self.framework, arguments, self.names, self.helpers, self.taken)
         results = [
             zeros(self.framework, arguments[like[k]]) if like and o.is_number(0) else body.result(o)
             for k, o in enumerate(outputs)

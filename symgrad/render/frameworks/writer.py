@@ -15,7 +15,7 @@ from symgrad.render.numpy.sizes import size_source
 from symgrad.render.python_text import (
     HELPER,
     INFIX,
-    Argument,
+    TemplateArgument,
     free_name,
     infix,
     template_of,
@@ -23,7 +23,7 @@ from symgrad.render.python_text import (
 )
 from symgrad.spell.literals import ATOM, NEG
 
-__all__ = ["Body", "unspelled"]
+__all__ = ["FunctionBody", "unspelled"]
 
 _LINE = 100  # characters of a formula that is written in one piece
 _PLAIN = frozenset({"neg", "stop_gradient", "and_", "or_", "xor", "not_", *INFIX})
@@ -62,7 +62,7 @@ class _Argument:
         return self.tensor() if spec == "t" else self.atom if spec == "a" else self.plain
 
 
-class Body:
+class FunctionBody:
     """Writes nodes as lines of a function.
 
     Attributes:
@@ -252,7 +252,7 @@ class Body:
         for name in HELPER.findall(template):
             self.helper(name)
         known = self.known
-        given = (Argument(a, self.of, self.tensor) for a in node.args)
+        given = (TemplateArgument(a, self.of, self.tensor) for a in node.args)
         return template.format(*given, np=known.array, m=known.elementwise, axis=known.axis)
 
     def _folds(self, node: Node) -> bool:

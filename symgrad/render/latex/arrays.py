@@ -26,7 +26,7 @@ from symgrad.render.latex.pieces import (
     latex_size,
     within,
 )
-from symgrad.spell.contractions import Factor, Item, Spelling, spell, subscript
+from symgrad.spell.contractions import ContractionSpelling, Factor, Item, spell, subscript
 
 __all__ = ["ARRAY_FORMS", "array_power", "array_product", "array_quotient", "is_product"]
 
@@ -176,7 +176,7 @@ def _einsum(node: Node, texts: Texts) -> Written:
             return _indexed(node, s, texts)
 
 
-def _sum(node: Node, s: Spelling, texts: Texts) -> Written:
+def _sum(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     arg = node.args[0]
     text = texts[arg][0]
     if len(s.axes) < len(arg.shape):
@@ -193,7 +193,7 @@ def _sum(node: Node, s: Spelling, texts: Texts) -> Written:
     return _call("sum", text)
 
 
-def _entries(node: Node, s: Spelling, texts: Texts) -> Written:
+def _entries(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     rank = max(map(len, s.places))
     if all(len(p) == rank for p in s.places):
         text, own = _hadamard([texts[a] for a in node.args])
@@ -209,7 +209,7 @@ def _entries(node: Node, s: Spelling, texts: Texts) -> Written:
     return _indexed(node, s, texts)
 
 
-def _indexed(node: Node, s: Spelling, texts: Texts) -> Written:
+def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     factors: list[str] = []
     for arg, own in zip(node.args, s.labels, strict=True):
         factors.append(f"{_indexable(texts[arg])}_{{{' '.join(own)}}}")

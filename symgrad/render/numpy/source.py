@@ -30,7 +30,7 @@ from symgrad.render.numpy.sizes import functions_in, size_source
 from symgrad.render.numpy.whole_arrays import ARRAY_SOURCES, is_view
 from symgrad.render.python_text import (
     HELPER,
-    Argument,
+    TemplateArgument,
     infix,
     parameters,
     template_of,
@@ -129,7 +129,7 @@ def numpy_source(
     symbols = symbols_of([*(body for _, body in lines), *nodes])
     nodes = as_computed(nodes)
     lines = [(s, as_computed([body])[0]) for s, body in lines]
-    writer = _Writer(nodes, name, lines, literals or {}, symbols)
+    writer = _SourceWriter(nodes, name, lines, literals or {}, symbols)
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     if isinstance(outputs, Mapping):
@@ -164,7 +164,7 @@ def _check_function(name: Any, taken: Collection[str]) -> None:
         )
 
 
-def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
+def _docstring(writer: _SourceWriter, nodes: list[Node], labels: list[str]) -> str:
     texts = [str_text(node) for node in nodes]
     lines = [
         f"{label} = {text}" if label else text
@@ -180,7 +180,7 @@ def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
     return "".join(f"    {line}\n" if line else "\n" for line in f'"""{text}\n"""'.split("\n"))
 
 
-class _Writer:
+class _SourceWriter:
     def __init__(
         self,
         nodes: list[Node],
@@ -337,7 +337,7 @@ class _Writer:
             )
         self.help(HELPER.findall(template))
         return template.format(
-            *(Argument(a, self.of, self.of) for a in node.args), np="np", m="np", axis="axis"
+            *(TemplateArgument(a, self.of, self.of) for a in node.args), np="np", m="np", axis="axis"
         )
 
     def help(self, names: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from html import escape
 
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.reasons.derivation import Derivation, DerivationStep
+from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
@@ -46,7 +46,7 @@ th { font-size: .85rem; color: var(--soft); } .linear td { color: var(--soft); }
 """.strip()
 
 
-def derivation_html(d: Derivation) -> str:
+def derivation_html(d: DerivationRecord) -> str:
     r"""Return a derivation as a self-contained HTML page.
 
     Example:
@@ -79,7 +79,7 @@ def derivation_html(d: Derivation) -> str:
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
-def _gradients(d: Derivation) -> str:
+def _gradients(d: DerivationRecord) -> str:
     lines = [str(s.declaration) for s in symbols_of([d.y, *d.wrt]) if s.shape]
     if d.y in d.naming.names and d.y.args:
         lines.append(f"{d.naming.names[d.y]} = {d.naming.body(d.y, 300)}")
@@ -111,7 +111,7 @@ def _verdict(v: NoiseVerdict) -> str:
     return f'<div class="verdict {kind}">{"".join(rows)}</div>'
 
 
-def _gap(d: Derivation, w: Node | None, gap: Gap) -> str:
+def _gap(d: DerivationRecord, w: Node | None, gap: Gap) -> str:
     rows = [f"<p><strong>{escape(gap_title(d, w))} {gap.what} where {escape(gap.where)}</strong></p>"]
     rows += [
         f"<p>{escape(label.capitalize())}: <code>{escape(text)}</code></p>"
@@ -129,7 +129,7 @@ def _jump(j: MovedJump) -> str:
     return f'<div class="verdict enters">{"".join(rows)}</div>'
 
 
-def _table(d: Derivation) -> str:
+def _table(d: DerivationRecord) -> str:
     head = "".join(
         f"<th>{h}</th>" for h in ("", "rule", "equation", "reads", "partial", "receives", "passes", "to")
     )

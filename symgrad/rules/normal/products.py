@@ -21,7 +21,7 @@ from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.rewrite.trace import Step
 from symgrad.rules.normal.form import HALF, E, Exponent, Form, is_long, short
 from symgrad.rules.normal.gathering import Gathering
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.order import FactorKey
 
 __all__ = ["Products", "spell_signs"]
@@ -37,7 +37,7 @@ _FEW = 16  # factors: a product with more stays one factor where it is used seve
 class Products:
     """Forms of nodes, and nodes of forms."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self._known_forms: dict[Node, Form] = {}
         self._known_factors: dict[Node, Form] = {}

@@ -13,7 +13,7 @@ from symgrad.ops.scalar.arith import add, neg
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.normal.form import Exponent, Form, Sum, is_long, short
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.order import TermKey
 from symgrad.rules.normal.views import see_through
 
@@ -27,7 +27,7 @@ _FEW = 8  # terms: a longer sum stays one term where it is used several times
 class Sums:
     """Sums of nodes, and nodes of sums."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self._sums: dict[Node, Sum] = {}
         self._split: dict[Node, tuple[Exponent, Node]] = {}

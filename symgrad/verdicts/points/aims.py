@@ -22,7 +22,7 @@ from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.ops import Value, add, ball, neg, number
 from symgrad.proof.balls.programs import evaluate, flint
 from symgrad.proof.clock import tick
-from symgrad.proof.program.steps import Program, Symbol
+from symgrad.proof.program.steps import ProofProgram, Symbol
 from symgrad.verdicts.points.roots import root_between
 from symgrad.verdicts.points.values import admits, within
 
@@ -95,7 +95,7 @@ class _Spent(Exception):
 class _Aims:
     """The search around points of one choice of sizes."""
 
-    def __init__(self, program: Program, sizes: Mapping[str, int]) -> None:
+    def __init__(self, program: ProofProgram, sizes: Mapping[str, int]) -> None:
         self.program, self.sizes = program, sizes
         self.switches = _switches(program)
         self.wanted = sorted({i for s in self.switches for i in (s.left, s.right) if i is not None})
@@ -194,7 +194,9 @@ class _Aims:
         return list(exact), list(close)
 
 
-def aimed(program: Program, bases: Sequence[Values], sizes: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def aimed(
+    program: ProofProgram, bases: Sequence[Values], sizes: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
     """Yield points near those that are given at which choices tie, and points between and beside these.
 
     Args:
@@ -238,7 +240,7 @@ def _around(symbol: Symbol, exact: list[Fraction], close: list[Fraction]) -> Ite
     yield from (c for n in found if admits(symbol, c := Fraction(round(n)) if whole else n))
 
 
-def _switches(program: Program) -> list[_Switch]:
+def _switches(program: ProofProgram) -> list[_Switch]:
     found: dict[_Switch, None] = {}
     moving = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
@@ -256,7 +258,7 @@ def _switches(program: Program) -> list[_Switch]:
     return list(found)
 
 
-def _read(program: Program, wanted: Sequence[int]) -> set[int]:
+def _read(program: ProofProgram, wanted: Sequence[int]) -> set[int]:
     found, todo = set[int](), list(wanted)
     while todo:
         i = todo.pop()
@@ -266,7 +268,7 @@ def _read(program: Program, wanted: Sequence[int]) -> set[int]:
     return found
 
 
-def _coordinates(program: Program, values: Values) -> list[_Coordinate]:
+def _coordinates(program: ProofProgram, values: Values) -> list[_Coordinate]:
     """The numbers of a point that are moved: all variables that are no arrays first, then entries of arrays."""
     found = [_Coordinate(s, ()) for s in program.symbols if not s.shape and s.kind in ("real", "int")]
     for s in program.symbols:

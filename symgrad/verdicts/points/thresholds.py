@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from symgrad.proof.kernels.evaluate import COMPARISONS
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
 __all__ = ["between", "literals", "whole_numbers"]
 
@@ -23,7 +23,7 @@ _HIGHEST = 64  # exponent of a number that is computed
 _BITS = 256
 
 
-def literals(program: Program) -> list[Fraction]:
+def literals(program: ProofProgram) -> list[Fraction]:
     """Return the first few numbers that a program has."""
     found: dict[Fraction, None] = {}
     for step in program.steps[:_LOOKED_AT]:
@@ -36,7 +36,7 @@ def literals(program: Program) -> list[Fraction]:
     return list(found)
 
 
-def whole_numbers(program: Program) -> list[int]:
+def whole_numbers(program: ProofProgram) -> list[int]:
     """Return the first few positive whole numbers of a program, those of its slices and positions too."""
     found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
     for step in program.steps[:_LOOKED_AT]:
@@ -50,14 +50,14 @@ def whole_numbers(program: Program) -> list[int]:
     return list(found)
 
 
-def between(program: Program) -> list[Fraction]:
+def between(program: ProofProgram) -> list[Fraction]:
     """Return roots of the lines that are compared or read by other functions, and numbers around and between all.
 
     Example:
         >>> from symgrad.proof.program.steps import Symbol
-        >>> steps = (Step("symbol", (), ("x",)), Step("number", (), (3,)), Step("mul", (0, 1)),
-        ...     Step("number", (), (7,)), Step("lt", (2, 3)))
-        >>> Fraction(7, 3) in between(Program(steps, (Symbol("x", "real", None, None),)))
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("mul", (0, 1)),
+        ...     ProofStep("number", (), (7,)), ProofStep("lt", (2, 3)))
+        >>> Fraction(7, 3) in between(ProofProgram(steps, (Symbol("x", "real", None, None),)))
         True
     """
     known = literals(program)
@@ -72,7 +72,7 @@ def between(program: Program) -> list[Fraction]:
     return list(found)
 
 
-def _edges(program: Program) -> list[Fraction]:
+def _edges(program: ProofProgram) -> list[Fraction]:
     """Roots of lines and of their differences, and the numbers that they are compared with."""
     lines: list[_Line | None] = []
     found: dict[Fraction, None] = {}
@@ -94,7 +94,7 @@ def _edges(program: Program) -> list[Fraction]:
     return list(found)
 
 
-def _line(step: Step, args: list[_Line | None]) -> _Line | None:
+def _line(step: ProofStep, args: list[_Line | None]) -> _Line | None:
     """Return a step as a line, if it is one."""
     known = [line for line in args if line is not None]
     if len(known) < len(args):

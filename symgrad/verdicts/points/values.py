@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from symgrad.proof.program.lengths import length
-from symgrad.proof.program.steps import Program, Symbol
+from symgrad.proof.program.steps import ProofProgram, Symbol
 
 __all__ = [
     "STYLES",
@@ -63,7 +63,7 @@ class Positions:
     depths: tuple[int | str, ...]
 
 
-def positions_of(program: Program) -> dict[str, Positions]:
+def positions_of(program: ProofProgram) -> dict[str, Positions]:
     """Return for the variables that are used as positions the axes that they index."""
     found: dict[str, tuple[list[int | str], list[int | str]]] = {}
 
@@ -129,7 +129,7 @@ def nearest(
 
 
 def shorter(
-    program: Program, values: Mapping[str, Any], fixed: str | None = None
+    program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield a few points near one with shorter numbers: none is 0 or ties with another that did not before.
 
@@ -140,7 +140,7 @@ def shorter(
 
     Example:
         >>> x = Symbol("x", "real", None, Fraction(1))
-        >>> next(shorter(Program((), (x,)), {"x": Fraction(-55, 64)}))
+        >>> next(shorter(ProofProgram((), (x,)), {"x": Fraction(-55, 64)}))
         {'x': Fraction(-1, 1)}
     """
     symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed]
@@ -162,7 +162,7 @@ def shorter(
 
 
 def plainer(
-    program: Program, values: Mapping[str, Any], fixed: str | None = None
+    program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield a few points with positive numbers: those of one, and with one variable or all a thousand times as large.
 
@@ -173,7 +173,7 @@ def plainer(
 
     Example:
         >>> x = Symbol("x", "real", None, None)
-        >>> [str(v["x"]) for v in plainer(Program((), (x,)), {"x": Fraction(-55, 32)})]
+        >>> [str(v["x"]) for v in plainer(ProofProgram((), (x,)), {"x": Fraction(-55, 32)})]
         ['7/4', '2000', '1/500']
     """
     symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:_SCALED]
@@ -192,7 +192,7 @@ def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
     return within(symbol, plain if scale is None else scale * (round(n) or 1))
 
 
-def negatives(program: Program, values: Mapping[str, Any], fixed: str | None = None) -> int:
+def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None) -> int:
     """Return how many variables are negative although they need not be."""
     free = [
         s for s in program.symbols if s.kind == "real" and s.name != fixed and (s.high is None or s.high > 0)

@@ -15,11 +15,11 @@ from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.kernels.parts import empty, parts
 from symgrad.proof.program.merging import same
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.search.farkas import weights
 from symgrad.verdicts.search.steps import Search
 
-__all__ = ["SAME", "Attempt", "Case", "Part", "prove"]
+__all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
 
 _CASES = 64
 _RESTARTS = 60
@@ -27,7 +27,7 @@ _CAPACITY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SubCase:
     """A part of a case: polynomials, each with whether it is positive or negative, and whether the claim is proved."""
 
     signs: tuple[tuple[Poly, bool], ...]
@@ -57,7 +57,7 @@ class Case:
     excluded: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
     thin: bool = False
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SubCase, ...] = ()
     number: Fraction | None = None
     nowhere: bool = False
     kernels: Functions | None = None
@@ -98,7 +98,7 @@ SAME = Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": 
 """The proof that two steps are equal that are the same by laws that change no domain."""
 
 
-def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
+def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
     """Try to prove that two steps are equal wherever both are defined, but for thin sets that are listed."""
     if same(program, a, b):
         return SAME
@@ -116,7 +116,7 @@ def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
     return Attempt(tuple(cases))
 
 
-def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadline: float) -> Case:
+def _case(program: ProofProgram, a: int, b: int, outcome: Mapping[int, bool], deadline: float) -> Case:
     case, first = _run(program, a, b, outcome, deadline, {})
     if case.result != "proved" or first is None or not len(first.poles) == len(first.angles) == 1:
         return case
@@ -132,7 +132,7 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
 
 
 def _run(
-    program: Program,
+    program: ProofProgram,
     a: int,
     b: int,
     outcome: Mapping[int, bool],
@@ -194,9 +194,9 @@ def _judged(
     return Case(outcome, "no proof: the difference has another normal form", excluded, data, parts=found)
 
 
-def _parts(kernels: Functions, difference: Element) -> tuple[tuple[Part, ...], list[list[str] | None]]:
+def _parts(kernels: Functions, difference: Element) -> tuple[tuple[SubCase, ...], list[list[str] | None]]:
     """The parts of a case, and for each what shows that it is empty, if it is."""
-    found: list[Part] = []
+    found: list[SubCase] = []
     shown: list[list[str] | None] = []
     for signs, zero in parts(kernels, difference):
         proposed: list[Fraction] = []
@@ -210,5 +210,5 @@ def _parts(kernels: Functions, difference: Element) -> tuple[tuple[Part, ...], l
         void = not zero and empty(kernels, propose)
         shown.append([str(w) for w in proposed] if void else None)
         if not void:
-            found.append(Part(tuple(signs), zero))
+            found.append(SubCase(tuple(signs), zero))
     return tuple(found), shown

@@ -17,12 +17,12 @@ from symgrad.ir.types import Domain, Number
 from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.clock import until
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.witness import known
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
-from symgrad.verdicts.points.draw import Point, points_of
+from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Undefined
 from symgrad.words.domains import outside_of_choices
@@ -54,7 +54,7 @@ class Side:
 
 
 def undefined(
-    program: Program,
+    program: ProofProgram,
     sides: tuple[Side, Side],
     *,
     strict: str | bool,
@@ -81,7 +81,7 @@ def undefined(
                 if not own:
                     continue
                 wanted = sides[other].wanted
-                defined: list[Point] = []
+                defined: list[DrawnPoint] = []
                 for point in islice(points_of(program), _POINTS):
                     values = evaluate(
                         program,
@@ -102,7 +102,7 @@ def undefined(
     return tuple(found)
 
 
-def _told(conditions: Sequence[Node], points: Sequence[Point]) -> Iterator[tuple[Node, Point]]:
+def _told(conditions: Sequence[Node], points: Sequence[DrawnPoint]) -> Iterator[tuple[Node, DrawnPoint]]:
     """Yield conditions that fail at points, those that fail at more of them first, with the first such point."""
     program, at = program_of(conditions)
     fails: dict[Node, set[int]] = {c: set() for c in conditions}
@@ -121,7 +121,7 @@ def _told(conditions: Sequence[Node], points: Sequence[Point]) -> Iterator[tuple
             seen |= fails[condition]
 
 
-def _length(point: Point) -> tuple[int, int]:
+def _length(point: DrawnPoint) -> tuple[int, int]:
     """How special a point is, and how long to read: at 0 conditions often fail by a hair."""
     return sum(v == 0 for v in point.values.values()), len(str(dict(point.values)))
 

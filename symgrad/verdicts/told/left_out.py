@@ -27,7 +27,7 @@ from symgrad.rewrite.definite import is_definite
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 from symgrad.verdicts.masks import MASKS
-from symgrad.verdicts.search.textbook import Place, simpler
+from symgrad.verdicts.search.textbook import ZeroSet, simpler
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.told.definedness import narrowed
 from symgrad.words.domains import outside_of_choices
@@ -226,7 +226,7 @@ def _of_numbers(
     forms = dict(zip(parts, canonical(parts).nodes, strict=True))
     deadline = time.monotonic() + _SECONDS
     told: list[str] = []
-    places: dict[Place, str] = {}
+    places: dict[ZeroSet, str] = {}
     for condition in conditions:
         place = None if "|" in condition or time.monotonic() > deadline else _read(condition, symbols)
         if place is None:
@@ -249,12 +249,12 @@ def _of_numbers(
     return told
 
 
-def _is_nowhere(place: Place, speaker: _Speaker, inside: Mapping[Node, Node]) -> bool:
+def _is_nowhere(place: ZeroSet, speaker: _Speaker, inside: Mapping[Node, Node]) -> bool:
     """Tell whether something of what vanishes together vanishes nowhere in smaller domains."""
     return any(speaker.known.nonzero(n) == "yes" for n in substitute(list(place), inside))
 
 
-def _read(condition: str, symbols: Mapping[str, Node]) -> Place | None:
+def _read(condition: str, symbols: Mapping[str, Node]) -> ZeroSet | None:
     """What vanishes where a condition holds, all of it; None for another condition."""
     texts = condition.split(" and ")
     if not all(t.endswith(" = 0") for t in texts):

@@ -9,7 +9,7 @@ from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import OPS, Node, apply, as_node, constant, truth
 from symgrad.ir.traverse import topological
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 
@@ -29,7 +29,7 @@ class Wording:
         inputs: its variables.
     """
 
-    def __init__(self, program: Program, inputs: Sequence[Node]) -> None:
+    def __init__(self, program: ProofProgram, inputs: Sequence[Node]) -> None:
         self._program = program
         self._inputs: Mapping[str, Node] = {s.name: s for s in inputs}
         self._nodes: dict[int, Node | None] = {}

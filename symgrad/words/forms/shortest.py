@@ -27,7 +27,7 @@ from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import CanonicalForms, canonical
 from symgrad.spell.printer import expression_text
-from symgrad.words.forms.calls import Spelling, calls_in, regrouped
+from symgrad.words.forms.calls import Notation, calls_in, regrouped
 from symgrad.words.forms.choices import chosen
 from symgrad.words.forms.common import apart, shared, terms_of
 from symgrad.words.forms.guards import asked_once, without_guards_of_zero, without_idle_guards
@@ -40,7 +40,7 @@ from symgrad.words.normal import Normal
 from symgrad.words.program import Words
 from symgrad.words.rows import stacked
 
-__all__ = ["Forms"]
+__all__ = ["ShortestForms"]
 
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
@@ -57,7 +57,7 @@ _LONG = 600
 """Characters beyond which an expression is taken as it is."""
 
 
-class Forms:
+class ShortestForms:
     """Chooses forms for the lines of a program.
 
     Attributes:
@@ -83,7 +83,7 @@ class Forms:
         self._own = {terms_in(n) for n in parts if n.op is add}
         self._keepdims = any(n.op is reshape and n.args[0].op is mean and 1 in n.shape for n in parts)
         self._calls = calls_in(words.source, words.bodies.values())
-        self.spelling = Spelling(words.literals.meaning, self._calls)
+        self.spelling = Notation(words.literals.meaning, self._calls)
         self._normal = Normal(
             words.source, [*words.names], self._canonical, self._collected, lambda n: self.cost(n)
         )

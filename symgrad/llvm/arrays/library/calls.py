@@ -10,7 +10,7 @@ from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.llvm.arrays.library.factors import write_factors
 from symgrad.llvm.arrays.library.products import largest, product_name
-from symgrad.llvm.arrays.lines import Region, StepWriter
+from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Storage, splat, storage_of
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.builder import Value
@@ -98,18 +98,18 @@ class _Line:
         self.start = r.add(r.mul(r.mul(outer, n), step), inner)
         self.step = step
 
-    def _pointer(self, r: Region, k: int, storage: Storage, j: str) -> str:
+    def _pointer(self, r: BlockWriter, k: int, storage: Storage, j: str) -> str:
         at = r.add(self.start, r.mul(j, self.step))
         return r.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
 
-    def load(self, r: Region, j: str, *, result: bool = False) -> str:
+    def load(self, r: BlockWriter, j: str, *, result: bool = False) -> str:
         k, storage = (self.target, self.target_storage) if result else (self.source, self.source_storage)
         raw = r.once(f"load {storage.element}, ptr {self._pointer(r, k, storage, j)}, align {storage.align}")
         if storage.kind == "int":
             return r.scalar(f"sitofp i64 {raw} to {self.number}")
         return raw
 
-    def store(self, r: Region, j: str, value: str) -> None:
+    def store(self, r: BlockWriter, j: str, value: str) -> None:
         storage = self.target_storage
         if storage.kind == "int":
             whole = self.fn.declarations.declare("llvm.fptosi.sat.i64.f64", "i64", "double")
@@ -132,21 +132,21 @@ def _lines(fn: StepWriter, node: Node, memory: Memory, axis: int, body: Callable
     _loop(fn, _unless_empty(fn.region(), rows, n, columns), [], row)
 
 
-def _unless_empty(r: Region, count: str, *lengths: str) -> str:
+def _unless_empty(r: BlockWriter, count: str, *lengths: str) -> str:
     """Return how many turns a loop has: none where there is nothing in each."""
     for length in lengths:
         count = r.scalar(f"select i1 {r.scalar(f'icmp ne i64 {length}, 0')}, i64 {count}, i64 0")
     return count
 
 
-def _reversed(r: Region, n: str, j: str) -> str:
+def _reversed(r: BlockWriter, n: str, j: str) -> str:
     return r.scalar(f"sub i64 {r.add(n, '-1')}, {j}")
 
 
 def _scan(fn: StepWriter, node: Node, memory: Memory, scan: Scan) -> None:
     axis, backwards = (*node.params, 0)[:2]
 
-    def combined(at: _Line, r: Region, before: str, entry: str) -> str:
+    def combined(at: _Line, r: BlockWriter, before: str, entry: str) -> str:
         if isinstance(scan.combine, str):
             return r.scalar(f"f{scan.combine} {at.number} {before}, {entry}")
         b = r.wide if at.number == "double" else r.b

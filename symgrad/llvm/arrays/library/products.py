@@ -14,7 +14,7 @@ from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.shared import kept
 from symgrad.llvm.engine.target import Target, host
-from symgrad.llvm.text.module import Declaration, Item, Linkage, Module
+from symgrad.llvm.text.module import FunctionDeclaration, Item, Linkage, Module
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["know_product", "largest", "product_name", "product_items"]
@@ -69,9 +69,9 @@ def product_items(real: FloatType, target: Target, *, linkage: Linkage) -> list[
     mask = f"<{w} x i1>"
     return [
         *parts,
-        Declaration(f"llvm.fma.{suffix}", v, (v, v, v)),
-        Declaration(f"llvm.masked.load.{suffix}.p0", v, ("ptr", mask, v)),
-        Declaration(f"llvm.masked.store.{suffix}.p0", "void", (v, "ptr", mask)),
+        FunctionDeclaration(f"llvm.fma.{suffix}", v, (v, v, v)),
+        FunctionDeclaration(f"llvm.masked.load.{suffix}.p0", v, ("ptr", mask, v)),
+        FunctionDeclaration(f"llvm.masked.store.{suffix}.p0", "void", (v, "ptr", mask)),
     ]
 
 
