@@ -13,7 +13,7 @@ from pathlib import Path
 from symgrad.errors import FileError
 
 __all__ = [
-    "Appended",
+    "AppendedFile",
     "decoded",
     "make_folder",
     "read_bytes",
@@ -107,7 +107,7 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
-class Appended:
+class AppendedFile:
     """A file that lines are appended to, each there as soon as it is written.
 
     Args:
@@ -130,7 +130,7 @@ class Appended:
             while rest:
                 rest = rest[self._file.write(rest) :]
 
-    def __enter__(self) -> Appended:
+    def __enter__(self) -> AppendedFile:
         return self
 
     def __exit__(self, *_: object) -> None:

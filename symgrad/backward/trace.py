@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from symgrad.backward.linearise import Guarded
+from symgrad.backward.linearise import GuardedTangent
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
@@ -44,8 +44,8 @@ class Pullback(NamedTuple):
     node: Node
     argument: int
     coefficient: Node
-    incoming: Guarded
-    produced: Guarded
+    incoming: GuardedTangent
+    produced: GuardedTangent
 
     @property
     def cotangent(self) -> Node:

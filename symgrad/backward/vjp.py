@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
+from symgrad.backward.linearise import GuardedTangent, accumulate, linearise, pass_through
 from symgrad.backward.trace import BackwardTrace, Pullback, placeholder
 from symgrad.backward.zeros import classify
 from symgrad.ir.collector import growing
@@ -18,7 +18,7 @@ __all__ = ["pull_back"]
 
 def pull_back(
     outputs: Sequence[Node],
-    seeds: Sequence[Node | Guarded],
+    seeds: Sequence[Node | GuardedTangent],
     wrt: Sequence[Node],
     stopped: Collection[Node] = (),
 ) -> BackwardTrace:
@@ -41,18 +41,18 @@ def pull_back(
 @growing()
 def _pull_back(
     outputs: Sequence[Node],
-    seeds: Sequence[Node | Guarded],
+    seeds: Sequence[Node | GuardedTangent],
     wrt: Sequence[Node],
     stopped: Collection[Node],
 ) -> BackwardTrace:
     order = topological(outputs)
     active = _active(order, wrt, stopped)
-    received: dict[Node, list[Guarded]] = {}
-    given = [s if isinstance(s, Guarded) else Guarded(None, s) for s in seeds]
+    received: dict[Node, list[GuardedTangent]] = {}
+    given = [s if isinstance(s, GuardedTangent) else GuardedTangent(None, s) for s in seeds]
     for output, seed in zip(outputs, given, strict=True):
         received.setdefault(output, []).append(seed)
     wanted = set(wrt)
-    arrived: dict[Node, Guarded] = {}
+    arrived: dict[Node, GuardedTangent] = {}
     steps: list[Pullback] = []
     for node in reversed(order):
         contributions = received.pop(node, None)
@@ -82,14 +82,18 @@ def _pull_back(
     )
 
 
-def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tuple[Pullback, Guarded]]:
+def _pull(
+    node: Node, cotangent: GuardedTangent, wanted: Sequence[bool]
+) -> Iterator[tuple[Pullback, GuardedTangent]]:
     """Transpose one equation: what its cotangent sends to each wanted argument."""
     if node.op.pull is None:
         for term in linearise(node, wanted):
             contribution = pass_through(term.coefficient, cotangent)
             target = node.args[term.argument]
             if target.shape != node.shape:
-                contribution = Guarded(None, unbroadcast(contribution.node(), node.shape, target.shape))
+                contribution = GuardedTangent(
+                    None, unbroadcast(contribution.node(), node.shape, target.shape)
+                )
             yield (
                 Pullback(node, term.argument, term.coefficient.node(), cotangent, contribution),
                 contribution,
@@ -101,7 +105,7 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
     contributions = node.op.pull(node, cotangent.node(), real)
     for i, (coefficient, sent) in enumerate(zip(coefficients, contributions, strict=True)):
         if coefficient is not None and sent is not None and not coefficient.is_number(0):
-            contribution = Guarded(None, sent)
+            contribution = GuardedTangent(None, sent)
             yield Pullback(node, i, coefficient, cotangent, contribution), contribution
 
 

@@ -9,7 +9,7 @@ from symgrad.proof.file.statement import value_text
 from symgrad.proof.program.names import shown
 
 if TYPE_CHECKING:
-    from symgrad.proof.check import Checked, Difference
+    from symgrad.proof.check import CheckResult, Difference
 
 __all__ = ["checked_lines"]
 
@@ -17,7 +17,7 @@ _MOST = 60  # definitions that are shown
 _LONG = 200  # characters of a value that is shown
 
 
-def checked_lines(found: Checked, *, whole: bool = False) -> Iterator[str]:
+def checked_lines(found: CheckResult, *, whole: bool = False) -> Iterator[str]:
     """Yield the verdict, the statement, where it differs, and what is not claimed.
 
     Args:

@@ -22,11 +22,11 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ir.written import WrittenFunction
 from symgrad.ops.record import facts, pointwise
 
-__all__ = ["OWN", "Own", "define", "drop_own", "make_own", "opaque_in", "without_definitions"]
+__all__ = ["OWN", "OwnOp", "define", "drop_own", "make_own", "opaque_in", "without_definitions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnOp:
     """An op that a user registered.
 
     Args:
@@ -42,9 +42,9 @@ class Own:
     keeps: Any
 
 
-_own: dict[str, Own] = {}
+_own: dict[str, OwnOp] = {}
 
-OWN: Mapping[str, Own] = MappingProxyType(_own)
+OWN: Mapping[str, OwnOp] = MappingProxyType(_own)
 """By name."""
 
 
@@ -64,7 +64,7 @@ def make_own(
     cas: str | None,
     latex: str,
     keeps: Any,
-) -> Own:
+) -> OwnOp:
     """Register the record of an op of real numbers that acts entry by entry.
 
     Args:
@@ -105,16 +105,16 @@ def make_own(
     )
     within = [] if definition is None else opaque_in([definition.formula])
     precise = reference is not None or (definition is not None and all(o.exact for o in within))
-    own = _own[name] = Own(op, definition, precise, keeps)
+    own = _own[name] = OwnOp(op, definition, precise, keeps)
     return own
 
 
 def define(op: Op, definition: WrittenFunction) -> None:
     """Say what an op of symgrad's own stands for in verdicts."""
-    _own[op.name] = Own(op, definition, True, None)
+    _own[op.name] = OwnOp(op, definition, True, None)
 
 
-def drop_own(own: Own) -> None:
+def drop_own(own: OwnOp) -> None:
     """Take an op back that turned out to be wrong before anybody could use it."""
     _own.pop(own.op.name, None)
     OPS.forget(own.op)
@@ -273,7 +273,7 @@ def without_definitions(outputs: Sequence[Node]) -> list[Node]:
     return [done[n] for n in outputs]
 
 
-def opaque_in(outputs: Sequence[Node]) -> list[Own]:
+def opaque_in(outputs: Sequence[Node]) -> list[OwnOp]:
     """Return the ops of which only values are known that nodes call, also inside of definitions."""
     if not _own:
         return []

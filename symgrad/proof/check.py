@@ -32,7 +32,7 @@ from symgrad.proof.shapes import check_shapes
 from symgrad.proof.spots import contradicted
 from symgrad.proof.witness import Witness, all_around, apart, known, pairs, values_apart
 
-__all__ = ["FORMAT", "SECONDS", "Checked", "Difference", "check", "point_from_json"]
+__all__ = ["FORMAT", "SECONDS", "CheckResult", "Difference", "check", "point_from_json"]
 
 FORMAT = 1
 SECONDS = 120.0
@@ -46,7 +46,7 @@ _DAMAGE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """What a file proves.
 
     Args:
@@ -63,7 +63,7 @@ class Checked:
     excluded: tuple[str, ...] = ()
     statement: Statement | None = None
     difference: Difference | None = None
-    parts: tuple[Checked, ...] = ()
+    parts: tuple[CheckResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class _Claim:
         return self.b if self.data["kind"] == "derivative" else None
 
 
-def check(data: Any, seconds: float = SECONDS) -> Checked:
+def check(data: Any, seconds: float = SECONDS) -> CheckResult:
     """Check a proof file.
 
     Args:
@@ -140,17 +140,19 @@ def check(data: Any, seconds: float = SECONDS) -> Checked:
     return _one(data, seconds)
 
 
-def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> Checked:
+def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
     """Check the proofs of a file, one after the other in the time for all."""
     deadline = time.monotonic() + seconds
     parts = tuple(_one(p, max(0.0, deadline - time.monotonic())) for p in proofs)
     failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
     if failed:
-        return Checked("supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts)
-    return Checked("proved", f"{len(parts)} statements", parts=parts)
+        return CheckResult(
+            "supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts
+        )
+    return CheckResult("proved", f"{len(parts)} statements", parts=parts)
 
 
-def _one(data: Mapping[str, Any], seconds: float) -> Checked:
+def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
     statement = None
     deadline = time.monotonic() + seconds
     with until(deadline):
@@ -160,11 +162,11 @@ def _one(data: Mapping[str, Any], seconds: float) -> Checked:
             found = _checked(program, a, b, data, deadline)
         except (GiveUp, UsageError) as why:
             text = f"{why.what}" if isinstance(why, UsageError) else str(why)
-            found = Checked("supported", f"the proof does not hold: {text}")
+            found = CheckResult("supported", f"the proof does not hold: {text}")
         except TimeoutError:
-            found = Checked("supported", f"the proof takes longer to check than {seconds:g} seconds")
+            found = CheckResult("supported", f"the proof takes longer to check than {seconds:g} seconds")
         except _DAMAGE as why:
-            found = Checked("supported", f"the proof cannot be read: {why!r}")
+            found = CheckResult("supported", f"the proof cannot be read: {why!r}")
     return replace(found, why=shown(found.why, _WORDS), statement=statement)
 
 
@@ -183,7 +185,7 @@ def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
     return program, a, b
 
 
-def _checked(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> Checked:
+def _checked(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> CheckResult:
     if "domain" in data:
         return _complex(program, data, deadline)
     claim = _claimed(program, a, b, data, deadline)
@@ -204,16 +206,16 @@ def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], dea
     return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
 
 
-def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> Checked:
+def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
         """Check a proof for real numbers that is a part of one for complex ones."""
         _cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
-    return Checked(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
+    return CheckResult(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
 
 
-def _cases(c: _Claim) -> Checked:
+def _cases(c: _Claim) -> CheckResult:
     program, a, b, data = c.program, c.a, c.b, c.data
     if data["status"] == "proved" and same(program, a, b):
         return _at_sample(c, "the two sides are the same")
@@ -253,7 +255,7 @@ def _cases(c: _Claim) -> Checked:
     return _at_sample(c, f"{len(found)} cases replayed", excluded)
 
 
-def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> Checked:
+def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
     """Accept what was proved if there is a point that it says something about."""
     program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
@@ -272,12 +274,12 @@ def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> Checked:
     if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes):
         raise GiveUp("the point that is given may be one of those that are left out")
     if data["status"] == "apart":
-        return Checked("refuted", why, left_out)
+        return CheckResult("refuted", why, left_out)
     if contradicted(
         program, c.a, c.b, strict=c.strict, plain=c.plain, defined=c.defined, thin=bool(left_out)
     ):
         raise GiveUp("the two sides differ at a point of the checker's own")
-    return Checked("proved", why, left_out)
+    return CheckResult("proved", why, left_out)
 
 
 def _fits(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
@@ -288,7 +290,7 @@ def _fits(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, i
     return point.keys() <= known[0] and sizes.keys() <= known[1] and inside(program, point, sizes)
 
 
-def _witness(c: _Claim) -> Checked:
+def _witness(c: _Claim) -> CheckResult:
     found = c.data["witness"]
     point, sizes = point_from_json(found["point"]), dict(found["sizes"])
     if not _fits(c.program, point, sizes):
@@ -303,7 +305,7 @@ def _witness(c: _Claim) -> Checked:
         index = entry
         del readable[c.direction]
     why = "two disjoint balls at the point that is given"
-    return Checked("refuted", why, difference=Difference(readable, index, values))
+    return CheckResult("refuted", why, difference=Difference(readable, index, values))
 
 
 def _entry(direction: Any) -> tuple[int, ...] | None:

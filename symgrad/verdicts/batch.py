@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import InternalError, UsageError
-from symgrad.files import Appended, read_bytes, read_text
+from symgrad.files import AppendedFile, read_bytes, read_text
 
 __all__ = ["Decide", "Limits", "Row", "finished", "read_rows", "run_rows"]
 
@@ -159,7 +159,7 @@ def run_rows(
         FileError: if the file cannot be written.
         InternalError: if the processes do not start.
     """
-    with Appended(output) as file:
+    with AppendedFile(output) as file:
         for row, answer in _answers(rows, decide, jobs, limits):
             line = {"id": row.id, **answer}
             if row.data is not None and "expect" in row.data:

@@ -14,11 +14,11 @@ from symgrad.proof.check import FORMAT
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.checked import MOST_KERNELS, real_statement
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import Stated, stated, with_complex
+from symgrad.proof.complex.meaning import ComplexStatement, stated, with_complex
 from symgrad.proof.complex.points import Value, apart, ball, evaluate, texts
 from symgrad.proof.complex.values import difference
-from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp
-from symgrad.proof.kernels.fractions import Refine
+from symgrad.proof.kernels.field import Budget, Field, GiveUp, TooFewGenerators
+from symgrad.proof.kernels.fractions import TooCoarse
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import all_around
@@ -94,7 +94,7 @@ class _Points:
         deadline: by `time.monotonic`.
     """
 
-    statement: Stated
+    statement: ComplexStatement
     deadline: float
     agreeing: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
     unknown: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
@@ -185,7 +185,7 @@ def _digits(x: Value, y: Value, precision: int) -> int | None:
 
 
 def _proved(
-    s: Stated, program: ProofProgram, a: int, b: int, points: _Points, deadline: float
+    s: ComplexStatement, program: ProofProgram, a: int, b: int, points: _Points, deadline: float
 ) -> Verdict | str:
     """A verdict with a proof, or why there is none."""
     found = search_branches(s, deadline)
@@ -210,7 +210,9 @@ def _proved(
     )
 
 
-def search_branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
+def search_branches(
+    s: ComplexStatement, deadline: float
+) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
     """A proof in kernels: what its file has, what it leaves out, and what is said of it; or why there is none."""
     scales: dict[tuple[str, int], int] = {}
     capacity = _CAPACITY
@@ -219,11 +221,11 @@ def search_branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[s
         try:
             kernels = Branches(Field(capacity, Budget(deadline)), search)
             gap, excluded = difference(kernels, s)
-        except Full:
+        except TooFewGenerators:
             capacity *= 2
             if capacity > MOST_KERNELS:
                 return "gave up: too many kernels"
-        except Refine as finer:
+        except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except GiveUp as why:
             return f"gave up: {why}"

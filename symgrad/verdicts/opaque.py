@@ -16,7 +16,7 @@ from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.ops.own import OWN, Own, without_definitions
+from symgrad.ops.own import OWN, OwnOp, without_definitions
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Verdict, listed
@@ -35,7 +35,7 @@ _SHOWN = 15
 def decide_by_numbers(
     a: Node,
     b: Node,
-    opaque: Sequence[Own],
+    opaque: Sequence[OwnOp],
     seconds: float,
     *,
     wrt: Node | None = None,

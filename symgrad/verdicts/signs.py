@@ -10,8 +10,8 @@ from typing import Any
 from symgrad.proof.balls.ops import Value
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.kernels.constants import value_at
-from symgrad.proof.kernels.field import Element, Full, GiveUp, Poly
-from symgrad.proof.kernels.fractions import Contradiction, Refine
+from symgrad.proof.kernels.field import Element, GiveUp, Poly, TooFewGenerators
+from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.search.prove import Case, SubCase
@@ -128,7 +128,7 @@ def _sign(k: Functions, value: Element) -> tuple[bool, list[Poly]] | None:
         return None
     try:
         sign = F.reduced(k.sign(value).num)
-    except (Contradiction, Full, GiveUp, Refine):
+    except (Contradiction, TooFewGenerators, GiveUp, TooCoarse):
         return None
     degrees = sign.degrees()
     mine = [h for s, h in k.signs if degrees[F.index(s)]]

@@ -12,7 +12,7 @@ from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import End
 from symgrad.ops.own import without_definitions
-from symgrad.proof.program.distributions import Drawn
+from symgrad.proof.program.distributions import ProofDistribution
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verdicts.masks import without_infinities
 
@@ -75,7 +75,7 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
         high,
         tuple(length(s) for s in node.shape),
         declared.symmetric,
-        None if drawn is None else Drawn(drawn.name, tuple(map(Fraction, drawn.parameters))),
+        None if drawn is None else ProofDistribution(drawn.name, tuple(map(Fraction, drawn.parameters))),
         (least, most),
     )
 

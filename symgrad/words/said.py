@@ -22,11 +22,11 @@ from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
 
-__all__ = ["NamedFormula", "Said", "adjoints", "in_names", "said", "solved"]
+__all__ = ["NamedFormula", "NamedFormulas", "adjoints", "in_names", "said", "solved"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NamedFormulas:
     """Formulas over names.
 
     Args:
@@ -109,7 +109,7 @@ class _Program:
     def __init__(self, listing: Listing, words: Words) -> None:
         self.words = words
         self.forms = ShortestForms(words)
-        self.said: dict[tuple[Slope, ...], Said | None] = {}
+        self.said: dict[tuple[Slope, ...], NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
@@ -157,7 +157,7 @@ def _program(listing: Listing) -> _Program | None:
     return _programs[key]
 
 
-def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
+def said(listing: Listing, slopes: Sequence[Slope]) -> NamedFormulas | None:
     """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
     try:
         program = _program(listing)
@@ -209,7 +209,7 @@ def in_names(listing: Listing, node: Node) -> NamedFormula | None:
 
 def solved(
     listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
-) -> tuple[tuple[Node, ...], Said] | None:
+) -> tuple[tuple[Node, ...], NamedFormulas] | None:
     """Return one or two equations, and the slopes of what solves them, in the names of a program.
 
     From F(z, x) = 0 follows dz/dx = -F_x/F_z; of two unknowns the system of both is solved by Cramer's rule.
@@ -243,14 +243,14 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
     return [(b * h - d * g) / determinant, (c * g - a * h) / determinant]
 
 
-def _said(program: _Program, slopes: Sequence[Slope]) -> Said | None:
+def _said(program: _Program, slopes: Sequence[Slope]) -> NamedFormulas | None:
     found = _derived(program, slopes)
     if found is None:
         return None
     return _told(program, *found)
 
 
-def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> Said:
+def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = laid_out(lines, results)
     written = program.forms.as_written
     printed = tuple(map(written, shown.results))
@@ -258,7 +258,7 @@ def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> Said:
     table = {**program.words.meaning, **program.words.literals.meaning}
     for name, body in new.items():  # those that others read first
         table[name] = substitute([body], table)[0]
-    return Said(
+    return NamedFormulas(
         printed,
         tuple(reversed(new.items())),
         tuple((n, written(b)) for n, b in shown.own.items()),

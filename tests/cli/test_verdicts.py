@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from symgrad.cli import main
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.verdicts import EXIT
-from symgrad.proof.check import Checked
+from symgrad.proof.check import CheckResult
 from symgrad.proof.file.statement import statement_of
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verdicts import batch
@@ -116,7 +116,7 @@ def test_the_checker_says_what_the_file_claims() -> None:
         ProofStep("constant", (), ("pi",)),
     ]
     program = ProofProgram(tuple(steps), (Symbol("s3", "real", Fraction(0), None, ("n",)),))
-    assert list(checked_lines(Checked("proved", "so", statement=statement_of(program, 6, 7)))) == [
+    assert list(checked_lines(CheckResult("proved", "so", statement=statement_of(program, 6, 7)))) == [
         "proved: so",
         "  n : size, n >= 1",
         "  s3 : real(0, oo)[n]",

@@ -13,7 +13,7 @@ import pytest
 import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.ir.types import is_name as notation_has
-from symgrad.proof.check import Checked, check
+from symgrad.proof.check import CheckResult, check
 from symgrad.proof.file.statement import statement_of
 from symgrad.proof.program.names import is_name, shown
 from symgrad.proof.program.steps import program_from_json
@@ -85,7 +85,7 @@ PROOFS = {
 }
 
 
-def answer(data) -> Checked | None:
+def answer(data) -> CheckResult | None:
     try:
         return check(data)
     except UsageError:

@@ -22,7 +22,7 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
-from symgrad.ops.own import Own, opaque_in
+from symgrad.ops.own import OwnOp, opaque_in
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
@@ -303,7 +303,7 @@ def _question(value: Expr, target: Expr, claim: SideLike, sizes: Mapping[str, Si
     return of, by, to
 
 
-def _only_in_numbers(opaque: Sequence[Own], complexes: Sequence[str] | None, *, held: bool) -> None:
+def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *, held: bool) -> None:
     """Refuse what is not decided of ops of which only values are known."""
     if complexes is None and not held:
         return

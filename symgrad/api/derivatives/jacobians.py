@@ -21,7 +21,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula, Formulas
 from symgrad.backward.batch import batch, units
 from symgrad.backward.jvp import push_forward
-from symgrad.backward.linearise import Guarded
+from symgrad.backward.linearise import GuardedTangent
 from symgrad.backward.rows import mixing
 from symgrad.backward.trace import Slope, placeholder
 from symgrad.backward.vjp import pull_back
@@ -341,7 +341,7 @@ def _highest(size: Size) -> tuple[int, int]:
     return (0, size) if isinstance(size, int) else (1, 1)
 
 
-def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
+def _stacked(node: Node, stack: Node) -> tuple[GuardedTangent, dict[Node, Node]]:
     """Return a symbol for a tangent or cotangent of a node, and what it and its guard are for a stack of unit arrays.
 
     The zeros of a unit array are strong zeros, for which a guard stands: as numbers alone they would meet an infinite
@@ -349,9 +349,9 @@ def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
     """
     one = placeholder(node)
     if stack.shape == node.shape or not node.shape:
-        return Guarded(None, one), {one: stack}
+        return GuardedTangent(None, one), {one: stack}
     here = symbol(Declaration("__unit", BOOL, node.shape))
-    return Guarded(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
+    return GuardedTangent(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
 
 
 def forwards(y: Node, x: Node) -> Node | None:

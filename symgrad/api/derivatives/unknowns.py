@@ -35,7 +35,7 @@ from symgrad.ops.numpy.calls import matrix_transpose, stack
 from symgrad.ops.numpy.matrices import solve as solve_system
 
 if TYPE_CHECKING:
-    from symgrad.words.said import Said
+    from symgrad.words.said import NamedFormulas
 
 __all__ = ["Implicit"]
 
@@ -340,7 +340,7 @@ class Implicit:
         return latex_rows([*rows, *found[len(titles) :]])
 
     @cached_property
-    def _told(self) -> tuple[tuple[Node, ...], Said] | None:
+    def _told(self) -> tuple[tuple[Node, ...], NamedFormulas] | None:
         """The equations and the derivatives of the unknowns in names, None where these do not say them."""
         from symgrad.words.said import solved  # for start-up time
 

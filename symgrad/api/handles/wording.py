@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
-    from symgrad.words.said import NamedFormula, Said
+    from symgrad.words.said import NamedFormula, NamedFormulas
 
 __all__ = ["named", "readable", "said_together"]
 
@@ -27,7 +27,7 @@ def readable(expr: Handle) -> Node:
         return canonical([expr.node]).nodes[0]
 
 
-def said_together(exprs: Sequence[Handle]) -> Said | None:
+def said_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     """Return the derivatives among expressions in the names of their program, None where that is no shorter."""
     slopes = [(e.slope, e) for e in exprs if e.slope is not None]
     listings = {id(p): p for e in exprs for p in e.listings}

@@ -15,7 +15,7 @@ from symgrad.proof.balls import programs as balls
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.gaussian import Gaussian, exact
 from symgrad.proof.complex.meaning import (
-    Stated,
+    ComplexStatement,
     depends_on,
     needed,
     stated,
@@ -26,7 +26,7 @@ from symgrad.proof.complex.own_points import contradicted_at_complex
 from symgrad.proof.complex.points import Value, apart, evaluate, inside, texts
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
-from symgrad.proof.kernels.fractions import Refine
+from symgrad.proof.kernels.fractions import TooCoarse
 from symgrad.proof.kernels.replay import Replay
 from symgrad.proof.program.derivative import derivative_claim
 from symgrad.proof.program.steps import ProofProgram
@@ -53,7 +53,7 @@ _MEROMORPHIC = frozenset({
 
 
 def replayed(
-    s: Stated, data: Mapping[str, Any], deadline: float
+    s: ComplexStatement, data: Mapping[str, Any], deadline: float
 ) -> tuple[Branches, Element, tuple[str, ...]]:
     """Compute the difference of both sides with the answers of a proof; and what it leaves out.
 
@@ -67,7 +67,7 @@ def replayed(
     kernels = Branches(field, Replay(data["answers"], scales))
     try:
         return kernels, *difference(kernels, s)
-    except Refine as finer:
+    except TooCoarse as finer:
         raise GiveUp(str(finer)) from finer
 
 
@@ -153,7 +153,7 @@ def check_complex(
     return "proved", why, excluded, None
 
 
-def _point(s: Stated, data: Mapping[str, Any]) -> dict[str, Gaussian]:
+def _point(s: ComplexStatement, data: Mapping[str, Any]) -> dict[str, Gaussian]:
     """A point that is in the domains."""
     point = {name: exact(value) for name, value in data.items()}
     if not inside(s.program, point):
@@ -161,7 +161,7 @@ def _point(s: Stated, data: Mapping[str, Any]) -> dict[str, Gaussian]:
     return point
 
 
-def _at(s: Stated, point: Mapping[str, Gaussian], precision: int) -> tuple[Value, Value]:
+def _at(s: ComplexStatement, point: Mapping[str, Gaussian], precision: int) -> tuple[Value, Value]:
     """Both sides at a point at which they are defined."""
     wanted = [s.a, s.b, *s.defined]
     found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)

@@ -22,7 +22,7 @@ from symgrad.proof.program.text import step_text
 
 __all__ = [
     "I",
-    "Stated",
+    "ComplexStatement",
     "depends_on",
     "needed",
     "stated",
@@ -170,7 +170,7 @@ _CUT_MEANINGS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class ComplexStatement:
     """A statement about complex numbers, in functions that are not taken apart further.
 
     Args:
@@ -192,7 +192,7 @@ class Stated:
     nonzero: frozenset[int] = frozenset()
 
 
-def stated(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> Stated:
+def stated(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> ComplexStatement:
     """Return a statement about complex numbers as one that two steps are equal.
 
     Args:
@@ -217,7 +217,7 @@ def stated(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> Sta
         into = StepBuilder(())
         at = _taken_apart(program, [a, b], into)
         made = ProofProgram(tuple(into.steps), program.symbols)
-        return Stated(made, at[a], at[b], nonzero=_nonzero(made, at[a], at[b]))
+        return ComplexStatement(made, at[a], at[b], nonzero=_nonzero(made, at[a], at[b]))
     if not any(s.name == wrt for s in program.symbols):
         raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
     into = StepBuilder(())
@@ -234,7 +234,7 @@ def stated(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> Sta
     bases = [s.args[0] for s in powers if moving[s.args[0]] and s.args[1] not in whole]
     cuts = _cuts(program, a, depends_on(program, wrt))
     nonzero = _nonzero(made, at[y], at[tangent], claim) | frozenset(bases)
-    return Stated(made, at[tangent], claim, wrt, (at[y],), cuts, nonzero)
+    return ComplexStatement(made, at[tangent], claim, wrt, (at[y],), cuts, nonzero)
 
 
 def _nonzero(program: ProofProgram, *outputs: int) -> frozenset[int]:

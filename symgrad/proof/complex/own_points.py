@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from symgrad.proof.balls.programs import context
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import Stated
+from symgrad.proof.complex.meaning import ComplexStatement
 from symgrad.proof.complex.points import apart, evaluate, inside
 from symgrad.proof.program.steps import Symbol
 from symgrad.proof.spots import BITS, SECONDS, SPREAD, coordinate
@@ -22,7 +22,7 @@ _POINTS = 8
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 
-def contradicted_at_complex(s: Stated, *, thin: bool = False) -> bool:
+def contradicted_at_complex(s: ComplexStatement, *, thin: bool = False) -> bool:
     """Tell whether the two sides of a statement about complex numbers certainly differ at one of a few points.
 
     Args:

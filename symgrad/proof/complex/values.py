@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.meaning import Stated, needed, whole_steps
+from symgrad.proof.complex.meaning import ComplexStatement, needed, whole_steps
 from symgrad.proof.kernels.field import Element, GiveUp
 from symgrad.proof.program.steps import ProofStep
 from symgrad.proof.program.text import step_text
@@ -14,7 +14,7 @@ from symgrad.proof.program.text import step_text
 __all__ = ["difference"]
 
 
-def difference(k: Branches, s: Stated) -> tuple[Element, tuple[str, ...]]:
+def difference(k: Branches, s: ComplexStatement) -> tuple[Element, tuple[str, ...]]:
     """Return the difference of the two sides, and where that says nothing although both may be defined.
 
     A side is not defined where one of its steps divides by zero; so what is divided by needs no mention. A power is

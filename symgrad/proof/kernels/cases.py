@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.proof.kernels.evaluate import values
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
-from symgrad.proof.kernels.fractions import Contradiction, Refine
+from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.parts import empty, parts
 from symgrad.proof.kernels.replay import Replay
@@ -43,7 +43,7 @@ def replayed(
         return kernels, kernels.field.sub(left, right)
     except Contradiction:
         return kernels, None
-    except Refine as finer:
+    except TooCoarse as finer:
         raise GiveUp(str(finer)) from finer
 
 

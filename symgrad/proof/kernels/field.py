@@ -19,7 +19,7 @@ __all__ = [
     "Budget",
     "Element",
     "Field",
-    "Full",
+    "TooFewGenerators",
     "GiveUp",
     "Poly",
     "TooLarge",
@@ -46,7 +46,7 @@ class TooLarge(GiveUp):
     """A power is not computed."""
 
 
-class Full(GiveUp):
+class TooFewGenerators(GiveUp):
     """There are too few generators: begin again with more."""
 
 
@@ -111,7 +111,7 @@ class Field:
 
     def generator(self, name: str) -> Poly:
         if len(self.names) == self.capacity:
-            raise Full("there are more kernels than foreseen")
+            raise TooFewGenerators("there are more kernels than foreseen")
         self.budget.spend(0)
         self.names.append(name)
         return self.ring.gen(self.capacity - len(self.names))

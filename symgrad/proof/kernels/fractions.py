@@ -23,7 +23,7 @@ from symgrad.proof.kernels.zeros import Zeros
 from symgrad.proof.limits import DEGREE, HIGHEST, POWER
 from symgrad.proof.numbers import Rational
 
-__all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
+__all__ = ["Contradiction", "Kernels", "Oracle", "Product", "TooCoarse"]
 
 _RESTATED = 1_000  # the degree of a factor in other words
 
@@ -32,7 +32,7 @@ class Contradiction(Exception):
     """No point has the signs that the case asks for."""
 
 
-class Refine(Exception):
+class TooCoarse(Exception):
     """A kernel must be finer: begin again with ``scale`` of it multiplied by ``by``."""
 
     def __init__(self, key: tuple[str, int], by: int) -> None:

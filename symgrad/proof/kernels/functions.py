@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from symgrad.proof.kernels.field import Element, GiveUp, Poly
-from symgrad.proof.kernels.fractions import Refine
+from symgrad.proof.kernels.fractions import TooCoarse
 from symgrad.proof.kernels.powers import Powers
 from symgrad.proof.limits import ORDER
 from symgrad.proof.numbers import flint
@@ -90,7 +90,7 @@ class Functions(Powers):
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
             fine = (n / 2 if twice else n).denominator
             if fine != 1:
-                raise Refine(("tan", i), fine)
+                raise TooCoarse(("tan", i), fine)
             count = abs(n.numerator)
             if count > 64:
                 raise GiveUp("a large multiple of an angle")
@@ -128,7 +128,7 @@ class Functions(Powers):
         """The cosine and sine of r*pi: powers of the algebraic number tan(pi/n)."""
         F, order = self.field, self.oracle.scale("turn", 0)
         if order % r.denominator:
-            raise Refine(("turn", 0), r.denominator // math.gcd(r.denominator, order))
+            raise TooCoarse(("turn", 0), r.denominator // math.gcd(r.denominator, order))
         if self.turn is None:
             self.turn = self._tangent(2 * order)
         t, z = self.turn, (F.constant(1), F.constant(0))

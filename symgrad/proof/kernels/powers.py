@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symgrad.proof.kernels.field import Element, GiveUp, Poly, TooLarge
-from symgrad.proof.kernels.fractions import Kernels, Product, Refine
+from symgrad.proof.kernels.fractions import Kernels, Product, TooCoarse
 from symgrad.proof.kernels.generators import MANY, fraction
 from symgrad.proof.numbers import Rational
 from symgrad.proof.program.ranges import root
@@ -146,7 +146,7 @@ class Powers(Kernels):
             atom.root = k, order
         k, order = atom.root
         if order % e.denominator:
-            raise Refine(("root", at), math.lcm(order, e.denominator))
+            raise TooCoarse(("root", at), math.lcm(order, e.denominator))
         return F.mul(result, self.integer_power(k, rest * order // e.denominator))
 
     def _kernel_power(self, at: int, m: Element) -> Element:
@@ -155,7 +155,7 @@ class Powers(Kernels):
             ratio = self._ratio(m, known)
             if ratio is not None:
                 if ratio.denominator != 1:
-                    raise Refine(("power", at * MANY + i), ratio.denominator)
+                    raise TooCoarse(("power", at * MANY + i), ratio.denominator)
                 return self.integer_power(value, ratio.numerator)
         place = at * MANY + len(powers)
         fine = F.scaled(m, Fraction(1, self.oracle.scale("power", place)))
@@ -213,6 +213,6 @@ class Powers(Kernels):
         result = F.constant(1)
         for i, (n, (_, value)) in enumerate(zip(parts, self.exps, strict=True)):
             if n.denominator != 1:
-                raise Refine(("exp", i), n.denominator)
+                raise TooCoarse(("exp", i), n.denominator)
             result = F.mul(result, self.integer_power(value, n.numerator))
         return result

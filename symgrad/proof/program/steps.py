@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.numbers import NUMERAL, number_from_json, number_to_json
-from symgrad.proof.program.distributions import Drawn, support
+from symgrad.proof.program.distributions import ProofDistribution, support
 from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.names import is_name, shown
 
@@ -48,7 +48,7 @@ class Symbol:
     high: Fraction | None
     shape: tuple[Length, ...] = ()
     symmetric: bool = False
-    drawn: Drawn | None = None
+    drawn: ProofDistribution | None = None
     ends: tuple[str | None, str | None] = field(
         default=(None, None), repr=False
     )  # points are drawn by what is shown
@@ -161,7 +161,7 @@ def _facts_from_json(facts: list[Any]) -> dict[str, Any]:
         case ["symmetric"]:
             return {"symmetric": True}
         case [{"drawn": [str(family), *parameters]}]:
-            return {"drawn": Drawn(family, tuple(map(number_from_json, parameters)))}
+            return {"drawn": ProofDistribution(family, tuple(map(number_from_json, parameters)))}
         case _:
             raise ValueError("nothing that a variable can be")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from symgrad.proof.kernels.cases import MOST_KERNELS, covered
 from symgrad.proof.kernels.evaluate import branches, values
-from symgrad.proof.kernels.field import Budget, Element, Field, Full, GiveUp, Nowhere, Poly
-from symgrad.proof.kernels.fractions import Contradiction, Kernels, Refine
+from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp, Nowhere, Poly, TooFewGenerators
+from symgrad.proof.kernels.fractions import Contradiction, Kernels, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.kernels.parts import empty, parts
@@ -156,11 +156,11 @@ def _run(
             left, right = values(kernels, program, [a, b], outcome, known)
             case = _judged(kernels, kernels.field.sub(left, right), outcome, data)
             return replace(case, kernels=kernels, known=known), kernels
-        except Full:
+        except TooFewGenerators:
             capacity *= 2
             if capacity > MOST_KERNELS:
                 return Case(outcome, "gave up: too many kernels"), None
-        except Refine as finer:
+        except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
             return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
