@@ -14,7 +14,7 @@ from symgrad.errors import FileError
 
 __all__ = [
     "AppendedFile",
-    "decoded",
+    "decode_text",
     "make_folder",
     "read_bytes",
     "read_start",
@@ -74,10 +74,10 @@ def read_text(path: Path, most: int) -> str:
     Raises:
         FileError: if it cannot be read, is longer, or is not text in UTF-8.
     """
-    return decoded(read_bytes(path, most), f"'{path}'")
+    return decode_text(read_bytes(path, most), f"'{path}'")
 
 
-def decoded(content: bytes, name: str) -> str:
+def decode_text(content: bytes, name: str) -> str:
     """Return bytes as a text, its lines ended by a line feed each.
 
     Raises:

@@ -9,7 +9,7 @@ import pkgutil
 from importlib import import_module
 from typing import Any
 
-__all__ = ["MODULES", "PUBLIC", "placed", "public"]
+__all__ = ["MODULES", "PUBLIC", "public_name", "public"]
 
 
 def _names() -> dict[str, str]:
@@ -55,7 +55,7 @@ def public(name: str) -> Any:
     raise AttributeError(name)
 
 
-def placed(name: str) -> str | None:
+def public_name(name: str) -> str | None:
     """Return what users write for a listed name; None if there is no such name.
 
     Example:

@@ -16,7 +16,7 @@ from math import inf, log2
 
 from symgrad.arrange.coefficients import Number, ratio, times
 from symgrad.ir.collector import growing
-from symgrad.ir.exact import held
+from symgrad.ir.exact import exact_value
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -116,7 +116,7 @@ class _Scales:
                 self._read[node] = -number, core
             elif kind == _PRODUCT and node.args[0].is_number():
                 number, core = self._read[node.args[1]]
-                self._read[node] = held(number * node.args[0].value), core
+                self._read[node] = exact_value(number * node.args[0].value), core
             else:
                 self._read[node] = 1, len(self.cores)
                 self._add(node, kind)

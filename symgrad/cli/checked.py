@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from symgrad.proof.file.statement import value_text
-from symgrad.proof.program.names import shown
+from symgrad.proof.program.names import terminal_text
 
 if TYPE_CHECKING:
     from symgrad.proof.check import CheckResult, Difference
@@ -39,10 +39,12 @@ def checked_lines(found: CheckResult, *, whole: bool = False) -> Iterator[str]:
     if found.difference is not None:
         yield f"  {_difference(found.difference)}"
     if found.excluded:
-        yield "  not claimed where " + "; ".join(map(shown, found.excluded))
+        yield "  not claimed where " + "; ".join(map(terminal_text, found.excluded))
 
 
 def _difference(d: Difference) -> str:
-    where = ", ".join(f"{shown(name)} = {shown(value_text(v), _LONG)}" for name, v in d.point.items())
+    where = ", ".join(
+        f"{terminal_text(name)} = {terminal_text(value_text(v), _LONG)}" for name, v in d.point.items()
+    )
     entry = f" (entry {list(d.index)})" if d.index else ""
     return f"at {where or 'the only point'}{entry}: {d.values[0]} against {d.values[1]}"

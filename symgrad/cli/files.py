@@ -14,7 +14,7 @@ import numpy as np
 
 import symgrad
 from symgrad.errors import FileError, UsageError
-from symgrad.files import decoded, make_folder, reason, write_atomically
+from symgrad.files import decode_text, make_folder, reason, write_atomically
 from symgrad.files import read_text as read_file
 from symgrad.frontend.text import SIZE
 
@@ -49,7 +49,7 @@ def _standard_input() -> str:
         raise FileError(f"cannot read standard input: {reason(error)}") from error
     if len(content) > SIZE:
         raise FileError("standard input is too long", expected=f"at most {SIZE:,} bytes")
-    return decoded(content, "standard input")
+    return decode_text(content, "standard input")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -13,13 +13,13 @@ from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
 
-__all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "lifted", "told"]
+__all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "lifted", "names_text"]
 
 KnownShape = tuple[Any, ...]
 """Lengths of axes: numbers, None where one is not known, or what a framework has for them."""
 
 
-def told(names: Iterable[str]) -> str:
+def names_text(names: Iterable[str]) -> str:
     """Return names as they stand in sentences."""
     return ", ".join(names)
 

@@ -118,7 +118,7 @@ def _by_kernel(program: Callee, name: str) -> Callable[[Sequence[Any]], Any]:
     single = len(program.outputs) == 1
 
     def compute(arrays: Sequence[Any]) -> Any:
-        found = jax_call.called(called, arrays)
+        found = jax_call.call_program(called, arrays)
         return found[0] if single else tuple(found)
 
     return compute

@@ -24,18 +24,18 @@ from jax.interpreters import mlir as _mlir
 from symgrad.api.functions.symbols import symbols
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import ArrayTypeError, ComplexInputError, SymgradError, UnsupportedError
-from symgrad.export.callee import Callee, repeated
+from symgrad.export.callee import Callee, repeated_axes
 from symgrad.kernel.calls.xla import layout_fits, needs_python, xla_handler
 from symgrad.kernel.kernel import Kernel
 
-__all__ = ["TangentProgram", "admitted", "called"]
+__all__ = ["TangentProgram", "admitted", "call_program"]
 
 # JAX has partial type information: its values are untyped here.
 jax, jnp, core = cast(Any, _jax), cast(Any, _jnp), cast(Any, _core)
 ad, batching, mlir = cast(Any, _ad), cast(Any, _batching), cast(Any, _mlir)
 
 
-def called(program: TangentProgram, arrays: Sequence[Any]) -> list[Any]:
+def call_program(program: TangentProgram, arrays: Sequence[Any]) -> list[Any]:
     """Compute the outputs of a program, by JAX.
 
     Args:
@@ -242,7 +242,7 @@ def _summed(cotangent: Any, shape: tuple[int, ...], e: Expr) -> Any:
     """Sum a cotangent of the whole batch along the axes that an input was repeated along."""
     rank = len(e.shape)
     lead = cotangent.ndim - rank
-    axes = repeated(cotangent.shape[:lead], shape[: len(shape) - rank])
+    axes = repeated_axes(cotangent.shape[:lead], shape[: len(shape) - rank])
     return jnp.reshape(jnp.sum(cotangent, axes), shape) if axes else cotangent
 
 

@@ -13,7 +13,7 @@ from symgrad.errors import ArrayTypeError, MissingInputError, UsageError
 from symgrad.export.batched import SourceShapes
 from symgrad.export.callee import callee
 from symgrad.export.torch_call import call
-from symgrad.export.torch_keys import registered
+from symgrad.export.torch_keys import register_program
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.listing import one_of
 from symgrad.ir.values.inputs import in_order
@@ -46,7 +46,7 @@ class TorchFunction:
         self._shapes = SourceShapes([e.node for e in outputs], [e.node for e in inputs], "torch.func.vmap")
         program = callee(list(outputs), list(inputs))
         if form == "kernel":
-            self._key = registered(program).key
+            self._key = register_program(program).key
         else:
             self.source = source_of(program, "torch", "f", single=single)
             self._function = function_of(self.source, "f", self.inputs)

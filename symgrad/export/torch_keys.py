@@ -17,7 +17,7 @@ from symgrad.export.callee import Callee
 from symgrad.ir.traverse import flatten
 from symgrad.kernel.kernel import Kernel
 
-__all__ = ["REAL", "KeyedProgram", "program_of", "registered"]
+__all__ = ["REAL", "KeyedProgram", "program_of", "register_program"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
@@ -69,7 +69,7 @@ class KeyedProgram:
 _PROGRAMS: dict[str, KeyedProgram] = {}
 
 
-def registered(callee: Callee) -> KeyedProgram:
+def register_program(callee: Callee) -> KeyedProgram:
     """Return the program of a callee; equal ones have one key, in every process."""
     nodes = [*(e.node for e in callee.outputs), *(e.node for e in callee.inputs)]
     derived = [e.derived for e in callee.outputs]  # decides how it is arranged

@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from symgrad.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
-from symgrad.ir.exact import SIZE_TERMS, held
+from symgrad.ir.exact import SIZE_TERMS, exact_value
 
 __all__ = [
     "SizeAtom",
@@ -37,7 +37,7 @@ __all__ = [
     "size_product",
     "size_quotient",
     "size_sum",
-    "told",
+    "extent_text",
     "unsure_lengths",
 ]
 
@@ -54,9 +54,9 @@ class SizeAtom(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"ceil(({told(self.a)})/{_factor(self.b)})"
+            f"ceil(({extent_text(self.a)})/{_factor(self.b)})"
             if self.op == "ceildiv"
-            else f"{self.op}({told(self.a)}, {told(self.b)})"
+            else f"{self.op}({extent_text(self.a)}, {extent_text(self.b)})"
         )
 
 
@@ -69,7 +69,7 @@ def not_called(size: Size, axis: int = 0) -> Size:
     Raises:
         UsageError: always.
     """
-    raise UsageError(f"size is {told(size)}, the number of all entries", cure=f"x.shape[{axis!r}]")
+    raise UsageError(f"size is {extent_text(size)}, the number of all entries", cure=f"x.shape[{axis!r}]")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,17 +96,17 @@ class Extent:
         for monomial, c in self.terms:
             factors = [str(a) for a in monomial]
             if abs(c) != 1 or not factors:
-                factors.insert(0, told(abs(c)))
+                factors.insert(0, extent_text(abs(c)))
             sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
             text += sign + "*".join(factors)
         return text
 
 
 def _factor(size: Size) -> str:
-    return f"({size})" if isinstance(size, Extent) else told(size)
+    return f"({size})" if isinstance(size, Extent) else extent_text(size)
 
 
-def told(size: Size) -> str:
+def extent_text(size: Size) -> str:
     """Return a size, or any whole number, for a message: all its digits, if they are few.
 
     Example:
@@ -133,7 +133,7 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
     Raises:
         NumberTooLargeError: if it has very many terms, or numbers with very many digits.
     """
-    kept = {m: int(held(c)) for m, c in terms.items() if c}
+    kept = {m: int(exact_value(c)) for m, c in terms.items() if c}
     _check_terms(kept)
     if not kept:
         return 0

@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, Op, apply, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 
-__all__ = ["WRITTEN", "WrittenFunction", "form_of", "register_written", "written"]
+__all__ = ["WRITTEN", "WrittenFunction", "form_of", "register_written", "define_function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,9 @@ def _applied(op: Op, args: tuple[Node, ...], params: tuple[Any, ...]) -> Node:
     return apply(op, args, params)
 
 
-def written(doc: str, names: str, formula: Callable[..., Node], latex: str | None = None) -> WrittenFunction:
+def define_function(
+    doc: str, names: str, formula: Callable[..., Node], latex: str | None = None
+) -> WrittenFunction:
     """Return a function from its formula, of symbols for the arguments: it is made once, and never sees others."""
     variables = tuple(symbol(Declaration(name)) for name in names.split())
     return WrittenFunction(variables, formula(*variables), doc, latex)

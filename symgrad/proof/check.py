@@ -25,12 +25,12 @@ from symgrad.proof.kernels.evaluate import branches
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.numbers import number_from_json
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
-from symgrad.proof.program.merging import same
-from symgrad.proof.program.names import shown
+from symgrad.proof.program.merging import is_same_step
+from symgrad.proof.program.names import terminal_text
 from symgrad.proof.program.steps import ProofProgram, program_from_json
 from symgrad.proof.shapes import check_shapes
 from symgrad.proof.spots import contradicted
-from symgrad.proof.witness import Witness, all_around, apart, known, pairs, values_apart
+from symgrad.proof.witness import Witness, all_around, all_certain, are_apart, pairs, values_apart
 
 __all__ = ["FORMAT", "SECONDS", "CheckResult", "Difference", "check", "point_from_json"]
 
@@ -167,7 +167,7 @@ def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
             found = CheckResult("supported", f"the proof takes longer to check than {seconds:g} seconds")
         except _DAMAGE as why:
             found = CheckResult("supported", f"the proof cannot be read: {why!r}")
-    return replace(found, why=shown(found.why, _WORDS), statement=statement)
+    return replace(found, why=terminal_text(found.why, _WORDS), statement=statement)
 
 
 def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
@@ -217,7 +217,7 @@ def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) ->
 
 def _cases(c: _Claim) -> CheckResult:
     program, a, b, data = c.program, c.a, c.b, c.data
-    if data["status"] == "proved" and same(program, a, b):
+    if data["status"] == "proved" and is_same_step(program, a, b):
         return _at_sample(c, "the two sides are the same")
     if data.get("sizes") == "all":
         i, j = data["a"], data["b"]
@@ -266,9 +266,9 @@ def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult
         program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
     )  # fmt: skip
     both = pairs(left, right)
-    if not known(rest) or not both:
+    if not all_certain(rest) or not both:
         raise GiveUp("at the point that is given one of the two is not defined")
-    if data["status"] != "apart" and any(apart(x, y) for _, x, y in both):
+    if data["status"] != "apart" and any(are_apart(x, y) for _, x, y in both):
         raise GiveUp("at the point that is given the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
     if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes):

@@ -17,7 +17,7 @@ from symgrad.errors import UsageError
 from symgrad.proof.balls.programs import context, evaluate, inside
 from symgrad.proof.program.lengths import length
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
-from symgrad.proof.witness import apart, known, pairs
+from symgrad.proof.witness import all_certain, are_apart, pairs
 
 __all__ = ["BITS", "SECONDS", "SPREAD", "contradicted", "coordinate"]
 
@@ -80,7 +80,7 @@ def contradicted(
         except TimeoutError:  # nothing speaks against it
             return False
         with context.workprec(BITS):
-            if known(rest) and any(apart(x, y) for _, x, y in pairs(left, right)):
+            if all_certain(rest) and any(are_apart(x, y) for _, x, y in pairs(left, right)):
                 return True
     return False
 

@@ -13,7 +13,16 @@ from symgrad.proof.balls.ops import Value, ball, number
 from symgrad.proof.balls.programs import EVERY, context, evaluate, flint, inside
 from symgrad.proof.program.steps import ProofProgram
 
-__all__ = ["Witness", "all_around", "apart", "ball_text", "known", "pairs", "texts_apart", "values_apart"]
+__all__ = [
+    "Witness",
+    "all_around",
+    "are_apart",
+    "ball_text",
+    "all_certain",
+    "pairs",
+    "texts_apart",
+    "values_apart",
+]
 
 fmpq: Any = flint.fmpq
 _DIGITS = 25
@@ -50,7 +59,7 @@ def pairs(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
     return [(i, x, y) for i, x, y in both if x is not None and y is not None]
 
 
-def apart(x: Value, y: Value) -> bool:
+def are_apart(x: Value, y: Value) -> bool:
     """Tell whether two values are certainly different numbers."""
     if type(x) is fmpq and type(y) is fmpq:
         return bool(x != y)
@@ -75,7 +84,7 @@ def texts_apart(x: Value, y: Value) -> tuple[str, str]:
     with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
         for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
             texts, read = zip(_shown(x, digits), _shown(y, digits), strict=True)
-            if apart(*read):
+            if are_apart(*read):
                 return texts
         gap = y - x if type(x) is fmpq and type(y) is fmpq else ball(y) - ball(x)
         return ball_text(x), f"the first {'-' if gap < 0 else '+'} {ball(abs(gap)).str(_DIGITS)}"
@@ -87,7 +96,7 @@ def _shown(value: Value, digits: int) -> tuple[str, Value]:
     return text, value if "." not in text and "[" not in text and "e" not in text else flint.arb(text)
 
 
-def known(values: Sequence[Any]) -> bool:
+def all_certain(values: Sequence[Any]) -> bool:
     """Tell whether every entry of every value is certain."""
     return all(v is not None for value in values for v in boxed(value).flat)
 
@@ -108,7 +117,7 @@ def all_around(
     found = evaluate(
         program, point, precision=_BITS, sizes=sizes, strict=EVERY, wanted=wanted, deadline=deadline
     )
-    return known(found)
+    return all_certain(found)
 
 
 def values_apart(
@@ -157,8 +166,8 @@ def values_apart(
         plain=plain,
         wanted=[a, b, *defined],
     )
-    if not known(rest):
+    if not all_certain(rest):
         return None
     with context.workprec(witness.precision):
-        both = ((x, y) for i, x, y in pairs(left, right) if i == witness.index and apart(x, y))
+        both = ((x, y) for i, x, y in pairs(left, right) if i == witness.index and are_apart(x, y))
         return next((texts_apart(x, y) for x, y in both), None)

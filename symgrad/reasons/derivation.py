@@ -14,7 +14,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.forms import GradientForms
 from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.naming import Naming, listed, rule_of
+from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import blocking_stops
 from symgrad.reasons.noise.jumps import MovedJump, moved_jumps
 from symgrad.reasons.noise.verdict import NoiseVerdict, judge
@@ -266,7 +266,7 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
             name = naming.text(node)
             raise NotInProgramError(
                 f"'{name}' does not occur in the program",
-                expected="one of " + listed(list(dict.fromkeys(naming.names.values())), 8)
+                expected="one of " + join_texts(list(dict.fromkeys(naming.names.values())), 8)
                 if naming.names
                 else None,
                 cure=suggest(name, naming.names.values()),
@@ -305,11 +305,11 @@ def _why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None
         case Nothing.STOPPED:
             stops = _ends(trace, index)
             edges = "edge is" if len(stops) == 1 else "edges are"
-            inside = listed([naming.body(s) for s in stops])
+            inside = join_texts([naming.body(s) for s in stops])
             return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
         case Nothing.ZERO:
             flat = [naming.body(n) for n in _ends(trace, index)]
-            through = f" through {listed(flat)}, where the derivative is zero" if flat else ""
+            through = f" through {join_texts(flat)}, where the derivative is zero" if flat else ""
             return (
                 f"every derivative of {name} along the paths to {x} is zero: {x} reaches {name} only{through}"
             )

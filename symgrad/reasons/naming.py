@@ -12,7 +12,7 @@ from symgrad.source import Place
 from symgrad.spell.contractions import spell
 from symgrad.spell.printer import expression_text
 
-__all__ = ["ELLIPSIS", "Naming", "listed", "rule_of"]
+__all__ = ["ELLIPSIS", "Naming", "join_texts", "rule_of"]
 
 ELLIPSIS = "…"
 
@@ -173,7 +173,7 @@ def rule_of(node: Node) -> str:
             return form
 
 
-def listed(texts: Sequence[str], most: int = 3) -> str:
+def join_texts(texts: Sequence[str], most: int = 3) -> str:
     """Join texts as a person would: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
     if len(texts) > most:
         texts = [*texts[:most], f"{len(texts) - most} more"]

@@ -23,7 +23,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.factors import ComponentGradient, Joined, factors_of, join_of, longest_chain
-from symgrad.reasons.naming import listed
+from symgrad.reasons.naming import join_texts
 from symgrad.spell.printer import expression_text
 
 __all__ = ["ByParts", "by_parts"]
@@ -159,7 +159,7 @@ class ByParts:
             whole, middle = self.whole_gradient, [self.names[n] for n in list(self.names)[1:-1]]
             title = "What was meant" if whole is None else f"Right, each equal to {whole}"
             if whole is not None and self.elsewhere:
-                title = f"Right, each equal to the part of {whole} that passes {listed(middle)}"
+                title = f"Right, each equal to the part of {whole} that passes {join_texts(middle)}"
             lines += ["", title, "", *(f"  {line}" for line in self.code)]
         return "\n".join(lines)
 

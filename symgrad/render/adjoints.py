@@ -14,7 +14,7 @@ from symgrad.render.latex.pieces import ATOM, Written, latex_name
 from symgrad.render.said import named_latex, said_rows, spelled_latex
 from symgrad.spell.printer import one_line, str_text
 from symgrad.words.adjoints import Adjoint
-from symgrad.words.said import said
+from symgrad.words.said import name_derivatives
 
 __all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
 
@@ -82,7 +82,9 @@ def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
     """Return how the gradients are said: each by itself where that needs no new names, the others with one set."""
     found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
     left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_words(d, i)]
-    together = said(d.listing, [Slope(d.y, (d.wrt[i],)) for i in left]) if d.listing and left else None
+    together = (
+        name_derivatives(d.listing, [Slope(d.y, (d.wrt[i],)) for i in left]) if d.listing and left else None
+    )
     if together is None or len(together) > sum(len(str_text(d.canonical[i])) for i in left):
         return Briefs(tuple(found))
     texts, rows = together.text([""] * len(left)).split("\n"), said_rows(together)
@@ -117,7 +119,7 @@ def _in_words(d: DerivationRecord, index: int) -> Brief | None:
     """Return a gradient in the words of its program, where these say it in one line."""
     if d.listing is None or not _has_words(d, index):
         return None
-    found = said(d.listing, [Slope(d.y, (d.wrt[index],))])
+    found = name_derivatives(d.listing, [Slope(d.y, (d.wrt[index],))])
     if found is None or found.lines:
         return None
     (notes,) = found.notes([d.gradient[index]])

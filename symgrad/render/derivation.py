@@ -27,7 +27,7 @@ __all__ = [
     "gap_title",
     "gradient_text",
     "path_text",
-    "shaped",
+    "shape_suffix",
     "slope_text",
     "title_text",
 ]
@@ -166,15 +166,17 @@ def slope_text(d: DerivationRecord, w: Node) -> str:
 
 def _step_lines(step: DerivationStep, digits: int) -> list[str]:
     head, margin = f"  {step.number:>{digits}}  ", " " * (digits + 4)
-    target = step.target + shaped(step.target_shape)
+    target = step.target + shape_suffix(step.target_shape)
     if step.linear:
         summed = ", summed" if step.stretches else ""
         sign = "" if step.partial == "1" else f" {'through' if step.is_map else 'times'} {step.partial}"
-        passed = f"{step.equation}{shaped(step.shape)}  passes {step.incoming}{sign} on to {target}{summed}"
+        passed = (
+            f"{step.equation}{shape_suffix(step.shape)}  passes {step.incoming}{sign} on to {target}{summed}"
+        )
         return _wrapped(f"{head}{step.rule:<9} ", passed)
     kind, by = ("map", "") if step.is_map else ("partial", f"  by {step.target}")
     rows = [
-        (head + f"{step.rule:<9} ", step.equation + shaped(step.shape)),
+        (head + f"{step.rule:<9} ", step.equation + shape_suffix(step.shape)),
         (f"{margin}{'line':<10}", "" if step.place is None else step.place.told),
         (f"{margin}{'reads':<10}", ", ".join(step.reads)),
         (f"{margin}{kind:<10}", step.partial + by),
@@ -184,7 +186,7 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
     return [line for label, text in rows if text for line in _wrapped(label, text)]
 
 
-def shaped(shape: str) -> str:
+def shape_suffix(shape: str) -> str:
     """Return a shape after what has it; a number needs none."""
     return "" if shape == "()" else f" : {shape}"
 

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, cast
 from symgrad.errors import InternalError, UsageError
 from symgrad.files import AppendedFile, read_bytes, read_text
 
-__all__ = ["Decide", "Limits", "Row", "finished", "read_rows", "run_rows"]
+__all__ = ["Decide", "Limits", "Row", "finished_ids", "read_rows", "run_rows"]
 
 Decide: TypeAlias = "Callable[[Mapping[str, Any], float], dict[str, Any]]"
 
@@ -94,7 +94,7 @@ def _row(number: int, line: str) -> Row:
     return Row(f"line {number}", found)
 
 
-def finished(output: Path) -> set[str | int]:
+def finished_ids(output: Path) -> set[str | int]:
     """Return the ids that a file of results has, after repairing a last line that was cut off.
 
     Raises:

@@ -14,7 +14,7 @@ from symgrad.ops.scalar.arith import add, neg
 from symgrad.proof.check import FORMAT
 from symgrad.verdicts.complex_domain import decide_complex
 from symgrad.verdicts.decide import decide, equal, same_gradient
-from symgrad.verdicts.verdict import Proof, Status, Verdict, listed
+from symgrad.verdicts.verdict import Proof, Status, Verdict, names_text
 
 __all__ = ["decide_both", "moved_inputs"]
 
@@ -140,6 +140,6 @@ def _sentence(values: Verdict, gradients: Mapping[str, Verdict]) -> str:
     if len(groups) == 1 and groups[0][1] != "refuted":
         return f"{told}the gradients {_WORDS[groups[0][1]]}"
     return told + ", ".join(
-        f"{'the gradients' if k == 0 else 'those'} by {listed(names)} {_WORDS[status]}"
+        f"{'the gradients' if k == 0 else 'those'} by {names_text(names)} {_WORDS[status]}"
         for k, (names, status) in enumerate(groups)
     )

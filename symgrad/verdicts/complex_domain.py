@@ -14,8 +14,8 @@ from symgrad.proof.check import FORMAT
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.checked import MOST_KERNELS, real_statement
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import ComplexStatement, stated, with_complex
-from symgrad.proof.complex.points import Value, apart, ball, evaluate, texts
+from symgrad.proof.complex.meaning import ComplexStatement, complex_statement, with_complex
+from symgrad.proof.complex.points import Value, are_apart, ball, evaluate, texts
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Field, GiveUp, TooFewGenerators
 from symgrad.proof.kernels.fractions import TooCoarse
@@ -65,7 +65,7 @@ def decide_complex(
         sides = {"program": program_to_json(program), "a": i, "b": j}
         return {"format": FORMAT, "status": status, **kind, "domain": "complex", **sides}
 
-    s = stated(program, i, j, None if wrt is None else wrt.name)
+    s = complex_statement(program, i, j, None if wrt is None else wrt.name)
     points = _Points(s, begun + 0.95 * time_limit)
     points.look(_FEW)
     found: Verdict | str = ""
@@ -155,7 +155,7 @@ class _Points:
             self.unknown.setdefault(number, point)
             return not self._is_late()
         with context.workprec(precision):
-            if apart(left, right):
+            if are_apart(left, right):
                 found = point, precision, left, right
                 if not self._is_on_a_cut(point, precision):
                     self.witness = found

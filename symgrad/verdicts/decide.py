@@ -20,7 +20,7 @@ from symgrad.proof.kernels.evaluate import COMPARISONS
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.numbers import number_to_json, rational
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
-from symgrad.proof.program.merging import same
+from symgrad.proof.program.merging import is_same_step
 from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import Witness, all_around, ball_text
 from symgrad.verdicts.chance import error_probability
@@ -29,7 +29,7 @@ from symgrad.verdicts.search.prove import SAME, Attempt, Case, prove
 from symgrad.verdicts.search.refute import Outcome, refute
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.told.definedness import Side, undefined
-from symgrad.verdicts.told.regions import regions_of, tried
+from symgrad.verdicts.told.regions import regions_of, try_points
 from symgrad.verdicts.verdict import Proof, Region, Undefined, Verdict
 
 _FEW = 10  # points that are tried before a proof
@@ -155,7 +155,7 @@ def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
 def _attempt(s: Claim, deadline: float) -> Attempt:
     if s.scalar:
         return prove(s.program, s.a, s.b, deadline)
-    if same(s.program, s.a, s.b):
+    if is_same_step(s.program, s.a, s.b):
         return SAME
     try:
         if s.source["kind"] == "equal":
@@ -307,7 +307,7 @@ def _regions(s: Claim, attempt: Attempt, witness: Witness | None, deadline: floa
     some = any(c.result == "proved" or any(p.proved for p in c.parts) for c in attempt.cases)
     if not s.scalar or not some or (attempt.proved and witness is None):
         return ()
-    points = tried(s.program, [s.a, s.b, *s.defined], strict=s.strict, plain=s.plain, deadline=deadline)
+    points = try_points(s.program, [s.a, s.b, *s.defined], strict=s.strict, plain=s.plain, deadline=deadline)
     try:
         return regions_of(s.program, s.inputs, attempt, points, witness, deadline)
     except GiveUp:

@@ -13,7 +13,7 @@ from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
 
-__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "listed"]
+__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "names_text"]
 
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
 
@@ -168,7 +168,7 @@ class Verdict:
         lines = [head]
         for told, names in parts.items():
             gradients = told[0] == "by"
-            what = f"gradients by {listed(names)}" if gradients else "values"
+            what = f"gradients by {names_text(names)}" if gradients else "values"
             first, *more = told[gradients:]
             lines += [f"  {what}: {first}", *(f"  {line}" for line in more)]
         return "\n".join(lines)
@@ -227,7 +227,7 @@ class Verdict:
         return found
 
 
-def listed(names: Sequence[str]) -> str:
+def names_text(names: Sequence[str]) -> str:
     """Return names as a sentence has them.
 
     Example:

@@ -22,7 +22,7 @@ from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 from symgrad.words.forms.positions import is_inside
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
 
 __all__ = ["Domains", "outside_of_choices"]
 
@@ -202,7 +202,7 @@ class Domains:
         if one.node.shape != by.node.shape or (one.spread and not by.spread):
             return False
         for left, right in ((one.node, by.node), tuple(substitute([one.node, by.node], self._meaning))):
-            quotient = opened(right / left)
+            quotient = rational_of(right / left)
             if quotient is None or not quotient.below.is_constant():
                 continue
             if one.kind == "ne":  # what is zero makes its multiples zero

@@ -22,7 +22,7 @@ from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
 
-__all__ = ["NamedFormula", "NamedFormulas", "adjoints", "in_names", "said", "solved"]
+__all__ = ["NamedFormula", "NamedFormulas", "adjoints", "in_names", "name_derivatives", "name_solution"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _program(listing: Listing) -> _Program | None:
     return _programs[key]
 
 
-def said(listing: Listing, slopes: Sequence[Slope]) -> NamedFormulas | None:
+def name_derivatives(listing: Listing, slopes: Sequence[Slope]) -> NamedFormulas | None:
     """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
     try:
         program = _program(listing)
@@ -207,7 +207,7 @@ def in_names(listing: Listing, node: Node) -> NamedFormula | None:
         return None
 
 
-def solved(
+def name_solution(
     listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
 ) -> tuple[tuple[Node, ...], NamedFormulas] | None:
     """Return one or two equations, and the slopes of what solves them, in the names of a program.

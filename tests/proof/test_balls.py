@@ -20,7 +20,7 @@ from symgrad.proof.balls.products import matrix_product
 from symgrad.proof.balls.programs import context, evaluate, fmpq, inside
 from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.proof.witness import apart
+from symgrad.proof.witness import are_apart
 from symgrad.verdicts.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case, every_stated_case, grid
@@ -516,13 +516,13 @@ def _exact(v: Fraction) -> Any:
 def test_numbers_that_are_exact_are_apart_however_near() -> None:
     x = fmpq(1, 3)
     near = x + fmpq(1, 10**300)
-    assert apart(x, near)
-    assert not apart(x, fmpq(1, 3))
-    assert not apart(arb(x), near)
-    assert apart(arb(1), fmpq(2))
-    assert apart(arb(2), arb(1))
-    assert not apart(arb(1, 1), arb(2))
-    assert not apart(arb(0, 5), arb(1))
+    assert are_apart(x, near)
+    assert not are_apart(x, fmpq(1, 3))
+    assert not are_apart(arb(x), near)
+    assert are_apart(arb(1), fmpq(2))
+    assert are_apart(arb(2), arb(1))
+    assert not are_apart(arb(1, 1), arb(2))
+    assert not are_apart(arb(0, 5), arb(1))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import symgrad as sg
 from symgrad.errors import SymgradError
 from symgrad.proof.balls.programs import context, evaluate
-from symgrad.proof.witness import apart, known
+from symgrad.proof.witness import all_certain, are_apart
 from symgrad.verdicts.decide import Claim, decide, derivative_is, equal
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.verdict import Region, Verdict
@@ -48,10 +48,10 @@ def broken(s: Claim, verdict: Verdict) -> list[str]:
         left, right, *rest = evaluate(
             s.program, point.values, precision=BITS, strict=s.strict, plain=s.plain, wanted=wanted
         )
-        if not known([left, right, *rest]):
+        if not all_certain([left, right, *rest]):
             continue
         with context.workprec(BITS):
-            differs = apart(left, right)
+            differs = are_apart(left, right)
         for r in verdict.regions:
             if conditions.hold(r.where, point.values):
                 inhabited.add(r)

@@ -18,7 +18,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rules.pipeline import canonical
-from symgrad.words.said import NamedFormulas, said
+from symgrad.words.said import NamedFormulas, name_derivatives
 from tests.conftest import GOLDEN
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def in_words(path: Path, name: str) -> tuple[sg.Program, list[sg.Expr], NamedFor
     gradients = [sg.grad(program[name], x) for x in inputs]
     slopes = [g.slope for g in gradients if g.slope is not None]
     assert len(slopes) == len(inputs)
-    found = said(gradients[0].listings[0], slopes)
+    found = name_derivatives(gradients[0].listings[0], slopes)
     assert found is not None
     return program, inputs, found
 

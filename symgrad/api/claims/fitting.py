@@ -18,7 +18,7 @@ from symgrad.ir.sizes import Shape, Size, names_of, size_sum
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Built", "Misfit", "fitted"]
+__all__ = ["Built", "Misfit", "fit_shapes"]
 
 _MOST = 40  # choices of sizes that are tried
 _LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
@@ -42,7 +42,7 @@ Built: TypeAlias = "tuple[Node, ...]"
 _Build: TypeAlias = "Callable[[Mapping[str, Size]], Built]"
 
 
-def fitted(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
+def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
     """Build the sides of a claim so that their shapes agree; or say in which way they do not.
 
     Args:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symgrad.api.claims.domains import decided, within
-from symgrad.api.claims.fitting import Built, Misfit, fitted
+from symgrad.api.claims.domains import decide_with_ends, within
+from symgrad.api.claims.fitting import Built, Misfit, fit_shapes
 from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
@@ -88,7 +88,7 @@ def equal(
     from symgrad.verdicts.told.labels import with_declared_labels
 
     seconds = _seconds(time_limit)
-    found = fitted(*_equation(a, b))
+    found = fit_shapes(*_equation(a, b))
     if not isinstance(found, tuple):
         if found.status == "undecided":
             return found
@@ -116,7 +116,7 @@ def equal(
             return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
         return decide(statement(sides[0], sides[1], sizes), limit)
 
-    verdict = decided((first, second), told, seconds)
+    verdict = decide_with_ends((first, second), told, seconds)
     if not sizes:
         verdict = with_declared_labels(verdict, (first, second), told, seconds)
         programs = [e for e in (a, b) if isinstance(e, Expr)]
@@ -219,7 +219,7 @@ def verify(
             no_contradiction(value, declared)
         claim = declared
         parts.append(declared.node)
-    found = fitted(partial(_question, value, target, claim), parts)
+    found = fit_shapes(partial(_question, value, target, claim), parts)
     if not isinstance(found, tuple):
         return found
     nodes, sizes = found
@@ -240,7 +240,7 @@ def verify(
     def told(parts: Sequence[Node], limit: float) -> Verdict:
         return decide(derivative_is(parts[0], by, parts[1], sizes), limit)
 
-    verdict = decided((of, to), told, seconds, by)
+    verdict = decide_with_ends((of, to), told, seconds, by)
     if sizes:
         return verdict
     verdict = with_declared_labels(verdict, (of, to), told, seconds)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Array", "Evaluate", "bracketed", "newton"]
+__all__ = ["Array", "Evaluate", "search_bracket", "newton"]
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -77,7 +77,7 @@ def newton(
     return z, _attracting(evaluate, z, good, atol), residual
 
 
-def bracketed(
+def search_bracket(
     evaluate: Evaluate, start: Array, low: Array, high: Array, atol: float
 ) -> tuple[Array, Array, Array]:
     """Search one unknown between two places at which the function has different signs.

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from symgrad.api.functions.own_checks import check_kinks, check_own, drawn_points, in_floats, refuse
-from symgrad.api.functions.own_native import address_of, called, in_kernels
+from symgrad.api.functions.own_native import address_of, array_function, in_kernels
 from symgrad.api.handles.expr import Expr, apply_op, handle, node_of
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import RedefinitionError, UsageError
@@ -106,7 +106,9 @@ def register_op(
         raise UsageError(f"the domain of '{name}' is a number", expected="a condition such as x > 0")
     address = None if native is None else address_of(native)
     plain = (
-        value if value is not None or address is None or body or reference else called(address, len(names))
+        value
+        if value is not None or address is None or body or reference
+        else array_function(address, len(names))
     )
     code = None if address is None else in_kernels(name, len(names), address)
     given = _by_argument(name, names, partials, body)
@@ -142,7 +144,7 @@ def register_op(
         if body is not None and (value is not None or reference is not None):
             others.append(("the definition", in_floats(body)))
         if address is not None:
-            others.append(("native", called(address, len(names))))
+            others.append(("native", array_function(address, len(names))))
         points = [tuple(map(_float, s)) for s in own.op.samples] or drawn_points(len(names))
         formulas = [None if w is None else (w.formula, w.variables) for w in read]
         values = check_own(own, names, points, formulas, others, given=bool(samples))

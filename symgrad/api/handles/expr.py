@@ -29,7 +29,7 @@ from symgrad.ir.values.inputs import bind, in_order
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 
-__all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "built", "handle", "node_of"]
+__all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | Number"
 """A formula: what operators and verbs take. Numbers are among them because Python's sum of expressions may be its 0."""
@@ -297,6 +297,6 @@ def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
     return make_op(Expr, name, *args, params=params)
 
 
-def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
+def build_expr(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
     """Return what was built of expressions (and other values) as an Expr: see `symgrad.api.handles.making.make`."""
     return make(Expr, build, args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
-from symgrad.api.handles.wording import named, readable, said_together
+from symgrad.api.handles.wording import name_derivative, readable, said_together
 from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
@@ -54,7 +54,7 @@ class FormMethods(ArrayMethods):
         said = None if expand else said_together([self])
         if said is not None:
             return said.text([""])
-        found = None if expand else named(self)
+        found = None if expand else name_derivative(self)
         return str_text(readable(self)) if found is None else found.spelling.text(found.formula)
 
     def canonical(self) -> Self:
@@ -133,7 +133,7 @@ class FormMethods(ArrayMethods):
         said = said_together([self])
         if said is not None:
             return tuple(said.notes([self.node])[0])
-        found = named(self)
+        found = name_derivative(self)
         return self.expanded_notes if found is None else tuple(found.notes(self.node))
 
     @property
@@ -164,11 +164,11 @@ class FormMethods(ArrayMethods):
     def expanded_notes(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one phrase each."""
         from symgrad.rules.pipeline import canonical
-        from symgrad.words.forms.simplify import gained
+        from symgrad.words.forms.simplify import domain_gains
 
         with keeping(self.answers):
             found = canonical([self.node])
-        return gained(self.node, found.nodes[0]) if found.notes else ()
+        return domain_gains(self.node, found.nodes[0]) if found.notes else ()
 
     def sympy(self) -> Basic:
         """Return it as a SymPy expression, unevaluated; shared parts are shared objects.
@@ -217,7 +217,7 @@ class FormMethods(ArrayMethods):
         said = None if expand else said_together([self])
         if said is not None:
             return said_latex(said)
-        found = None if expand else named(self)
+        found = None if expand else name_derivative(self)
         return latex(readable(self)) if found is None else named_latex(found.formula, found.spelling)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:

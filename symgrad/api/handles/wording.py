@@ -12,7 +12,7 @@ from symgrad.rewrite.memo import keeping
 if TYPE_CHECKING:
     from symgrad.words.said import NamedFormula, NamedFormulas
 
-__all__ = ["named", "readable", "said_together"]
+__all__ = ["name_derivative", "readable", "said_together"]
 
 # What is imported in functions here is for start-up time: most programs print no derivative.
 
@@ -34,17 +34,17 @@ def said_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     if not slopes or len(listings) != 1:
         return None
     from symgrad.spell.printer import str_text
-    from symgrad.words.said import said
+    from symgrad.words.said import name_derivatives
 
     (listing,) = listings.values()
-    found = said(listing, [slope for slope, _ in slopes])
+    found = name_derivatives(listing, [slope for slope, _ in slopes])
     longer = (
         found is not None and found.lines and len(found) > sum(len(str_text(readable(e))) for _, e in slopes)
     )
     return None if longer else found
 
 
-def named(expr: Handle) -> NamedFormula | None:
+def name_derivative(expr: Handle) -> NamedFormula | None:
     """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
     if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
         return None

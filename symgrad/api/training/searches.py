@@ -9,7 +9,7 @@ from symgrad.errors import UsageError
 from symgrad.ir.bounds import main_memory
 from symgrad.ir.listing import one_of, suggest
 
-__all__ = ["BOUNDED", "READS", "fitting", "named"]
+__all__ = ["BOUNDED", "READS", "fitting", "method_name"]
 
 # What each of SciPy's methods reads beside the value; those that take bounds are listed once more below.
 READS: dict[str, str] = {
@@ -46,7 +46,7 @@ _SQUARE = {
 _FEW = 1_000  # variables whose square matrices are 8 MB each; beyond, BFGS spends its time on them
 
 
-def named(method: Any, options: Mapping[str, Any]) -> str | None:
+def method_name(method: Any, options: Mapping[str, Any]) -> str | None:
     """Return the name of a method as SciPy has it, None for none.
 
     Raises:

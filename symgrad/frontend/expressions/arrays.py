@@ -28,7 +28,7 @@ from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.elsewhere import argument_names
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, Node
-from symgrad.ir.sizes import Shape, Size, told
+from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.numpy import calls as build
 
 __all__ = ["array_call"]
@@ -291,7 +291,7 @@ class _CallReading:
         if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
             raise self.error(
                 ShapeError,
-                f"{told(size)} is no size",
+                f"{extent_text(size)} is no size",
                 item,
                 cure="write a number that is not negative",
             )

@@ -25,7 +25,7 @@ from symgrad.frontend.expressions.terms import (
     ends,
 )
 from symgrad.frontend.scope import Scope
-from symgrad.frontend.tokens.elsewhere import argument_names, renamed
+from symgrad.frontend.tokens.elsewhere import argument_names, name_here
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Op, constant, number
 from symgrad.ir.listing import suggest
@@ -302,7 +302,7 @@ def _unknown(
 
 def _renamed(scope: Scope, spelled: str, name_end: int, end: int) -> str | None:
     """Return the call of the function of another name that takes the same arguments."""
-    name, rest = renamed(spelled), scope.source.text[name_end:end]
+    name, rest = name_here(spelled), scope.source.text[name_end:end]
     short = len(rest) <= 60 and "\n" not in rest
     return name and f"write {name}{argument_names(rest) if short else '(...)'}"
 

@@ -9,11 +9,11 @@ from symgrad.ir.written import WRITTEN
 
 __all__ = [
     "argument_names",
-    "enclosed",
+    "bracket_content",
     "formula_or_transpose",
     "operand_before",
     "power_of_call",
-    "renamed",
+    "name_here",
     "sum_over",
 ]
 
@@ -47,12 +47,12 @@ _NAMES = {
 _OPENS = {")": "(", "]": "["}
 
 
-def renamed(name: str) -> str | None:
+def name_here(name: str) -> str | None:
     """Return what a function of another library, with the same arguments, is called here."""
     return _NAMES.get(name)
 
 
-def enclosed(text: str, start: int) -> str | None:
+def bracket_content(text: str, start: int) -> str | None:
     """Return what stands between the bracket at a place and the one that closes it, if it is short.
 
     Example:
@@ -111,7 +111,7 @@ def power_of_call(text: str, start: int) -> str | None:
         'sin(3*x)**2'
     """
     head = re.search(r"([A-Za-z_]\w*)\s*(?:\*\*|\^)\s*(-?\d+)\s*$", text[:start])
-    inside = enclosed(text, start)
+    inside = bracket_content(text, start)
     if head is None or inside is None or not (head[1] in OPS or head[1] in WRITTEN):
         return None
     name, power = head.groups()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from symgrad.errors import NestingError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.expressions.terms import Token
 from symgrad.frontend.tokens.lexer_state import LexerState
-from symgrad.frontend.tokens.refusals import FORBIDDEN, after_number, check_name, check_size, refused
+from symgrad.frontend.tokens.refusals import FORBIDDEN, after_number, check_name, check_size, refusal_of
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.types import NAME
 from symgrad.source import Source
@@ -118,7 +118,7 @@ class Lexer(LexerState):
                 if fresh:
                     continue
             else:
-                raise refused(self, match)
+                raise refusal_of(self, match)
             if chain > NESTING:
                 raise self._too_deep(start)
             fresh = name == "_NEWLINE"

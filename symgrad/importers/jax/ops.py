@@ -15,13 +15,13 @@ from symgrad.importers.orders import cumulated
 from symgrad.importers.truths import (
     all_of,
     any_of,
-    chosen,
-    equal,
+    as_number,
     flag,
     held_between,
+    is_equal,
+    select_value,
     truncated_remainder,
     unequal,
-    whole,
 )
 
 __all__ = ["ELEMENTWISE", "LIBRARY", "REDUCTIONS", "WITH_PARAMETERS"]
@@ -34,7 +34,7 @@ def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
     if kind == "b":
         return flag(x)
     if x.dtype == "bool":
-        return whole(x)
+        return as_number(x)
     if kind in "iu" and x.dtype == "real":
         raise UnsupportedError("a real number made whole")
     if kind == "c":
@@ -44,10 +44,10 @@ def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
 
 def _select(which: Expr, *cases: Any) -> Expr:
     if which.dtype == "bool":
-        return chosen(which, cases[1], cases[0])
+        return select_value(which, cases[1], cases[0])
     found = cases[-1]
     for k in range(len(cases) - 2, -1, -1):
-        found = chosen(which <= k, cases[k], found)
+        found = select_value(which <= k, cases[k], found)
     return found
 
 
@@ -117,7 +117,7 @@ ELEMENTWISE: Mapping[str, OpRule] = {
     "bessel_i1e": _i1e,
     "clamp": _clamp,
     "div": _divided,
-    "eq": equal,
+    "eq": is_equal,
     "erf_inv": fn.erfinv,
     "igamma": fn.gammainc,
     "igammac": fn.gammaincc,

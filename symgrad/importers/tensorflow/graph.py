@@ -26,7 +26,7 @@ from symgrad.importers.tensorflow.layout import LAYOUT
 from symgrad.importers.tensorflow.linear import LINEAR
 from symgrad.importers.tensorflow.ops import ELEMENTWISE, Value, expr_of
 from symgrad.importers.tensorflow.windows import WINDOWS
-from symgrad.importers.truths import chosen, flag
+from symgrad.importers.truths import flag, select_value
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
@@ -220,7 +220,7 @@ class GraphWalk:
             elif not kind_of(t.dtype):
                 raise UnsupportedError("branches that return what is no tensor of numbers")
             else:
-                found.append(chosen(flag(expr_of(condition)), expr_of(a), expr_of(b)))
+                found.append(select_value(flag(expr_of(condition)), expr_of(a), expr_of(b)))
         return found
 
     def _while(self, op: Any, given: list[Any]) -> list[Any]:

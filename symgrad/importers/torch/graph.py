@@ -25,7 +25,7 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.importers.program import mark
 from symgrad.importers.specs import agree
-from symgrad.importers.torch.ops.cells import TensorCell, TensorView, same
+from symgrad.importers.torch.ops.cells import TensorCell, TensorView, whole_view
 from symgrad.importers.torch.sizes import SizeNames
 from symgrad.importers.torch.table import ALIASES, PUTS, TABLE, RefusedError, number, several, taken
 from symgrad.importers.torch.trace import TAG
@@ -206,7 +206,7 @@ class GraphReader:
         if name == "to" or name == "_to_copy" or name == "type_as":
             found = _converted(values["self"], kind_of(node.meta["val"].dtype))
             return (
-                TensorView(cells["self"], same, None)
+                TensorView(cells["self"], whole_view, None)
                 if found is values["self"]
                 else TensorCell(self._checked(node, found))
             )

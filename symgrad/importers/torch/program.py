@@ -11,22 +11,24 @@ from typing import Any, cast
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.program import Finding, ImportedProgram, Taken
-from symgrad.importers.specs import declared, is_shape, of_text
+from symgrad.importers.specs import declare_input, is_shape, of_text
 from symgrad.importers.torch.graph import GraphReader, Stopped, kind_of
 from symgrad.importers.torch.ops.cells import TensorCell
-from symgrad.importers.torch.sizes import SizeNames, bounded, dimensions, dims_of, hints, plain
+from symgrad.importers.torch.sizes import SizeNames, bound_findings, dimensions, dims_of, hints, plain
 from symgrad.importers.torch.table import several
 from symgrad.importers.torch.trace import Result, Traced, named_tensors, traced
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
 
-__all__ = ["read"]
+__all__ = ["read_program"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
 
-def read(function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str, Any]) -> ImportedProgram:
+def read_program(
+    function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str, Any]
+) -> ImportedProgram:
     """Return a function or module as a program: see `sg.from_torch`."""
     if not callable(cast("Any", function)):
         raise UsageError(
@@ -89,7 +91,7 @@ def read(function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str,
             if kind == "PARAMETER":
                 parameters.append(name)
         if name not in inputs:
-            inputs[name] = declared(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
+            inputs[name] = declare_input(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
         cells.append(TensorCell(inputs[name]))
     reader = GraphReader(found.places, sizes)
     try:
@@ -97,7 +99,7 @@ def read(function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str,
     except Stopped:
         outputs = list[Any]()
     _check_problems(reader)
-    return _program(found, reader, inputs, outputs, parameters, values, taken, bounded(dims_of(every)))
+    return _program(found, reader, inputs, outputs, parameters, values, taken, bound_findings(dims_of(every)))
 
 
 _SMALL = 64  # entries of a constant that is written out
@@ -108,7 +110,7 @@ def _declared(spec: Any) -> Expr | None:
     if isinstance(spec, str):
         return of_text("x", spec)
     sizes = plain(spec)
-    return declared("x", sizes) if is_shape(sizes) else None
+    return declare_input("x", sizes) if is_shape(sizes) else None
 
 
 def _example(e: Expr, numbers: Mapping[str, int]) -> Any:

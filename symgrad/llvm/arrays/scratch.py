@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from symgrad.errors import ShapeError
 from symgrad.ir.bounds import LARGEST, MOST
-from symgrad.ir.sizes import Shape, Size, names_of, parts_of, size_product, told
+from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
 from symgrad.llvm.arrays.lines import BlockWriter, SizeValues
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.engine.declarations import Declarations
@@ -145,7 +145,7 @@ class _Exact(BlockWriter):
     def literal(self, value: int) -> str:
         if abs(value) > LARGEST:
             raise ShapeError(
-                f"{told(value)} among the sizes of a program is too large",
+                f"{extent_text(value)} among the sizes of a program is too large",
                 expected="sizes below 2**63, and what is computed from them",
                 cure="choose smaller numbers",
             )

@@ -22,7 +22,7 @@ __all__ = [
     "WRITEABLE",
     "MethodDef",
     "StructField",
-    "read",
+    "read_field",
     "words",
     "write",
 ]
@@ -100,7 +100,7 @@ class MethodDef(ctypes.Structure):
     ]
 
 
-def read(name: str, owner: Any, k: int = 0) -> Any:
+def read_field(name: str, owner: Any, k: int = 0) -> Any:
     """Return what stands in a field of an object, a pointer as its address; None if that would be outside the object.
 
     Args:

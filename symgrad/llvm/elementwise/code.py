@@ -9,7 +9,7 @@ from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.emit import Emitted, emit
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Effort, Engine
-from symgrad.llvm.engine.shared import address, kept, provide
+from symgrad.llvm.engine.shared import address, load_or_compile, provide
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import better_pays_from
@@ -20,7 +20,7 @@ __all__ = ["ElementwiseCode"]
 
 @made_once
 def _better_loop(sizes: frozenset[int]) -> Engine:
-    return kept(loop.driver(sizes))
+    return load_or_compile(loop.driver(sizes))
 
 
 class ElementwiseCode:

@@ -17,7 +17,7 @@ from symgrad.lower.arrays.index import flat
 from symgrad.lower.arrays.nests import ArrayTask, Member, Nest
 from symgrad.lower.arrays.passes import Passes, last_reads
 from symgrad.lower.arrays.tasks import Selection
-from symgrad.lower.arrays.turns import Turns, given
+from symgrad.lower.arrays.turns import Turns, stored_nodes
 
 __all__ = ["Buffer", "Memory", "Slot", "plan_memory"]
 
@@ -136,7 +136,7 @@ def plan_memory(
     of_turns = {step: t for t in turns for step in t.steps}
     last: dict[Node, int] = {}
     for position, step in enumerate(steps):
-        for node in (*step.needs, *given(step)):
+        for node in (*step.needs, *stored_nodes(step)):
             last[node] = position
     ends: dict[int, list[Node]] = {}
     for node, position in last.items():
@@ -156,15 +156,15 @@ def plan_memory(
         here = of_turns.get(step)
         if here is not None:
             # What outlives a turn gets its place first: all turns write to that of what does not.
-            for node in (n for s in here.steps for n in given(s)):
+            for node in (n for s in here.steps for n in stored_nodes(s)):
                 if node not in memory.of and node not in private:
                     memory.of[node] = memory.new(node.dtype, size_product(node.shape))
             dying &= private
-        fresh = [n for n in given(step) if n not in memory.of]
+        fresh = [n for n in stored_nodes(step) if n not in memory.of]
         reused = (
             _reused(step, passes[step], selection, dying, fresh) if isinstance(step, Nest) and dying else {}
         )
-        for node in given(step):
+        for node in stored_nodes(step):
             if node in memory.of:
                 continue
             count = size_product(node.shape[1:] if node in private else node.shape)

@@ -17,7 +17,7 @@ from symgrad.lower.arrays.nests import ArrayTask, LibraryCall, Nest
 from symgrad.lower.arrays.passes import Passes, inside
 from symgrad.lower.arrays.tasks import Selection, backing
 
-__all__ = ["Turns", "given", "take_turns"]
+__all__ = ["Turns", "stored_nodes", "take_turns"]
 
 _LARGE = 2**15
 """Numbers of an array from which on it is worth having one turn of it only: it does not fit the first-level cache."""
@@ -45,7 +45,7 @@ class Turns:
     private: frozenset[Node]
 
 
-def given(step: ArrayTask) -> list[Node]:
+def stored_nodes(step: ArrayTask) -> list[Node]:
     """Return the nodes that a step stores."""
     if isinstance(step, LibraryCall):
         return [step.node]
@@ -67,7 +67,7 @@ def take_turns(
     rest = list(steps)
     ordered: list[ArrayTask] = []
     found: list[Turns] = []
-    large = {n for s in rest for n in given(s) if estimate(size_product(n.shape)) >= _LARGE}
+    large = {n for s in rest for n in stored_nodes(s) if estimate(size_product(n.shape)) >= _LARGE}
     while rest:
         first = rest[0]
         turns = _outermost(first) if large else None
@@ -102,12 +102,16 @@ def _split(
             and _own_part(step, made, passes, selection)
         ):
             together.append(step)
-            made.update(given(step))
-        elif late.isdisjoint(step.needs) and made.isdisjoint(step.needs) and made.isdisjoint(given(step)):
+            made.update(stored_nodes(step))
+        elif (
+            late.isdisjoint(step.needs)
+            and made.isdisjoint(step.needs)
+            and made.isdisjoint(stored_nodes(step))
+        ):
             before.append(step)
         else:
             after.append(step)
-            late.update(given(step))
+            late.update(stored_nodes(step))
     return before, together, after
 
 
@@ -140,7 +144,7 @@ def _own_part(
     step: ArrayTask, made: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
 ) -> bool:
     """Tell whether a step reads of these arrays what belongs to the same turn, and writes none of them."""
-    if any(n in made for n in given(step)):
+    if any(n in made for n in stored_nodes(step)):
         return False
     if isinstance(step, LibraryCall):
         return all(backing(a).shape[:1] == a.shape[:1] for a in step.node.args if backing(a) in made)
@@ -159,7 +163,7 @@ def _leave(
 ) -> None:
     """Leave steps to the turns of those that read their results, where these are all that is gained by it."""
     for step in reversed(together[1:]):
-        results = given(step)
+        results = stored_nodes(step)
         readers = [s for s in steps if not set(results).isdisjoint(s.needs)]
         later = bool(readers) and set(results).isdisjoint(bound) and all(s in after for s in readers)
         if not later or any(_outermost(s) != _outermost(step) for s in readers):
@@ -176,6 +180,6 @@ def _private(
 ) -> frozenset[Node]:
     inner = set(together)
     filled = {m.task.node for s in together if isinstance(s, Nest) for m in s.members if m.task.fill}
-    made = {n for s in together for n in given(s)}
-    outside = {n for s in steps if s not in inner for n in (*s.needs, *given(s))}
+    made = {n for s in together for n in stored_nodes(s)}
+    outside = {n for s in steps if s not in inner for n in (*s.needs, *stored_nodes(s))}
     return frozenset(made - outside - filled - set(bound))

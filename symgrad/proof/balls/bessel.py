@@ -8,7 +8,7 @@ from typing import Any
 from symgrad.proof.balls.ops import Binary, Unary, Value, ball, finite
 from symgrad.proof.numbers import flint
 
-__all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS", "anywhere", "certainly", "positive", "whole"]
+__all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS", "anywhere", "certainly", "positive", "is_whole"]
 
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
@@ -53,7 +53,7 @@ INTEGRALS: dict[str, Unary] = {
 }
 
 
-def whole(n: Value) -> bool:
+def is_whole(n: Value) -> bool:
     """Whether a value is exactly a whole number."""
     return type(n) is fmpq and n.q == 1
 
@@ -65,10 +65,10 @@ def _entire(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
         if n is None or x is None or not (abs(n) < _LARGEST_ORDER and abs(x) < _REACH):
             return None
         if type(x) is fmpq and not x:
-            if whole(n):
+            if is_whole(n):
                 return fmpq(int(n == 0))
             return fmpq(0) if n > 0 and not inside else None
-        return finite(method(ball(x), ball(n))) if x > 0 or whole(n) else None
+        return finite(method(ball(x), ball(n))) if x > 0 or is_whole(n) else None
 
     return apply
 

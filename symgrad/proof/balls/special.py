@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.proof.balls.bessel import ORDERS, anywhere, certainly, positive, whole
+from symgrad.proof.balls.bessel import ORDERS, anywhere, certainly, is_whole, positive
 from symgrad.proof.balls.gamma import polygamma
 from symgrad.proof.balls.ops import Binary, Unary, Value, ball, exp, finite, mul, neg
 from symgrad.proof.limits import ORDER
@@ -66,7 +66,7 @@ def _ellipe(m: Value) -> Value:
 
 
 def _sinc(x: Value) -> Value:
-    if whole(x):
+    if is_whole(x):
         return fmpq(int(not x))
     return None if x is None else finite(ball(x).sinc_pi())
 
@@ -109,7 +109,7 @@ def _is_zero(x: Value) -> bool:
 def _expint_inside(n: Value, x: Value) -> Value:
     if x > 0:
         return finite(ball(x).expint(ball(n)))
-    if x < 0 and whole(n) and -_LARGEST_SUM < n <= 0:
+    if x < 0 and is_whole(n) and -_LARGEST_SUM < n <= 0:
         m, x = int(-n.p), ball(x)
         total = sum((x**k / math.factorial(k) for k in range(m + 1)), arb(0))
         return finite((-x).exp() * math.factorial(m) / x ** (m + 1) * total)
@@ -127,7 +127,7 @@ def _expint(n: Value, x: Value) -> Value:
 def _upper_inside(a: Value, x: Value) -> Value:
     if x > 0:
         return finite(ball(x).gamma_upper(ball(a)))
-    if whole(a) and 0 < a < _LARGEST_SUM:
+    if is_whole(a) and 0 < a < _LARGEST_SUM:
         n, x = int(a.p), ball(x)
         total = sum((x**k * (math.factorial(n - 1) // math.factorial(k)) for k in range(n)), arb(0))
         return finite((-x).exp() * total)
@@ -142,7 +142,7 @@ def _upper(a: Value, x: Value) -> Value:
 
 def _spherical(n: Value, x: Value) -> Value:
     """sqrt(pi)/2*(x/2)**n*0F1(n + 3/2, -x**2/4)/gamma(n + 3/2), DLMF 10.47.3 and 10.16.9."""
-    if not whole(n) or n < 0:
+    if not is_whole(n) or n < 0:
         return None
     if _is_zero(x):
         return fmpq(int(not n))
@@ -172,7 +172,7 @@ def _polylog_inside(n: Value, x: Value) -> Value:
         if _is_zero(x):
             return fmpq(0)
         return finite(acb(ball(x)).polylog(acb(ball(n))).real)
-    if x > 1 and whole(n) and -_LARGEST_SUM < n <= 0:
+    if x > 1 and is_whole(n) and -_LARGEST_SUM < n <= 0:
         return _rational(int(-n.p), ball(x))
     return None
 
@@ -194,7 +194,7 @@ def _polylog(n: Value, x: Value) -> Value:
 
 
 def _zeta(s: Value, a: Value) -> Value:
-    if whole(s):
+    if is_whole(s):
         n = int(s.p)
         if n > 1:
             value = polygamma(n - 1, a)

@@ -13,17 +13,17 @@ from typing import Any, TypeAlias
 
 from symgrad.proof.balls import programs as balls
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.gaussian import Gaussian, exact
+from symgrad.proof.complex.gaussian import Gaussian, gaussian_from_json
 from symgrad.proof.complex.meaning import (
     ComplexStatement,
+    complex_statement,
     depends_on,
-    needed,
-    stated,
+    steps_behind,
     whole_number,
     with_complex,
 )
 from symgrad.proof.complex.own_points import contradicted_at_complex
-from symgrad.proof.complex.points import Value, apart, evaluate, inside, texts
+from symgrad.proof.complex.points import Value, are_apart, evaluate, inside, texts
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
 from symgrad.proof.kernels.fractions import TooCoarse
@@ -84,7 +84,7 @@ def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> Re
         made, left, right, _ = derivative_claim(real, a, wrt, b)
         defined = (left, right, a)
     varies = depends_on(made, None)
-    for i in needed(made, defined):
+    for i in steps_behind(made, defined):
         step = made.steps[i]
         if step.op == "symbol" and step.kind != "real":
             raise GiveUp(f"'{step.params[0]}' is an integer")
@@ -129,12 +129,12 @@ def check_complex(
         GiveUp, UsageError, LookupError, TypeError, ValueError: if it is neither.
     """
     wrt = data.get("wrt")
-    s = stated(program, data["a"], data["b"], wrt)
+    s = complex_statement(program, data["a"], data["b"], wrt)
     if data["status"] == "refuted":
         point, precision = _point(s, data["witness"]["point"]), data["witness"]["precision"]
         left, right = _at(s, point, precision)
         with balls.context.workprec(precision):
-            if not apart(left, right):
+            if not are_apart(left, right):
                 raise GiveUp("the two balls are not disjoint at the point that is given")
             found = point, texts(left, right)
         return "refuted", "two disjoint balls at the complex point that is given", (), found
@@ -155,7 +155,7 @@ def check_complex(
 
 def _point(s: ComplexStatement, data: Mapping[str, Any]) -> dict[str, Gaussian]:
     """A point that is in the domains."""
-    point = {name: exact(value) for name, value in data.items()}
+    point = {name: gaussian_from_json(value) for name, value in data.items()}
     if not inside(s.program, point):
         raise GiveUp("a point that no variable may have")
     return point

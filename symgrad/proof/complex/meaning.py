@@ -24,8 +24,8 @@ __all__ = [
     "I",
     "ComplexStatement",
     "depends_on",
-    "needed",
-    "stated",
+    "steps_behind",
+    "complex_statement",
     "whole_number",
     "whole_steps",
     "with_complex",
@@ -192,7 +192,7 @@ class ComplexStatement:
     nonzero: frozenset[int] = frozenset()
 
 
-def stated(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> ComplexStatement:
+def complex_statement(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> ComplexStatement:
     """Return a statement about complex numbers as one that two steps are equal.
 
     Args:
@@ -230,7 +230,7 @@ def stated(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> Com
     made = ProofProgram(tuple(into.steps), program.symbols)
     moving = depends_on(made, wrt)
     whole = whole_steps(made)
-    powers = [s for i in needed(made, [at[y]], frozen=False) if (s := made.steps[i]).op == "pow"]
+    powers = [s for i in steps_behind(made, [at[y]], frozen=False) if (s := made.steps[i]).op == "pow"]
     bases = [s.args[0] for s in powers if moving[s.args[0]] and s.args[1] not in whole]
     cuts = _cuts(program, a, depends_on(program, wrt))
     nonzero = _nonzero(made, at[y], at[tangent], claim) | frozenset(bases)
@@ -239,14 +239,14 @@ def stated(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> Com
 
 def _nonzero(program: ProofProgram, *outputs: int) -> frozenset[int]:
     """Steps that are not zero wherever the outputs are defined."""
-    read = [program.steps[i] for i in needed(program, outputs)]
+    read = [program.steps[i] for i in steps_behind(program, outputs)]
     return frozenset([s.args[1] for s in read if s.op == "div"] + [s.args[0] for s in read if s.op == "log"])
 
 
 def _cuts(program: ProofProgram, y: int, moving: Sequence[int]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     whole = whole_steps(program)
-    for i in needed(program, [y], frozen=False):
+    for i in steps_behind(program, [y], frozen=False):
         op = program.steps[i].op
         if moving[i] and op in _NOT_HOLOMORPHIC:
             raise UsageError(
@@ -280,7 +280,7 @@ def _exceptions(program: ProofProgram, i: int, moving: Sequence[int], whole: Con
 def _taken_apart(program: ProofProgram, wanted: Sequence[int], into: StepBuilder) -> dict[int, int]:
     """Add the steps that are wanted, in functions that are kept; return where each stands."""
     at: dict[int, int] = {}
-    for i in needed(program, wanted):
+    for i in steps_behind(program, wanted):
         step = program.steps[i]
         _refuse(program, step)
         args = tuple(at[a] for a in step.args)
@@ -324,7 +324,7 @@ def with_complex(program: ProofProgram, names: Sequence[str], kind: str = "compl
     return ProofProgram(steps, symbols)
 
 
-def needed(program: ProofProgram, outputs: Sequence[int], *, frozen: bool = True) -> list[int]:
+def steps_behind(program: ProofProgram, outputs: Sequence[int], *, frozen: bool = True) -> list[int]:
     """Return the steps that the outputs are made of, in order; ``frozen``: those in ``stop_gradient`` too."""
     found = bytearray(len(program.steps))
     for i in outputs:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from symgrad.proof.balls.programs import context
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import ComplexStatement
-from symgrad.proof.complex.points import apart, evaluate, inside
+from symgrad.proof.complex.points import are_apart, evaluate, inside
 from symgrad.proof.program.steps import Symbol
 from symgrad.proof.spots import BITS, SECONDS, SPREAD, coordinate
 
@@ -53,7 +53,7 @@ def contradicted_at_complex(s: ComplexStatement, *, thin: bool = False) -> bool:
         except TimeoutError:  # nothing speaks against it
             return False
         with context.workprec(BITS):
-            if None not in (left, right, *rest) and apart(left, right):
+            if None not in (left, right, *rest) and are_apart(left, right):
                 return True
     return False
 

@@ -17,12 +17,12 @@ from symgrad.errors import UsageError
 from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import depends_on, needed
+from symgrad.proof.complex.meaning import depends_on, steps_behind
 from symgrad.proof.limits import EXACT, ORDER
 from symgrad.proof.numbers import flint
 from symgrad.proof.program.steps import ProofProgram, ProofStep
 
-__all__ = ["Value", "apart", "ball", "evaluate", "inside", "texts"]
+__all__ = ["Value", "are_apart", "ball", "evaluate", "inside", "texts"]
 
 Value: TypeAlias = Any
 Point: TypeAlias = "Mapping[str, Gaussian]"
@@ -308,7 +308,7 @@ def evaluate(
     moving = depends_on(program, wrt) if wrt is not None else None
     values: list[Value] = [None] * len(program.steps)
     with context.workprec(precision), until(deadline):
-        for i in needed(program, wanted):
+        for i in steps_behind(program, wanted):
             tick()
             step = program.steps[i]
             args = [values[a] for a in step.args]
@@ -364,7 +364,7 @@ def inside(program: ProofProgram, point: Point) -> bool:
     return True
 
 
-def apart(x: Value, y: Value) -> bool:
+def are_apart(x: Value, y: Value) -> bool:
     """Tell whether two values are certainly different numbers."""
     if type(x) is Gaussian and type(y) is Gaussian:
         return x != y

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.meaning import ComplexStatement, needed, whole_steps
+from symgrad.proof.complex.meaning import ComplexStatement, steps_behind, whole_steps
 from symgrad.proof.kernels.field import Element, GiveUp
 from symgrad.proof.program.steps import ProofStep
 from symgrad.proof.program.text import step_text
@@ -27,7 +27,7 @@ def difference(k: Branches, s: ComplexStatement) -> tuple[Element, tuple[str, ..
     excluded = dict.fromkeys(s.cuts)
     whole = whole_steps(s.program)
     declared = {d.name: d for d in s.program.symbols}
-    for i in needed(s.program, [s.a, s.b, *s.defined]):
+    for i in steps_behind(s.program, [s.a, s.b, *s.defined]):
         step = s.program.steps[i]
         args = [known[a] for a in step.args]
         if step.op == "symbol":

@@ -24,7 +24,7 @@ from symgrad.proof.entrywise.matrix_functions import FUNCTION_RULES
 from symgrad.proof.entrywise.ops_of_arrays import ARRAYS
 from symgrad.proof.entrywise.pointers import between
 from symgrad.proof.entrywise.rows import StepCall, axes, elementwise, polygamma, shape_of
-from symgrad.proof.entrywise.said import merged
+from symgrad.proof.entrywise.said import merge_conditions
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.program.sizes import empty
 from symgrad.proof.program.steps import ProofProgram, Symbol
@@ -74,7 +74,7 @@ def prove_equal(
     forms = forms_of(t, program, (a, b))
     thaw = Exchange(t, lambda head: _tensor(t, head, False, head.symmetries))
     _vanish(t, t.subtract(*(thaw.of(forms[k]) if _stops(program) else forms[k] for k in (a, b))))
-    return merged(t.conditions)
+    return merge_conditions(t.conditions)
 
 
 def prove_gradient(
@@ -129,7 +129,7 @@ def prove_gradient(
         final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
         found, claimed = final.of(found), final.of(claimed)
     _vanish(t, t.subtract(found, claimed))
-    return merged(t.conditions)
+    return merge_conditions(t.conditions)
 
 
 def prove_same_gradient(
@@ -164,7 +164,7 @@ def prove_same_gradient(
         final = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
         left, right = final.of(left), final.of(right)
     _vanish(t, t.subtract(left, right))
-    return merged(t.conditions)
+    return merge_conditions(t.conditions)
 
 
 def _real(program: ProofProgram, name: str) -> Symbol:

@@ -11,7 +11,7 @@ from string import ascii_lowercase
 
 from symgrad.proof.entrywise.forms.terms import Component, Form, Head, Terms
 
-__all__ = ["fails", "merged", "singular", "ties", "vanishes"]
+__all__ = ["fails", "merge_conditions", "singular", "ties", "vanishes"]
 
 _LONGEST = 200
 _DEEPEST = 8
@@ -26,7 +26,7 @@ _RELATION = re.compile(r" (?:[<>]=?|=) 0(?=$| for some )")
 _Names = Mapping[str, str]
 
 
-def merged(conditions: Iterable[str]) -> tuple[str, ...]:
+def merge_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return conditions without those that others cover.
 
     Example:

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import UsageError
 from symgrad.files import read_start
 from symgrad.proof.file.structure import DEPTH, fault_of
-from symgrad.proof.program.names import shown
+from symgrad.proof.program.names import terminal_text
 
 __all__ = ["MOST_BYTES", "MOST_VALUES", "check_structure", "read_proof", "read_proof_file"]
 
@@ -91,13 +91,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
-            raise _refused(f"the key '{shown(key, 60)}' stands twice in one object", "each key once")
+            raise _refused(f"the key '{terminal_text(key, 60)}' stands twice in one object", "each key once")
         made[key] = value
     return made
 
 
 def _no_float(text: str) -> None:
-    raise _refused(f"the number {shown(text, 60)} has a point or an exponent", 'a text such as "1/2"')
+    raise _refused(f"the number {terminal_text(text, 60)} has a point or an exponent", 'a text such as "1/2"')
 
 
 def _no_constant(text: str) -> None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.proof.numbers import number_to_json
-from symgrad.proof.program.names import shown
+from symgrad.proof.program.names import terminal_text
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.program.text import INFIX
 
@@ -74,12 +74,12 @@ def statement_of(
     taken = {*sizes, *(s.name for s in program.symbols)}
     definitions, texts = _definitions(program, (a, b), needed, taken)
     left, right = (
-        texts[k] if wrt is None or not moved else f"d({texts[k]})/d{shown(wrt)}"
+        texts[k] if wrt is None or not moved else f"d({texts[k]})/d{terminal_text(wrt)}"
         for k, moved in ((a, True), (b, both))
     )
     return Statement(
         (
-            *(f"{shown(n)} : size, {shown(n)} >= 1" for n in sizes),
+            *(f"{terminal_text(n)} : size, {terminal_text(n)} >= 1" for n in sizes),
             *(_declaration(s) for s in program.symbols),
         ),
         tuple(definitions),
@@ -103,7 +103,7 @@ def value_text(value: Any) -> str:
 
 
 def _declaration(symbol: Symbol) -> str:
-    name = shown(symbol.name)
+    name = terminal_text(symbol.name)
     shape = f"[{', '.join(map(_length, symbol.shape))}]" if symbol.shape else ""
     if symbol.drawn is not None:
         parameters = ", ".join(map(number_to_json, symbol.drawn.parameters))
@@ -161,7 +161,7 @@ def _definitions(
 
 def _length(size: Any) -> str:
     """A length as formulas write it: max and min are functions of arrays there."""
-    return shown(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
+    return terminal_text(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
 
 
 def _plain(value: Any) -> str:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import InternalError
-from symgrad.proof.program.names import shown
+from symgrad.proof.program.names import terminal_text
 
 __all__ = ["DEPTH", "Fault", "compiled", "fault_of", "schema"]
 
@@ -56,7 +56,7 @@ class Fault:
     @property
     def place(self) -> str:
         """Where it is, such as ``program/steps/3``."""
-        return shown("/".join(map(str, reversed(self.reversed_place))), 200)
+        return terminal_text("/".join(map(str, reversed(self.reversed_place))), 200)
 
 
 Check: TypeAlias = "Callable[[Any, int], Fault | None]"
@@ -138,7 +138,7 @@ def _text(value: Any) -> str:
         return "a list"
     if type(value) is int and value.bit_length() > 10_000:  # Python writes no longer ones out
         return f"a whole number of {value.bit_length():,} bits"
-    return shown(str(value) if isinstance(value, float) else json.dumps(value, default=repr), _SHOWN)
+    return terminal_text(str(value) if isinstance(value, float) else json.dumps(value, default=repr), _SHOWN)
 
 
 # ------------------------------------------------------------------------------------------------------------ keywords

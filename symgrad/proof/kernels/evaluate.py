@@ -11,7 +11,7 @@ from symgrad.proof.kernels.fractions import Contradiction
 from symgrad.proof.kernels.functions import ROWS, Functions
 from symgrad.proof.kernels.identities import IDENTITIES
 from symgrad.proof.kernels.recurrences import SPECIAL
-from symgrad.proof.program.merging import merged
+from symgrad.proof.program.merging import merge_steps
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 
 __all__ = ["COMPARISONS", "branches", "reached", "values"]
@@ -100,7 +100,7 @@ def values(
     whole: set[int] = set()  # steps that are integers at every point
     integers = {s.name for s in program.symbols if s.kind == "int"}
     order = reached(program, outputs, outcome)
-    first = merged(program, order, outputs)
+    first = merge_steps(program, order, outputs)
     for i in order:
         step = program.steps[i]
         if step.shape:

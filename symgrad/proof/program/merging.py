@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from symgrad.proof.program.steps import ProofProgram, ProofStep
 
-__all__ = ["merged", "same"]
+__all__ = ["merge_steps", "is_same_step"]
 
 _Key: TypeAlias = "tuple[Any, ...]"
 
@@ -28,7 +28,7 @@ _COMMUTATIVE = frozenset({"hypot", "eq", "ne", "and_", "or_", "xor"})
 _NUMBERS = frozenset({"real", "int"})
 
 
-def same(program: ProofProgram, a: int, b: int) -> bool:
+def is_same_step(program: ProofProgram, a: int, b: int) -> bool:
     """Tell whether two steps are the same by these laws.
 
     Example:
@@ -41,11 +41,11 @@ def same(program: ProofProgram, a: int, b: int) -> bool:
         >>> same(program, 3, 5), same(program, 3, 6)
         (True, False)
     """
-    found = merged(program, _under(program, [a, b]), [a, b])
+    found = merge_steps(program, _under(program, [a, b]), [a, b])
     return found[a] == found[b]
 
 
-def merged(program: ProofProgram, order: Sequence[int], outputs: Sequence[int]) -> dict[int, int]:
+def merge_steps(program: ProofProgram, order: Sequence[int], outputs: Sequence[int]) -> dict[int, int]:
     """Return for each of some steps the first one that is the same.
 
     Args:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from keyword import iskeyword
 
-__all__ = ["is_name", "shown"]
+__all__ = ["is_name", "terminal_text"]
 
 LONGEST = 1000
 _CONSTANTS = frozenset({"pi", "π"})
@@ -32,7 +32,7 @@ def is_name(text: str) -> bool:
     return not (iskeyword(text) or text.startswith("__") or text in _CONSTANTS)
 
 
-def shown(text: str, most: int | None = None) -> str:
+def terminal_text(text: str, most: int | None = None) -> str:
     r"""Return a text for a terminal, with escapes for what acts on it, cannot be seen, or is not read left to right.
 
     Args:

@@ -14,7 +14,7 @@ from symgrad.errors import UsageError
 from symgrad.proof.numbers import NUMERAL, number_from_json, number_to_json
 from symgrad.proof.program.distributions import ProofDistribution, support
 from symgrad.proof.program.lengths import length, names_in
-from symgrad.proof.program.names import is_name, shown
+from symgrad.proof.program.names import is_name, terminal_text
 
 __all__ = [
     "ProofProgram",
@@ -202,7 +202,7 @@ def program_from_json(data: Any) -> ProofProgram:
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise UsageError(
-            f"this is not a program of a proof: {shown(repr(error), 200)}", cure="make the proof anew"
+            f"this is not a program of a proof: {terminal_text(repr(error), 200)}", cure="make the proof anew"
         ) from error
     _check_symbols(symbols)
     _check(steps, {s.name: s for s in symbols})
@@ -214,7 +214,7 @@ def program_from_json(data: Any) -> ProofProgram:
 def _check_symbols(symbols: Sequence[Symbol]) -> None:
     """Refuse declarations that say two things, or nothing that a variable can be."""
     for s in symbols:
-        name, interval = shown(s.name, 60), (s.kind, s.low, s.high)
+        name, interval = terminal_text(s.name, 60), (s.kind, s.low, s.high)
         if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
             raise UsageError(f"'{name}' is declared symmetric and is no square matrix")
         if s.ends != (None, None) and s.kind != "int":
@@ -232,7 +232,9 @@ def _check_names(program: ProofProgram) -> None:
     variables, sizes = {s.name for s in program.symbols}, set(program.sizes)
     strange = next((n for n in sorted(variables | sizes) if not is_name(n)), None)
     if strange is not None:
-        raise UsageError(f"'{shown(strange, 60)}' is no name", expected="a name that a program can declare")
+        raise UsageError(
+            f"'{terminal_text(strange, 60)}' is no name", expected="a name that a program can declare"
+        )
     if variables & sizes:
         raise UsageError(f"'{min(variables & sizes)}' is a variable and a size")
 

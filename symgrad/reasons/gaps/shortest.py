@@ -9,7 +9,7 @@ from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.scalar.arith import pow
-from symgrad.reasons.gaps.points import DIGITS, POINTS, exact, is_real, precise
+from symgrad.reasons.gaps.points import DIGITS, POINTS, is_real, precise, to_mp
 from symgrad.reasons.gaps.quotients import in_lowest_terms
 from symgrad.reasons.gaps.series import NoSeries
 from symgrad.reasons.noise.draws import value_at
@@ -74,7 +74,7 @@ class Shortener:
     def _is_zero(self, n: Node) -> bool:
         real = False
         for k in range(POINTS):
-            point = {s: exact(self._mp, value_at(s, k)) for s in symbols_of([n])}
+            point = {s: to_mp(self._mp, value_at(s, k)) for s in symbols_of([n])}
             (found,) = evaluate_mp(self._mp, [n], point)
             if not is_real(self._mp, found):
                 continue

@@ -12,7 +12,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Distribution, Number
 from symgrad.ops.array.layout import full
-from symgrad.reasons.naming import Naming, listed, rule_of
+from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import domain_of, place_in
 from symgrad.spell.printer import number_text
@@ -43,7 +43,7 @@ class CleanValue:
     cure: str | None = field(repr=False)
 
     def __str__(self) -> str:
-        entries = listed([f"{rule} (reads {value})" for rule, value in self.through], 2)
+        entries = join_texts([f"{rule} (reads {value})" for rule, value in self.through], 2)
         pullbacks = "pullbacks" if len(self.through) > 1 else "pullback"
         return (
             f"{self.name} by itself is clean: its derivative by {self.wrt} has no {self.random}; the noise enters "
@@ -80,7 +80,7 @@ def clean_values(
     if not clean:
         return ()
     cure = _cure(y, trace, source, naming, {n for n, _ in clean})
-    by = listed([naming.text(w) for w in trace.wrt])
+    by = join_texts([naming.text(w) for w in trace.wrt])
     return tuple(
         CleanValue(
             naming.names[n],

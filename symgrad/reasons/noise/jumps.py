@@ -22,8 +22,8 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
-from symgrad.reasons.gaps.solving import solved
-from symgrad.reasons.naming import Naming, listed
+from symgrad.reasons.gaps.solving import tie_of
+from symgrad.reasons.naming import Naming, join_texts
 from symgrad.reasons.noise.densities import density
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import as_floats, domain_of, place_in, value_at
@@ -72,7 +72,7 @@ class MovedJump:
     @property
     def headline(self) -> str:
         """What is missing of what."""
-        by, several = listed(list(self.terms)), len(self.terms) > 1
+        by, several = join_texts(list(self.terms)), len(self.terms) > 1
         what = f"the gradients by {by} miss" if several else f"the gradient by {by} misses"
         return f"{what} a term of the derivative of the mean over {self.random}"
 
@@ -80,7 +80,7 @@ class MovedJump:
     def reason(self) -> str:
         """Why, in a sentence."""
         place = f" where {self.random} = {self.where}" if self.where is not None else ""
-        by, several = listed(list(self.terms)), len(self.terms) > 1
+        by, several = join_texts(list(self.terms)), len(self.terms) > 1
         return (
             f"{self.value} jumps at {self.choice}{place}, and {by} move{'' if several else 's'} that point; on either "
             "side of a jump its derivative is 0, so no pullback sees it"
@@ -95,7 +95,7 @@ class MovedJump:
                 node = getattr(term, "node", term)
                 text = self._naming.body(node, 300)
                 random = [s.name for s in symbols_of([node]) if s.declaration.distribution is not None]
-                found[name] = f"the mean over {listed(random)} of {text}" if random else text
+                found[name] = f"the mean over {join_texts(random)} of {text}" if random else text
         return found
 
     @property
@@ -223,7 +223,7 @@ class _Jump:
         if u not in topological([slope]):
             at: Node | None = -substitute([gap], {u: full(as_node(0), u.shape)})[0] / slope
         else:
-            at = solved(*self.node.args[:2], u) if len(self.node.args) == 2 else None
+            at = tie_of(*self.node.args[:2], u) if len(self.node.args) == 2 else None
         if at is None:
             return None
         (at,) = canonical([full(at, self.node.shape)]).nodes

@@ -17,7 +17,7 @@ from symgrad.ir.graph import SIZE, Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.reasons.forms import GradientForms
-from symgrad.reasons.naming import Naming, listed, rule_of
+from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.array_witness import find_array_evidence
 from symgrad.reasons.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.reasons.noise.downstream import CleanValue, clean_values
@@ -275,7 +275,7 @@ class _Question:
     def _unread(self) -> str:
         """Say why no pullback reads a value that depends on the random input."""
         u, name = self.source.name, self.naming.text(self.y)
-        by = listed([self.naming.text(w) for w in self.trace.wrt])
+        by = join_texts([self.naming.text(w) for w in self.trace.wrt])
         if not self.depends(self.y, self.source):
             return f"{name} does not depend on {u}"
         if not self.trace.steps:
@@ -287,8 +287,9 @@ class _Question:
                 f"value that depends on {u}"
             )
         edges = "edge is" if len(stops) == 1 else "edges are"
+        inside = join_texts([self.naming.body(s) for s in stops])
         return (
-            f"{u} reaches {name} only inside {listed([self.naming.body(s) for s in stops])}, whose derivative {edges} "
+            f"{u} reaches {name} only inside {inside}, whose derivative {edges} "
             f"cut, and no pullback on the remaining derivative path reads a value that depends on {u}"
         )
 
@@ -296,7 +297,7 @@ class _Question:
         rules = list(dict.fromkeys(rule_of(self.trace.steps[i].node) for i in reading))
         if not rules:
             return f"{self.source.name} is read by the gradient"
-        return f"{self.source.name} is read by the pullback{'s' if len(rules) > 1 else ''} of {listed(rules)}"
+        return f"{self.source.name} is read by the pullback{'s' if len(rules) > 1 else ''} of {join_texts(rules)}"
 
     def _cancels(self, reading: Sequence[int]) -> str:
         return f"{self._who_reads(reading)} but cancels: the gradient does not depend on it"

@@ -16,7 +16,7 @@ from symgrad.render.derivation import (
     gap_title,
     gradient_text,
     path_text,
-    shaped,
+    shape_suffix,
     slope_text,
     title_text,
 )
@@ -143,12 +143,12 @@ def _row(s: DerivationStep) -> str:
     cells = (
         str(s.number),
         s.rule,
-        s.equation + shaped(s.shape),
+        s.equation + shape_suffix(s.shape),
         ", ".join(s.reads),
         s.partial,
         s.incoming,
         s.produced,
-        s.target + shaped(s.target_shape),
+        s.target + shape_suffix(s.target_shape),
     )
     kind = ' class="linear"' if s.linear else ""
     return f"<tr{kind}>{''.join(f'<td>{escape(c)}</td>' for c in cells)}</tr>"

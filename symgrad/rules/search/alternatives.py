@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isqrt
 
 from symgrad.errors import NumberTooLargeError
-from symgrad.ir.exact import Exact, held
+from symgrad.ir.exact import Exact, exact_value
 from symgrad.ir.graph import SYMBOL, Node, apply, number
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.condition import Conditions
@@ -109,7 +109,7 @@ def _terms(node: Node) -> list[ScaledTerm]:
 
 
 def _times(c: Fraction, by: Exact) -> Fraction:
-    return Fraction(held(c * by))
+    return Fraction(exact_value(c * by))
 
 
 def _scaled(c: Fraction, part: Node) -> Node:

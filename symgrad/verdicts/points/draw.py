@@ -20,7 +20,7 @@ from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
 from symgrad.verdicts.points.aims import aimed
 from symgrad.verdicts.points.axes import sizes_of
 from symgrad.verdicts.points.thresholds import between, literals
-from symgrad.verdicts.points.values import STYLES, Style, drawn, has_values, nearest, positions_of
+from symgrad.verdicts.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
 
 __all__ = ["DrawnPoint", "points_of"]
 
@@ -136,13 +136,13 @@ class _Plan:
                 yield self.mixed(value, self.every[k % len(self.every)])
             if len(self.numbers) > 1:
                 one = self.numbers[k % len(self.numbers)]
-                near = drawn(one, "signed", self.rng, {}, {})
+                near = draw_value(one, "signed", self.rng, {}, {})
                 yield self.special(
                     lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
                 )
 
     def drawn(self, style: Style, sizes: dict[str, int]) -> DrawnPoint | None:
-        return self.made(lambda s: drawn(s, style, self.rng, self.positions, sizes), sizes)
+        return self.made(lambda s: draw_value(s, style, self.rng, self.positions, sizes), sizes)
 
     def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> DrawnPoint | None:
         return self.made(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)

@@ -19,7 +19,7 @@ __all__ = [
     "Positions",
     "Style",
     "admits",
-    "drawn",
+    "draw_value",
     "has_values",
     "nearest",
     "negatives",
@@ -124,7 +124,7 @@ def nearest(
 ) -> Any:
     """Return a number in the domain of a variable; of what is no number, or a position, a random value."""
     if symbol.kind == "bool" or symbol.name in positions:
-        return drawn(symbol, "signed", rng, positions, sizes)
+        return draw_value(symbol, "signed", rng, positions, sizes)
     return within(symbol, value)
 
 
@@ -207,7 +207,7 @@ def admits(symbol: Symbol, number: Fraction) -> bool:
     return (symbol.low is None or number > symbol.low) and (symbol.high is None or number < symbol.high)
 
 
-def drawn(
+def draw_value(
     symbol: Symbol,
     style: Style,
     rng: random.Random,

@@ -14,7 +14,7 @@ from symgrad.proof.kernels.fractions import Contradiction, Kernels, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.kernels.parts import empty, parts
-from symgrad.proof.program.merging import same
+from symgrad.proof.program.merging import is_same_step
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.search.farkas import weights
 from symgrad.verdicts.search.steps import Search
@@ -100,7 +100,7 @@ SAME = Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": 
 
 def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
     """Try to prove that two steps are equal wherever both are defined, but for thin sets that are listed."""
-    if same(program, a, b):
+    if is_same_step(program, a, b):
         return SAME
     cases: list[Case] = []
     pending: list[dict[int, bool]] = [{}]

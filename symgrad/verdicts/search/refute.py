@@ -15,7 +15,7 @@ from symgrad.proof.balls.ops import Value, ball
 from symgrad.proof.balls.programs import context, evaluate, flint
 from symgrad.proof.clock import tick, until
 from symgrad.proof.program.steps import ProofProgram
-from symgrad.proof.witness import Witness, apart, known, pairs, texts_apart
+from symgrad.proof.witness import Witness, all_certain, are_apart, pairs, texts_apart
 from symgrad.verdicts.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.points.values import negatives, plainer, shorter
@@ -96,13 +96,13 @@ class _PointSearch:
             wanted=self.wanted,
             deadline=self.deadline,
         )
-        return pairs(left, right) if known(rest) else []
+        return pairs(left, right) if all_certain(rest) else []
 
     def refuted(
         self, point: DrawnPoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> float:
         """Keep a point as the witness if its values differ; return how much they do, 0 if they do not."""
-        different = [(i, x, y) for i, x, y in values if apart(x, y)]
+        different = [(i, x, y) for i, x, y in values if are_apart(x, y)]
         if not different:
             return 0
         index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
@@ -196,7 +196,7 @@ class _PointSearch:
         if witness is None:
             return _MODERATE
         both = self.both(DrawnPoint(witness.point, witness.sizes), witness.precision)
-        sizes = [_decades(v) for i, x, y in both if i == witness.index and apart(x, y) for v in (x, y)]
+        sizes = [_decades(v) for i, x, y in both if i == witness.index and are_apart(x, y) for v in (x, y)]
         return max(0, max(sizes, default=0) - _DECADES), negatives(
             self.program, witness.point, self.direction
         )

@@ -18,7 +18,7 @@ from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.clock import until
 from symgrad.proof.program.steps import ProofProgram
-from symgrad.proof.witness import known
+from symgrad.proof.witness import all_certain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
@@ -92,7 +92,7 @@ def undefined(
                         plain=plain,
                         wanted=wanted,
                     )
-                    if known(values):
+                    if all_certain(values):
                         defined.append(point)
                 for condition, point in _told(own, defined):
                     at = {name: v for name, v in point.values.items() if name != direction}

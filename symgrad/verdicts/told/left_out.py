@@ -31,7 +31,7 @@ from symgrad.verdicts.search.textbook import ZeroSet, simpler
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.told.definedness import narrowed
 from symgrad.words.domains import outside_of_choices
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
 
 __all__ = ["in_words"]
 
@@ -311,5 +311,5 @@ def _of_part(factor: Node, forms: Mapping[Node, Node], speaker: _Speaker) -> str
 
 
 def _never_zero(node: Node, known: Conditions) -> bool:
-    quotient = opened(node)
+    quotient = rational_of(node)
     return quotient is not None and any(known.nonzero(f) == "yes" for f in quotient.forms())

@@ -19,14 +19,14 @@ from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.program.text import step_text
-from symgrad.proof.witness import Witness, apart, known, pairs
+from symgrad.proof.witness import Witness, all_certain, are_apart, pairs
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.prove import Attempt, Case
 from symgrad.verdicts.signs import Sign, parts_of
 from symgrad.verdicts.told.wording import Wording
 from symgrad.verdicts.verdict import Region, Status
 
-__all__ = ["Tried", "regions_of", "tried"]
+__all__ = ["Tried", "regions_of", "try_points"]
 
 _POINTS = 120  # that are tried
 _BITS = 128
@@ -42,7 +42,7 @@ class Tried:
     differs: bool
 
 
-def tried(
+def try_points(
     program: ProofProgram, wanted: Sequence[int], *, strict: str | bool, plain: int | None, deadline: float
 ) -> list[Tried]:
     """Return points at which both sides have a value.
@@ -61,8 +61,8 @@ def tried(
                 left, right, *rest = evaluate(
                     program, point.values, precision=_BITS, strict=strict, plain=plain, wanted=wanted
                 )
-                both = pairs(left, right) if known(rest) else []
-                found += [Tried(point.values, apart(x, y)) for _, x, y in both]
+                both = pairs(left, right) if all_certain(rest) else []
+                found += [Tried(point.values, are_apart(x, y)) for _, x, y in both]
     except TimeoutError:
         pass
     return found

@@ -21,7 +21,7 @@ from symgrad.ops.scalar.trig import cos, sin
 from symgrad.words.forms.quotients import Quotient, Rational
 from symgrad.words.forms.ring import TERMS, LongError, Polynomial, Ring
 
-__all__ = ["opened"]
+__all__ = ["rational_of"]
 
 _POWER = 12
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
@@ -30,7 +30,7 @@ _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 _ARITHMETIC = frozenset((add, mul, div, neg))
 
 
-def opened(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
+def rational_of(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
     """Return an expression as a quotient of polynomials; None if it is no arithmetic, or too long.
 
     Args:

@@ -33,7 +33,7 @@ from symgrad.words.forms.common import apart, shared, terms_of
 from symgrad.words.forms.guards import asked_once, without_guards_of_zero, without_idle_guards
 from symgrad.words.forms.measure import Measure
 from symgrad.words.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
 from symgrad.words.forms.spoken import Spoken, relatives, without_sech
 from symgrad.words.forms.style import styled, terms_in
 from symgrad.words.normal import Normal
@@ -274,7 +274,7 @@ class ShortestForms:
         """Yield quotients of polynomials that a node is: in its parts, and in its innermost sums; no harder ones."""
         sums = _innermost(node)
         for parts in (named, {**named, **sums})[: 1 + bool(sums)]:
-            quotient = opened(node, parts)
+            quotient = rational_of(node, parts)
             for found in (quotient, quotient and quotient.without_roots()):
                 if found is not None:
                     for form in found.forms(self.cost, most):

@@ -11,7 +11,7 @@ from symgrad.words.domains import Domains
 from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.program import Words
 
-__all__ = ["Simplified", "gained", "simplified"]
+__all__ = ["Simplified", "domain_gains", "simplified"]
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -37,10 +37,10 @@ def _simplified(node: Node) -> Simplified:
     found = forms.best([node])
     if forms.cost(found) >= forms.cost(node):
         return Simplified(node, ())
-    return Simplified(found, gained(node, found))
+    return Simplified(found, domain_gains(node, found))
 
 
-def gained(node: Node, form: Node) -> tuple[str, ...]:
+def domain_gains(node: Node, form: Node) -> tuple[str, ...]:
     """Return where a form of a node has values and the node has none, a phrase each."""
     forms = ShortestForms(Words())
     domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))

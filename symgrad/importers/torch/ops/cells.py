@@ -7,7 +7,7 @@ from typing import Any, final
 
 from symgrad.importers.torch.table import RefusedError
 
-__all__ = ["TensorCell", "TensorView", "same"]
+__all__ = ["TensorCell", "TensorView", "whole_view"]
 
 
 class TensorCell:
@@ -51,11 +51,11 @@ class TensorView(TensorCell):
         self.read()
 
     def hold(self, value: Any) -> None:
-        self._parent, self._look, self._put, self._seen = TensorCell(value), same, _new, 0
+        self._parent, self._look, self._put, self._seen = TensorCell(value), whole_view, _new, 0
         super().write(value)
 
 
-def same(value: Any) -> Any:
+def whole_view(value: Any) -> Any:
     """Return what is given: a view of all of it."""
     return value
 

@@ -12,7 +12,7 @@ from symgrad.llvm.arrays.library.dots import DOTS, dots_text
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine
-from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.engine.shared import load_or_compile
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.text.module import FunctionDeclaration, Item, Linkage, Module
 from symgrad.llvm.text.types import FloatType
@@ -38,7 +38,7 @@ def largest(target: Target) -> int:
 
 @made_once
 def _engine(real: FloatType) -> Engine:
-    return kept(str(Module(product_items(real, host().target, linkage="external"))))
+    return load_or_compile(str(Module(product_items(real, host().target, linkage="external"))))
 
 
 @made_once

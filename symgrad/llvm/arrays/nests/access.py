@@ -25,7 +25,7 @@ __all__ = [
     "store_lanes",
     "storage_of",
     "store_one",
-    "whole",
+    "to_i64",
 ]
 
 
@@ -193,7 +193,7 @@ def _raw(r: BlockWriter, storage: Storage, value: Value) -> str:
     return r.scalar(_call(r, name, f"<{w} x i64>", f"<{w} x double> {value.text}", f"<{w} x double>"))
 
 
-def whole(r: BlockWriter, value: Value) -> str:
+def to_i64(r: BlockWriter, value: Value) -> str:
     """Return numbers as i64, lane by lane."""
     return _raw(r, Storage("int", ""), value)
 

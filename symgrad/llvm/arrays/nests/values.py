@@ -17,7 +17,7 @@ from symgrad.llvm.arrays.nests.access import (
     place_lanes,
     splat,
     store_lanes,
-    whole,
+    to_i64,
 )
 from symgrad.llvm.arrays.nests.known import KnownValues
 from symgrad.llvm.text.builder import Value
@@ -272,7 +272,7 @@ class Values(KnownValues):
                 return splat(region, "i64", number) if vector else number
             if pair[0].dtype != "int":
                 value = region.convert(value, True)
-            raw = whole(region, value)
+            raw = to_i64(region, value)
             if vector:
                 return raw
             return region.scalar(f"extractelement <{self.fn.width} x i64> {raw}, i64 0")
