@@ -59,7 +59,7 @@ def public_name(name: str) -> str | None:
     """Return what users write for a listed name; None if there is no such name.
 
     Example:
-        >>> placed("grad"), placed("erf"), placed("curl")
+        >>> public_name("grad"), public_name("erf"), public_name("curl")
         ('grad', 'special.erf', None)
     """
     if name in PUBLIC:

@@ -211,7 +211,7 @@ def repeated_axes(batch: Shape, own: Shape) -> tuple[int, ...]:
     """Return the axes of a batch along which an array of another batch is repeated: what a cotangent is summed over.
 
     Example:
-        >>> repeated((3, 4, 5), (4, 1)), repeated((3,), (3,))
+        >>> repeated_axes((3, 4, 5), (4, 1)), repeated_axes((3,), (3,))
         ((0, 2), ())
     """
     lead = len(batch) - len(own)

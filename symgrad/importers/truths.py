@@ -48,7 +48,7 @@ def select_value(condition: Expr, a: Any, b: Any) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> c, a, b = (sg.symbols(name, "bool") for name in "cab")
-        >>> bool(chosen(c, a, b)(c=True, a=False, b=True))
+        >>> bool(select_value(c, a, b)(c=True, a=False, b=True))
         False
     """
     if all(isinstance(e, Expr) and e.dtype == "bool" for e in (a, b)):

@@ -110,7 +110,7 @@ def extent_text(size: Size) -> str:
     """Return a size, or any whole number, for a message: all its digits, if they are few.
 
     Example:
-        >>> told(2**64), told(-(10**30)), told(10**5000), told("n")
+        >>> extent_text(2**64), extent_text(-(10**30)), extent_text(10**5000), extent_text("n")
         ('18446744073709551616', 'about -1e30', 'about 1e5000', 'n')
     """
     if not isinstance(size, int) or abs(size) < 10**24:

@@ -231,7 +231,7 @@ def names_text(names: Sequence[str]) -> str:
     """Return names as a sentence has them.
 
     Example:
-        >>> listed(["x", "y", "z"])
+        >>> names_text(["x", "y", "z"])
         'x, y and z'
     """
     *most, last = names

@@ -181,7 +181,7 @@ def add_parts(parts: Sequence[Part]) -> Part:
     """Return the sum of parts, in the tree that adds neighbours, then neighbours of these.
 
     Example:
-        >>> added([(1.0,), (2.0,), (3.0,)])
+        >>> add_parts([(1.0,), (2.0,), (3.0,)])
         (6.0,)
     """
     while len(parts) > 1:

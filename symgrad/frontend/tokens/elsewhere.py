@@ -56,7 +56,7 @@ def bracket_content(text: str, start: int) -> str | None:
     """Return what stands between the bracket at a place and the one that closes it, if it is short.
 
     Example:
-        >>> enclosed("sin^2(a*(b + 1)) + 1", 5)
+        >>> bracket_content("sin^2(a*(b + 1)) + 1", 5)
         'a*(b + 1)'
     """
     depth = 0

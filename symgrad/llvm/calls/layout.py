@@ -109,7 +109,7 @@ def read_field(name: str, owner: Any, k: int = 0) -> Any:
         k: which item, where the field is an array at the object's end.
 
     Example:
-        >>> read("float", 0.1)
+        >>> read_field("float", 0.1)
         0.1
     """
     place, kind = PLACES[name], cast(Any, type(owner))

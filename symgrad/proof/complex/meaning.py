@@ -207,7 +207,7 @@ def complex_statement(program: ProofProgram, a: int, b: int, wrt: str | None = N
     Example:
         >>> from symgrad.proof.program.steps import Symbol
         >>> steps = (ProofStep("symbol", (), ("z",), (), "complex"), ProofStep("log1p", (0,)), ProofStep("div", (0, 0)))
-        >>> found = stated(ProofProgram(steps, (Symbol("z", "complex", None, None),)), 1, 2, "z")
+        >>> found = complex_statement(ProofProgram(steps, (Symbol("z", "complex", None, None),)), 1, 2, "z")
         >>> found.cuts
         ('z is on a branch cut of log1p',)
         >>> [s.op for s in found.program.steps]

@@ -30,7 +30,7 @@ def merge_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return conditions without those that others cover.
 
     Example:
-        >>> merged(["x < 0", "x = 0", "y = 0", "an entry of z = 0", "an entry of z <= 0"])
+        >>> merge_conditions(["x < 0", "x = 0", "y = 0", "an entry of z = 0", "an entry of z <= 0"])
         ('x <= 0', 'y = 0', 'an entry of z <= 0')
     """
     found = dict.fromkeys(conditions)

@@ -38,7 +38,7 @@ def is_same_step(program: ProofProgram, a: int, b: int) -> bool:
         >>> products = ProofStep("mul", (1, 2)), ProofStep("mul", (0, 1))
         >>> more = (sums[0], products[0], sums[1], products[1])
         >>> program = ProofProgram((*steps, *more), ())
-        >>> same(program, 3, 5), same(program, 3, 6)
+        >>> is_same_step(program, 3, 5), is_same_step(program, 3, 6)
         (True, False)
     """
     found = merge_steps(program, _under(program, [a, b]), [a, b])

@@ -40,7 +40,7 @@ def terminal_text(text: str, most: int | None = None) -> str:
         most: characters after which it is cut, and dots stand for the rest.
 
     Example:
-        >>> print(shown("x\x1b[2J"), shown("a\u202eb"), shown("\u05d0"), shown("σ²"), shown("aaaa", 2))
+        >>> print(*map(terminal_text, ["x\x1b[2J", "a\u202eb", "\u05d0", "σ²"]), terminal_text("aaaa", 2))
         x\x1b[2J a\u202eb \u05d0 σ² aa...
     """
     cut = text if most is None or len(text) <= most else text[:most]
