@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape
+from symgrad.reasons.limits import CHAIN_FACTORS
 
 __all__ = ["Joined", "ComponentGradient", "factors_of", "join_of", "longest_chain"]
 
@@ -45,7 +46,6 @@ class Joined:
 
 # Ops that pass a factor on: what is under them is multiplied with what stands beside them.
 _PRODUCTS = frozenset({"mul", "einsum", "neg", "div", "reshape", "broadcast_to"})
-_MOST = 40  # factors that are searched for a chain
 
 
 def factors_of(
@@ -58,8 +58,8 @@ def factors_of(
             factors[node] = tuple(made[node])
         elif node.op.name in _PRODUCTS:
             under = [p for a in node.args for p in factors.get(a, ())]
-            factors[node] = tuple(dict.fromkeys(under))[:_MOST]
-    together = tuple(dict.fromkeys(p for o in operands for p in factors.get(o, ())))[:_MOST]
+            factors[node] = tuple(dict.fromkeys(under))[:CHAIN_FACTORS]
+    together = tuple(dict.fromkeys(p for o in operands for p in factors.get(o, ())))[:CHAIN_FACTORS]
     return max([together, *factors.values()], key=lambda f: len(longest_chain(f)), default=())
 
 
@@ -70,7 +70,7 @@ def longest_chain(parts: Sequence[ComponentGradient]) -> tuple[ComponentGradient
     while growing:
         longer = [(*c, p) for c in growing for p in parts if p.of is c[-1].by and p not in c]
         best = longer[0] if longer else best
-        growing = longer[:_MOST]
+        growing = longer[:CHAIN_FACTORS]
     return best
 
 

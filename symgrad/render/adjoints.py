@@ -11,14 +11,13 @@ from symgrad.ir.graph import Node
 from symgrad.reasons.derivation import DerivationRecord
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, Written, latex_name
+from symgrad.render.limits import LINE_CHARACTERS
 from symgrad.render.said import named_latex, said_rows, spelled_latex
 from symgrad.spell.printer import one_line, str_text
 from symgrad.words.adjoints import Adjoint
 from symgrad.words.said import name_derivatives
 
 __all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
-
-_GLANCE = 78  # characters of a gradient that one takes in where lines below have it too
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
@@ -101,7 +100,7 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
     if line is None:
         return _in_words(d, index)
     whole = one_line(value)
-    if value is not d.canonical[index] and whole is not None and len(whole) <= _GLANCE:
+    if value is not d.canonical[index] and whole is not None and len(whole) <= LINE_CHARACTERS:
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
     if line.alone is not None:
         spelling = line.spelling

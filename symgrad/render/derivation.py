@@ -15,8 +15,16 @@ from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
 from symgrad.render.latex.expressions import latex, latex_name
+from symgrad.render.limits import (
+    BOXES,
+    CELL_CHARACTERS,
+    GRADIENT_CHARACTERS,
+    PAGE_CHARACTERS,
+    PATH_NODES,
+    STEPS_TOLD,
+)
 from symgrad.render.pictures.picture import Highlight
-from symgrad.render.pictures.svg import LIMIT, graph_svg
+from symgrad.render.pictures.svg import graph_svg
 from symgrad.spell.printer import one_line
 
 __all__ = [
@@ -32,12 +40,7 @@ __all__ = [
     "title_text",
 ]
 
-_WIDTH = 100
-_STEPS = 200  # that a person reads; JSON has them all
-_WHOLE = 300  # characters of a gradient that a person reads
-_PATH = 12
 _COTANGENT = "COTANGENT"  # stands in a text for what has a bar
-_LATEX = 70  # characters of program notation in one cell of a LaTeX table
 
 
 def title_text(d: DerivationRecord) -> str:
@@ -49,13 +52,17 @@ def gradient_text(d: DerivationRecord, index: int) -> str:
     """Return a gradient as a value, abbreviated if it is too long to read."""
     value = d.values[index]
     text = one_line(value)
-    return text if text is not None and len(text) <= _WHOLE else d.naming.body(value, _WHOLE)
+    return (
+        text
+        if text is not None and len(text) <= GRADIENT_CHARACTERS
+        else d.naming.body(value, GRADIENT_CHARACTERS)
+    )
 
 
 def path_text(path: tuple[str, ...]) -> str:
     """Return a value path, from what is read to what it depends on."""
-    if len(path) > _PATH:
-        half = _PATH // 2
+    if len(path) > PATH_NODES:
+        half = PATH_NODES // 2
         path = (*path[:half], f"({len(path) - 2 * half} more)", *path[-half:])
     return " <- ".join(path)
 
@@ -95,7 +102,7 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     if any(s.shape for s in inputs):
         lines += [*_wrapped("  ", ", ".join(str(s.declaration) for s in inputs)), ""]
     if d.y in d.naming.names and d.y.args:
-        lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, _WHOLE)}")
+        lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, GRADIENT_CHARACTERS)}")
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
     for i, w in enumerate(d.wrt):
@@ -115,15 +122,15 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
             lines += _wrapped("  ", note)
     if adjoints:
         lines += ["", "from the output back", ""]
-        lines += [line for a in adjoints for line in adjoint_text(a, _WIDTH)]
+        lines += [line for a in adjoints for line in adjoint_text(a, PAGE_CHARACTERS)]
     elif d.steps:
         d, parts = _parted(d, heads)
         lines += ["", f"from the output back{', where' if parts else ''}"]
         lines += ["", *(f"  {name} = {d.naming.body(node)}" for node, name in parts.items())] if parts else []
-        for step in d.steps[:_STEPS]:
-            lines += ["", *_step_lines(step, len(str(min(len(d.steps), _STEPS))))]
-        if len(d.steps) > _STEPS:
-            lines += ["", f"  {ELLIPSIS} {len(d.steps) - _STEPS} more steps"]
+        for step in d.steps[:STEPS_TOLD]:
+            lines += ["", *_step_lines(step, len(str(min(len(d.steps), STEPS_TOLD))))]
+        if len(d.steps) > STEPS_TOLD:
+            lines += ["", f"  {ELLIPSIS} {len(d.steps) - STEPS_TOLD} more steps"]
     for verdict in d.noise.values():
         lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
     for w, gap in d.gaps:
@@ -137,7 +144,7 @@ def _parted(d: DerivationRecord, heads: Briefs) -> tuple[DerivationRecord, dict[
     """Return a derivation whose steps are told with names for what is long, and these names."""
     taken = {s.name for s in symbols_of([d.y, *d.wrt, *d.gradient])} | set(d.naming.names.values())
     taken |= {line.split(" = ")[0].strip() for line in heads.lines}
-    steps = d.steps[:_STEPS]
+    steps = d.steps[:STEPS_TOLD]
     shown: list[Node] = []
     for step in (s.step for s in steps):
         shown += (step.node, step.target, *step.residuals, step.cotangent, step.contribution)
@@ -153,7 +160,7 @@ def _wrapped(label: str, text: str) -> list[str]:
         line
         for part in text.split("\n")
         for line in textwrap.wrap(
-            part, _WIDTH, initial_indent=label, subsequent_indent=hang, break_on_hyphens=False
+            part, PAGE_CHARACTERS, initial_indent=label, subsequent_indent=hang, break_on_hyphens=False
         )
     ]
 
@@ -247,7 +254,7 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     d, parts = _parted(d, heads)
     rows += [f"{latex_name(name)} &= {_cell(d, node, whole=True)}" for node, name in parts.items()]
     rows = [f"&& {row}" for row in rows]
-    for step in d.steps[:_STEPS]:
+    for step in d.steps[:STEPS_TOLD]:
         node, target = step.step.node, step.step.target
         rule = step.rule.replace("_", r"\_")
         equation = f"&{_cell(d, node, whole=True)}"
@@ -263,8 +270,8 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
             added = sign.join(_within(d, n) for n in factors) or "1"
         bar = rf"\overline{{{_cell(d, target)}}}"
         rows.append(rf"({step.number})\ \text{{{rule}}} && {equation} && {bar} &\mathrel{{+}}= {added}")
-    if len(d.steps) > _STEPS:
-        rows.append(rf"\ldots && &\text{{{len(d.steps) - _STEPS} more steps}}")
+    if len(d.steps) > STEPS_TOLD:
+        rows.append(rf"\ldots && &\text{{{len(d.steps) - STEPS_TOLD} more steps}}")
     return _aligned(rows)
 
 
@@ -275,7 +282,7 @@ def _aligned(rows: list[str]) -> str:
 def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
     """Return what a linear map makes of the cotangent of its equation, which is written with a bar."""
     node, coefficient = step.step.node, step.step.coefficient
-    known = {**d.naming.abbreviated(coefficient, _LATEX), placeholder(node): _COTANGENT}
+    known = {**d.naming.abbreviated(coefficient, CELL_CHARACTERS), placeholder(node): _COTANGENT}
     text = (
         latex(coefficient, known).replace(ELLIPSIS, r"\ldots ")
         if coefficient.args
@@ -293,7 +300,7 @@ def _cell(d: DerivationRecord, node: Node, *, whole: bool = False) -> str:
     """Return a node as LaTeX: its name, or its expression with what is too long left out."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
-    return latex(node, d.naming.abbreviated(node, _LATEX)).replace(ELLIPSIS, r"\ldots ")
+    return latex(node, d.naming.abbreviated(node, CELL_CHARACTERS)).replace(ELLIPSIS, r"\ldots ")
 
 
 def _within(d: DerivationRecord, node: Node) -> str:
@@ -318,7 +325,7 @@ def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highl
     )
 
 
-def derivation_svg(d: DerivationRecord, noise: str | None = None, *, limit: int = LIMIT) -> str:
+def derivation_svg(d: DerivationRecord, noise: str | None = None, *, limit: int = BOXES) -> str:
     """Return a picture of the graph in which the path of the noise and that of the derivative are visible.
 
     Args:

@@ -11,12 +11,11 @@ from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict, Reading
 from symgrad.reasons.noise.witness import ExactValue, NoiseWitness
 from symgrad.render.derivation import gap_title
+from symgrad.render.limits import READINGS
 from symgrad.source import Place
 from symgrad.spell.printer import number_text, str_text
 
 __all__ = ["derivation_json"]
-
-_READINGS = 100
 
 
 def derivation_json(d: DerivationRecord) -> dict[str, Any]:
@@ -72,7 +71,7 @@ def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
         "residual": verdict.residual,
         "rule": verdict.rule,
         "witness": None if verdict.witness is None else _witness_json(verdict.witness),
-        "all_paths": [_reading_json(r) for r in verdict.all_paths[:_READINGS]],
+        "all_paths": [_reading_json(r) for r in verdict.all_paths[:READINGS]],
         "clean": [
             {"name": c.name, "through": [list(t) for t in c.through], "cure": c.cure} for c in verdict.clean
         ],

@@ -23,6 +23,7 @@ from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import all_around
 from symgrad.verdicts.agreement import TOO_FEW, agreement
+from symgrad.verdicts.limits import COMPLEX_POINTS, FIRST_GENERATORS, FIRST_POINTS, POINTS_ENOUGH, RESTARTS
 from symgrad.verdicts.points.complex_points import complex_points
 from symgrad.verdicts.search.prove import prove
 from symgrad.verdicts.search.refute import refute
@@ -32,13 +33,8 @@ from symgrad.verdicts.verdict import Proof, Verdict
 
 __all__ = ["decide_complex", "search_branches"]
 
-_FEW = 10  # points that are tried before a proof
-_ENOUGH = 48  # points in the common domain after which no more are tried
-_MOST = 400
 _START = 64  # bits
 _FINER = (12, 8, 4, 3)  # how many points are tried again at each doubling of the precision
-_RESTARTS = 60
-_CAPACITY = 16
 
 
 def decide_complex(
@@ -67,12 +63,12 @@ def decide_complex(
 
     s = complex_statement(program, i, j, None if wrt is None else wrt.name)
     points = _Points(s, begun + 0.95 * time_limit)
-    points.look(_FEW)
+    points.look(FIRST_POINTS)
     found: Verdict | str = ""
     if points.witness is None and points.on_a_cut is None:
         found = _proved(s, program, i, j, points, begun + 0.7 * time_limit)
     if isinstance(found, str):
-        points.look(_ENOUGH)
+        points.look(POINTS_ENOUGH)
         points.finer()
         found = _judged(points, found)
     proof = None if found.proof is None else Proof({**head(found.status), **found.proof.data})
@@ -111,7 +107,11 @@ class _Points:
         for number, point in enumerate(complex_points(self.statement.program)):
             if number < self.tried:
                 continue
-            if number >= _MOST or len(self.agreeing) >= enough or not self._at(number, point, _START):
+            if (
+                number >= COMPLEX_POINTS
+                or len(self.agreeing) >= enough
+                or not self._at(number, point, _START)
+            ):
                 return
             self.tried += 1
 
@@ -215,8 +215,8 @@ def search_branches(
 ) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
     """A proof in kernels: what its file has, what it leaves out, and what is said of it; or why there is none."""
     scales: dict[tuple[str, int], int] = {}
-    capacity = _CAPACITY
-    for _ in range(_RESTARTS):
+    capacity = FIRST_GENERATORS
+    for _ in range(RESTARTS):
         search = Search(scales)
         try:
             kernels = Branches(Field(capacity, Budget(deadline)), search)
@@ -250,7 +250,7 @@ def _for_real_numbers(
     if not attempt.proved:
         return None
     outcome = refute(
-        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=_FEW, finer=False
+        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=FIRST_POINTS, finer=False
     )
     wanted = [left, right, *defined]
     inner = (p for p in outcome.points if all_around(made, wanted, p.values, p.sizes))

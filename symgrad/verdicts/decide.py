@@ -23,8 +23,9 @@ from symgrad.proof.program.derivative import derivative_claim, gradient_claim
 from symgrad.proof.program.merging import is_same_step
 from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import Witness, all_around, ball_text
-from symgrad.verdicts.chance import error_probability
+from symgrad.verdicts.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
 from symgrad.verdicts.points.draw import DrawnPoint
+from symgrad.verdicts.search.chance import error_probability
 from symgrad.verdicts.search.prove import SAME, Attempt, Case, prove
 from symgrad.verdicts.search.refute import Outcome, refute
 from symgrad.verdicts.statement import program_of
@@ -32,12 +33,8 @@ from symgrad.verdicts.told.definedness import Side, undefined
 from symgrad.verdicts.told.regions import regions_of, try_points
 from symgrad.verdicts.verdict import Proof, Region, Undefined, Verdict
 
-_FEW = 10  # points that are tried before a proof
-_BESIDE_PROOFS = 120  # those that are tried after one that leaves out thin sets
 _STEPS = (op.name for op in OPS.values() if "piecewise-constant" in op.facts)
 _CHOICES = frozenset((*COMPARISONS, "abs", *_STEPS))
-_SHOWN = 16  # choices of sizes that are listed
-_LONGEST = 4_000  # characters of a number that is shown exactly
 
 __all__ = ["Claim", "decide", "derivative_is", "equal", "same_gradient"]
 
@@ -121,13 +118,13 @@ def decide(statement: Claim, time_limit: float) -> Verdict:
         refute, s.program, s.a, s.b, strict=s.strict, plain=s.plain, defined=s.defined, direction=s.direction
     )  # fmt: skip
     # A proof needs one point, most mistakes show at a few.
-    outcome = look(deadline=begun + 0.4 * time_limit, enough=_FEW, finer=False)
+    outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
     found = outcome.witness is not None
     # Of what is refuted a proof may still tell where it holds, if that is soon done.
     soon = time.monotonic() + 0.1 * time_limit
     attempt = _attempt(s, soon if found else begun + 0.7 * time_limit)
     if not found and (attempt.thin or not attempt.proved):
-        most = _BESIDE_PROOFS if attempt.proved else None
+        most = POINTS_BESIDE_PROOFS if attempt.proved else None
         outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
     late = time.monotonic() > begun + 0.95 * time_limit
     regions = _regions(s, attempt, outcome.witness, begun + time_limit)
@@ -223,7 +220,7 @@ def _shown(number: Fraction | None) -> str:
     """A number exactly, or about it if it is very long."""
     assert number is not None
     text = number_to_json(number)
-    return text if len(text) <= _LONGEST else ball_text(rational(number))
+    return text if len(text) <= DIGITS_TOLD else ball_text(rational(number))
 
 
 def _not_computed(tried: int) -> str:
@@ -243,8 +240,8 @@ def _counted(outcome: Outcome) -> str:
     several = len(sizes[0]) > 1
     values = sorted(tuple(n for _, n in row) for row in sizes)
     shown = [f"({', '.join(map(str, v))})" if several else str(*v) for v in values]
-    more = f" and {len(shown) - _SHOWN} others" if len(shown) > _SHOWN else ""
-    return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:_SHOWN])}{more}"
+    more = f" and {len(shown) - POINTS_TOLD} others" if len(shown) > POINTS_TOLD else ""
+    return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:POINTS_TOLD])}{more}"
 
 
 def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint | None:

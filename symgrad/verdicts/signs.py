@@ -14,14 +14,13 @@ from symgrad.proof.kernels.field import Element, GiveUp, Poly, TooFewGenerators
 from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.limits import SIGNED_STEPS, SIGNED_TERMS
 from symgrad.verdicts.search.prove import Case, SubCase
 from symgrad.verdicts.told.wording import Wording
 
 __all__ = ["Sign", "parts_of"]
 
 _BITS = 256
-_MOST_STEPS = 80
-_MOST_TERMS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Itera
 def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
     """Yield the steps of the program whose sign tells where a case is proved, that which it has there."""
     every = [h for h, _ in case.parts[0].signs]
-    for i in list(case.known)[:_MOST_STEPS]:
+    for i in list(case.known)[:SIGNED_STEPS]:
         found = _sign(k, case.known[i])
         own = None if found is None else [n for n, h in enumerate(every) if any(h == g for g in found[1])]
         if found is None or own is None or len(own) != len(found[1]):
@@ -124,7 +123,7 @@ def _side(parts: Sequence[SubCase], which: Sequence[int]) -> bool | None:
 def _sign(k: Functions, value: Element) -> tuple[bool, list[Poly]] | None:
     """Whether a value has the sign of a product of polynomials, or the opposite one; None if it is not that."""
     F = k.field
-    if len(value.num) > _MOST_TERMS or F.number(value) is not None:
+    if len(value.num) > SIGNED_TERMS or F.number(value) is not None:
         return None
     try:
         sign = F.reduced(k.sign(value).num)

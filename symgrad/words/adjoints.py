@@ -21,18 +21,10 @@ from symgrad.words.domains import Domains
 from symgrad.words.forms.calls import Notation
 from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import share
+from symgrad.words.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
 from symgrad.words.program import Words
 
 __all__ = ["Adjoint", "adjoint_lines"]
-
-_SAVED = 30
-"""Characters that a name for what is written more than once has to save."""
-
-_WHOLE = 300
-"""Characters of a gradient that may become short."""
-
-_GLANCE = 78
-"""Characters of one that one takes in at a glance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +95,7 @@ def adjoint_lines(
     whole = dict(built)
     for top in bodies:
         whole[top] = substitute([built[top]], whole)[0]
-    share(bodies, lambda: list(bodies), lines, _SAVED)
+    share(bodies, lambda: list(bodies), lines, SAVED_CHARACTERS)
     found: dict[Node, None] = {}
     for top in of:
         pending = [top]
@@ -137,11 +129,11 @@ def _alone(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node])
     whole: dict[Node, Node] = {}
     for top, body in bodies.items():
         whole[top] = substitute([body], whole)[0]
-        if forms.length(whole[top]) > _WHOLE:
+        if forms.length(whole[top]) > GRADIENT_CHARACTERS:
             whole[top] = top  # nothing that reads it is short
     found = {top: forms.best([whole[top]]) for top in tops if whole[top] is not top}
     return {
         top: form
         for top, form in found.items()
-        if forms.length(form) <= _GLANCE and not any(n in bodies for n in topological([form]))
+        if forms.length(form) <= LINE_CHARACTERS and not any(n in bodies for n in topological([form]))
     }

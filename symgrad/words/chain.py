@@ -23,12 +23,10 @@ from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.words.forms.common import factors_of
 from symgrad.words.forms.shortest import ShortestForms
+from symgrad.words.limits import UNNAMED_CHARACTERS
 from symgrad.words.program import Words, is_symmetric
 
 __all__ = ["Lines"]
-
-_SHORT = 12
-"""Characters of a derivative that stands where it is read, without a name."""
 
 
 @dataclass(slots=True)
@@ -237,7 +235,7 @@ class Lines:
 
         Derivatives of one value that are equal, by inputs that it has only the sum of, have one line.
         """
-        if self.forms.length(body) <= _SHORT:
+        if self.forms.length(body) <= UNNAMED_CHARACTERS:
             return body
         known = self._lines.get((of, body))
         if known is not None and self.slopes[known][1][:-1] == by[:-1]:

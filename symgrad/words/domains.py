@@ -23,11 +23,10 @@ from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 from symgrad.words.forms.positions import is_inside
 from symgrad.words.forms.rational import rational_of
+from symgrad.words.limits import CONDITIONS
 
 __all__ = ["Domains", "outside_of_choices"]
 
-_MOST = 40
-"""Conditions of a formula that are compared; beyond, they are taken as they stand."""
 
 _OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}
 _SINGULAR = "where {} is singular"
@@ -188,7 +187,7 @@ class Domains:
 
     def _among(self, one: _Condition, others: Sequence[_Condition]) -> bool:
         return any(_same(one, other) for other in others) or any(
-            self._implied(one, other) for other in others[:_MOST]
+            self._implied(one, other) for other in others[:CONDITIONS]
         )
 
     def _implied(self, one: _Condition, by: _Condition) -> bool:

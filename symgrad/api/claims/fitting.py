@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import TYPE_CHECKING, TypeAlias
 
+from symgrad.api.limits import SIZE_ROWS
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import never_equal, size_names
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Built", "Misfit", "fit_shapes"]
 
-_MOST = 40  # choices of sizes that are tried
 _LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
 
 
@@ -109,5 +109,5 @@ def _choices(names: Sequence[str]) -> Iterator[dict[str, int]]:
     largest = _LARGEST.get(len(names), 2)
     rows = [tuple(range(start, start + len(names))) for start in (2, 3, 6)]
     rows += [(size,) * len(names) for size in range(1, 5)]
-    for row in dict.fromkeys([*rows, *islice(product(range(1, largest + 1), repeat=len(names)), _MOST)]):
+    for row in dict.fromkeys([*rows, *islice(product(range(1, largest + 1), repeat=len(names)), SIZE_ROWS)]):
         yield dict(zip(names, row, strict=True))

@@ -19,6 +19,7 @@ from symgrad.api.derivatives.targets import (
 )
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula, Formulas
+from symgrad.api.limits import PUSHED_ENTRIES
 from symgrad.backward.batch import batch, units
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.linearise import GuardedTangent
@@ -35,8 +36,6 @@ from symgrad.ops.array.layout import expand, full, shape_text
 from symgrad.ops.scalar.logic import ne
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
-
-_PUSHED = 8  # xs with fewer entries than ys that are pushed forward one by one
 
 
 @overload
@@ -315,7 +314,7 @@ def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]
     real = [x for x in xs if x.dtype == "real"]
     small = [x for x in real if _magnitude(x) <= largest]
     fewer, passes = _entries(small) < _entries(ys), len(ys)
-    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, _PUSHED) if fewer else passes)
+    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, PUSHED_ENTRIES) if fewer else passes)
     found: dict[tuple[Node, Node], Node | None] = {}
     for x in real:
         above = [y for y in ys if few and _magnitude(x) <= _magnitude(y)]

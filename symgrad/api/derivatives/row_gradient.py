@@ -8,6 +8,7 @@ from symgrad.api.derivatives.targets import Wrt, differentiable, origins_of, tar
 from symgrad.api.functions.layout import scatter_add
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
+from symgrad.api.limits import QUOTED_CHARACTERS
 from symgrad.backward.table_rows import pull_back_rows
 from symgrad.backward.trace import Pullback
 from symgrad.errors import NotScalarError, UnsupportedError, UsageError
@@ -15,8 +16,6 @@ from symgrad.ir.sizes import Shape
 from symgrad.ops.array.layout import shape_text
 
 __all__ = ["RowGradient", "row_gradient"]
-
-_LONG = 60  # letters of a formula in a message
 
 
 class RowGradient(NamedTuple):
@@ -101,7 +100,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
 def _dense(y: Expr, table: Expr, step: Pullback) -> UnsupportedError:
     reader = Expr(step.node, listings=y.listings)
     told = str(reader) if reader.name is None else reader.name
-    told = f"a {step.node.op.name}" if len(told) > _LONG else f"'{told}'"
+    told = f"a {step.node.op.name}" if len(told) > QUOTED_CHARACTERS else f"'{told}'"
     return UnsupportedError(
         f"the gradient by '{table}' is dense: {told} reads it otherwise than by the positions of rows",
         expected=f"{table.name or 'E'}[ids] alone",

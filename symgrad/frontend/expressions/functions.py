@@ -23,15 +23,13 @@ from symgrad.frontend.declarations import DeclarationRules
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.calls import FUNCTIONS
 from symgrad.frontend.expressions.terms import Argument, Term, Token
+from symgrad.frontend.limits import BODY_TOKENS, CALL_DEPTH
 from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Node, number
 
 __all__ = ["UserFunction", "FunctionRules", "is_function", "without_functions"]
-
-_DEEPEST = 50  # calls inside calls
-_LONGEST = 2**17  # tokens of all bodies that one program reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,14 +194,14 @@ class FunctionRules(DeclarationRules):
                 cure=f"write {function.signature} with values for its arguments, in this order",
             )
         self._read += len(function.body)
-        if self._depth >= _DEEPEST or self._read > _LONGEST:
-            too_deep = f"calls inside calls, more than {_DEEPEST} deep"
+        if self._depth >= CALL_DEPTH or self._read > BODY_TOKENS:
+            too_deep = f"calls inside calls, more than {CALL_DEPTH} deep"
             too_long = (
-                f"the bodies of functions are longer than {_LONGEST:,} tokens when they are written out"
+                f"the bodies of functions are longer than {BODY_TOKENS:,} tokens when they are written out"
             )
             return self.wrong(
                 NestingError,
-                too_deep if self._depth >= _DEEPEST else too_long,
+                too_deep if self._depth >= CALL_DEPTH else too_long,
                 start,
                 end,
                 cure="give values names that are used more than once, instead of calling functions again",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from symgrad.frontend.limits import SPELLING_CHARACTERS
 from symgrad.ir.graph import OPS
 from symgrad.ir.written import WRITTEN
 
@@ -17,7 +18,6 @@ __all__ = [
     "sum_over",
 ]
 
-_LONGEST = 60  # of a text that a cure repeats
 _ARGUMENTS = {
     "dim": "axis",
     "dims": "axis",
@@ -60,7 +60,7 @@ def bracket_content(text: str, start: int) -> str | None:
         'a*(b + 1)'
     """
     depth = 0
-    for i in range(start, min(len(text), start + _LONGEST)):
+    for i in range(start, min(len(text), start + SPELLING_CHARACTERS)):
         depth += (text[i] in "([") - (text[i] in ")]")
         if text[i] in ")]" and not depth:
             return text[start + 1 : i]
@@ -82,11 +82,11 @@ def operand_before(text: str, end: int) -> str | None:
         ('f(x - 1)', 'xs')
     """
     start = end
-    while start > max(0, end - _LONGEST):
+    while start > max(0, end - SPELLING_CHARACTERS):
         last = text[start - 1]
         if last in ")]":
             depth, i = 0, start - 1
-            while i >= max(0, end - _LONGEST):
+            while i >= max(0, end - SPELLING_CHARACTERS):
                 depth += (text[i] in ")]") - (text[i] in "([")
                 if not depth:
                     break
@@ -146,7 +146,7 @@ def sum_over(text: str, start: int) -> str | None:
         'sum(x[i]*i, i)'
     """
     head = re.search(r"\bsum\(([^\n]*?)\s*$", text[:start])
-    index = re.match(r"for\s+(\w+)\s+in\b", text[start : start + _LONGEST])
+    index = re.match(r"for\s+(\w+)\s+in\b", text[start : start + SPELLING_CHARACTERS])
     if head is None or index is None or head[1].count("(") != head[1].count(")"):
         return None
     return f"sum({head[1]}, {index[1]})"

@@ -12,6 +12,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.reasons.gaps.zeros import maybe_zeros
+from symgrad.reasons.limits import GAP_PLACES
 from symgrad.reasons.noise.draws import domain_of, inside, value_at
 from symgrad.rewrite.condition import Conditions
 
@@ -19,7 +20,6 @@ __all__ = ["DIGITS", "POINTS", "Point", "to_mp", "is_real", "places", "precise",
 
 Point: TypeAlias = "dict[Node, Any]"
 
-_MOST = 8  # places that are looked at
 POINTS = 3  # values of the other inputs
 DIGITS = 240
 
@@ -43,7 +43,7 @@ def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
                 if v.dtype != "real" or v.shape:
                     continue
                 for at in _tried(below, above, v):
-                    if len(found) == _MOST or time.monotonic() > end:
+                    if len(found) == GAP_PLACES or time.monotonic() > end:
                         return
                     if (below, v, at) in seen:
                         continue

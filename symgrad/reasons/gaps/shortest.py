@@ -12,14 +12,12 @@ from symgrad.ops.scalar.arith import pow
 from symgrad.reasons.gaps.points import DIGITS, POINTS, is_real, precise, to_mp
 from symgrad.reasons.gaps.quotients import in_lowest_terms
 from symgrad.reasons.gaps.series import NoSeries
+from symgrad.reasons.limits import LARGEST_NUMBER_TOLD, RECOGNISED_DENOMINATOR
 from symgrad.reasons.noise.draws import value_at
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["Shortener", "opened"]
-
-_HUGE = 10**6
-_DENOMINATOR = 720  # of rational numbers that are recognised
 
 
 class Shortener:
@@ -61,14 +59,14 @@ class Shortener:
         fixed: dict[Node, bool] = {}
         for x in topological(nodes):
             # Of a huge order a function of mpmath's may take for ever.
-            huge = x.is_number() and abs(x.value) > _HUGE
+            huge = x.is_number() and abs(x.value) > LARGEST_NUMBER_TOLD
             fixed[x] = x.op is not SYMBOL and not huge and all(fixed[a] for a in x.args)
         constant = [x for x in nodes if fixed[x]]
         found: dict[Node, Fraction] = {}
         for x, v in zip(constant, evaluate_mp(self._mp, constant, {}), strict=True):
-            whole = v * _DENOMINATOR if is_real(self._mp, v) and abs(v) < 1e6 else None
+            whole = v * RECOGNISED_DENOMINATOR if is_real(self._mp, v) and abs(v) < 1e6 else None
             if whole is not None and abs(whole - self._mp.nint(whole)) < self._small:
-                found[x] = Fraction(int(self._mp.nint(whole)), _DENOMINATOR)
+                found[x] = Fraction(int(self._mp.nint(whole)), RECOGNISED_DENOMINATOR)
         return found
 
     def _is_zero(self, n: Node) -> bool:

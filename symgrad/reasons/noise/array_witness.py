@@ -22,6 +22,7 @@ from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
+from symgrad.reasons.limits import PRECISE_WORK
 from symgrad.reasons.noise.draws import as_floats, domain_of, draws, value_at
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.reasons.noise.witness import Evidence, NoiseWitness, PrecisionPair, is_finite, steady
@@ -35,7 +36,6 @@ _SMALL = 3
 _STRADDLED = 2
 _PAIRS = ((0, 1), (2, 3))
 _DIGITS = (50, 90)
-_MOST = 30_000  # multiplications and entries at high precision
 
 
 def find_array_evidence(
@@ -63,7 +63,7 @@ def find_array_evidence(
         size = Fraction(1, 8) if index >= _POINTS else 1
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         try:
-            if _work(order, sizes) > _MOST:
+            if _work(order, sizes) > PRECISE_WORK:
                 return None
             point = {s: _filled(s, sizes, partial(_entry, s, index, size)) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):

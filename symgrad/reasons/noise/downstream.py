@@ -12,16 +12,13 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Distribution, Number
 from symgrad.ops.array.layout import full
+from symgrad.reasons.limits import CURE_EQUATIONS, CURE_PLACES, CURES_TOLD
 from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import domain_of, place_in
 from symgrad.spell.printer import number_text
 
 __all__ = ["CleanValue", "clean_values"]
-
-_LARGEST = 2_000  # equations and steps
-_TRIED = 12  # places of a cure
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ def clean_values(
         naming: the names of values.
     """
     order = topological([y])
-    if not noisy or len(order) > _LARGEST or len(trace.steps) > _LARGEST:
+    if not noisy or len(order) > CURE_EQUATIONS or len(trace.steps) > CURE_EQUATIONS:
         return ()
     passed = {s.node for s in trace.steps}
     named = [n for n in order if n in passed and n in naming.names and n.args and n is not y]
@@ -95,7 +92,7 @@ def clean_values(
             ),
             cure,
         )
-        for n, behind in clean[:_SHOWN]
+        for n, behind in clean[:CURES_TOLD]
     )
 
 
@@ -112,7 +109,7 @@ def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Co
     places = [
         n for n in topological([y]) if n in naming.names and n.args and any(_reads(n, c) for c in clean)
     ]
-    for place in dict.fromkeys([*places[:_TRIED], y]):
+    for place in dict.fromkeys([*places[:CURE_PLACES], y]):
         if place in clean or place.dtype != "real":
             continue
         (calm,) = substitute([place], {source: plain})

@@ -10,11 +10,10 @@ import numpy as np
 from symgrad.backward.trace import BackwardTrace, Pullback, placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.reasons.limits import REPLAYED_PULLBACKS
 from symgrad.reasons.noise.witness import Evidence
 
 __all__ = ["influence_of"]
-
-_MOST = 400  # pullbacks of arrays that are replayed at high precision
 
 
 def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
@@ -30,7 +29,7 @@ def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidenc
     """
     if all(s.coefficient in evidence.first and not _is_array(s) for s in trace.steps):
         return _of_numbers(trace, reading, evidence)
-    if len(trace.steps) * (len(reading) + 1) > _MOST:
+    if len(trace.steps) * (len(reading) + 1) > REPLAYED_PULLBACKS:
         return {}
     usual = _replayed(trace, evidence, None)
     return {i: _differ(evidence, usual, _replayed(trace, evidence, i)) for i in reading}

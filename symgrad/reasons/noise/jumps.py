@@ -23,6 +23,7 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
 from symgrad.reasons.gaps.solving import tie_of
+from symgrad.reasons.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
 from symgrad.reasons.naming import Naming, join_texts
 from symgrad.reasons.noise.densities import density
 from symgrad.reasons.noise.dependence import Dependence
@@ -36,9 +37,6 @@ __all__ = ["MovedJump", "moved_jumps"]
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
 """Comparisons, and whether they hold where the left side is the smaller one."""
 _PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})
-_MOST = 2_000  # equations of a value whose jumps are looked at
-_CHOICES = 12  # jumps that are looked at
-_SECONDS = 0.5  # to decide whether a choice is a jump
 _POINTS = 6
 _SHARP = 1e-6
 
@@ -124,7 +122,7 @@ def moved_jumps(
     drawn = [u for u in sources if density(u, u) is not None]
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
     order = topological([y], until=stops)
-    if not drawn or len(order) > _MOST:
+    if not drawn or len(order) > JUMP_EQUATIONS:
         return ()
     held = set(topological([n.args[0] for n in stops]))
     depends = Dependence(order, [*drawn, *wrt])
@@ -135,7 +133,7 @@ def moved_jumps(
             continue
         crossing = [u for u in drawn if any(depends(a, u) for a in node.args)]
         moving = [w for w in wrt if w.dtype == "real" and _moves(node, w, depends)]
-        if not crossing or not moving or looked == _CHOICES:
+        if not crossing or not moving or looked == JUMPS:
             continue
         looked += 1
         jump = _Jump(y, node, order, tuple(moving), naming, node in held).found(crossing)
@@ -349,7 +347,7 @@ def _differ(a: Node, b: Node) -> bool:
     if gap.is_number():
         return not gap.is_number(0)
     try:
-        return decide(equal(a, b), _SECONDS).status == "refuted"
+        return decide(equal(a, b), JUMP_SECONDS).status == "refuted"
     except SymgradError:
         return False
 

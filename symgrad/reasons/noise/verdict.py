@@ -17,6 +17,7 @@ from symgrad.ir.graph import SIZE, Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.reasons.forms import GradientForms
+from symgrad.reasons.limits import PROVABLE_EQUATIONS, SIMPLIFIED_EQUATIONS
 from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.array_witness import find_array_evidence
 from symgrad.reasons.noise.dependence import Dependence, Paths, blocking_stops
@@ -37,10 +38,6 @@ _CONTINUOUS = frozenset(
 
 # These change sign through infinity at points that no float hits, so their records name no kink there.
 _WITH_POLES = frozenset({"cot", "csc", "sec", "tan"})
-
-
-_SIMPLIFIED = 5_000  # equations of a gradient that is simplified for a proof
-_PROVABLE = 500  # equations of a gradient that is differentiated once more for a proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +201,7 @@ class _Question:
         if evidence is not None:
             return self._verdict(True, "two draws give different gradients", "", reading, evidence)
         if (
-            len(topological(self.forms.raw)) <= _SIMPLIFIED
+            len(topological(self.forms.raw)) <= SIMPLIFIED_EQUATIONS
             and self.forms.faithful
             and self._compares_numbers()
         ):
@@ -337,7 +334,7 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     be defined everywhere, and nothing on the way may jump.
     """
     depends = Dependence(values, [source])
-    if source.dtype != "real" or len(depends.order) > _PROVABLE:
+    if source.dtype != "real" or len(depends.order) > PROVABLE_EQUATIONS:
         return False
     for node in depends.order:
         if node is source or not depends(node, source):

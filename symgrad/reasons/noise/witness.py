@@ -19,6 +19,13 @@ from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
+from symgrad.reasons.limits import (
+    WIDEST_VALUE,
+    WITNESS_ENTRIES_TOLD,
+    WITNESS_INPUTS_TOLD,
+    WITNESS_PAIRS,
+    WITNESS_WORK,
+)
 from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.rewrite.condition import Conditions
@@ -37,15 +44,10 @@ __all__ = [
 
 _POINTS = 12
 _BASES = 3  # points from which one input is moved, and numbers of the program beside which others are
-_PROPOSALS = 6  # pairs that are worth the high precision
-_AFFORDABLE = 40_000  # equations times pairs, evaluated that way
 # Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
 # damp a dependence below that, and so is asked again where nothing was seen.
 _NORMAL, _DEEP = (50, 90), (300, 400)
-_SHOWN = 6  # inputs that a sentence lists
-_ENTRIES = 4  # of an array, along each axis, that a sentence lists
 _DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
-_TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
 
 
 ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
@@ -107,8 +109,10 @@ class NoiseWitness:
     entry: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        at = ", ".join(f"{name} = {_written(value)}" for name, value in list(self.values.items())[:_SHOWN])
-        more = f" and {len(self.values) - _SHOWN} more inputs" if len(self.values) > _SHOWN else ""
+        told = list(self.values.items())[:WITNESS_INPUTS_TOLD]
+        at = ", ".join(f"{name} = {_written(value)}" for name, value in told)
+        left = len(self.values) - len(told)
+        more = f" and {left} more inputs" if left else ""
         where = f" in entry {list(self.entry)}" if self.entry else ""
         one, other = (
             f"{self.name} = {_written(draw)} gives {gradient}{where}"
@@ -158,7 +162,7 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
     candidates = draws(source, landmarks)
     seen, unseen = _proposals(order, y, gradients, source, inputs, candidates)
-    most = max(1, min(_PROPOSALS, _AFFORDABLE // len(order)))
+    most = max(1, min(WITNESS_PAIRS, WITNESS_WORK // len(order)))
     attempts = [(_NORMAL, seen[:most]), (_NORMAL, unseen[: (most + 1) // 2])]
     if most > 1:
         attempts.append((_DEEP, unseen[: most // 2]))
@@ -180,7 +184,7 @@ def find_straddling(
     order = topological([y, *gradients, *extra])
     inputs = [s for s in symbols_of(order) if s is not source]
     candidates = sorted(draws(source, ()), key=float)
-    if len(candidates) < 2 or len(order) > _AFFORDABLE // _PROPOSALS:
+    if len(candidates) < 2 or len(order) > WITNESS_WORK // WITNESS_PAIRS:
         return None
     # The middle half of the draws is likelier, the outer ones are further apart.
     pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
@@ -224,7 +228,9 @@ def _proposals(
     usable = np.ones(shape, dtype=bool)
     for node in order:
         if node.dtype != "bool":
-            usable &= ~(np.abs(results[node]) > _TOO_WIDE)  # NaN is usable: it may lie in a branch not taken
+            usable &= ~(
+                np.abs(results[node]) > WIDEST_VALUE
+            )  # NaN is usable: it may lie in a branch not taken
     usable &= np.isfinite(np.broadcast_to(results[y], shape))
     for gradient in gradients:
         usable &= np.isfinite(np.broadcast_to(results[gradient], shape))
@@ -293,8 +299,8 @@ def _decide(
 
 def _written(value: ExactValue) -> str:
     if isinstance(value, list):
-        shown = [_written(v) for v in value[:_ENTRIES]]
-        return f"[{', '.join([*shown, *(['...'] if len(value) > _ENTRIES else [])])}]"
+        shown = [_written(v) for v in value[:WITNESS_ENTRIES_TOLD]]
+        return f"[{', '.join([*shown, *(['...'] if len(value) > WITNESS_ENTRIES_TOLD else [])])}]"
     return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)
 
 

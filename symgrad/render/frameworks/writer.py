@@ -11,6 +11,7 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.render.frameworks.array_ops import ARRAYS
 from symgrad.render.frameworks.own_functions import HELPERS, NEEDS
 from symgrad.render.frameworks.table import FRAMEWORK, spelling
+from symgrad.render.limits import SOURCE_CHARACTERS
 from symgrad.render.numpy.sizes import size_source
 from symgrad.render.python_text import (
     HELPER,
@@ -25,7 +26,6 @@ from symgrad.spell.literals import ATOM, NEG
 
 __all__ = ["FunctionBody", "unspelled"]
 
-_LINE = 100  # characters of a formula that is written in one piece
 _PLAIN = frozenset({"neg", "stop_gradient", "and_", "or_", "xor", "not_", *INFIX})
 _KEEPS = frozenset(
     {"add", "mul", "neg", "abs", "sign"}
@@ -200,7 +200,11 @@ class FunctionBody:
         self._note(text)
         own = self.names.get(node) if not last else None
         temporary = own is None and not last and (bool(node.args) or not node.op.pointwise)
-        if temporary and node not in self.constant and (self.count[node] > 1 or len(text) > _LINE):
+        if (
+            temporary
+            and node not in self.constant
+            and (self.count[node] > 1 or len(text) > SOURCE_CHARACTERS)
+        ):
             own = self._temporary()
         if own is not None:
             self.lines.append(f"{own} = {text}")

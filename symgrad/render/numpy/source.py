@@ -25,6 +25,7 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.ops.control import as_computed
 from symgrad.ops.numpy_builder import OF_SCIPY
 from symgrad.ops.special.orders import BY_ORDER, number_of
+from symgrad.render.limits import NUMPY_CHARACTERS
 from symgrad.render.numpy.helpers import ARRAY_HELPERS, HELPERS
 from symgrad.render.numpy.sizes import functions_in, size_source
 from symgrad.render.numpy.whole_arrays import ARRAY_SOURCES, is_view
@@ -41,7 +42,6 @@ from symgrad.spell.printer import ONE_LINE, str_text
 
 __all__ = ["numpy_source"]
 
-_LINE = 80  # characters of a formula that is written in one piece
 
 _CALL = {
     "clip": "np.minimum(np.maximum({0}, {1}), {2})",
@@ -227,7 +227,9 @@ class _SourceWriter:
             if node in self.written:
                 continue
             text, rank = self.write(node)
-            if (node.args or not node.op.pointwise) and (self.count[node] > 1 or len(text) > _LINE):
+            if (node.args or not node.op.pointwise) and (
+                self.count[node] > 1 or len(text) > NUMPY_CHARACTERS
+            ):
                 text, rank = self.temporary(text), ATOM
             self.written[node] = (text, rank)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symgrad.ir.graph import Node
+from symgrad.render.limits import BOXES
 from symgrad.render.pictures.picture import Box, Edge, Highlight, picture
-from symgrad.render.pictures.svg import FLOW, LIMIT, NOISE
+from symgrad.render.pictures.svg import FLOW, NOISE
 
 __all__ = ["graph_dot"]
 
@@ -16,7 +17,7 @@ def graph_dot(
     names: Mapping[Node, str],
     *,
     highlight: Highlight | None = None,
-    limit: int = LIMIT,
+    limit: int = BOXES,
 ) -> str:
     r"""Return the picture that `graph_svg` draws as a Graphviz program.
 

@@ -20,10 +20,10 @@ from symgrad.render.derivation import (
     slope_text,
     title_text,
 )
+from symgrad.render.limits import STEPS_ON_PAGE
 
 __all__ = ["derivation_html"]
 
-_STEPS = 500
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6470; --paper: #fff; --rule: #d5d9df; --tint: #f5f6f8;
@@ -133,8 +133,8 @@ def _table(d: DerivationRecord) -> str:
     head = "".join(
         f"<th>{h}</th>" for h in ("", "rule", "equation", "reads", "partial", "receives", "passes", "to")
     )
-    rows = "\n".join(_row(s) for s in d.steps[:_STEPS])
-    left = len(d.steps) - _STEPS
+    rows = "\n".join(_row(s) for s in d.steps[:STEPS_ON_PAGE])
+    left = len(d.steps) - STEPS_ON_PAGE
     caption = f"<caption>{left} more steps are not listed.</caption>" if left > 0 else ""
     return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table></div>'
 

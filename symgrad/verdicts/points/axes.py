@@ -9,14 +9,13 @@ from itertools import islice, permutations, product
 from symgrad.errors import UsageError
 from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.limits import SIZE_ROWS, SIZED_ENTRIES
 from symgrad.verdicts.points.thresholds import whole_numbers
 
 __all__ = ["lengths_of", "sizes_of"]
 
 _OTHERS = (1, 4, 5, 8, 6, 7, 11)
-_MOST = 40  # choices of sizes
 _PAIRED = 3  # numbers of a program that are the values of several names
-_MOST_ENTRIES = 20_000  # of all arrays of a program, but for the first sizes
 
 
 def lengths_of(program: ProofProgram) -> list[int | str]:
@@ -56,7 +55,7 @@ def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str
     )
     others: list[dict[str, int]] = []
     for sizes in _others(program, names, found[0]):
-        if len(first) + len(others) >= _MOST:
+        if len(first) + len(others) >= SIZE_ROWS:
             break
         if (
             sizes not in first
@@ -98,4 +97,4 @@ def _possible(lengths: list[int | str], sizes: Mapping[str, int], least: int = 1
 
 
 def _small(program: ProofProgram, sizes: Mapping[str, int]) -> bool:
-    return sum(math.prod(length(n, sizes) for n in s.shape) for s in program.steps) <= _MOST_ENTRIES
+    return sum(math.prod(length(n, sizes) for n in s.shape) for s in program.steps) <= SIZED_ENTRIES

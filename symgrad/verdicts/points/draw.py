@@ -17,6 +17,7 @@ from symgrad.proof.balls.entries import LARGEST_ARRAY
 from symgrad.proof.clock import tick
 from symgrad.proof.program.lengths import length
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
+from symgrad.verdicts.limits import REPEATED_DRAWS, SEED_STEPS
 from symgrad.verdicts.points.aims import aimed
 from symgrad.verdicts.points.axes import sizes_of
 from symgrad.verdicts.points.thresholds import between, literals
@@ -27,8 +28,6 @@ __all__ = ["DrawnPoint", "points_of"]
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _COMMON = 5  # of the special values: those that entries of arrays have most often
 _BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
-_AGAIN = 200  # draws of points that were there before, after which there are no others
-_LOOKED_AT = 4000  # steps that are read for the seed
 _GENERIC: tuple[Style, ...] = ("positive", "positive", "signed", "odd", "signed")
 _EXTREME: tuple[Style, ...] = ("huge", "tiny", "ends", "wide", "odd", "huge", "tiny")
 
@@ -66,7 +65,7 @@ def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint
                 yield point
                 again = 0
                 continue
-        if (again := again + 1) > _AGAIN:
+        if (again := again + 1) > REPEATED_DRAWS:
             return
 
 
@@ -82,7 +81,7 @@ class _Plan:
 
     def __init__(self, program: ProofProgram) -> None:
         self.program = program
-        self.rng = random.Random(zlib.crc32(repr((program.steps[:_LOOKED_AT], program.symbols)).encode()))
+        self.rng = random.Random(zlib.crc32(repr((program.steps[:SEED_STEPS], program.symbols)).encode()))
         self.first, others = sizes_of(program)
         self.others = others
         self.every = [*self.first, *others]

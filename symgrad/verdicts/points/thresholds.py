@@ -8,30 +8,32 @@ from typing import TypeAlias
 
 from symgrad.proof.kernels.evaluate import COMPARISONS
 from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.verdicts.limits import (
+    LARGEST_THRESHOLD,
+    SEED_STEPS,
+    THRESHOLD_BITS,
+    THRESHOLD_EXPONENT,
+    THRESHOLDS,
+)
 
 __all__ = ["between", "literals", "whole_numbers"]
 
 _Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
 """A variable, its factor, and what is added; without a variable a number."""
 
-_LOOKED_AT = 4000  # steps that are read
-_FEW = 12
-_LARGEST = 10**30
-_FINEST = 1_024  # bits of a denominator
 _CLOSE = Fraction(1, 1024)
-_HIGHEST = 64  # exponent of a number that is computed
 _BITS = 256
 
 
 def literals(program: ProofProgram) -> list[Fraction]:
     """Return the first few numbers that a program has."""
     found: dict[Fraction, None] = {}
-    for step in program.steps[:_LOOKED_AT]:
+    for step in program.steps[:SEED_STEPS]:
         if step.op == "number" and not isinstance(step.params[0], bool):
             value = Fraction(step.params[0])
-            if abs(value) < _LARGEST and value.denominator.bit_length() <= _FINEST:
+            if abs(value) < LARGEST_THRESHOLD and value.denominator.bit_length() <= THRESHOLD_BITS:
                 found.setdefault(value)
-        if len(found) >= _FEW:
+        if len(found) >= THRESHOLDS:
             break
     return list(found)
 
@@ -39,9 +41,9 @@ def literals(program: ProofProgram) -> list[Fraction]:
 def whole_numbers(program: ProofProgram) -> list[int]:
     """Return the first few positive whole numbers of a program, those of its slices and positions too."""
     found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
-    for step in program.steps[:_LOOKED_AT]:
+    for step in program.steps[:SEED_STEPS]:
         todo = list(step.params)
-        while todo and len(found) < 2 * _FEW:
+        while todo and len(found) < 2 * THRESHOLDS:
             item = todo.pop()
             if isinstance(item, tuple):
                 todo += item
@@ -61,7 +63,7 @@ def between(program: ProofProgram) -> list[Fraction]:
         True
     """
     known = literals(program)
-    edges = list(dict.fromkeys([*_edges(program), *known]))[: 2 * _FEW]
+    edges = list(dict.fromkeys([*_edges(program), *known]))[: 2 * THRESHOLDS]
     found = dict.fromkeys(edges)
     for c in edges:
         found.update(dict.fromkeys((c / 2, 2 * c)))
@@ -76,7 +78,7 @@ def _edges(program: ProofProgram) -> list[Fraction]:
     """Roots of lines and of their differences, and the numbers that they are compared with."""
     lines: list[_Line | None] = []
     found: dict[Fraction, None] = {}
-    for step in program.steps[:_LOOKED_AT]:
+    for step in program.steps[:SEED_STEPS]:
         args = [lines[a] for a in step.args]
         own = _line(step, args)
         lines.append(own)
@@ -89,7 +91,7 @@ def _edges(program: ProofProgram) -> list[Fraction]:
             read += [] if difference is None else [difference]
         for name, factor, rest in read:
             root = rest if name is None else -rest / factor
-            if abs(root) < _LARGEST:
+            if abs(root) < LARGEST_THRESHOLD:
                 found.setdefault(root)
     return list(found)
 
@@ -113,7 +115,7 @@ def _line(step: ProofStep, args: list[_Line | None]) -> _Line | None:
         case "div", [u, (None, _, c)] if c:
             return _times(u, 1 / c)
         case "pow", [(None, _, c), (None, _, n)] if (
-            n.denominator == 1 and abs(n) <= _HIGHEST and (c or n > 0)
+            n.denominator == 1 and abs(n) <= THRESHOLD_EXPONENT and (c or n > 0)
         ):
             return _bounded((None, Fraction(0), Fraction(c ** int(n))))
         case "stop_gradient" | "broadcast_to", [u]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.proof.program.lengths import length
 from symgrad.proof.program.steps import ProofProgram, Symbol
+from symgrad.verdicts.limits import LARGEST_INDEX, SCALED_INPUTS, SHORTENED_POINTS
 
 __all__ = [
     "STYLES",
@@ -41,12 +42,9 @@ _PRIMES = (101, 127, 139, 257, 311, 397, 503, 613, 719, 839, 941, 997)
 _LARGE_PRIMES = (10_007, 99_991, 1_000_003)
 """Denominators of some numbers: a formula that vanishes at all other points, such as sin(720*pi*x), does not there."""
 
-_LARGEST_INDEX = 6
 _SHORT = (1, 2, 4, 8, 10, 16, 64)  # denominators of short numbers
-_SHORTENED = 3  # points with such that are tried
 _SCALE = Fraction(1000)
 _PLAIN = 4  # the largest denominator of a plain number
-_SCALED = 8  # variables that are made larger or smaller
 _THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
 
 
@@ -147,7 +145,7 @@ def shorter(
     numbers = {s.name: np.array(values[s.name], dtype=object) for s in symbols}
     distinct = {n for array in numbers.values() for n in array.flat}
     longest = max((n.denominator for n in distinct), default=1)
-    left = _SHORTENED
+    left = SHORTENED_POINTS
     for denominator in (d for d in _SHORT if d < longest):
         short = {n: n.limit_denominator(denominator) for n in distinct}
         plain = set(short.values())
@@ -176,7 +174,7 @@ def plainer(
         >>> [str(v["x"]) for v in plainer(ProofProgram((), (x,)), {"x": Fraction(-55, 32)})]
         ['7/4', '2000', '1/500']
     """
-    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:_SCALED]
+    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:SCALED_INPUTS]
     some = [[s] for s in symbols] + ([symbols] if len(symbols) > 1 else [])
     for scale, scaled in [(Fraction(1), []), *product((_SCALE, 1 / _SCALE), some)]:
         moved = {s.name: _moved(s, values[s.name], scale if s in scaled else None) for s in symbols}
@@ -238,7 +236,7 @@ def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[s
 def _whole(style: Style, rng: random.Random) -> int:
     if style in ("huge", "tiny"):
         return rng.choice((-1, 1)) * rng.randint(1, 10 ** rng.randint(3, 12))
-    reach = 40 if style in ("wide", "large") else _LARGEST_INDEX
+    reach = 40 if style in ("wide", "large") else LARGEST_INDEX
     return rng.randint(0 if style == "positive" else -reach // 2, reach)
 
 

@@ -16,14 +16,11 @@ from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.kernels.parts import empty, parts
 from symgrad.proof.program.merging import is_same_step
 from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.limits import CASES, FIRST_GENERATORS, RESTARTS
 from symgrad.verdicts.search.farkas import weights
 from symgrad.verdicts.search.steps import Search
 
 __all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
-
-_CASES = 64
-_RESTARTS = 60
-_CAPACITY = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,7 @@ def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
         outcome = pending.pop()
         ways = branches(program, [a, b], outcome)
         if ways:
-            if len(cases) + len(pending) > _CASES:
+            if len(cases) + len(pending) > CASES:
                 return Attempt((*cases, Case(outcome, "too many cases")))
             pending += ways
             continue
@@ -139,10 +136,10 @@ def _run(
     deadline: float,
     scales: dict[tuple[str, int], int],
 ) -> tuple[Case, Functions | None]:
-    capacity = _CAPACITY
+    capacity = FIRST_GENERATORS
     while capacity < len(program.symbols):
         capacity *= 2
-    for _ in range(_RESTARTS):
+    for _ in range(RESTARTS):
         search = Search(scales)
         kernels = Functions(Field(capacity, Budget(deadline)), search)
         data = {

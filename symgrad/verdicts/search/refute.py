@@ -17,6 +17,14 @@ from symgrad.proof.clock import tick, until
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.witness import Witness, all_certain, are_apart, pairs, texts_apart
 from symgrad.verdicts.agreement import TOO_FEW, agreement, shrinks
+from symgrad.verdicts.limits import (
+    CERTAIN_DIGITS,
+    COMMON_POINTS,
+    ENTRIES,
+    POINTS,
+    POINTS_ENOUGH,
+    WITNESS_STEPS,
+)
 from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.points.values import negatives, plainer, shorter
 
@@ -25,14 +33,8 @@ __all__ = ["Outcome", "refute"]
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_MOST = 600  # points that are tried
-_FURTHER = 240  # points in the common domain after which no more are tried
-_MOST_ENTRIES = 256  # that are looked at one by one
-_ENOUGH_DIGITS = 12  # to which values agree that are not computed once more at once
-_ENOUGH = 48  # points in the common domain after which some are tried at higher precisions
 _DECADES = 6  # powers of ten within which values have a moderate size
 _MODERATE = (0, 0)
-_LOOKED_AT = 2000  # steps of a program whose witness is made moderate
 _FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
 
 
@@ -173,7 +175,7 @@ class _PointSearch:
         Of `exp(a*F/(R*T))` with a large constant F the values that are drawn first are as large as 1e2000.
         """
         first = self.witness
-        if first is None or len(self.program.steps) > _LOOKED_AT:
+        if first is None or len(self.program.steps) > WITNESS_STEPS:
             return
         best = self.oddity(first)
         if best <= _MODERATE:
@@ -215,7 +217,7 @@ class _PointSearch:
 
     def several(self, points: Iterator[tuple[int, DrawnPoint]], precision: int, enough: int) -> bool:
         """Evaluate at points until so many agree; tell whether one is a witness."""
-        while self.tried < _MOST and len(self.agreeing) < enough:
+        while self.tried < POINTS and len(self.agreeing) < enough:
             number, point = next(points, (0, None))
             if point is None:
                 return False
@@ -223,7 +225,7 @@ class _PointSearch:
                 return True
             # Where magnitudes are extreme few digits are left.
             loose = self.digits.get(number)
-            if loose is not None and loose < _ENOUGH_DIGITS and self.look(number, point, 4 * precision):
+            if loose is not None and loose < CERTAIN_DIGITS and self.look(number, point, 4 * precision):
                 return True
             self.tried += 1
         return False
@@ -243,7 +245,7 @@ class _PointSearch:
 
 def _units(shape: tuple[int, ...]) -> Iterator[Any]:
     """Yield the arrays with one 1 and else 0, as nested lists; of a large one only the first few."""
-    for index in islice(np.ndindex(*shape), _MOST_ENTRIES):
+    for index in islice(np.ndindex(*shape), ENTRIES):
         unit = np.full(shape, Fraction(0), dtype=object)
         unit[index] = Fraction(1)
         yield unit.tolist()
@@ -273,7 +275,7 @@ def refute(
     start: int = 64,
     defined: Sequence[int] = (),
     direction: str | None = None,
-    enough: int = _ENOUGH,
+    enough: int = POINTS_ENOUGH,
     most: int | None = None,
     finer: bool = True,
 ) -> Outcome:
@@ -312,7 +314,7 @@ def refute(
     out_of_time = False
     try:
         with until(deadline):
-            search.run(start, enough, most or (_FURTHER if finer else enough), finer=finer)
+            search.run(start, enough, most or (COMMON_POINTS if finer else enough), finer=finer)
     except TimeoutError:
         out_of_time = not search.settled
     inexact = [d for d in search.digits.values() if d is not None]

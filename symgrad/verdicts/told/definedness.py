@@ -22,6 +22,7 @@ from symgrad.proof.witness import all_certain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS
 from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Undefined
@@ -29,11 +30,7 @@ from symgrad.words.domains import outside_of_choices
 
 __all__ = ["Side", "conditions_of", "narrowed", "undefined"]
 
-_POINTS = 80
 _BITS = 128
-_MOST_CONDITIONS = 40
-_MOST_PARTS = 24  # of a condition that is told
-_LONGEST = 80
 _OPPOSITE = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt"}
 _SWAPPED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 
@@ -77,12 +74,12 @@ def undefined(
     try:
         with until(deadline):
             for side, other in ((0, 1), (1, 0)):
-                own = [c for c in conditions[side] if c not in conditions[other]][:_MOST_CONDITIONS]
+                own = [c for c in conditions[side] if c not in conditions[other]][:CONDITIONS_TOLD]
                 if not own:
                     continue
                 wanted = sides[other].wanted
                 defined: list[DrawnPoint] = []
-                for point in islice(points_of(program), _POINTS):
+                for point in islice(points_of(program), DEFINEDNESS_POINTS):
                     values = evaluate(
                         program,
                         point.values,
@@ -224,7 +221,7 @@ def _failing(comparison: Node) -> str:
     name = _OPPOSITE[comparison.op.name]
     if not left.args and left.is_number():
         left, right, name = right, left, _SWAPPED[name]
-    if len(topological([left, right])) > _MOST_PARTS:
+    if len(topological([left, right])) > CONDITION_PARTS:
         return ""
     text = expression_text(apply(OPS[name], (left, right)))
-    return text if len(text) <= _LONGEST else ""
+    return text if len(text) <= CONDITION_LENGTH else ""

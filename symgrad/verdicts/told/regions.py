@@ -20,6 +20,7 @@ from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.program.text import step_text
 from symgrad.proof.witness import Witness, all_certain, are_apart, pairs
+from symgrad.verdicts.limits import REGION_POINTS
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.prove import Attempt, Case
 from symgrad.verdicts.signs import Sign, parts_of
@@ -28,7 +29,6 @@ from symgrad.verdicts.verdict import Region, Status
 
 __all__ = ["Tried", "regions_of", "try_points"]
 
-_POINTS = 120  # that are tried
 _BITS = 128
 _STRICT = {True: {"lt", "gt", "ne"}, False: {"le", "ge", "eq"}}
 """Comparisons whose sides are not equal where they come out so."""
@@ -57,7 +57,7 @@ def try_points(
     found: list[Tried] = []
     try:
         with until(deadline), context.workprec(_BITS):
-            for _, point in zip(range(_POINTS), points_of(program), strict=False):
+            for _, point in zip(range(REGION_POINTS), points_of(program), strict=False):
                 left, right, *rest = evaluate(
                     program, point.values, precision=_BITS, strict=strict, plain=plain, wanted=wanted
                 )

@@ -12,11 +12,10 @@ from symgrad.ir.traverse import topological
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS
 
 __all__ = ["Wording"]
 
-_LONGEST = 80
-_MOST = 24  # parts of a formula
 _LOG, _SIZE = re.compile(r"log\|([^|]+)\|"), re.compile(r"\|([^|]+)\|")
 _COMPARISONS = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
@@ -89,7 +88,7 @@ class Wording:
 
 
 def _text(node: Node | None, *, canonically: bool = True) -> str | None:
-    if node is None or len(topological([node])) > _MOST:
+    if node is None or len(topological([node])) > CONDITION_PARTS:
         return None
     text = expression_text(canonical([node], drop_stops=True).nodes[0] if canonically else node)
-    return text if len(text) <= _LONGEST else None
+    return text if len(text) <= CONDITION_LENGTH else None

@@ -19,11 +19,10 @@ from symgrad.ir.traverse import topological
 from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.arith import mul
 from symgrad.spell.printer import expression_text
+from symgrad.words.limits import EQUATIONS
 
 __all__ = ["NamedCall", "Notation", "call_texts", "calls_in", "regrouped"]
 
-_LARGEST = 400
-"""Equations of a program in which calls are looked for."""
 
 _CALL = re.compile(r"\b([A-Za-z]\w*)\(")
 
@@ -92,7 +91,7 @@ def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, NamedCall]:
     if not forms:
         return {}
     nodes = topological(bodies)
-    if len(nodes) > _LARGEST:
+    if len(nodes) > EQUATIONS:
         return {}
     known = set(nodes)
     found: dict[Node, NamedCall] = {}

@@ -36,6 +36,7 @@ from symgrad.words.forms.positions import POSITIONS, as_one_hot, as_scattered, m
 from symgrad.words.forms.rational import rational_of
 from symgrad.words.forms.spoken import Spoken, relatives, without_sech
 from symgrad.words.forms.style import styled, terms_in
+from symgrad.words.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.words.normal import Normal
 from symgrad.words.program import Words
 from symgrad.words.rows import stacked
@@ -44,17 +45,9 @@ __all__ = ["ShortestForms"]
 
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
-_DEEP = 3
-"""Names that are read to see that a part is a number."""
 
 _WORTH = 2
 """How many times as hard to read a form may be before its terms are collected, to be looked at."""
-
-_READ = 200
-"""Characters up to which an expression is also looked at with what its names stand for."""
-
-_LONG = 600
-"""Characters beyond which an expression is taken as it is."""
 
 
 class ShortestForms:
@@ -137,7 +130,7 @@ class ShortestForms:
 
     def _read(self, node: Node) -> Iterator[Node]:
         """Yield forms of a node with what its names stand for: something may cancel that a name hides."""
-        if node.op not in _ARITHMETIC or self.length(node) > _READ:
+        if node.op not in _ARITHMETIC or self.length(node) > READ_CHARACTERS:
             return
         bodies = self._words.bodies
         table = {n: bodies[n] for n in topological([node]) if n in bodies and bodies[n].op in _ARITHMETIC}
@@ -188,7 +181,7 @@ class ShortestForms:
     def _read_as_number(self, node: Node) -> Number | None:
         """Return the number that a part is once some of its names are read, the last lines of the program first."""
         bodies = self._words.bodies
-        for _ in range(_DEEP):
+        for _ in range(NAMES_READ):
             read = set(topological([node]))
             names = [n for n in bodies if n in read]
             if not names:
@@ -231,7 +224,7 @@ class ShortestForms:
 
     def simplified(self, node: Node) -> Node:
         """Return a node whose parts are in their shortest forms, the innermost first."""
-        if self.length(node) > _LONG:
+        if self.length(node) > FORM_CHARACTERS:
             return node
         order = topological([node])
         inside = {a for n in order for a in n.args if n.op in _ARITHMETIC and a.op in _ARITHMETIC}
@@ -251,7 +244,7 @@ class ShortestForms:
             self._simple[node] = node  # a form of a form may be the node again
             most = _WORTH * self.cost(node)
             forms = [self._canonical(f) for f in self._forms_of(node, most) if self.cost(f) <= most]
-            forms = [f for f in forms if f.shape == node.shape and self.length(f) <= _LONG]
+            forms = [f for f in forms if f.shape == node.shape and self.length(f) <= FORM_CHARACTERS]
             found = self._simple[node] = min([*forms, node], key=self.cost)
         return found
 
@@ -278,7 +271,7 @@ class ShortestForms:
             for found in (quotient, quotient and quotient.without_roots()):
                 if found is not None:
                     for form in found.forms(self.cost, most):
-                        if self.cost(form) <= most and self.length(form) <= _LONG:
+                        if self.cost(form) <= most and self.length(form) <= FORM_CHARACTERS:
                             yield form
 
 

@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.verdicts.limits import CHANCE_POINTS
 
 __all__ = ["error_probability"]
 
 _Degrees: TypeAlias = "tuple[int, int]"
 
 _PRIME = 2**61 - 1
-_POINTS = 4
 
 
 def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
@@ -41,7 +41,7 @@ def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
     degree = max(p + s, r + q)
     draw = random.SystemRandom()
     agreed = 0
-    for _ in range(3 * _POINTS):
+    for _ in range(3 * CHANCE_POINTS):
         point = {x.name: draw.randrange(_PRIME) for x in program.symbols}
         values = _values(program, max(a, b), point)
         if values is None:
@@ -49,8 +49,8 @@ def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
         if values[a] != values[b]:
             return None
         agreed += 1
-        if agreed == _POINTS:
-            return (degree / _PRIME if degree < _PRIME else 1.0) ** _POINTS
+        if agreed == CHANCE_POINTS:
+            return (degree / _PRIME if degree < _PRIME else 1.0) ** CHANCE_POINTS
     return None
 
 
