@@ -23,6 +23,7 @@ from symgrad.proof.file.statement import Statement, statement_of
 from symgrad.proof.kernels.cases import check_case
 from symgrad.proof.kernels.evaluate import branches
 from symgrad.proof.kernels.field import GiveUp
+from symgrad.proof.limits import CHECK_SECONDS, REASON_CHARACTERS
 from symgrad.proof.numbers import number_from_json
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
 from symgrad.proof.program.merging import is_same_step
@@ -32,12 +33,10 @@ from symgrad.proof.shapes import check_shapes
 from symgrad.proof.spots import contradicted
 from symgrad.proof.witness import Witness, all_around, all_certain, are_apart, pairs, values_apart
 
-__all__ = ["FORMAT", "SECONDS", "CheckResult", "Difference", "check", "point_from_json"]
+__all__ = ["FORMAT", "CheckResult", "Difference", "check", "point_from_json"]
 
 FORMAT = 1
-SECONDS = 120.0
 _BITS = 256
-_WORDS = 300  # characters of a reason
 _DAMAGE = (
     *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
     *(RecursionError, MemoryError),
@@ -121,7 +120,7 @@ class _Claim:
         return self.b if self.data["kind"] == "derivative" else None
 
 
-def check(data: Any, seconds: float = SECONDS) -> CheckResult:
+def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
     """Check a proof file.
 
     Args:
@@ -167,7 +166,7 @@ def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
             found = CheckResult("supported", f"the proof takes longer to check than {seconds:g} seconds")
         except _DAMAGE as why:
             found = CheckResult("supported", f"the proof cannot be read: {why!r}")
-    return replace(found, why=terminal_text(found.why, _WORDS), statement=statement)
+    return replace(found, why=terminal_text(found.why, REASON_CHARACTERS), statement=statement)
 
 
 def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:

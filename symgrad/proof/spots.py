@@ -15,15 +15,14 @@ from typing import Any
 
 from symgrad.errors import UsageError
 from symgrad.proof.balls.programs import context, evaluate, inside
+from symgrad.proof.limits import SPOT_SECONDS, SPOTS
 from symgrad.proof.program.lengths import length
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
 from symgrad.proof.witness import all_certain, are_apart, pairs
 
-__all__ = ["BITS", "SECONDS", "SPREAD", "contradicted", "coordinate"]
+__all__ = ["BITS", "SPREAD", "contradicted", "coordinate"]
 
-_POINTS = 6
 BITS = 160
-SECONDS = 5.0
 _PRIME = 99_991
 """The denominator of real coordinates: no formula has it, so a point is on no thin set that a proof leaves out."""
 
@@ -62,7 +61,7 @@ def contradicted(
     """
     if thin and any(s.kind != "real" for s in program.symbols):
         return False
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + SPOT_SECONDS
     for point, sizes in _points(program):
         try:
             left, right, *rest = evaluate(
@@ -87,7 +86,7 @@ def contradicted(
 
 def _points(program: ProofProgram) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
     names = sorted(program.sizes)
-    for k in range(_POINTS):
+    for k in range(SPOTS):
         draw = random.Random(k)
         sizes = {name: draw.randint(1, 3) for name in names}
         try:

@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.ops import Value, ball, number
 from symgrad.proof.balls.programs import EVERY, context, evaluate, flint, inside
+from symgrad.proof.limits import POINT_DIGITS
 from symgrad.proof.program.steps import ProofProgram
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
 
 fmpq: Any = flint.fmpq
 _DIGITS = 25
-_MOST_DIGITS = 110
 _BITS = 256
 
 
@@ -81,8 +81,8 @@ def texts_apart(x: Value, y: Value) -> tuple[str, str]:
         >>> texts_apart(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
         ('[0.3333333333333333333333333 +/- 3.34e-26]', 'the first - [1.000000000000000000000000e-300 +/- 3e-329]')
     """
-    with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
-        for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
+    with context.workprec(max(context.prec, 4 * POINT_DIGITS)):
+        for digits in range(_DIGITS, POINT_DIGITS + 1, 5):
             texts, read = zip(_shown(x, digits), _shown(y, digits), strict=True)
             if are_apart(*read):
                 return texts

@@ -12,13 +12,14 @@ from symgrad.ir.graph import Node
 from symgrad.proof.balls.programs import context
 from symgrad.proof.check import FORMAT
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.checked import MOST_KERNELS, real_statement
+from symgrad.proof.complex.checked import real_statement
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import ComplexStatement, complex_statement, with_complex
 from symgrad.proof.complex.points import Value, are_apart, ball, evaluate, texts
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Field, GiveUp, TooFewGenerators
 from symgrad.proof.kernels.fractions import TooCoarse
+from symgrad.proof.limits import COMPLEX_GENERATORS
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import all_around
@@ -223,7 +224,7 @@ def search_branches(
             gap, excluded = difference(kernels, s)
         except TooFewGenerators:
             capacity *= 2
-            if capacity > MOST_KERNELS:
+            if capacity > COMPLEX_GENERATORS:
                 return "gave up: too many kernels"
         except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by

@@ -105,8 +105,8 @@ def test_beside_thin_sets_only_real_and_complex_points_tell_something(kind):
 
 
 def test_points_that_take_too_long_tell_nothing(monkeypatch):
-    monkeypatch.setattr(spots, "SECONDS", -1.0)
-    monkeypatch.setattr(own_points, "SECONDS", -1.0)
+    monkeypatch.setattr(spots, "SPOT_SECONDS", -1.0)
+    monkeypatch.setattr(own_points, "SPOT_SECONDS", -1.0)
     real = equality("x", "x + 1")
     assert not contradicted(real.program, real.a, real.b)
     text = parse_program("z : real\na = z\nb = z + 1")

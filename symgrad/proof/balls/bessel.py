@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.proof.balls.ops import Binary, Unary, Value, ball, finite
+from symgrad.proof.limits import BESSEL_ORDER
 from symgrad.proof.numbers import flint
 
 __all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS", "anywhere", "certainly", "positive", "is_whole"]
@@ -14,7 +15,6 @@ fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
 _REACH = arb(2) ** 64  # beyond it a value is unknown
-_LARGEST_ORDER = 10**6  # beyond it high precision takes seconds
 
 
 def certainly(holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None) -> Unary:
@@ -62,7 +62,7 @@ def _entire(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
     """J and I: at x < 0 for whole orders only, at x = 0 also for positive ones, but there not on both sides."""
 
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (abs(n) < _LARGEST_ORDER and abs(x) < _REACH):
+        if n is None or x is None or not (abs(n) < BESSEL_ORDER and abs(x) < _REACH):
             return None
         if type(x) is fmpq and not x:
             if is_whole(n):
@@ -75,7 +75,7 @@ def _entire(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
 
 def _of_positive(method: Callable[[Any, Any], Any]) -> Binary:
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (x > 0 and abs(n) < _LARGEST_ORDER and abs(x) < _REACH):
+        if n is None or x is None or not (x > 0 and abs(n) < BESSEL_ORDER and abs(x) < _REACH):
             return None
         return finite(method(ball(x), ball(n)))
 

@@ -17,10 +17,11 @@ import numpy as np
 from symgrad.errors import UsageError
 from symgrad.proof.balls.arrays import ARRAYS, ARRAYS_LOCAL
 from symgrad.proof.balls.choices import CERTAIN, LOCAL
-from symgrad.proof.balls.entries import LARGEST_ARRAY, boxed, elementwise, filled, is_array, unboxed
+from symgrad.proof.balls.entries import boxed, elementwise, filled, is_array, unboxed
 from symgrad.proof.balls.gamma import polygamma
 from symgrad.proof.balls.ops import CONSTANTS, Value, number
 from symgrad.proof.clock import tick, until
+from symgrad.proof.limits import ENTRIES
 from symgrad.proof.numbers import flint
 from symgrad.proof.program.lengths import length, resolve
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol, resolved
@@ -236,7 +237,7 @@ def _operand(program: ProofProgram, step: ProofStep, k: int, value: Any) -> Any:
 
 def _array(step: ProofStep, sizes: Mapping[str, int], compute: Callable[[], Any]) -> Any:
     shape = tuple(length(s, sizes) for s in step.shape)
-    if min(shape, default=1) < 0 or int(np.prod(shape, dtype=object)) > LARGEST_ARRAY:
+    if min(shape, default=1) < 0 or int(np.prod(shape, dtype=object)) > ENTRIES:
         return None
     return compute()
 

@@ -20,12 +20,11 @@ from symgrad.proof.complex.branch_laws import root_of_prime, two_logs
 from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly, TooLarge
 from symgrad.proof.kernels.fractions import Kernels, Oracle, TooCoarse
 from symgrad.proof.kernels.generators import fraction, primes
+from symgrad.proof.limits import COMPLEX_ROOT, TURNS
 from symgrad.proof.numbers import flint, rational
 
 __all__ = ["Branches"]
 
-_MOST_TURNS = 240  # the highest order of a root of unity
-_HIGHEST_ROOT = 200
 _ONE = Fraction(1)
 
 
@@ -77,7 +76,7 @@ class Branches:
     def __post_init__(self) -> None:
         self.ring = Kernels(self.field, self.oracle)
         self.turns = 4 * self.oracle.scale("turns", 0)
-        if self.turns > _MOST_TURNS:
+        if self.turns > TURNS:
             raise GiveUp("a root of unity of high order")
         F = self.field
         made = F.generator("i" if self.turns == 4 else f"exp(2*pi*i/{self.turns})")
@@ -182,7 +181,7 @@ class Branches:
 
     def _new_root(self, at: int, order: int) -> tuple[Element, int]:
         F, value = self.field, self.bases[at].value
-        if order > _HIGHEST_ROOT:
+        if order > COMPLEX_ROOT:
             raise GiveUp("a root of too high an order")
         below = F.cleared(value)
         made = self._new(

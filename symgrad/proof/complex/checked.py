@@ -28,12 +28,12 @@ from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
 from symgrad.proof.kernels.fractions import TooCoarse
 from symgrad.proof.kernels.replay import Replay
+from symgrad.proof.limits import COMPLEX_GENERATORS
 from symgrad.proof.program.derivative import derivative_claim
 from symgrad.proof.program.steps import ProofProgram
 
-__all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "real_statement", "replayed"]
+__all__ = ["RealStatement", "check_complex", "real_statement", "replayed"]
 
-MOST_KERNELS = 1024
 _BITS = 256
 
 RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"
@@ -61,7 +61,7 @@ def replayed(
         GiveUp: if an answer is wrong or missing, or at the deadline.
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
-    if not 0 < data["capacity"] <= MOST_KERNELS or any(by < 1 for by in scales.values()):
+    if not 0 < data["capacity"] <= COMPLEX_GENERATORS or any(by < 1 for by in scales.values()):
         raise GiveUp("numbers that cannot be")
     field = Field(data["capacity"], Budget(deadline))
     kernels = Branches(field, Replay(data["answers"], scales))

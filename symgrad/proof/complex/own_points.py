@@ -13,12 +13,12 @@ from symgrad.proof.balls.programs import context
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import ComplexStatement
 from symgrad.proof.complex.points import are_apart, evaluate, inside
+from symgrad.proof.limits import OWN_POINTS, SPOT_SECONDS
 from symgrad.proof.program.steps import Symbol
-from symgrad.proof.spots import BITS, SECONDS, SPREAD, coordinate
+from symgrad.proof.spots import BITS, SPREAD, coordinate
 
 __all__ = ["contradicted_at_complex"]
 
-_POINTS = 8
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 
@@ -32,8 +32,8 @@ def contradicted_at_complex(s: ComplexStatement, *, thin: bool = False) -> bool:
     symbols = s.program.symbols
     if thin and any(v.kind not in ("real", "complex") for v in symbols):
         return False
-    deadline = time.monotonic() + SECONDS
-    for k in range(_POINTS):
+    deadline = time.monotonic() + SPOT_SECONDS
+    for k in range(OWN_POINTS):
         draw = random.Random(k)
         spread = SPREAD[k % len(SPREAD)]
         # The first half in one quadrant each, then variables in several.

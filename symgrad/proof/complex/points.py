@@ -18,7 +18,7 @@ from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import depends_on, steps_behind
-from symgrad.proof.limits import EXACT, ORDER
+from symgrad.proof.limits import COMPLEX_POWER, EXACT, ORDER, POINT_DIGITS
 from symgrad.proof.numbers import flint
 from symgrad.proof.program.steps import ProofProgram, ProofStep
 
@@ -34,9 +34,7 @@ context: Any = flint.ctx
 
 _REACH = arb(2) ** 64  # beyond it values of special functions are unknown
 _NEAR = arb(10_000)  # and of those that take a time that grows with the argument
-_LARGEST_POWER = 10**9
 _DIGITS = 25
-_MOST_DIGITS = 110
 _ZERO, _ONE = Gaussian(Fraction(0)), Gaussian(Fraction(1))
 _HALF = Gaussian(Fraction(1, 2))
 
@@ -85,7 +83,7 @@ def _integer_power(x: Value, n: int) -> Value:
         return _ONE
     if x == _ZERO:
         return _ZERO if n > 0 else None
-    if abs(n) > _LARGEST_POWER:
+    if abs(n) > COMPLEX_POWER:
         return None
     if type(x) is Gaussian and x.bits * abs(n) <= EXACT:
         return x**n
@@ -380,12 +378,12 @@ def texts(x: Value, y: Value) -> tuple[str, str]:
         >>> texts(Gaussian(Fraction(1, 3)), Gaussian(Fraction(1, 3), Fraction(1, 10**300)))[1]
         'the first + [1.000000000000000000000000e-300 +/- 3e-329]j'
     """
-    with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
+    with context.workprec(max(context.prec, 4 * POINT_DIGITS)):
         difference = ball(y + -x) if type(x) is Gaussian and type(y) is Gaussian else ball(y) - ball(x)
         gap = abs(difference).abs_lower()
         ratio = abs(ball(x)).abs_upper() / gap if gap > 0 else arb(1)
         same = float((ratio + 1).log() / arb(10).log())
-        if same + _DIGITS / 2 > _MOST_DIGITS:
+        if same + _DIGITS / 2 > POINT_DIGITS:
             return _text(x, _DIGITS), f"the first + {difference.str(_DIGITS)}"
         digits = int(max(same + _DIGITS / 2, _DIGITS))
         return _text(x, digits), _text(y, digits)

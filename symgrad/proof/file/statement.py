@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from symgrad.proof.limits import LINE_CHARACTERS
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.names import terminal_text
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
@@ -27,7 +28,6 @@ _INFIX = {
 }
 
 _PREFIX = {"neg": "-", "not_": "not "}
-_LONG = 70  # a text as long as this gets a line and a name of its own
 _LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"
 
 
@@ -146,7 +146,7 @@ def _definitions(
     for i in needed:
         step = program.steps[i]
         text = _text(step, [texts[a] for a in step.args])
-        if step.args and i not in wanted and (uses[i] > 1 or len(text) > _LONG):
+        if step.args and i not in wanted and (uses[i] > 1 or len(text) > LINE_CHARACTERS):
             name = f"s{i}"
             while name in taken:
                 name += "_"

@@ -12,12 +12,11 @@ from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.parts import empty, parts
 from symgrad.proof.kernels.replay import Replay
+from symgrad.proof.limits import GENERATORS
 from symgrad.proof.numbers import number_from_json
 from symgrad.proof.program.steps import ProofProgram
 
-__all__ = ["MOST_KERNELS", "check_case", "covered"]
-
-MOST_KERNELS = 4096
+__all__ = ["check_case", "covered"]
 
 
 def replayed(
@@ -34,7 +33,7 @@ def replayed(
         GiveUp: if an answer is wrong or missing, or at the deadline.
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
-    if not 0 < data["capacity"] <= MOST_KERNELS or any(by < 1 for by in scales.values()):
+    if not 0 < data["capacity"] <= GENERATORS or any(by < 1 for by in scales.values()):
         raise GiveUp("numbers that cannot be")
     oracle = Replay(data["answers"], scales)
     kernels = Functions(Field(data["capacity"], Budget(deadline)), oracle)

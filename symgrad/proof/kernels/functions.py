@@ -17,13 +17,12 @@ from typing import TypeAlias
 from symgrad.proof.kernels.field import Element, GiveUp, Poly
 from symgrad.proof.kernels.fractions import TooCoarse
 from symgrad.proof.kernels.powers import Powers
-from symgrad.proof.limits import ORDER
+from symgrad.proof.limits import GAMMA_SHIFTS, ORDER
 from symgrad.proof.numbers import flint
 
 __all__ = ["ROWS", "Functions"]
 
 _ODD = {"atan", "asin", "erf", "erfi", "erfinv", "Si", "fresnels", "fresnelc"}
-_SHIFTS = 24  # how far apart the arguments of gamma functions may be
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ class Functions(Powers):
         join, undo = (F.mul, self.div) if product else (F.add, F.sub)
         for known, its, value in list(self.functions):
             distance = F.number(F.sub(u, its[0])) if known == name else None
-            if distance is None or distance.q != 1 or abs(distance) > _SHIFTS:
+            if distance is None or distance.q != 1 or abs(distance) > GAMMA_SHIFTS:
                 continue
             for k in range(abs(int(distance.p))):
                 step = F.add(its[0], F.constant(k if distance > 0 else -1 - k))

@@ -6,9 +6,10 @@ import re
 import unicodedata
 from keyword import iskeyword
 
+from symgrad.proof.limits import NAME_LETTERS
+
 __all__ = ["is_name", "terminal_text"]
 
-LONGEST = 1000
 _CONSTANTS = frozenset({"pi", "π"})
 _LETTERS_AND_DIGITS = re.compile(
     r"[^\W\d][\w\u0300-\u036f]*"
@@ -25,7 +26,7 @@ def is_name(text: str) -> bool:
         >>> [is_name(t) for t in ("x", "x_1", "σ", "5", "pi", "lambda", "__x", "x\n", "x" * 2000)]
         [True, True, True, False, False, False, False, False, False]
     """
-    if len(text) > LONGEST or not (text.isidentifier() and _LETTERS_AND_DIGITS.fullmatch(text)):
+    if len(text) > NAME_LETTERS or not (text.isidentifier() and _LETTERS_AND_DIGITS.fullmatch(text)):
         return False
     if unicodedata.normalize("NFKC", text) != text:
         return False

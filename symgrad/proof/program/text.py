@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from symgrad.proof.limits import TEXT_STEPS
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.steps import ProofProgram, ProofStep
 
@@ -13,7 +14,6 @@ INFIX = {
     "add": "+", "mul": "*", "div": "/", "pow": "**",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
-_LONGEST = 80
 
 
 def step_text(program: ProofProgram, at: int) -> str:
@@ -23,7 +23,7 @@ def step_text(program: ProofProgram, at: int) -> str:
     while stack:
         i = stack[-1]
         step = program.steps[i]
-        missing = [a for a in step.args if a not in texts] if len(stack) < _LONGEST else []
+        missing = [a for a in step.args if a not in texts] if len(stack) < TEXT_STEPS else []
         if missing:
             stack += missing
             continue
@@ -37,7 +37,7 @@ def step_text(program: ProofProgram, at: int) -> str:
             text = "-" + _wrapped(args[0])
         else:
             text = f"{step.op}({', '.join(args)})"
-        texts[i] = text if len(text) <= _LONGEST else "..."
+        texts[i] = text if len(text) <= TEXT_STEPS else "..."
     return texts[at]
 
 

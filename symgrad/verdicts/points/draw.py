@@ -13,8 +13,8 @@ from itertools import product
 from typing import Any, cast
 
 from symgrad.errors import UsageError
-from symgrad.proof.balls.entries import LARGEST_ARRAY
 from symgrad.proof.clock import tick
+from symgrad.proof.limits import ENTRIES
 from symgrad.proof.program.lengths import length
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
 from symgrad.verdicts.limits import REPEATED_DRAWS, SEED_STEPS
@@ -165,7 +165,7 @@ class _Plan:
 
     def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> DrawnPoint | None:
         try:
-            if any(_entries(s, sizes) > LARGEST_ARRAY for s in self.program.symbols):
+            if any(_entries(s, sizes) > ENTRIES for s in self.program.symbols):
                 return None
             symbols = [resolved(s, sizes) for s in self.program.symbols]
             if not all(map(has_values, symbols)):

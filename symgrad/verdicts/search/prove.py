@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.kernels.cases import MOST_KERNELS, covered
+from symgrad.proof.kernels.cases import covered
 from symgrad.proof.kernels.evaluate import branches, values
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp, Nowhere, Poly, TooFewGenerators
 from symgrad.proof.kernels.fractions import Contradiction, Kernels, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.kernels.parts import empty, parts
+from symgrad.proof.limits import GENERATORS
 from symgrad.proof.program.merging import is_same_step
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.limits import CASES, FIRST_GENERATORS, RESTARTS
@@ -155,7 +156,7 @@ def _run(
             return replace(case, kernels=kernels, known=known), kernels
         except TooFewGenerators:
             capacity *= 2
-            if capacity > MOST_KERNELS:
+            if capacity > GENERATORS:
                 return Case(outcome, "gave up: too many kernels"), None
         except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
