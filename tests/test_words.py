@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -187,3 +188,95 @@ def test_the_glossary_names_classes_that_there_are() -> None:
     said = set(re.findall(r"`([A-Z]\w*[a-z]\w*)`", glossary()))
     assert len(said) > 50
     assert said <= {*defined(), "Form", "Size"}, said - set(defined())
+
+
+# Limits
+
+TABLES = {"api", "frontend", "proof", "reasons", "render", "verdicts", "words"}
+"""Packages whose limits users meet: all of them stand in ``limits.py``."""
+
+ELSEWHERE = {
+    "arrange, lower, llvm, kernel": "thresholds of speed, each beside the cost that it is measured by",
+    "ir, ops, cas, spell, rewrite, rules, backward": "bounds of exact arithmetic, in ir/exact.py, and of single rules",
+    "importers, export, cli": "one or two for each file, said in its errors",
+}
+"""The others, and why their limits stand where they are read."""
+
+LOOKS_LIKE_ONE = frozenset(
+    (
+        "MOST",
+        "LIMIT",
+        "MAX",
+        "LARGEST",
+        "LONGEST",
+        "LONG",
+        "FEW",
+        "MANY",
+        "HIGHEST",
+        "DEEPEST",
+        "DEPTH",
+        "ENOUGH",
+    )
+)
+
+_BESIDE = "of one law for arrays, beside it"
+KEPT = {
+    "symgrad.api.claims.fitting._LARGEST": "no number: the largest size that is tried, by how many there are",
+    "symgrad.reasons.noise.witness._MOST_DIGITS": "precision, with the two beside it",
+    "symgrad.verdicts.agreement.TOO_FEW": "precision: fewer digits say nothing",
+    "symgrad.verdicts.opaque._MOST": "points of a sequence of its own, read once",
+    "symgrad.verdicts.opaque._ENOUGH": "the same",
+    "symgrad.verdicts.search.steps._MANY": "one line of three numbers, a test of how long factoring takes",
+    "symgrad.verdicts.search.steps._FEW": "the same",
+    "symgrad.proof.entrywise.forms.laws._LARGEST": _BESIDE,
+    "symgrad.proof.entrywise.forms.terms._DEEPEST": _BESIDE,
+    "symgrad.proof.entrywise.matrix_functions._HIGHEST": _BESIDE,
+    "symgrad.proof.entrywise.matrix_functions._MOST": _BESIDE,
+    "symgrad.proof.entrywise.said._DEEPEST": "of what is printed of a law, beside it",
+    "symgrad.proof.entrywise.said._LONGEST": "of what is printed of a law, beside it",
+}
+"""What looks like a limit and stands where it is read, and why."""
+
+
+def constants(tree: ast.Module) -> set[str]:
+    """Return the names of module constants that are numbers, or several of them."""
+    return {
+        name.id
+        for node in tree.body
+        if isinstance(node, ast.Assign) and any(isinstance(n, ast.Constant) for n in ast.walk(node.value))
+        for target in node.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name) and name.id.isupper()
+    }
+
+
+def test_limits_that_users_meet_stand_in_tables() -> None:
+    stray = {
+        f"{module}.{name}"
+        for module, tree in MODULES.items()
+        if room(module) in TABLES and not module.endswith(".limits")
+        for name in constants(tree)
+        if LOOKS_LIKE_ONE & set(name.strip("_").split("_"))
+    }
+    assert stray == set(KEPT), "\n".join(sorted(stray ^ set(KEPT)))
+
+
+def test_a_limit_says_what_it_bounds_or_why_that_number() -> None:
+    """Each line of a table has a sentence."""
+    for place in sorted(TABLES):
+        body = MODULES[f"symgrad.{place}.limits"].body
+        numbers = [i for i, node in enumerate(body) if isinstance(node, ast.Assign) and i > 1]
+        for i in numbers:
+            if ast.unparse(body[i]).startswith("__all__"):
+                continue
+            said = body[i + 1] if i + 1 < len(body) else None
+            assert isinstance(said, ast.Expr), ast.unparse(body[i])
+            assert isinstance(said.value, ast.Constant), ast.unparse(body[i])
+
+
+def test_the_limits_that_a_page_tells_are_those_of_the_tables() -> None:
+    page = (ROOT / "docs" / "known-issues.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .* \| ([\d,]+) \| `(\w+)\.(\w+)` \|$", page, re.MULTILINE)
+    assert len(rows) > 15
+    for number, package, name in rows:
+        assert getattr(import_module(f"symgrad.{package}.limits"), name) == int(number.replace(",", "")), name
