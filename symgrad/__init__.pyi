@@ -7,6 +7,7 @@ from symgrad import errors as errors
 from symgrad import linalg as linalg
 from symgrad import nn as nn
 from symgrad import special as special
+from symgrad.api.claims.equivalent import equivalent as equivalent
 from symgrad.api.claims.verify import equal as equal
 from symgrad.api.claims.verify import verify as verify
 from symgrad.api.derivatives.custom import custom_gradient as custom_gradient
@@ -17,6 +18,8 @@ from symgrad.api.derivatives.differentiate import jvp as jvp
 from symgrad.api.derivatives.differentiate import stop_gradient as stop_gradient
 from symgrad.api.derivatives.differentiate import value_and_grad as value_and_grad
 from symgrad.api.derivatives.differentiate import vjp as vjp
+from symgrad.api.derivatives.effective import Effective as Effective
+from symgrad.api.derivatives.effective import effective as effective
 from symgrad.api.derivatives.implicit import implicit as implicit
 from symgrad.api.derivatives.jacobians import batch_jacobian as batch_jacobian
 from symgrad.api.derivatives.jacobians import hessian as hessian

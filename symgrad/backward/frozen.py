@@ -16,14 +16,19 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 __all__ = ["frozen_copy", "thaw"]
 
 
-def frozen_copy(outputs: Sequence[Node]) -> tuple[list[Node], dict[Node, Node]]:
+def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[Node], dict[Node, Node]]:
     """Return F(x, twin) for each output, free of stop_gradient, and the twin of every symbol that has one.
 
     Random inputs are data and keep no twin: a stopped and a running u are the same draw.
+
+    Args:
+        outputs: a program.
+        flat: whether what has no derivative anyway (floor, argmax, conditions) is of frozen copies too: then F is not
+            the function that it is without it, but all its partials by x are the same, where twin = x.
     """
     names = {s.name for s in symbols_of(outputs)}
     twins: dict[Node, Node] = {}
-    stops = [n for n in topological(outputs) if "stops" in n.op.facts]
+    stops = [n for n in topological(outputs) if "stops" in n.op.facts or (flat and _is_flat(n))]
     for s in symbols_of(stops):
         if s.dtype == "real" and s.declaration.distribution is None:
             name = s.name + "_frozen"
@@ -40,10 +45,17 @@ def frozen_copy(outputs: Sequence[Node]) -> tuple[list[Node], dict[Node, Node]]:
             running[node] = frozen[node] = node
         elif "stops" in node.op.facts:
             running[node] = frozen[node] = frozen[node.args[0]]
+        elif flat and _is_flat(node):
+            frozen[node] = apply(node.op, tuple(frozen[a] for a in node.args), node.params)
+            running[node] = frozen[node]
         else:
             running[node] = apply(node.op, tuple(running[a] for a in node.args), node.params)
             frozen[node] = apply(node.op, tuple(frozen[a] for a in node.args), node.params)
     return [running[o] for o in outputs], twins
+
+
+def _is_flat(node: Node) -> bool:
+    return bool(node.args) and (node.dtype != "real" or "piecewise-constant" in node.op.facts)
 
 
 def thaw(outputs: Sequence[Node], twins: Mapping[Node, Node]) -> list[Node]:

@@ -13,7 +13,7 @@ from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
 
-__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "names_text"]
+__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "by_text", "derivatives_text", "names_text"]
 
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
 
@@ -121,6 +121,9 @@ class Verdict:
         of_values: of two sides that hold ``stop_gradient``, the verdict on their values alone; None else. The
             ``status`` is then that of both: ``refuted`` if values or gradients differ, ``proved`` if both are equal.
         of_gradients: for each input of such sides, by name, the verdict on their gradients by it.
+        of_higher: for the names of inputs, such as ``("x", "x")``, the verdict on higher derivatives by them.
+        of_all_orders: the verdict on both sides as functions of their inputs and of frozen copies of these, where it
+            decides the derivatives of every order; None else.
 
     Example:
         >>> import symgrad as sg
@@ -144,6 +147,10 @@ class Verdict:
     diagnosis: str | None = None
     of_values: Verdict | None = field(default=None, repr=False)
     of_gradients: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"], repr=False)
+    of_higher: Mapping[tuple[str, ...], Verdict] = field(
+        default_factory=dict[tuple[str, ...], "Verdict"], repr=False
+    )
+    of_all_orders: Verdict | None = field(default=None, repr=False)
     left_out: tuple[str, ...] | None = None
     undefined: tuple[Undefined, ...] = ()
 
@@ -162,14 +169,17 @@ class Verdict:
         head = f"{self.status}: {self.why}"
         if self.of_values is None:
             return "\n".join([head, *self._details()])
-        parts = {self.of_values._told(): ["values"]}
-        for name, verdict in self.of_gradients.items():
-            parts.setdefault(("by", *verdict._told()), []).append(name)
+        if self.of_all_orders is not None:
+            return "\n".join([head, *self.of_all_orders._details()])
+        parts: dict[tuple[int, tuple[str, ...]], list[str]] = {(0, self.of_values._told()): []}
+        derivatives = [*(((name,), v) for name, v in self.of_gradients.items()), *self.of_higher.items()]
+        for names, verdict in derivatives:
+            parts.setdefault((len(names), verdict._told()), []).append(by_text(names))
         lines = [head]
-        for told, names in parts.items():
-            gradients = told[0] == "by"
-            what = f"gradients by {names_text(names)}" if gradients else "values"
-            first, *more = told[gradients:]
+        for (order, (first, *more)), inputs in parts.items():
+            what = (
+                f"{derivatives_text(order)} by {names_text([*dict.fromkeys(inputs)])}" if order else "values"
+            )
             lines += [f"  {what}: {first}", *(f"  {line}" for line in more)]
         return "\n".join(lines)
 
@@ -224,7 +234,25 @@ class Verdict:
             found["differ_by"] = list(self.differ_by)
             found["of_values"] = self.of_values.to_json()
             found["of_gradients"] = {name: v.to_json() for name, v in self.of_gradients.items()}
+        if self.of_higher:
+            found["of_higher"] = {", ".join(names): v.to_json() for names, v in self.of_higher.items()}
+        if self.of_all_orders is not None:
+            found["of_all_orders"] = self.of_all_orders.to_json()
         return found
+
+
+_ORDINALS = ("", "gradients", "second derivatives", "third derivatives")
+
+
+def derivatives_text(order: int) -> str:
+    """Return what derivatives of an order are called."""
+    return _ORDINALS[order] if order < len(_ORDINALS) else f"derivatives of order {order}"
+
+
+def by_text(names: Sequence[str]) -> str:
+    """Return by what a derivative is: x, or (x, y) of a mixed one."""
+    distinct = [*dict.fromkeys(names)]
+    return distinct[0] if len(distinct) == 1 else f"({', '.join(names)})"
 
 
 def names_text(names: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ from symgrad.ops.own import OwnOp, opaque_in
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["equal", "verify"]
+__all__ = ["checked_seconds", "equal", "judged", "sides_of", "verify"]
 
 # What is imported in functions here is for start-up time: the search, and of it what a claim needs.
 
@@ -81,23 +81,15 @@ def equal(
         >>> v.status, v.of_values.status, v.differ_by
         ('refuted', 'proved', ('x',))
     """
-    from symgrad.verdicts.both import decide_both, moved_inputs
     from symgrad.verdicts.decide import decide
     from symgrad.verdicts.decide import equal as statement
+    from symgrad.verdicts.gradients.both import decide_both, moved_inputs
     from symgrad.verdicts.opaque import decide_by_numbers
-    from symgrad.verdicts.told.labels import with_declared_labels
 
-    seconds = _seconds(time_limit)
-    found = fit_shapes(*_equation(a, b))
+    seconds = checked_seconds(time_limit)
+    found = sides_of(a, b)
     if not isinstance(found, tuple):
-        if found.status == "undecided":
-            return found
-        first, second = pair(a, b)
-        raise ShapeError(
-            f"the two sides have the shapes {shape_text(first.shape)} and {shape_text(second.shape)}",
-            expected="one shape",
-            cure="compare parts of them",
-        )
+        return found
     nodes, sizes = found
     (first, second), complexes = within(nodes, domain, sizes)
     inputs = [] if values_only else moved_inputs(first, second)
@@ -116,13 +108,52 @@ def equal(
             return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
         return decide(statement(sides[0], sides[1], sizes), limit)
 
-    verdict = decide_with_ends((first, second), told, seconds)
-    if not sizes:
-        verdict = with_declared_labels(verdict, (first, second), told, seconds)
-        programs = [e for e in (a, b) if isinstance(e, Expr)]
-        verdict = _told(verdict, (first, second), _named((first, second), {}, *programs))
+    verdict = judged((a, b), (first, second), sizes, told, seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
     return replace(verdict, diagnosis=hint) if hint else verdict
+
+
+def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
+    """Return the two sides of a claim, and what to write instead of their names of sizes; or that it is undecided.
+
+    Raises:
+        ShapeError: if they have no shape in common.
+    """
+    found = fit_shapes(*_equation(a, b))
+    if isinstance(found, tuple) or found.status == "undecided":
+        return found
+    first, second = pair(a, b)
+    raise ShapeError(
+        f"the two sides have the shapes {shape_text(first.shape)} and {shape_text(second.shape)}",
+        expected="one shape",
+        cure="compare parts of them",
+    )
+
+
+def judged(
+    given: Sequence[SideLike],
+    sides: Sequence[Node],
+    sizes: Mapping[str, Size] | None,
+    decide: Callable[[Sequence[Node], float], Verdict],
+    seconds: float,
+) -> Verdict:
+    """Return the verdict on two sides, in words of their programs.
+
+    Args:
+        given: the sides as they were given.
+        sides: their nodes, in the domains of the claim.
+        sizes: what stands for their names of sizes.
+        decide: decides a claim of such sides, in so many seconds.
+        seconds: how long it may take.
+    """
+    from symgrad.verdicts.told.labels import with_declared_labels
+
+    verdict = decide_with_ends(tuple(sides), decide, seconds)
+    if sizes:
+        return verdict
+    verdict = with_declared_labels(verdict, tuple(sides), decide, seconds)
+    programs = [e for e in given if isinstance(e, Expr)]
+    return _told(verdict, sides, _named(sides, {}, *programs))
 
 
 def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
@@ -209,7 +240,7 @@ def verify(
     from symgrad.verdicts.opaque import decide_by_numbers
     from symgrad.verdicts.told.labels import with_declared_labels
 
-    seconds = _seconds(time_limit)
+    seconds = checked_seconds(time_limit)
     value = differentiable(y)
     (target,) = targets_of(value, [wrt])
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
@@ -277,6 +308,7 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
         left_out=in_words(verdict.excluded, sides, names) if verdict.excluded else None,
         of_values=values,
         of_gradients={name: _told(v, sides, names) for name, v in verdict.of_gradients.items()},
+        of_higher={by: _told(v, sides, names) for by, v in verdict.of_higher.items()},
     )
 
 
@@ -319,7 +351,12 @@ def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *
     )
 
 
-def _seconds(limit: float) -> float:
+def checked_seconds(limit: float) -> float:
+    """Return a time limit.
+
+    Raises:
+        UsageError: if it is no positive number.
+    """
     if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"time_limit is {limit!r}", expected="a positive number of seconds")
     return float(limit)

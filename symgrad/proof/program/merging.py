@@ -1,7 +1,8 @@
 """Steps that are the same by the laws of arithmetic that change no domain.
 
-x + 0, x*1, x/1, x**1, -(-x) are x; sums, products, maxima and minima do not depend on order and brackets, and a
-maximum of x and x is x. A value made of others is defined where they are, before and after.
+x + 0, x*1, x/1, x**1, -(-x) are x, and so is stop_gradient(x) wherever derivatives are steps of their own; sums,
+products, maxima and minima do not depend on order and brackets, and a maximum of x and x is x. A value made of others
+is defined where they are, before and after.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ def _key(steps: Sequence[ProofStep], i: int, inner: set[int], found: dict[int, i
     """Return what a step is made of; or the step that it is; or None for a part of a longer chain."""
     step = steps[i]
     args = [found.get(a, a) for a in step.args]
+    if step.op == "stop_gradient":
+        return args[0]
     if step.kind in _NUMBERS:
         if step.op in _CHAINS:
             return None if i in inner else _chain(steps, i, inner, found)

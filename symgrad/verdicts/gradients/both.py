@@ -14,9 +14,9 @@ from symgrad.ops.scalar.arith import add, neg
 from symgrad.proof.check import FORMAT
 from symgrad.verdicts.complex_domain import decide_complex
 from symgrad.verdicts.decide import decide, equal, same_gradient
-from symgrad.verdicts.verdict import Proof, Status, Verdict, names_text
+from symgrad.verdicts.verdict import Proof, Status, Verdict, by_text, derivatives_text, names_text
 
-__all__ = ["decide_both", "moved_inputs"]
+__all__ = ["decide_both", "moved_inputs", "together"]
 
 _VALUES = 0.5  # the part of the time that the question about values may take
 
@@ -61,7 +61,7 @@ def decide_both(
         left = begun + time_limit - time.monotonic()
         share = max(left, 0.01 * time_limit) / (len(inputs) - done)
         gradients[x.name] = _by(a, b, x, sizes, complexes, share)
-    return replace(_together(values, gradients), seconds=time.monotonic() - begun)
+    return replace(together(values, gradients), seconds=time.monotonic() - begun)
 
 
 def _by(
@@ -86,15 +86,32 @@ def _by(
     return replace(found, why=why, values=(f"a difference of {found.values[0]}", found.values[1]))
 
 
-def _together(values: Verdict, gradients: Mapping[str, Verdict]) -> Verdict:
-    """Both answers as one: it is proved if all are, and refuted if one is."""
-    parts = [values, *gradients.values()]
+def together(
+    values: Verdict,
+    gradients: Mapping[str, Verdict],
+    higher: Mapping[tuple[str, ...], Verdict] | None = None,
+    whole: Verdict | None = None,
+) -> Verdict:
+    """Return all answers as one: it is proved if all are, or if it is of all orders; and refuted if one is.
+
+    Args:
+        values: of the values.
+        gradients: of the gradients by each input, by its name.
+        higher: of higher derivatives, by the names of what they are by.
+        whole: of the sides as functions of inputs and frozen copies, if that decides all orders.
+    """
+    higher = higher or {}
+    parts = [values, *gradients.values(), *higher.values()]
     status = _weakest([p.status for p in parts])
     deciding = next(p for p in parts if p.status == status)
     refuted = status == "refuted"
+    sentence = _sentence(values, gradients, higher)
+    if whole is not None and not refuted:
+        status, parts = "proved", [whole]
+        sentence = "the values and the derivatives of every order are equal"
     return Verdict(
         status,
-        _sentence(values, gradients),
+        sentence,
         regions=deciding.regions if refuted else (),
         witness=deciding.witness if refuted else None,
         values=deciding.values if refuted else None,
@@ -105,6 +122,8 @@ def _together(values: Verdict, gradients: Mapping[str, Verdict]) -> Verdict:
         proof=deciding.proof if refuted else _all_proofs(parts) if status == "proved" else None,
         of_values=values,
         of_gradients=dict(gradients),
+        of_higher=dict(higher),
+        of_all_orders=whole,
     )
 
 
@@ -126,20 +145,32 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def _sentence(values: Verdict, gradients: Mapping[str, Verdict]) -> str:
-    """What is known of the values, and then of the gradients, those that differ first."""
-    by: dict[Status, list[str]] = {}
-    for name, verdict in gradients.items():
-        by.setdefault(verdict.status, []).append(name)
-    if by.keys() == {values.status}:
-        return f"the values and the gradients {_WORDS[values.status]}"
-    told = f"the values {_WORDS[values.status]}" + (
-        ", but " if values.status == "proved" and "refuted" in by else ", "
-    )
-    groups = [(by[status], status) for status in _ORDER if status in by]
-    if len(groups) == 1 and groups[0][1] != "refuted":
-        return f"{told}the gradients {_WORDS[groups[0][1]]}"
-    return told + ", ".join(
-        f"{'the gradients' if k == 0 else 'those'} by {names_text(names)} {_WORDS[status]}"
-        for k, (names, status) in enumerate(groups)
-    )
+def _sentence(
+    values: Verdict, gradients: Mapping[str, Verdict], higher: Mapping[tuple[str, ...], Verdict]
+) -> str:
+    """What is known of the values, and then of the derivatives of each order, those that differ first."""
+    told: list[tuple[str, Status]] = [("the values", values.status)]
+    by_order: dict[int, dict[Status, list[str]]] = {}
+    for names, v in [*(((n,), v) for n, v in gradients.items()), *higher.items()]:
+        by_order.setdefault(len(names), {}).setdefault(v.status, []).append(by_text(names))
+    for order, by in by_order.items():
+        what = f"the {derivatives_text(order)}"
+        if len(by) == 1 and "refuted" not in by:
+            told.append((what, next(iter(by))))
+            continue
+        differing: list[Status] = [s for s in _ORDER if s in by]
+        for k, status in enumerate(differing):
+            told.append(
+                (f"{what if k == 0 else 'those'} by {names_text([*dict.fromkeys(by[status])])}", status)
+            )
+    groups: list[tuple[list[str], Status]] = []
+    for what, status in told:
+        if groups and groups[-1][1] == status and "those" not in what:
+            groups[-1][0].append(what)
+        else:
+            groups.append(([what], status))
+    text = ""
+    for k, (what, status) in enumerate(groups):
+        joint = ", but " if status == "refuted" and groups[k - 1][1] == "proved" else ", "
+        text += f"{joint if k else ''}{names_text(what)} {_WORDS[status]}"
+    return text

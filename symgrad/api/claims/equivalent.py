@@ -1,0 +1,127 @@
+"""`equivalent`: do two programs compute the same, forward and backward?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from symgrad.api.claims.domains import within
+from symgrad.api.claims.verify import checked_seconds, judged, sides_of
+from symgrad.api.derivatives.targets import Wrt, Wrts, many
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.sides import SideLike
+from symgrad.errors import NotDifferentiableError, NotInProgramError, UnsupportedError, UsageError
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.traverse import symbols_of
+from symgrad.ops.own import opaque_in
+
+if TYPE_CHECKING:
+    from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["equivalent"]
+
+
+def equivalent(
+    p: SideLike,
+    q: SideLike,
+    wrt: Wrt | Wrts | None = None,
+    order: int | Literal["all"] = 1,
+    domain: Mapping[str, str] | str | None = None,
+    time_limit: float = 10,
+) -> Verdict:
+    r"""Decide whether two programs have equal values and equal derivatives, each as its stop_gradients make them.
+
+    Args:
+        p: an Expr, or text; names that are not declared in the other one are real.
+        q: likewise, of the same shape.
+        wrt: the inputs by which one differentiates, or their names; by default all real ones that are not random.
+        order: up to which order derivatives count; ``"all"`` for every one.
+        domain: as for `equal`; of real numbers.
+        time_limit: seconds.
+
+    Returns:
+        A `Verdict`: read its ``status``. ``of_values``, ``of_gradients`` and ``of_higher`` have the answers one by one.
+        ``proved`` for all orders means that the programs are equal as functions of their inputs and of frozen copies
+        of these, which is in ``of_all_orders``; where that is not so, orders up to the fourth are tried.
+
+    Raises:
+        UsageError, ShapeError: if these are no two formulas of one shape, or for another order.
+        NotInProgramError: for one of ``wrt`` that neither side reads.
+        UnsupportedError: for complex numbers, and for ops that are known by values alone.
+
+    Example:
+        >>> import symgrad as sg
+        >>> sg.equivalent("stop_gradient(stop_gradient(x)*y)", "stop_gradient(x*y)", order="all").status
+        'proved'
+        >>> print(sg.equivalent("stop_gradient(p*h - p*m) + p*m", "stop_gradient(p*h)", "m"))  # doctest: +ELLIPSIS
+        refuted: the values are equal, but the gradients by m differ
+          values: proved
+          gradients by m: refuted
+            at ...
+        >>> v = sg.equivalent("exp(a - stop_gradient(a))", "1 + a - stop_gradient(a)", order=2)
+        >>> v.status, v.of_gradients["a"].status, v.of_higher["a", "a"].status
+        ('refuted', 'proved', 'refuted')
+    """
+    from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders  # for start-up time
+
+    if order != "all" and (isinstance(order, bool) or not isinstance(order, int) or order < 1):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
+        raise UsageError(f"order is {order!r}", expected="a positive integer, or 'all'")
+    seconds = checked_seconds(time_limit)
+    found = sides_of(p, q)
+    if not isinstance(found, tuple):
+        return found
+    nodes, sizes = found
+    (first, second), complexes = within(nodes, domain, sizes)
+    if complexes is not None:
+        raise UnsupportedError(
+            "of complex numbers only values and gradients are compared", cure="sg.equal(p, q, domain=...)"
+        )
+    opaque = opaque_in([first, second])
+    if opaque:
+        raise UnsupportedError(
+            f"'{opaque[0].op.name}' is known by values alone, so that derivatives are not compared",
+            cure="register it with a definition",
+        )
+    names = _names([first, second], wrt)
+
+    def told(sides: Sequence[Node], limit: float) -> Verdict:
+        inputs = [s for s in symbols_of(sides) if s.name in names]
+        if order == "all":
+            return decide_all_orders(sides[0], sides[1], inputs, sizes, limit)
+        return decide_orders(sides[0], sides[1], inputs, order, sizes, limit)
+
+    return judged((p, q), (first, second), sizes, told, seconds)
+
+
+def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
+    """Return the names of the inputs that one differentiates by."""
+    if any(s.dtype == "bool" for s in sides):
+        raise NotDifferentiableError("these are truth values", cure="sg.equal compares them")
+    symbols = {s.name: s for s in symbols_of(sides)}
+    real = {n: s for n, s in symbols.items() if s.dtype == "real" and s.declaration.distribution is None}
+    if wrt is None:
+        if not real:
+            raise UsageError("there is no real input to differentiate by", cure="sg.equal compares values")
+        return list(real)
+    found: list[str] = []
+    for w in many(wrt):
+        if isinstance(w, Expr) and w.node.op is not SYMBOL:
+            raise UsageError(
+                f"'{w}' is a value between, which two programs need not share",
+                expected="an input of both",
+                cure="declare it as an input in both programs",
+            )
+        name = str(w.name) if isinstance(w, Expr) else w
+        if name not in symbols:
+            raise NotInProgramError(
+                f"neither side reads '{name}'", expected=one_of(real), cure=suggest(str(name), real)
+            )
+        if symbols[name].dtype != "real":
+            raise UsageError(
+                f"'{name}' takes no real values: there is no derivative by it", cure="leave it out"
+            )
+        found.append(name)
+    if not found:
+        raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt='x'")
+    return found
