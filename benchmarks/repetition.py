@@ -13,7 +13,7 @@ from benchmarks.measure import Options, Row, interleaved, per_point
 from symgrad.api.kernels.compile import arranged
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.text.types import FLOAT64
 from symgrad.lower.elementwise.schedule import schedule
 
@@ -95,7 +95,13 @@ def compiled(program: Program, *, rolled: bool) -> ElementwiseKernel:
     symbols = [x.node for x in inputs]
     plan = schedule(nodes, symbols, fusable=fusable, rolled=rolled)
     return ElementwiseKernel(
-        Code(plan, FLOAT64), nodes, symbols, name="k", threads=1, fusable=fusable, rebuild=compile_nodes
+        ElementwiseCode(plan, FLOAT64),
+        nodes,
+        symbols,
+        name="k",
+        threads=1,
+        fusable=fusable,
+        rebuild=compile_nodes,
     )
 
 

@@ -31,7 +31,7 @@ from benchmarks.measure import ROOT
 from benchmarks.run import machine, versions
 from symgrad.api.claims.rows import decide_claim
 from symgrad.errors import UsageError
-from symgrad.verdicts.batch import Limits, finished, read_rows, run_rows
+from symgrad.verdicts.batch import Limits, finished_ids, read_rows, run_rows
 
 __all__ = ["Summary", "causes", "main", "page", "summary"]
 
@@ -188,7 +188,7 @@ def report(files: tuple[Path, ...], write: bool) -> None:
     found = {}
     for file in files:
         try:
-            finished(file)  # a file that a stopped batch left behind
+            finished_ids(file)  # a file that a stopped batch left behind
         except UsageError as error:
             raise click.ClickException(str(error)) from None
         found[file.stem] = read_lines(file)
@@ -270,7 +270,7 @@ def decided(
     asked, results = output / "claims" / f"{name}.jsonl", output / f"{name}.jsonl"
     asked.parent.mkdir(parents=True, exist_ok=True)
     asked.write_text("".join(json.dumps(c) + "\n" for c in claims), encoding="utf-8", newline="\n")
-    done = finished(results)
+    done = finished_ids(results)
     todo = [row for row in read_rows(asked) if row.id not in done]
     columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

@@ -13,8 +13,8 @@ from pathlib import Path
 from symgrad.errors import FileError
 
 __all__ = [
-    "Appended",
-    "decoded",
+    "AppendedFile",
+    "decode_text",
     "make_folder",
     "read_bytes",
     "read_start",
@@ -74,10 +74,10 @@ def read_text(path: Path, most: int) -> str:
     Raises:
         FileError: if it cannot be read, is longer, or is not text in UTF-8.
     """
-    return decoded(read_bytes(path, most), f"'{path}'")
+    return decode_text(read_bytes(path, most), f"'{path}'")
 
 
-def decoded(content: bytes, name: str) -> str:
+def decode_text(content: bytes, name: str) -> str:
     """Return bytes as a text, its lines ended by a line feed each.
 
     Raises:
@@ -107,7 +107,7 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
-class Appended:
+class AppendedFile:
     """A file that lines are appended to, each there as soon as it is written.
 
     Args:
@@ -130,7 +130,7 @@ class Appended:
             while rest:
                 rest = rest[self._file.write(rest) :]
 
-    def __enter__(self) -> Appended:
+    def __enter__(self) -> AppendedFile:
         return self
 
     def __exit__(self, *_: object) -> None:

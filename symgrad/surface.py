@@ -9,7 +9,7 @@ import pkgutil
 from importlib import import_module
 from typing import Any
 
-__all__ = ["MODULES", "PUBLIC", "placed", "public"]
+__all__ = ["MODULES", "PUBLIC", "public_name", "public"]
 
 
 def _names() -> dict[str, str]:
@@ -55,11 +55,11 @@ def public(name: str) -> Any:
     raise AttributeError(name)
 
 
-def placed(name: str) -> str | None:
+def public_name(name: str) -> str | None:
     """Return what users write for a listed name; None if there is no such name.
 
     Example:
-        >>> placed("grad"), placed("erf"), placed("curl")
+        >>> public_name("grad"), public_name("erf"), public_name("curl")
         ('grad', 'special.erf', None)
     """
     if name in PUBLIC:

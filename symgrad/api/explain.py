@@ -14,7 +14,7 @@ from symgrad.ir.graph import OPS, Node
 from symgrad.ir.listing import Listing
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.scalar.arith import mul
-from symgrad.reasons.derivation import Derivation as Record
+from symgrad.reasons.derivation import DerivationRecord as Record
 from symgrad.reasons.derivation import DerivationStep
 from symgrad.reasons.derivation import explain as derive
 from symgrad.reasons.gaps.removable import Gap

@@ -12,7 +12,7 @@ from symgrad.api.handles.inputs import inputs_of
 from symgrad.errors import UnknownAttributeError, UsageError
 from symgrad.frontend.tokens.elsewhere import ARGUMENTS
 from symgrad.ir.listing import suggest
-from symgrad.surface import MODULES, PUBLIC, placed, public
+from symgrad.surface import MODULES, PUBLIC, public, public_name
 
 __all__ = ["in_numpy_words", "no_attribute", "no_attribute_of_program", "no_function"]
 
@@ -109,7 +109,7 @@ def no_attribute(expr: Handle, name: str) -> UnknownAttributeError:
             loss="loss" if not expr.node.args else f"sg.sum({y})" if expr.node.shape else y,
             values=", ".join(f"{i.name}=..." for i in inputs),
         )
-    elif (place := placed(name)) is not None and callable(function := public(name)):
+    elif (place := public_name(name)) is not None and callable(function := public(name)):
         needed = [p for p in signature(function).parameters.values() if p.default is Parameter.empty]
         cure = f"sg.{place}({y}{', ...' if len(needed) > 1 else ''})"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from symgrad.backward.trace import Trace
+from symgrad.backward.trace import BackwardTrace
 from symgrad.ir.graph import Node
 
 __all__ = ["Arrangement", "Output"]
@@ -23,7 +23,7 @@ class Output:
 
     node: Node
     origins: tuple[Node, ...] = ()
-    traces: tuple[Trace, ...] = ()
+    traces: tuple[BackwardTrace, ...] = ()
 
     @property
     def derived(self) -> bool:

@@ -5,6 +5,34 @@ sum is a part of a fused multiply-add, that of a product is a product of its own
 which its readers then allow for; a product has the numbers of its factors, and is multiplied once to have another. Each
 value in turn takes the number with which it and the sums that read it take the fewest operations. Exact but for
 rounding; nothing is reordered.
+
+With x = a + 2*b, take the outputs
+
+    c*d + 3*(x*c)        a*d - 3*(x*d)
+
+1. Every node is read as a number times a *core*: c*d is 1 times itself, 3*(x*c) is 3 times the core x*c, and x*c is 1
+   times a product of the cores x and c.
+2. Each core knows who reads it: x the products x*c and x*d, and these the two sums, with the numbers 3 and -3.
+3. What may x be kept times? A sum is computed times any number. As it is, x*c is a product, which the output then
+   multiplies by 3 and adds: two operations. With x kept times 3, the output is (3*a + 6*b)*c + c*d, which takes the
+   product in as one. The sum itself takes one more, 3*a: two are saved for one.
+4. No other core gains, so x*c and x*d are written with the x that is kept, and nothing else changes:
+
+    >>> from symgrad.ir.graph import symbol
+    >>> from symgrad.ir.types import Declaration
+    >>> from symgrad.spell.printer import expression_text
+    >>> a, b, c, d = (symbol(Declaration(name)) for name in "abcd")
+    >>> x = a + 2*b
+    >>> outputs = [c*d + 3*(x*c), a*d - 3*(x*d)]
+    >>> scales = _Scales(outputs, ())
+    >>> total = scales.cores[-1]
+    >>> [(number, expression_text(scales.cores[j].node)) for number, j in total.args]
+    [(1, 'a*d'), (-3, '(a + 2*b)*d')]
+    >>> improved = [expression_text(core.node) for i, core in enumerate(scales.cores) if scales.improve(i)]
+    >>> improved, {expression_text(core.node): core.scale for core in scales.cores if core.scale != 1}
+    (['a + 2*b'], {'a + 2*b': 3, '(a + 2*b)*c': 3, '(a + 2*b)*d': 3})
+    >>> [expression_text(n) for n in scales.rebuilt(outputs)]
+    ['c*d + (3*a + 6*b)*c', 'a*d - (3*a + 6*b)*d']
 """
 
 from __future__ import annotations
@@ -16,7 +44,7 @@ from math import inf, log2
 
 from symgrad.arrange.coefficients import Number, ratio, times
 from symgrad.ir.collector import growing
-from symgrad.ir.exact import held
+from symgrad.ir.exact import exact_value
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -116,7 +144,7 @@ class _Scales:
                 self._read[node] = -number, core
             elif kind == _PRODUCT and node.args[0].is_number():
                 number, core = self._read[node.args[1]]
-                self._read[node] = held(number * node.args[0].value), core
+                self._read[node] = exact_value(number * node.args[0].value), core
             else:
                 self._read[node] = 1, len(self.cores)
                 self._add(node, kind)

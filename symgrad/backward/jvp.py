@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
-from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
+from symgrad.backward.linearise import GuardedTangent, accumulate, linearise, pass_through
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
@@ -26,10 +26,12 @@ class Pushforward:
             false. These nodes count as symbols.
     """
 
-    def __init__(self, tangents: Mapping[Node, Node | Guarded]) -> None:
+    def __init__(self, tangents: Mapping[Node, Node | GuardedTangent]) -> None:
         # None: does not move. A structurally zero tangent is a strong zero, so it does not move either.
-        given = {n: t if isinstance(t, Guarded) else Guarded(None, t) for n, t in tangents.items()}
-        self._tangents: dict[Node, Guarded | None] = {
+        given = {
+            n: t if isinstance(t, GuardedTangent) else GuardedTangent(None, t) for n, t in tangents.items()
+        }
+        self._tangents: dict[Node, GuardedTangent | None] = {
             n: None if t.value.is_number(0) else t for n, t in given.items()
         }
 
@@ -49,21 +51,21 @@ class Pushforward:
                 moved = node.op.push(
                     node, [None if t is None else t.node() for t in map(known.get, node.args)]
                 )
-                known[node] = None if moved.is_number(0) else Guarded(None, moved)
+                known[node] = None if moved.is_number(0) else GuardedTangent(None, moved)
                 continue
             contributions = list(self._push(node, moving))
             if contributions:
                 known[node] = accumulate(contributions)
         return [_ZERO if (t := known[o]) is None else full(t.node(), o.shape) for o in outputs]
 
-    def _push(self, node: Node, moving: Sequence[bool]) -> Iterator[Guarded]:
+    def _push(self, node: Node, moving: Sequence[bool]) -> Iterator[GuardedTangent]:
         for term in linearise(node, moving):
             tangent = self._tangents[node.args[term.argument]]
             assert tangent is not None
             yield pass_through(term.coefficient, tangent)
 
 
-def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | Guarded]) -> list[Node]:
+def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | GuardedTangent]) -> list[Node]:
     """Return the tangents of the outputs when the given nodes move with the given tangents."""
     return Pushforward(tangents)(outputs)
 

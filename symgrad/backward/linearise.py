@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node
 from symgrad.ops.scalar.logic import and_, not_, or_, where
 
-__all__ = ["Guarded", "Linear", "accumulate", "guarded", "linearise", "pass_through"]
+__all__ = ["GuardedTangent", "Linear", "accumulate", "guarded", "linearise", "pass_through"]
 
 _ZERO = as_node(0)
 # Infinite in floats for moderate arguments.
@@ -26,7 +26,7 @@ _EXPONENTIAL = frozenset(["exp", "exp2", "expm1", "sinh", "cosh"])
 _known: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()  # what is finite
 
 
-class Guarded(NamedTuple):
+class GuardedTangent(NamedTuple):
     """A tangent or cotangent: ``value`` where the guard holds (everywhere if it is None), a strong zero elsewhere."""
 
     guard: Node | None
@@ -44,7 +44,7 @@ class Linear(NamedTuple):
     """One term of a linearised equation: d(node)/d(argument), as a guarded coefficient."""
 
     argument: int
-    coefficient: Guarded
+    coefficient: GuardedTangent
 
 
 def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
@@ -64,15 +64,15 @@ def linearise(node: Node, wanted: Sequence[bool]) -> list[Linear]:
     return terms
 
 
-def guarded(coefficient: Node) -> Guarded:
+def guarded(coefficient: Node) -> GuardedTangent:
     """Read ``where(c, v, 0)`` and ``where(c, 0, v)`` as v under a guard."""
     if coefficient.op is where:
         condition, yes, no = coefficient.args
         if no.is_number(0):
-            return Guarded(condition, yes)
+            return GuardedTangent(condition, yes)
         if yes.is_number(0):
-            return Guarded(_negate(condition), no)
-    return Guarded(None, coefficient)
+            return GuardedTangent(_negate(condition), no)
+    return GuardedTangent(None, coefficient)
 
 
 def _negate(condition: Node) -> Node:
@@ -81,7 +81,7 @@ def _negate(condition: Node) -> Node:
     return as_node(not condition.value) if condition.op is NUMBER else not_(condition)
 
 
-def pass_through(term: Guarded, incoming: Guarded) -> Guarded:
+def pass_through(term: GuardedTangent, incoming: GuardedTangent) -> GuardedTangent:
     """Multiply a tangent or cotangent by a coefficient of an equation, inside both guards.
 
     Where the value is zero of itself outside its guard, it stays so times a coefficient that is finite there too.
@@ -93,7 +93,7 @@ def pass_through(term: Guarded, incoming: Guarded) -> Guarded:
     else:
         guard = and_(incoming.guard, term.guard)
     settled = incoming.settled and term.guard is None and _finite(term.value)
-    return Guarded(guard, incoming.value * term.value, settled)
+    return GuardedTangent(guard, incoming.value * term.value, settled)
 
 
 def _finite(coefficient: Node) -> bool:
@@ -123,7 +123,7 @@ def _total(part: Node) -> bool:
     return part.op is OPS["pow"] and last.is_number() and isinstance(last.value, int) and last.value >= 0
 
 
-def accumulate(contributions: Sequence[Guarded]) -> Guarded:
+def accumulate(contributions: Sequence[GuardedTangent]) -> GuardedTangent:
     """Add contributions; what is guarded alike stays under its guard, so a strong zero stays one."""
     if len(contributions) == 1:
         return contributions[0]
@@ -134,7 +134,7 @@ def accumulate(contributions: Sequence[Guarded]) -> Guarded:
         settled[guard] = settled.get(guard, True) and zero_outside
     if len(by_guard) == 1:
         ((guard, value),) = by_guard.items()
-        return Guarded(guard, value, settled[guard])
+        return GuardedTangent(guard, value, settled[guard])
     total = by_guard.pop(None, None)
     everywhere = total is not None
     guards: list[Node] = []
@@ -150,4 +150,4 @@ def accumulate(contributions: Sequence[Guarded]) -> Guarded:
         guards.append(guard)
         everywhere = everywhere or otherwise is not None
     assert total is not None
-    return Guarded(None if everywhere else reduce(or_, guards), total, settled=True)
+    return GuardedTangent(None if everywhere else reduce(or_, guards), total, settled=True)

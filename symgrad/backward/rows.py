@@ -8,7 +8,7 @@ from symgrad.ops.array.along import rows_aligned
 
 __all__ = ["mixing"]
 
-Place = int
+AxisNumber = int
 """The axis of a node that counts the rows."""
 
 
@@ -17,7 +17,7 @@ def mixing(y: Node, x: Node) -> Node | None:
 
     Paths through stop_gradient do not count: no derivative takes them.
     """
-    place: dict[Node, Place | None] = {x: 0}
+    place: dict[Node, AxisNumber | None] = {x: 0}
     culprit: dict[Node, Node] = {}
     for node in topological([y], until=[x]):
         if node is x:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.backward.trace import Step, Trace
+from symgrad.backward.trace import BackwardTrace, Pullback
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import size_product
@@ -14,7 +14,7 @@ from symgrad.ops.numpy.calls import join
 __all__ = ["pull_back_rows"]
 
 
-def pull_back_rows(y: Node, table: Node) -> tuple[Node, Node, Trace] | Step | None:
+def pull_back_rows(y: Node, table: Node) -> tuple[Node, Node, BackwardTrace] | Pullback | None:
     """Pull the cotangent 1 of a scalar back to the rows of a table that it reads.
 
     Every reading of rows counts as a variable of its own, at which the cotangent stays: what it would send to the table

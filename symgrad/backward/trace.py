@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from symgrad.backward.linearise import Guarded
+from symgrad.backward.linearise import GuardedTangent
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.rewrite.memo import Answers
 
-__all__ = ["Nothing", "Slope", "Step", "Trace", "placeholder"]
+__all__ = ["Nothing", "Slope", "Pullback", "BackwardTrace", "placeholder"]
 
 
 class Nothing(StrEnum):
@@ -29,7 +29,7 @@ class Nothing(StrEnum):
     NO_TANGENT = "no tangent"  # an integer or truth value: there is no direction to move in
 
 
-class Step(NamedTuple):
+class Pullback(NamedTuple):
     """One pullback: the contribution of one forward equation to the cotangent of one of its arguments.
 
     Attributes:
@@ -44,8 +44,8 @@ class Step(NamedTuple):
     node: Node
     argument: int
     coefficient: Node
-    incoming: Guarded
-    produced: Guarded
+    incoming: GuardedTangent
+    produced: GuardedTangent
 
     @property
     def cotangent(self) -> Node:
@@ -70,7 +70,7 @@ class Step(NamedTuple):
 
 
 def placeholder(node: Node) -> Node:
-    """Return the symbol that stands for the cotangent of a node in the coefficient of a Step.
+    """Return the symbol that stands for the cotangent of a node in the coefficient of a Pullback.
 
     No program can declare its name.
     """
@@ -91,7 +91,7 @@ class Slope:
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class Trace:
+class BackwardTrace:
     """A whole backward pass.
 
     Args:
@@ -107,5 +107,5 @@ class Trace:
     wrt: tuple[Node, ...]
     gradients: tuple[Node, ...]
     nothing: tuple[Nothing | None, ...]
-    steps: tuple[Step, ...] = field(repr=False)
+    steps: tuple[Pullback, ...] = field(repr=False)
     answers: Answers = field(default_factory=dict[Hashable, Any], repr=False, compare=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from symgrad.backward.linearise import Guarded, accumulate, linearise, pass_through
-from symgrad.backward.trace import Step, Trace, placeholder
+from symgrad.backward.linearise import GuardedTangent, accumulate, linearise, pass_through
+from symgrad.backward.trace import BackwardTrace, Pullback, placeholder
 from symgrad.backward.zeros import classify
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
@@ -18,10 +18,10 @@ __all__ = ["pull_back"]
 
 def pull_back(
     outputs: Sequence[Node],
-    seeds: Sequence[Node | Guarded],
+    seeds: Sequence[Node | GuardedTangent],
     wrt: Sequence[Node],
     stopped: Collection[Node] = (),
-) -> Trace:
+) -> BackwardTrace:
     """Pull the outputs' cotangents back to ``wrt`` and record every step.
 
     Args:
@@ -41,19 +41,19 @@ def pull_back(
 @growing()
 def _pull_back(
     outputs: Sequence[Node],
-    seeds: Sequence[Node | Guarded],
+    seeds: Sequence[Node | GuardedTangent],
     wrt: Sequence[Node],
     stopped: Collection[Node],
-) -> Trace:
+) -> BackwardTrace:
     order = topological(outputs)
     active = _active(order, wrt, stopped)
-    received: dict[Node, list[Guarded]] = {}
-    given = [s if isinstance(s, Guarded) else Guarded(None, s) for s in seeds]
+    received: dict[Node, list[GuardedTangent]] = {}
+    given = [s if isinstance(s, GuardedTangent) else GuardedTangent(None, s) for s in seeds]
     for output, seed in zip(outputs, given, strict=True):
         received.setdefault(output, []).append(seed)
     wanted = set(wrt)
-    arrived: dict[Node, Guarded] = {}
-    steps: list[Step] = []
+    arrived: dict[Node, GuardedTangent] = {}
+    steps: list[Pullback] = []
     for node in reversed(order):
         contributions = received.pop(node, None)
         if contributions is None or node not in active:
@@ -73,7 +73,7 @@ def _pull_back(
         gradients.append(full(gradient, node.shape))
     absent = [node for node in wrt if node not in arrived]
     reasons = dict(zip(absent, classify(outputs, absent, stopped), strict=True))
-    return Trace(
+    return BackwardTrace(
         tuple((y, s.value) for y, s in zip(outputs, given, strict=True)),
         tuple(wrt),
         tuple(gradients),
@@ -82,15 +82,22 @@ def _pull_back(
     )
 
 
-def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tuple[Step, Guarded]]:
+def _pull(
+    node: Node, cotangent: GuardedTangent, wanted: Sequence[bool]
+) -> Iterator[tuple[Pullback, GuardedTangent]]:
     """Transpose one equation: what its cotangent sends to each wanted argument."""
     if node.op.pull is None:
         for term in linearise(node, wanted):
             contribution = pass_through(term.coefficient, cotangent)
             target = node.args[term.argument]
             if target.shape != node.shape:
-                contribution = Guarded(None, unbroadcast(contribution.node(), node.shape, target.shape))
-            yield Step(node, term.argument, term.coefficient.node(), cotangent, contribution), contribution
+                contribution = GuardedTangent(
+                    None, unbroadcast(contribution.node(), node.shape, target.shape)
+                )
+            yield (
+                Pullback(node, term.argument, term.coefficient.node(), cotangent, contribution),
+                contribution,
+            )
         return
     real = [w and arg.dtype == "real" for w, arg in zip(wanted, node.args, strict=True)]
     # A linear map has no one coefficient: the trace keeps the map itself, applied to a placeholder.
@@ -98,8 +105,8 @@ def _pull(node: Node, cotangent: Guarded, wanted: Sequence[bool]) -> Iterator[tu
     contributions = node.op.pull(node, cotangent.node(), real)
     for i, (coefficient, sent) in enumerate(zip(coefficients, contributions, strict=True)):
         if coefficient is not None and sent is not None and not coefficient.is_number(0):
-            contribution = Guarded(None, sent)
-            yield Step(node, i, coefficient, cotangent, contribution), contribution
+            contribution = GuardedTangent(None, sent)
+            yield Pullback(node, i, coefficient, cotangent, contribution), contribution
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> set[Node]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from symgrad.proof.file.statement import value_text
-from symgrad.proof.program.names import shown
+from symgrad.proof.program.names import terminal_text
 
 if TYPE_CHECKING:
-    from symgrad.proof.check import Checked, Difference
+    from symgrad.proof.check import CheckResult, Difference
 
 __all__ = ["checked_lines"]
 
@@ -17,7 +17,7 @@ _MOST = 60  # definitions that are shown
 _LONG = 200  # characters of a value that is shown
 
 
-def checked_lines(found: Checked, *, whole: bool = False) -> Iterator[str]:
+def checked_lines(found: CheckResult, *, whole: bool = False) -> Iterator[str]:
     """Yield the verdict, the statement, where it differs, and what is not claimed.
 
     Args:
@@ -39,10 +39,12 @@ def checked_lines(found: Checked, *, whole: bool = False) -> Iterator[str]:
     if found.difference is not None:
         yield f"  {_difference(found.difference)}"
     if found.excluded:
-        yield "  not claimed where " + "; ".join(map(shown, found.excluded))
+        yield "  not claimed where " + "; ".join(map(terminal_text, found.excluded))
 
 
 def _difference(d: Difference) -> str:
-    where = ", ".join(f"{shown(name)} = {shown(value_text(v), _LONG)}" for name, v in d.point.items())
+    where = ", ".join(
+        f"{terminal_text(name)} = {terminal_text(value_text(v), _LONG)}" for name, v in d.point.items()
+    )
     entry = f" (entry {list(d.index)})" if d.index else ""
     return f"at {where or 'the only point'}{entry}: {d.values[0]} against {d.values[1]}"

@@ -14,9 +14,9 @@ import numpy as np
 
 import symgrad
 from symgrad.errors import FileError, UsageError
-from symgrad.files import decoded, make_folder, reason, write_atomically
+from symgrad.files import decode_text, make_folder, reason, write_atomically
 from symgrad.files import read_text as read_file
-from symgrad.frontend.text import SIZE
+from symgrad.frontend.limits import TEXT_CHARACTERS
 
 __all__ = ["read_source", "read_text", "write_arrays", "write_text"]
 
@@ -35,7 +35,7 @@ def read_text(source: str) -> tuple[str, str]:
     # Asked of os.path, which takes what no file can be called.
     there = "\n" not in source and os.path.exists(source) and not os.path.isdir(source)  # noqa: PTH110, PTH112  (see above)
     if looks_like_a_file or there:
-        return read_file(Path(source), SIZE), source
+        return read_file(Path(source), TEXT_CHARACTERS), source
     # Where the locale has no other than ASCII's letters, Python leaves the bytes of others as they are.
     return os.fsencode(source).decode("utf-8", "surrogateescape"), "<command line>"
 
@@ -44,12 +44,12 @@ def _standard_input() -> str:
     if sys.stdin is None:  # closed by whoever started us
         raise UsageError("standard input is closed", cure="name a file, or pipe the program in")
     try:
-        content = sys.stdin.buffer.read(SIZE + 1)
+        content = sys.stdin.buffer.read(TEXT_CHARACTERS + 1)
     except OSError as error:
         raise FileError(f"cannot read standard input: {reason(error)}") from error
-    if len(content) > SIZE:
-        raise FileError("standard input is too long", expected=f"at most {SIZE:,} bytes")
-    return decoded(content, "standard input")
+    if len(content) > TEXT_CHARACTERS:
+        raise FileError("standard input is too long", expected=f"at most {TEXT_CHARACTERS:,} bytes")
+    return decode_text(content, "standard input")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -24,7 +24,7 @@ from symgrad.files import make_folder, reason
 if TYPE_CHECKING:
     from symgrad.llvm.engine.target import Cpu
 
-__all__ = ["INTERRUPTED", "OUTPUT", "chosen", "emit", "format_option", "kernel_of", "main", "targets"]
+__all__ = ["INTERRUPTED", "OUTPUT", "expression_of", "emit", "format_option", "kernel_of", "main", "targets"]
 
 # What is imported in functions here is for start-up time: each command has its own.
 
@@ -152,7 +152,7 @@ def derive(
     if standalone and form != "latex":
         raise UsageError("--standalone is a document of LaTeX", cure="add --format latex")
     program = read_source(source)
-    y = chosen(program, of)
+    y = expression_of(program, of)
     with waiting("deriving"):
         report = derive_report(y, targets(y, wrt), order, form, stable=stable, expand=expand)
     emit(latex_document(report) if standalone else report, output)
@@ -179,7 +179,7 @@ def explain(
     from symgrad.kernel.progress import waiting
 
     program = read_source(source)
-    y = chosen(program, of)
+    y = expression_of(program, of)
     with waiting("differentiating"):
         derivation = symgrad.explain(y, targets(y, wrt))
     if picture is not None:
@@ -231,7 +231,7 @@ def compile_(
     if output.suffix not in written:
         raise UsageError(f"cannot write '{output.name}'", expected="a name that ends in .ll, .s or .o")
     program = read_source(source)
-    y = chosen(program, of)
+    y = expression_of(program, of)
     found = {} if no_gradient else partials(y, targets(y, wrt, _VALUE_ALONE), order)
     kernel = kernel_of(program, [y, *found.values()], dtype, name)
     names = [of or y.name or "value", *("_".join(["d", *(w.name or "" for w in key)]) for key in found)]
@@ -270,7 +270,7 @@ def run(
     from symgrad.cli.values import read_values
 
     program = read_source(source)
-    y = chosen(program, of)
+    y = expression_of(program, of)
     found = {} if no_gradient else partials(y, targets(y, wrt, _VALUE_ALONE), order)
     kernel = kernel_of(program, [y, *found.values()], dtype, "kernel")
     inputs = read_values(values, program.inputs)
@@ -312,7 +312,7 @@ _OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 _VALUE_ALONE = "name one with --wrt, or leave the gradient out with --no-gradient"
 
 
-def chosen(program: symgrad.Program, of: str | None) -> symgrad.Expr:
+def expression_of(program: symgrad.Program, of: str | None) -> symgrad.Expr:
     """Return what a command works on."""
     return program.last if of is None else program[of]
 

@@ -16,7 +16,7 @@ import click
 import symgrad
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.files import read_source, read_text, write_text
-from symgrad.cli.main import INTERRUPTED, chosen, format_option, main, targets
+from symgrad.cli.main import INTERRUPTED, expression_of, format_option, main, targets
 from symgrad.errors import UsageError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def verify(
             "there is no claim to verify", expected="SOURCE --wrt NAME --claim TEXT, or --batch FILE"
         )
     program = read_source(source)
-    y = chosen(program, of)
+    y = expression_of(program, of)
     by = targets(y, wrt)
     if len(by) != 1:
         names = ", ".join(str(w) for w in by)
@@ -213,7 +213,7 @@ def _batch(
     claims: Path, output: Path | None, jobs: int, time_limit: float, memory: int, replay: bool
 ) -> None:
     from symgrad.api.claims.rows import decide_claim
-    from symgrad.verdicts.batch import Limits, finished, read_rows
+    from symgrad.verdicts.batch import Limits, finished_ids, read_rows
 
     if output is None or output.resolve() == claims.resolve():
         raise UsageError(
@@ -222,7 +222,7 @@ def _batch(
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
     rows = read_rows(claims)
-    done = finished(output)
+    done = finished_ids(output)
     todo = [row for row in rows if row.id not in done]
     decide = partial(decide_claim, replay=replay)
     limits = Limits(time_limit, memory=memory)

@@ -13,18 +13,18 @@ from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
 
-__all__ = ["Lengths", "Written", "broadcast", "lengths", "lifted", "told"]
+__all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "lifted", "names_text"]
 
-Known = tuple[Any, ...]
+KnownShape = tuple[Any, ...]
 """Lengths of axes: numbers, None where one is not known, or what a framework has for them."""
 
 
-def told(names: Iterable[str]) -> str:
+def names_text(names: Iterable[str]) -> str:
     """Return names as they stand in sentences."""
     return ", ".join(names)
 
 
-def broadcast(shapes: Sequence[Known]) -> Known:
+def broadcast(shapes: Sequence[KnownShape]) -> KnownShape:
     """Return the shape that arrays broadcast to; None for lengths that are not known.
 
     Raises:
@@ -64,7 +64,7 @@ class Lengths:
         return evaluate_size(size, cast("Mapping[str, int]", self.known))
 
 
-def lengths(symbols: Sequence[Node], shapes: Sequence[Known]) -> tuple[Known, Lengths]:
+def lengths(symbols: Sequence[Node], shapes: Sequence[KnownShape]) -> tuple[KnownShape, Lengths]:
     """Return the axes before the declared ones, and the sizes, of arrays for symbols.
 
     Arrays without such axes are the same for the whole batch.
@@ -72,7 +72,7 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[Known]) -> tuple[Known, Le
     Raises:
         ShapeError: for an array that is not of its declared shape, or batches that differ.
     """
-    lead: Known = ()
+    lead: KnownShape = ()
     owner = ""
     known: dict[str, Any] = {}
     for s, shape in zip(symbols, shapes, strict=True):
@@ -105,7 +105,7 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[Known]) -> tuple[Known, Le
     return lead, Lengths(known)
 
 
-class Written:
+class SourceShapes:
     """The shapes for which a program's source is written.
 
     Operations of a framework broadcast and contract what they are given, so arrays of other shapes would be computed
@@ -125,7 +125,7 @@ class Written:
         self._any = elementwise and not rank
         self._aligned = frozenset(s for s in symbols if elementwise and len(s.shape) == rank)
 
-    def check(self, shapes: Sequence[Known | None]) -> None:
+    def check(self, shapes: Sequence[KnownShape | None]) -> None:
         """Refuse arrays of other shapes; a shape that is None, or has None in it, is not known yet.
 
         Raises:

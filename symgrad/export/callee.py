@@ -28,7 +28,7 @@ from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.shapes import Shapes
 
-__all__ = ["Callee", "callee", "chosen_inputs", "expressions", "in_kind", "repeated"]
+__all__ = ["Callee", "callee", "chosen_inputs", "expressions", "in_kind", "repeated_axes"]
 
 Shape = tuple[int, ...]
 
@@ -39,7 +39,7 @@ class Callee:
 
     The arrays of a call have the declared shapes with a batch before them; batches broadcast, as in a Kernel's call,
     and every output has the whole batch. So has every cotangent: an input whose own batch is smaller receives the sum
-    over `repeated` axes of it, which is the caller's to take.
+    over `repeated_axes` axes of it, which is the caller's to take.
 
     Attributes:
         outputs: what is computed.
@@ -207,11 +207,11 @@ _NOTHING = np.zeros(())
 _WORD = {"jvp": "tangent", "vjp": "cotangent"}
 
 
-def repeated(batch: Shape, own: Shape) -> tuple[int, ...]:
+def repeated_axes(batch: Shape, own: Shape) -> tuple[int, ...]:
     """Return the axes of a batch along which an array of another batch is repeated: what a cotangent is summed over.
 
     Example:
-        >>> repeated((3, 4, 5), (4, 1)), repeated((3,), (3,))
+        >>> repeated_axes((3, 4, 5), (4, 1)), repeated_axes((3,), (3,))
         ((0, 2), ())
     """
     lead = len(batch) - len(own)

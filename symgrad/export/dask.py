@@ -11,7 +11,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from symgrad.api.extras import not_installed
-from symgrad.api.kernels.over_data import Data, OverData, Part, added, rows_of
+from symgrad.api.kernels.over_data import Data, OverData, Part, add_parts, rows_of
 from symgrad.errors import UsageError
 
 __all__ = ["LazyTotal", "to_dask"]
@@ -57,7 +57,7 @@ class LazyTotal:
             call(sends, _recipe(total, given, first, last), first, last, values)
             for first, last in total.blocks(rows)
         ]
-        add = delayed(added, pure=False)
+        add = delayed(add_parts, pure=False)
         while len(parts) > 1:
             parts = [add(parts[k : k + _FAN_IN]) for k in range(0, len(parts), _FAN_IN)]
         return delayed(_finished, pure=False)(sends, parts[0], rows)

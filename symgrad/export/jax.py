@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UsageError
-from symgrad.export.batched import Written
+from symgrad.export.batched import SourceShapes
 from symgrad.export.callee import Callee, callee
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
@@ -114,18 +114,18 @@ def _loaded(outputs: list[Expr], inputs: list[Expr], form: _Form, name: str) -> 
 def _by_kernel(program: Callee, name: str) -> Callable[[Sequence[Any]], Any]:
     from symgrad.export import jax_call  # the form `source` needs none of it
 
-    called = jax_call.Program(program, name)
+    called = jax_call.TangentProgram(program, name)
     single = len(program.outputs) == 1
 
     def compute(arrays: Sequence[Any]) -> Any:
-        found = jax_call.called(called, arrays)
+        found = jax_call.call_program(called, arrays)
         return found[0] if single else tuple(found)
 
     return compute
 
 
 def _by_source(program: Callee, function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
-    written = Written([e.node for e in program.outputs], [e.node for e in program.inputs], "jax.vmap")
+    written = SourceShapes([e.node for e in program.outputs], [e.node for e in program.inputs], "jax.vmap")
 
     def compute(arrays: Sequence[Any]) -> Any:
         written.check([np.shape(a) for a in arrays])

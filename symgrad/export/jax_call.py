@@ -24,18 +24,18 @@ from jax.interpreters import mlir as _mlir
 from symgrad.api.functions.symbols import symbols
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import ArrayTypeError, ComplexInputError, SymgradError, UnsupportedError
-from symgrad.export.callee import Callee, repeated
+from symgrad.export.callee import Callee, repeated_axes
 from symgrad.kernel.calls.xla import layout_fits, needs_python, xla_handler
 from symgrad.kernel.kernel import Kernel
 
-__all__ = ["Program", "admitted", "called"]
+__all__ = ["TangentProgram", "admitted", "call_program"]
 
 # JAX has partial type information: its values are untyped here.
 jax, jnp, core = cast(Any, _jax), cast(Any, _jnp), cast(Any, _core)
 ad, batching, mlir = cast(Any, _ad), cast(Any, _batching), cast(Any, _mlir)
 
 
-def called(program: Program, arrays: Sequence[Any]) -> list[Any]:
+def call_program(program: TangentProgram, arrays: Sequence[Any]) -> list[Any]:
     """Compute the outputs of a program, by JAX.
 
     Args:
@@ -95,7 +95,7 @@ def _array(e: Expr, value: Any) -> Any:
 
 
 @final
-class Program:
+class TangentProgram:
     """What the primitive calls: a Callee, its derivatives, and what it is the tangent program of."""
 
     __slots__ = ("_derived", "called", "kinds", "label", "pushed")
@@ -104,7 +104,7 @@ class Program:
         self,
         called: Callee,
         label: str,
-        pushed: tuple[Program, tuple[bool, ...]] | None = None,
+        pushed: tuple[TangentProgram, tuple[bool, ...]] | None = None,
         *,
         derived: bool = False,
     ) -> None:
@@ -113,32 +113,36 @@ class Program:
         self.kinds = ["real" if derived else e.dtype for e in called.outputs]
         self.label = label
         self.pushed = pushed
-        self._derived: dict[tuple[str, tuple[bool, ...]], Program] = {}
+        self._derived: dict[tuple[str, tuple[bool, ...]], TangentProgram] = {}
 
-    def _once(self, kind: str, which: tuple[bool, ...], make: Callable[[], Program]) -> Program:
+    def _once(self, kind: str, which: tuple[bool, ...], make: Callable[[], TangentProgram]) -> TangentProgram:
         found = self._derived.get((kind, which))
         if found is None:
             found = self._derived[kind, which] = make()
         return found
 
-    def tangents(self, moving: tuple[bool, ...]) -> Program:
+    def tangents(self, moving: tuple[bool, ...]) -> TangentProgram:
         """The program of the tangents of the real outputs."""
         return self._once(
             "jvp",
             moving,
-            lambda: Program(self.called.jvp(moving), f"jvp of {self.label}", (self, moving), derived=True),
+            lambda: TangentProgram(
+                self.called.jvp(moving), f"jvp of {self.label}", (self, moving), derived=True
+            ),
         )
 
-    def cotangents(self, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> Program:
+    def cotangents(self, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> TangentProgram:
         """The program of cotangents, where only some of the real outputs have one."""
         part = self if all(given) else self._once("part", given, lambda: self._part(given))
         return part._once(
-            "vjp", wanted, lambda: Program(part.called.vjp(wanted), f"vjp of {self.label}", derived=True)
+            "vjp",
+            wanted,
+            lambda: TangentProgram(part.called.vjp(wanted), f"vjp of {self.label}", derived=True),
         )
 
-    def _part(self, given: tuple[bool, ...]) -> Program:
+    def _part(self, given: tuple[bool, ...]) -> TangentProgram:
         chosen = [e for e, g in zip(self.reals, given, strict=True) if g]
-        return Program(Callee(chosen, self.called.inputs), self.label)
+        return TangentProgram(Callee(chosen, self.called.inputs), self.label)
 
     @property
     def reals(self) -> list[Expr]:
@@ -153,17 +157,17 @@ _call: Any = core.Primitive("symgrad")
 _call.multiple_results = True
 
 
-def _impl(*arrays: Any, program: Program, dtype: str) -> Any:
+def _impl(*arrays: Any, program: TangentProgram, dtype: str) -> Any:
     with jax.disable_jit(disable=False):  # a kernel is compiled, whatever else is not
         return _compiled(program, dtype)(*arrays)
 
 
 @cache
-def _compiled(program: Program, dtype: str) -> Any:
+def _compiled(program: TangentProgram, dtype: str) -> Any:
     return jax.jit(partial(_call.bind, program=program, dtype=dtype))
 
 
-def _abstract(*arrays: Any, program: Program, dtype: str) -> Any:
+def _abstract(*arrays: Any, program: TangentProgram, dtype: str) -> Any:
     for e, a in zip(program.called.inputs, arrays, strict=True):
         if not all(isinstance(n, int) for n in a.shape):
             raise UnsupportedError(
@@ -184,7 +188,7 @@ def _result_dtype(kind: str, dtype: str) -> Any:
     return np.dtype(bool) if kind == "bool" else jax.dtypes.canonicalize_dtype(np.int64)
 
 
-def _jvp(primals: Any, tangents: Any, *, program: Program, dtype: str) -> Any:
+def _jvp(primals: Any, tangents: Any, *, program: TangentProgram, dtype: str) -> Any:
     outputs = _call.bind(*primals, program=program, dtype=dtype)
     moving = tuple(
         type(t) is not ad.Zero and e.dtype == "real"
@@ -204,7 +208,7 @@ def _still(y: Any) -> Any:
     return ad.Zero(jax.core.ShapedArray(y.shape, core.primal_dtype_to_tangent_dtype(y.dtype)))
 
 
-def _transpose(cotangents: Any, *arguments: Any, program: Program, dtype: str) -> Any:
+def _transpose(cotangents: Any, *arguments: Any, program: TangentProgram, dtype: str) -> Any:
     """Pull cotangents back through a program of tangents, which is linear in these."""
     linear = [ad.is_undefined_primal(a) for a in arguments]
     if program.pushed is None:
@@ -238,11 +242,11 @@ def _summed(cotangent: Any, shape: tuple[int, ...], e: Expr) -> Any:
     """Sum a cotangent of the whole batch along the axes that an input was repeated along."""
     rank = len(e.shape)
     lead = cotangent.ndim - rank
-    axes = repeated(cotangent.shape[:lead], shape[: len(shape) - rank])
+    axes = repeated_axes(cotangent.shape[:lead], shape[: len(shape) - rank])
     return jnp.reshape(jnp.sum(cotangent, axes), shape) if axes else cotangent
 
 
-def _batched(arguments: Any, axes: Any, *, program: Program, dtype: str) -> Any:
+def _batched(arguments: Any, axes: Any, *, program: TangentProgram, dtype: str) -> Any:
     """Move the new axis in front of every batch; one that has none broadcasts."""
     inputs = program.called.inputs
     owns = [
@@ -263,7 +267,7 @@ def _batched(arguments: Any, axes: Any, *, program: Program, dtype: str) -> Any:
 # On the CPU, and elsewhere
 
 
-def _natively(*arrays: Any, program: Program, dtype: str) -> Any:
+def _natively(*arrays: Any, program: TangentProgram, dtype: str) -> Any:
     kernel = program.called.kernel(dtype)
     shapes, *_ = program.called.shapes([a.shape for a in arrays])
     why = needs_python(kernel) or _unfit()
@@ -274,7 +278,11 @@ def _natively(*arrays: Any, program: Program, dtype: str) -> Any:
 
 
 def _by_xla(
-    kernel: Kernel, arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]], program: Program, dtype: str
+    kernel: Kernel,
+    arrays: Sequence[Any],
+    shapes: Sequence[tuple[int, ...]],
+    program: TangentProgram,
+    dtype: str,
 ) -> list[Any]:
     handler = xla_handler(kernel, [a.shape for a in arrays])
     _register(handler.name, handler.address)
@@ -297,7 +305,11 @@ def _register(name: str, address: int) -> None:
 
 
 def _by_python(
-    kernel: Kernel, arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]], program: Program, dtype: str
+    kernel: Kernel,
+    arrays: Sequence[Any],
+    shapes: Sequence[tuple[int, ...]],
+    program: TangentProgram,
+    dtype: str,
 ) -> Any:
     results = [
         jax.ShapeDtypeStruct(shape, _result_dtype(kind, dtype))
@@ -319,7 +331,7 @@ def _by_python(
 def _unfit() -> str | None:
     """Try native calls once, and say why XLA cannot make them, or None if it can."""
     x, u = symbols("x u")
-    program = Program(Callee([x * u, x + u], [x, u]), "probe")
+    program = TangentProgram(Callee([x * u, x + u], [x, u]), "probe")
     kernel = program.called.kernel("float32")
     a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(3, 6, dtype=np.float32)
 
@@ -342,7 +354,7 @@ def _unfit() -> str | None:
     return None if good else f"{version} lays out a call otherwise than symgrad knows"
 
 
-def _elsewhere(ctx: Any, *_: Any, program: Program, **__: Any) -> Any:
+def _elsewhere(ctx: Any, *_: Any, program: TangentProgram, **__: Any) -> Any:
     platforms = ctx.platforms or ctx.module_context.platforms
     raise UnsupportedError(
         f"'{program}' on the platform {' and '.join(platforms)}",

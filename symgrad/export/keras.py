@@ -16,9 +16,9 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.handles.program import parse
 from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
-from symgrad.export.batched import broadcast, lengths, lifted, told
+from symgrad.export.batched import broadcast, lengths, lifted, names_text
 from symgrad.export.callee import chosen_inputs, expressions
-from symgrad.export.keras_noise import DRAWN, drawn, keras
+from symgrad.export.keras_noise import DRAWN, draw_values, keras
 from symgrad.export.written import at_means, function_of, source_text, text_of
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of
@@ -305,17 +305,20 @@ class ProgramLayer(_Layer):
             table = cast("Mapping[str, Any]", inputs)
             names = [s.name for s in self._given]
             if set(table) != set(names):
-                raise UsageError(f"inputs named {told(table)}", expected=told(names))
+                raise UsageError(f"inputs named {names_text(table)}", expected=names_text(names))
             return [table[name] for name in names]
         listed: list[Any] = list(cast("list[Any]", inputs)) if isinstance(inputs, list | tuple) else []
         # A shape is a tuple of numbers, and an array may be written as a list of them.
         parts = [isinstance(e, list | tuple) if shapes else hasattr(e, "shape") for e in listed]
         found: list[Any] = listed if any(parts) else [cast("Any", inputs)]
         if any(e is None for e in found):
-            raise UsageError("an input is None", expected=f"arrays: {told(s.name for s in self._given)}")
+            raise UsageError(
+                "an input is None", expected=f"arrays: {names_text(s.name for s in self._given)}"
+            )
         if len(found) != len(self._given):
             raise UsageError(
-                f"{len(found)} inputs", expected=f"{len(self._given)}: {told(s.name for s in self._given)}"
+                f"{len(found)} inputs",
+                expected=f"{len(self._given)}: {names_text(s.name for s in self._given)}",
             )
         return found
 
@@ -354,5 +357,5 @@ class ProgramLayer(_Layer):
         distribution = s.declaration.distribution
         assert distribution is not None
         wide = "float64" if self.compute_dtype == "float64" else "float32"
-        value = drawn(distribution, shape, wide, self.seed_generator)
+        value = draw_values(distribution, shape, wide, self.seed_generator)
         return keras.ops.cast(value, self.compute_dtype if s.dtype == "real" else "int32")

@@ -10,7 +10,7 @@ from symgrad.errors import UnsupportedError
 from symgrad.ir.listing import one_of
 from symgrad.ir.types import Distribution
 
-__all__ = ["DRAWN", "drawn", "keras"]
+__all__ = ["DRAWN", "draw_values", "keras"]
 
 try:
     keras: Any = import_module("keras")  # whose types say less than nothing to a checker
@@ -22,7 +22,7 @@ DRAWN = ("Uniform", "Normal", "LogNormal", "Laplace", "Exponential", "Gamma", "B
 """The distributions that are drawn."""
 
 
-def drawn(distribution: Distribution, shape: tuple[Any, ...], dtype: str, seed: Any) -> Any:
+def draw_values(distribution: Distribution, shape: tuple[Any, ...], dtype: str, seed: Any) -> Any:
     """Return values of a distribution.
 
     Args:

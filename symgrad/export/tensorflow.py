@@ -11,8 +11,8 @@ import numpy as np
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import ArrayTypeError, UsageError
-from symgrad.export.batched import Lengths, Written, broadcast, told
-from symgrad.export.callee import Callee, callee, in_kind, repeated
+from symgrad.export.batched import Lengths, SourceShapes, broadcast, names_text
+from symgrad.export.callee import Callee, callee, in_kind, repeated_axes
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
 
@@ -89,7 +89,7 @@ class TensorFlowFunction:
         self.inputs = tuple(str(e.node.name) for e in program.inputs)
         self._kinds = tuple(e.dtype for e in program.inputs)
         self._single = single
-        self._shapes = Written(
+        self._shapes = SourceShapes(
             [e.node for e in program.outputs], [e.node for e in program.inputs], "tf.vectorized_map"
         )
         self.source: str | None = None
@@ -163,7 +163,7 @@ class TensorFlowFunction:
         return found
 
     def __repr__(self) -> str:
-        return f"TensorFlowFunction({told(self.inputs)})"
+        return f"TensorFlowFunction({names_text(self.inputs)})"
 
 
 class _Kernel:
@@ -210,7 +210,7 @@ class _Kernel:
         found = {a.dtype for a, real in zip(arrays, self.real, strict=True) if real}
         if len(found) > 1 or not found <= {tf.float32, tf.float64}:
             raise ArrayTypeError(
-                f"arrays of {told(sorted(d.name for d in found))}",
+                f"arrays of {names_text(sorted(d.name for d in found))}",
                 expected="float32 or float64, one for all",
                 cure='tf.cast, or form="source"',
             )
@@ -259,7 +259,7 @@ def _summed(bar: Any, x: Any, e: Expr) -> Any:
     rank = len(e.shape)
     if bar.shape.is_fully_defined() and x.shape.is_fully_defined():
         own, whole = (tuple(a.shape)[: len(a.shape) - rank] for a in (x, bar))
-        axes = repeated(whole, own)
+        axes = repeated_axes(whole, own)
         return tf.reshape(tf.reduce_sum(bar, axes), x.shape) if axes else bar
     axes = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(bar), s1=tf.shape(x))[1]
     return tf.reshape(tf.reduce_sum(bar, axes), tf.shape(x))

@@ -15,7 +15,7 @@ from torch.autograd import Function
 
 from symgrad.errors import ArrayTypeError, UnsupportedError
 from symgrad.export.callee import in_kind
-from symgrad.export.torch_keys import REAL, Program, program_of
+from symgrad.export.torch_keys import REAL, KeyedProgram, program_of
 from symgrad.ir.sizes import evaluate_size
 
 __all__ = ["call"]
@@ -32,7 +32,7 @@ _Tensors = Sequence[Any]
 _INT = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
-def _checked(program: Program, tensors: _Tensors) -> Any:
+def _checked(program: KeyedProgram, tensors: _Tensors) -> Any:
     """Return the dtype to compute in, after a look at what is given."""
     real: tuple[str, Any] | None = None
     for (e, kind), t in zip(program.inputs, tensors, strict=True):
@@ -68,7 +68,7 @@ def _checked(program: Program, tensors: _Tensors) -> Any:
     return torch.get_default_dtype() if real is None else real[1]
 
 
-def _no_tangents(program: Program, tensors: _Tensors) -> None:
+def _no_tangents(program: KeyedProgram, tensors: _Tensors) -> None:
     """Refuse tangents, for which the operator has no rule: torch would take them for zeros without a word."""
     for (e, _), t in zip(program.inputs, tensors, strict=True):
         try:
@@ -176,11 +176,11 @@ def _unobserved() -> bool:
 
 def call(key: str, *inputs: Any) -> Any:
     """Call a program as `torch.func` and forward mode see it, and return a tuple of its outputs."""
-    return cast("Any", Call).apply(key, *inputs)
+    return cast("Any", TorchCall).apply(key, *inputs)
 
 
 @final
-class Call(Function):
+class TorchCall(Function):
     """A call as `torch.func` and forward mode ask for it."""
 
     @staticmethod
@@ -220,10 +220,10 @@ class Call(Function):
 
 
 # torch looks at the signature in every call; found once, it is looked up.
-Call.forward.__signature__ = inspect.signature(Call.forward)
+TorchCall.forward.__signature__ = inspect.signature(TorchCall.forward)
 
 
-def _aligned(program: Program, in_dims: Sequence[int | None], inputs: _Tensors) -> list[Any]:
+def _aligned(program: KeyedProgram, in_dims: Sequence[int | None], inputs: _Tensors) -> list[Any]:
     """Return inputs with the axis of a vmap as the first of the batch, before axes that others' batches have."""
     own = [
         t.dim() - len(e.shape) - (d is not None)
@@ -245,7 +245,7 @@ _kernel: Any = torch.library.custom_op(
     mutates_args=(),
     schema="(Tensor[] inputs, str program, bool graph) -> Tensor[]",
 )
-"""The operator of all programs. In a compiled graph it must ask about tangents; `Call` sees to them itself."""
+"""The operator of all programs. In a compiled graph it must ask about tangents; `TorchCall` sees to them itself."""
 
 _kernel.register_fake(_supposed)
 

@@ -10,17 +10,17 @@ import torch
 
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import ArrayTypeError, MissingInputError, UsageError
-from symgrad.export.batched import Written
+from symgrad.export.batched import SourceShapes
 from symgrad.export.callee import callee
 from symgrad.export.torch_call import call
-from symgrad.export.torch_keys import registered
+from symgrad.export.torch_keys import register_program
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.listing import one_of
 from symgrad.ir.values.inputs import in_order
 
-__all__ = ["Form", "TorchFunction", "TorchModule"]
+__all__ = ["CallForm", "TorchFunction", "TorchModule"]
 
-Form = Literal["kernel", "source"]
+CallForm = Literal["kernel", "source"]
 
 
 @final
@@ -35,18 +35,18 @@ class TorchFunction:
         source: the text of the function, in the form ``source``; else None.
     """
 
-    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], single: bool, form: Form) -> None:
+    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], single: bool, form: CallForm) -> None:
         self._outputs, self._symbols, self._single = tuple(outputs), tuple(inputs), single
-        self.form: Form = form
+        self.form: CallForm = form
         self.inputs = tuple(str(e.node.name) for e in inputs)
         self._real = tuple(e.dtype == "real" for e in inputs)
         self.source: str | None = None
         self._function: Callable[..., Any] | None = None
         self._key = ""
-        self._shapes = Written([e.node for e in outputs], [e.node for e in inputs], "torch.func.vmap")
+        self._shapes = SourceShapes([e.node for e in outputs], [e.node for e in inputs], "torch.func.vmap")
         program = callee(list(outputs), list(inputs))
         if form == "kernel":
-            self._key = registered(program).key
+            self._key = register_program(program).key
         else:
             self.source = source_of(program, "torch", "f", single=single)
             self._function = function_of(self.source, "f", self.inputs)

@@ -17,7 +17,7 @@ from symgrad.export.callee import Callee
 from symgrad.ir.traverse import flatten
 from symgrad.kernel.kernel import Kernel
 
-__all__ = ["REAL", "Program", "program_of", "registered"]
+__all__ = ["REAL", "KeyedProgram", "program_of", "register_program"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
@@ -26,7 +26,7 @@ REAL = {torch.float32: "float32", torch.float64: "float64"}
 
 
 @final
-class Program:
+class KeyedProgram:
     """A program that torch can call by its key.
 
     Attributes:
@@ -52,33 +52,33 @@ class Program:
             kernel = self._kernels[dtype] = self.callee.kernel(REAL[dtype])
         return kernel
 
-    def only(self, outputs: Sequence[bool]) -> Program:
+    def only(self, outputs: Sequence[bool]) -> KeyedProgram:
         """Return the program of some of the outputs."""
         return self if all(outputs) else program_of(f"{self.key}/out{_bits(outputs)}")
 
-    def vjp(self, wanted: Sequence[bool]) -> Program:
+    def vjp(self, wanted: Sequence[bool]) -> KeyedProgram:
         """Return the program of the cotangents of some inputs."""
         return program_of(f"{self.key}/vjp{_bits(wanted)}")
 
-    def jvp(self, moving: Sequence[bool]) -> Program:
+    def jvp(self, moving: Sequence[bool]) -> KeyedProgram:
         """Return the program of tangents, where some inputs move."""
         return program_of(f"{self.key}/jvp{_bits(moving)}")
 
 
 # Never emptied: a compiled graph, or one that is saved for a backward pass, has nothing but the key.
-_PROGRAMS: dict[str, Program] = {}
+_PROGRAMS: dict[str, KeyedProgram] = {}
 
 
-def registered(callee: Callee) -> Program:
+def register_program(callee: Callee) -> KeyedProgram:
     """Return the program of a callee; equal ones have one key, in every process."""
     nodes = [*(e.node for e in callee.outputs), *(e.node for e in callee.inputs)]
     derived = [e.derived for e in callee.outputs]  # decides how it is arranged
     content = pickle.dumps((flatten(nodes), len(callee.outputs), derived), protocol=5)
     key = hashlib.blake2b(content, digest_size=12).hexdigest()
-    return _PROGRAMS.setdefault(key, Program(key, callee))
+    return _PROGRAMS.setdefault(key, KeyedProgram(key, callee))
 
 
-def program_of(key: str) -> Program:
+def program_of(key: str) -> KeyedProgram:
     """Return the program of a key; a derivative is made when it is first asked for.
 
     Raises:
@@ -97,7 +97,7 @@ def program_of(key: str) -> Program:
             made = Callee([e for e, w in zip(callee.outputs, which, strict=True) if w], callee.inputs)
         else:
             made = callee.vjp(which) if kind == "vjp" else callee.jvp(which)
-        program = _PROGRAMS.setdefault(key, Program(key, made))
+        program = _PROGRAMS.setdefault(key, KeyedProgram(key, made))
     return program
 
 

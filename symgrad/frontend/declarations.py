@@ -11,7 +11,7 @@ from symgrad.errors import (
     ShapeError,
     UnsupportedError,
 )
-from symgrad.frontend.expressions.intervals import Bound, Intervals
+from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
 from symgrad.frontend.expressions.terms import Term, Token, ends, literal_value
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
@@ -19,10 +19,10 @@ from symgrad.ir.listing import suggest
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape
 from symgrad.source import Span
 
-__all__ = ["Declarations"]
+__all__ = ["DeclarationRules"]
 
 
-class Declarations(Intervals):
+class DeclarationRules(Intervals):
     """The rules of lines."""
 
     def start(self, *_: object) -> None:
@@ -113,7 +113,7 @@ class Declarations(Intervals):
         self,
         names: tuple[Token, ...],
         domain: Token,
-        bounds: tuple[Bound, ...] | None,
+        bounds: tuple[IntervalEnd, ...] | None,
         shape: Shape | None,
         fact: Token | None,
     ) -> None:
@@ -168,7 +168,7 @@ class Declarations(Intervals):
         self._define(name, node)
         self.spans.setdefault(node, self.name_spans[str(name)])
 
-    def _domain(self, name: Token, bounds: tuple[Bound, ...] | None) -> Domain:
+    def _domain(self, name: Token, bounds: tuple[IntervalEnd, ...] | None) -> Domain:
         domain = DOMAINS.get(str(name))
         if domain is None:
             if str(name) == "complex":
@@ -194,7 +194,11 @@ class Declarations(Intervals):
         return domain if bounds is None else self.interval(name, domain, bounds)
 
     def draw(
-        self, names: tuple[Token, ...], family: Token, bounds: tuple[Bound, ...] | None, shape: Shape | None
+        self,
+        names: tuple[Token, ...],
+        family: Token,
+        bounds: tuple[IntervalEnd, ...] | None,
+        shape: Shape | None,
     ) -> None:
         parameters: list[Number] = []
         for bound in bounds or ():

@@ -17,9 +17,10 @@ from symgrad.errors import (
     UnsupportedError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
-from symgrad.frontend.expressions.indices import Bound, bound_names
+from symgrad.frontend.expressions.indices import IndexedReduction, bound_names
 from symgrad.frontend.expressions.terms import Term, Token, ends
 from symgrad.frontend.expressions.uses import likely_domain
+from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.elsewhere import operand_before
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
@@ -33,8 +34,6 @@ from symgrad.source import Location, Source, Span
 
 __all__ = ["INFINITIES", "Scope"]
 
-
-_QUOTED = 40  # characters of an operand that a message repeats
 
 INFINITIES = ("oo", "inf", "infinity", "Infinity")
 _INFINITY = "oo"  # a leaf that no graph keeps: a choice takes it, or it is an error
@@ -70,7 +69,7 @@ class Scope:
         self.free_sizes: dict[Node, None] = {}
         self.target_name: str | None = None
         self.error: SymgradError | None = None
-        self._bound: tuple[Bound, ...] | None = None
+        self._bound: tuple[IndexedReduction, ...] | None = None
         self._definitions: dict[str, Definition] | None = None
         for name in self.sizes & given.keys():
             if given[name] is not size_node(name):
@@ -300,7 +299,7 @@ class Scope:
     def quote(self, term: Term) -> str:
         """Return the source text of a term in quotes, shortened."""
         text = " ".join(self.source.text[term.start : term.end].split())
-        return f"'{text if len(text) <= _QUOTED else text[: _QUOTED - 3] + '...'}'"
+        return f"'{text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 3] + '...'}'"
 
     def unknown(self, token: Token) -> Term:
         """Keep the error for a name that nothing defines above its use."""

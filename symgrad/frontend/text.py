@@ -22,7 +22,8 @@ from collections.abc import Callable, Mapping
 
 from symgrad.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.frontend.expressions.functions import without_functions
-from symgrad.frontend.expressions.reader import Reader
+from symgrad.frontend.expressions.reader import ProgramReader
+from symgrad.frontend.limits import TEXT_CHARACTERS
 from symgrad.frontend.postponed import in_reading_order
 from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
@@ -32,9 +33,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.source import Location, Source, Span
 
-__all__ = ["SIZE", "parse_expression", "parse_program", "read_again"]
-
-SIZE = 2**26  # characters of one text
+__all__ = ["parse_expression", "parse_program", "read_again"]
 
 
 def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] | None = None) -> Listing:
@@ -90,7 +89,7 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
     return listing.result
 
 
-class _Again(Reader):
+class _Again(ProgramReader):
     """Reads a text once more, in which an assigned name means something else in the lines below."""
 
     def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
@@ -131,14 +130,14 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
             f"a program is a text (str), not {type(text).__name__}",
             cure="decode bytes with .decode(), read a file with Path(...).read_text()",
         )
-    if len(text) > SIZE:
+    if len(text) > TEXT_CHARACTERS:
         raise ProgramSyntaxError(
             f"the text has {len(text):,} characters",
-            expected=f"at most {SIZE:,}",
+            expected=f"at most {TEXT_CHARACTERS:,}",
             cure="split it into several programs",
         )
     source = Source(text, name)
-    reader = Reader(source, known, strict)
+    reader = ProgramReader(source, known, strict)
     lexer = Lexer(source, tables().terminals)
     try:
         with growing():

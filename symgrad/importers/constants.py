@@ -10,7 +10,7 @@ from symgrad.api.functions.layout import arange, broadcast_to, full, reshape
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 
-__all__ = ["MOST", "compact", "constant", "exactly", "numbered", "uniform"]
+__all__ = ["MOST", "compact", "constant", "exactly", "count_up", "uniform"]
 
 MOST = 4096
 """Entries of an array of numbers that a formula may hold."""
@@ -89,7 +89,7 @@ def compact(values: np.ndarray) -> Expr:
     return constant(values.reshape(values.shape[first:]))
 
 
-def numbered(count: int) -> np.ndarray:
+def count_up(count: int) -> np.ndarray:
     """Return the whole numbers from 0 on, as an array of NumPy."""
     return np.arange(count)
 

@@ -7,7 +7,7 @@ from symgrad.api.functions.layout import arange, swapaxes
 from symgrad.api.functions.matrices import det, logdet, solve
 from symgrad.api.handles.expr import Expr
 
-__all__ = ["sign_and_logdet", "solved", "triangle"]
+__all__ = ["sign_and_logdet", "solve_matrix", "triangle"]
 
 
 def triangle(a: Expr, *, lower: bool, diagonal: int = 0, unit: bool = False) -> Expr:
@@ -28,7 +28,7 @@ def triangle(a: Expr, *, lower: bool, diagonal: int = 0, unit: bool = False) -> 
     return fn.where(rows == columns, 1, found) if unit else found
 
 
-def solved(a: Expr, b: Expr, *, left: bool = True, transpose: bool = False) -> Expr:
+def solve_matrix(a: Expr, b: Expr, *, left: bool = True, transpose: bool = False) -> Expr:
     """Return the X with a @ X = b, or X @ a = b; b is matrices.
 
     Args:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-__all__ = ["Named", "of_user", "watched"]
+__all__ = ["Named", "of_user", "watch_locals"]
 
 T = TypeVar("T")
 Named = dict[Any, str]
@@ -33,7 +33,7 @@ def of_user(file: str) -> bool:
     return not os.path.realpath(file).startswith((*_LIBRARIES, _OURS))
 
 
-def watched(
+def watch_locals(
     call: Callable[[], T],
     file: str,
     value_of: Callable[[Any], Any],

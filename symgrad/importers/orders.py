@@ -14,7 +14,7 @@ from symgrad.api.functions.arrays import sum
 from symgrad.api.functions.layout import arange, concatenate, moveaxis, take_along_axis
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
-from symgrad.importers.truths import any_of, whole
+from symgrad.importers.truths import any_of, as_number
 
 __all__ = ["cumulated", "in_order", "is_nan", "order", "unless_nan"]
 
@@ -59,7 +59,7 @@ def order(x: Expr, axis: int, *, descending: bool = False) -> Expr:
     less, more = smaller(other, one), smaller(one, other)
     less, more = (more, less) if descending else (less, more)
     before = less | (fn.logical_not(more) & (count[None, :] < count[:, None]))
-    rank = sum(whole(before), axis=-1)
+    rank = sum(as_number(before), axis=-1)
     places = sum(fn.where(rank[..., :, None] == count[None, :], count[:, None], 0), axis=-2)
     return moveaxis(places, -1, axis)
 

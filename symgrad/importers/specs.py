@@ -13,7 +13,7 @@ from symgrad.errors import UsageError
 from symgrad.ir.sizes import Shape, size_max
 from symgrad.ir.types import DOMAINS, is_name
 
-__all__ = ["agree", "argument_names", "declared", "flat", "is_leaf", "is_shape", "of_text", "packed"]
+__all__ = ["agree", "argument_names", "declare_input", "flat", "is_leaf", "is_shape", "of_text", "repack"]
 
 _TEXT = re.compile(r"\s*(?P<domain>\w+\s*(?:\([^)]*\))?)\s*(?:\[(?P<shape>[^\]]*)\])?\s*")
 
@@ -61,10 +61,10 @@ def of_text(name: str, said: str) -> Expr:
             f"{said!r} does not say what '{name}' is", expected="such as 'real[3, 5]' or 'Normal(0, 1)[8]'"
         )
     sizes = [s.strip() for s in (parts["shape"] or "").split(",") if s.strip()]
-    return declared(name, tuple(int(s) if s.isdecimal() else s for s in sizes), parts["domain"].strip())
+    return declare_input(name, tuple(int(s) if s.isdecimal() else s for s in sizes), parts["domain"].strip())
 
 
-def declared(name: str, shape: Shape, domain: str = "real") -> Expr:
+def declare_input(name: str, shape: Shape, domain: str = "real") -> Expr:
     """Return an input of a shape; a number has none."""
     return tensor(name, shape, domain) if shape else symbols(name, domain)
 
@@ -118,12 +118,12 @@ def flat(structure: Any, path: tuple[Any, ...] = ()) -> Iterable[tuple[tuple[Any
         yield from flat(value, (*path, key))
 
 
-def packed(structure: Any, leaves: Any) -> Any:
+def repack(structure: Any, leaves: Any) -> Any:
     """Return a structure with other leaves."""
     if isinstance(structure, dict):
         found = cast("dict[Any, Any]", structure)
-        made = {k: packed(found[k], leaves) for k in sorted(found)}
+        made = {k: repack(found[k], leaves) for k in sorted(found)}
         return {k: made[k] for k in found}
     if isinstance(structure, list | tuple) and not is_leaf(structure):
-        return type(cast("Any", structure))([packed(v, leaves) for v in cast("list[Any]", structure)])
+        return type(cast("Any", structure))([repack(v, leaves) for v in cast("list[Any]", structure)])
     return next(leaves)

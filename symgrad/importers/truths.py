@@ -12,23 +12,23 @@ __all__ = [
     "all_of",
     "any_of",
     "before_whole",
-    "chosen",
-    "equal",
+    "select_value",
+    "is_equal",
     "flag",
     "held_between",
     "truncated_remainder",
     "unequal",
-    "whole",
+    "as_number",
 ]
 
 
-def whole(b: Expr) -> Expr:
+def as_number(b: Expr) -> Expr:
     """Return a truth value as a number."""
     return fn.where(b, 1, 0)
 
 
 def before_whole(n: Expr) -> Expr | None:
-    """Return the truth value that was made into a number by `whole`; None for other numbers."""
+    """Return the truth value that was made into a number by `as_number`; None for other numbers."""
     node = n.node
     made = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
     return handle(node.args[0]) if made else None
@@ -42,13 +42,13 @@ def flag(n: Expr) -> Expr:
     return n != 0 if before is None else before
 
 
-def chosen(condition: Expr, a: Any, b: Any) -> Expr:
+def select_value(condition: Expr, a: Any, b: Any) -> Expr:
     """Return a where a condition holds and b elsewhere, be they numbers or truth values.
 
     Example:
         >>> import symgrad as sg
         >>> c, a, b = (sg.symbols(name, "bool") for name in "cab")
-        >>> bool(chosen(c, a, b)(c=True, a=False, b=True))
+        >>> bool(select_value(c, a, b)(c=True, a=False, b=True))
         False
     """
     if all(isinstance(e, Expr) and e.dtype == "bool" for e in (a, b)):
@@ -68,7 +68,7 @@ def held_between(x: Expr, low: Any, high: Any) -> Expr:
     return fn.where(x <= low, low, fn.where(x >= high, high, x))
 
 
-def equal(a: Expr, b: Expr) -> Expr:
+def is_equal(a: Expr, b: Expr) -> Expr:
     """Tell whether two values are one, be they numbers or truth values."""
     return fn.logical_not(fn.logical_xor(a, b)) if a.dtype == b.dtype == "bool" else a == b
 
@@ -80,12 +80,12 @@ def unequal(a: Expr, b: Expr) -> Expr:
 
 def all_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
     """Tell whether all truth values along axes hold."""
-    return sum(whole(fn.logical_not(b)), axis=axis, keepdims=keepdims) <= 0
+    return sum(as_number(fn.logical_not(b)), axis=axis, keepdims=keepdims) <= 0
 
 
 def any_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
     """Tell whether one of the truth values along axes holds."""
-    return sum(whole(b), axis=axis, keepdims=keepdims) > 0
+    return sum(as_number(b), axis=axis, keepdims=keepdims) > 0
 
 
 def truncated_remainder(x: Expr, y: Expr) -> Expr:

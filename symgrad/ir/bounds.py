@@ -17,7 +17,17 @@ from math import prod
 from pathlib import Path
 
 from symgrad.errors import OutOfMemoryError, ShapeError
-from symgrad.ir.sizes import Atom, Extent, Shape, Size, evaluate_size, names_of, nonnegative, parts_of, told
+from symgrad.ir.sizes import (
+    Extent,
+    Shape,
+    Size,
+    SizeAtom,
+    evaluate_size,
+    extent_text,
+    names_of,
+    nonnegative,
+    parts_of,
+)
 
 __all__ = [
     "LARGEST",
@@ -59,14 +69,16 @@ def check_axes(shape: Shape) -> None:
             continue
         least = [size] if isinstance(size, int) else [c for _, c in size.terms] if nonnegative(size) else []
         if any(c > MOST for c in least) or not _countable(size):
-            raise ShapeError(f"an axis of length {told(size)} is too long", expected=_EXPECTED, cure=_CURE)
+            raise ShapeError(
+                f"an axis of length {extent_text(size)} is too long", expected=_EXPECTED, cure=_CURE
+            )
 
 
-def _countable(size: Size | Atom) -> bool:
+def _countable(size: Size | SizeAtom) -> bool:
     """Tell whether compiled code can count with the numbers in a size."""
     if isinstance(size, int):
         return abs(size) <= LARGEST
-    if isinstance(size, Atom):
+    if isinstance(size, SizeAtom):
         return _countable(size.a) and _countable(size.b)
     return isinstance(size, str) or all(
         abs(c) <= LARGEST and all(map(_countable, monomial)) for monomial, c in size.terms
@@ -118,7 +130,7 @@ def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
             value = evaluate_size(part, values)
             if abs(value) > LARGEST:
                 raise ShapeError(
-                    f"{part} is {told(value)}{_where([part], values)}",
+                    f"{part} is {extent_text(value)}{_where([part], values)}",
                     expected="sizes, and products of them, below 2**63",
                     cure="choose smaller sizes",
                 )
@@ -127,9 +139,9 @@ def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
 
 def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:
     if count > MOST:
-        text = ", ".join(map(told, shape)) + "," * (len(shape) == 1)
+        text = ", ".join(map(extent_text, shape)) + "," * (len(shape) == 1)
         raise ShapeError(
-            f"an array of shape ({text}) has {told(count)} entries{_where(shape, sizes)}",
+            f"an array of shape ({text}) has {extent_text(count)} entries{_where(shape, sizes)}",
             expected=_EXPECTED,
             cure=_CURE,
         )
@@ -137,7 +149,7 @@ def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:
 
 def _where(shape: Iterable[Size], sizes: Mapping[str, int]) -> str:
     names = names_of(*shape)
-    values = ", ".join(f"{name} = {told(sizes[name])}" for name in names)
+    values = ", ".join(f"{name} = {extent_text(sizes[name])}" for name in names)
     return f" for {values}" if values else ""
 
 

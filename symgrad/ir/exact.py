@@ -1,8 +1,9 @@
 """Exact numbers: how long they may become, and what is computed with them.
 
 The budgets of exact arithmetic are here, with their reasons. What would exceed one stays as it is written if a rewrite
-asks (`power` gives None, `held` an error that the rewriting engine takes for no step), and is a NumberTooLargeError if
-a user does. The checker of proofs, which imports nothing of the rest, has its own: `proof/limits.py`.
+asks (`power` gives None, `exact_value` an error that the rewriting engine takes for no step), and is a
+NumberTooLargeError if a user does. The checker of proofs, which imports nothing of the rest, has its own:
+`proof/limits.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = [
     "decimal_digits",
     "fits",
     "float_of",
-    "held",
+    "exact_value",
     "is_longer",
     "nearest_float",
     "power",
@@ -96,7 +97,7 @@ def fits(value: Exact) -> bool:
     return -_END < value.numerator < _END and value.denominator < _END
 
 
-def held(value: Exact) -> Exact:
+def exact_value(value: Exact) -> Exact:
     """Return a number that is short enough for a graph; an int if it is whole.
 
     Raises:

@@ -30,8 +30,8 @@ from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.ir import op as record
 from symgrad.ir.arithmetic import Arithmetic
 from symgrad.ir.bounds import check_axes
-from symgrad.ir.exact import CONSTANTS, held
-from symgrad.ir.sizes import Atom, Shape, Size
+from symgrad.ir.exact import CONSTANTS, exact_value
+from symgrad.ir.sizes import Shape, Size, SizeAtom
 from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
 
 __all__ = [
@@ -247,7 +247,7 @@ def number(value: Number | float) -> Node:
         if value == 0.0 and math.copysign(1, value) < 0:
             return apply(OPS["neg"], (number(0),))
         value = Fraction(float.__repr__(value))  # NumPy's float64 is a float that spells itself otherwise
-    value = held(value)
+    value = exact_value(value)
     kind: Kind = "int" if isinstance(value, int) else "real"
     return _intern(NUMBER, (), (kind, value), _SCALAR, kind)
 
@@ -287,7 +287,7 @@ def size_leaf(size: Size) -> Node:
     return number(size) if isinstance(size, int) else _intern(SIZE, (), (size,), _SCALAR, "int")
 
 
-def _of_atom(atom: Atom) -> Node:
+def _of_atom(atom: SizeAtom) -> Node:
     a, b = size_node(atom.a), size_node(atom.b)
     if atom.op == "ceildiv":
         return apply(OPS["ceil"], (a / b,))

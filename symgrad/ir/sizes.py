@@ -1,8 +1,8 @@
 """Sizes of axes: numbers, names, and what is computed from names.
 
-Size   ::= int | name | Extent
-Extent ::= a polynomial over atoms with integer coefficients           -- n + m, 2*n, n*m
-Atom   ::= name | max(Size, Size) | min(Size, Size) | ceil(Size/Size)  -- lengths of slices
+Size     ::= int | name | Extent
+Extent   ::= a polynomial over atoms with integer coefficients           -- n + m, 2*n, n*m
+SizeAtom ::= name | max(Size, Size) | min(Size, Size) | ceil(Size/Size)  -- lengths of slices
 
 Equal extents are equal objects whatever way they were computed, as far as polynomials go: the one test of shapes
 is ``==``. Sizes are at least zero, which the constructors use (max(n, 0) is n).
@@ -17,10 +17,10 @@ from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from symgrad.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
-from symgrad.ir.exact import SIZE_TERMS, held
+from symgrad.ir.exact import SIZE_TERMS, exact_value
 
 __all__ = [
-    "Atom",
+    "SizeAtom",
     "Extent",
     "Shape",
     "Size",
@@ -37,7 +37,7 @@ __all__ = [
     "size_product",
     "size_quotient",
     "size_sum",
-    "told",
+    "extent_text",
     "unsure_lengths",
 ]
 
@@ -45,7 +45,7 @@ Size: TypeAlias = "int | str | Extent"
 Shape: TypeAlias = "tuple[Size, ...]"
 
 
-class Atom(NamedTuple):
+class SizeAtom(NamedTuple):
     """What is no polynomial: the larger or smaller of two sizes, or a quotient rounded up."""
 
     op: Literal["max", "min", "ceildiv"]
@@ -54,13 +54,13 @@ class Atom(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"ceil(({told(self.a)})/{_factor(self.b)})"
+            f"ceil(({extent_text(self.a)})/{_factor(self.b)})"
             if self.op == "ceildiv"
-            else f"{self.op}({told(self.a)}, {told(self.b)})"
+            else f"{self.op}({extent_text(self.a)}, {extent_text(self.b)})"
         )
 
 
-_Monomial: TypeAlias = "tuple[str | Atom, ...]"
+_Monomial: TypeAlias = "tuple[str | SizeAtom, ...]"
 
 
 def not_called(size: Size, axis: int = 0) -> Size:
@@ -69,7 +69,7 @@ def not_called(size: Size, axis: int = 0) -> Size:
     Raises:
         UsageError: always.
     """
-    raise UsageError(f"size is {told(size)}, the number of all entries", cure=f"x.shape[{axis!r}]")
+    raise UsageError(f"size is {extent_text(size)}, the number of all entries", cure=f"x.shape[{axis!r}]")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,21 +96,21 @@ class Extent:
         for monomial, c in self.terms:
             factors = [str(a) for a in monomial]
             if abs(c) != 1 or not factors:
-                factors.insert(0, told(abs(c)))
+                factors.insert(0, extent_text(abs(c)))
             sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
             text += sign + "*".join(factors)
         return text
 
 
 def _factor(size: Size) -> str:
-    return f"({size})" if isinstance(size, Extent) else told(size)
+    return f"({size})" if isinstance(size, Extent) else extent_text(size)
 
 
-def told(size: Size) -> str:
+def extent_text(size: Size) -> str:
     """Return a size, or any whole number, for a message: all its digits, if they are few.
 
     Example:
-        >>> told(2**64), told(-(10**30)), told(10**5000), told("n")
+        >>> extent_text(2**64), extent_text(-(10**30)), extent_text(10**5000), extent_text("n")
         ('18446744073709551616', 'about -1e30', 'about 1e5000', 'n')
     """
     if not isinstance(size, int) or abs(size) < 10**24:
@@ -133,7 +133,7 @@ def _size(terms: Mapping[_Monomial, int]) -> Size:
     Raises:
         NumberTooLargeError: if it has very many terms, or numbers with very many digits.
     """
-    kept = {m: int(held(c)) for m, c in terms.items() if c}
+    kept = {m: int(exact_value(c)) for m, c in terms.items() if c}
     _check_terms(kept)
     if not kept:
         return 0
@@ -162,7 +162,7 @@ def _check_terms(terms: Mapping[_Monomial, int]) -> None:
 def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
     """Add up a smaller and a larger of two sizes, whose sum is that of the two: min(2, n) + max(n - 2, 0) is n."""
     smaller, larger = (
-        [(m, a) for m in terms for a in m if isinstance(a, Atom) and a.op == op] for op in ("min", "max")
+        [(m, a) for m in terms for a in m if isinstance(a, SizeAtom) and a.op == op] for op in ("min", "max")
     )
     for (m, low), (w, high) in product(smaller, larger):
         by = min(abs(terms[m]), abs(terms[w])) * (1 if terms[m] > 0 else -1)
@@ -177,7 +177,7 @@ def _joined(terms: Mapping[_Monomial, int]) -> Size | None:
     return None
 
 
-def _without(monomial: _Monomial, atom: Atom) -> _Monomial:
+def _without(monomial: _Monomial, atom: SizeAtom) -> _Monomial:
     at = monomial.index(atom)
     return (*monomial[:at], *monomial[at + 1 :])
 
@@ -251,7 +251,7 @@ def least_value(size: Size) -> int | None:
     return constant if nonnegative(size_sum([size, -constant])) else None
 
 
-def _at_least_zero(atom: str | Atom) -> bool:
+def _at_least_zero(atom: str | SizeAtom) -> bool:
     if isinstance(atom, str):
         return True
     known = (nonnegative(atom.a), nonnegative(atom.b))
@@ -259,14 +259,14 @@ def _at_least_zero(atom: str | Atom) -> bool:
 
 
 def _atom(op: Literal["max", "min", "ceildiv"], a: Size, b: Size) -> Extent:
-    return Extent(((((Atom(op, a, b)),), 1),))
+    return Extent(((((SizeAtom(op, a, b)),), 1),))
 
 
 def _clamped(size: Size) -> Size | None:
     """Return p of a size max(p, 0)."""
     if isinstance(size, Extent) and len(size.terms) == 1:
         monomial, c = size.terms[0]
-        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Atom):
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], SizeAtom):
             atom = monomial[0]
             return atom.a if atom.op == "max" and atom.b == 0 else None
     return None
@@ -344,7 +344,7 @@ def unsure_lengths(shapes: Iterable[Shape]) -> list[Size]:
     return [size for size in lengths if not nonnegative(size)]
 
 
-def _value(atom: str | Atom, sizes: Mapping[str, int]) -> int:
+def _value(atom: str | SizeAtom, sizes: Mapping[str, int]) -> int:
     if isinstance(atom, str):
         return evaluate_size(atom, sizes)
     return _ATOMS[atom.op](evaluate_size(atom.a, sizes), evaluate_size(atom.b, sizes))
@@ -384,7 +384,7 @@ def parts_of(size: Size) -> list[Size]:
     """
     if not isinstance(size, Extent):
         return []
-    atoms = [a for monomial, _ in size.terms for a in monomial if isinstance(a, Atom)]
+    atoms = [a for monomial, _ in size.terms for a in monomial if isinstance(a, SizeAtom)]
     return [part for atom in atoms for part in (atom.a, atom.b)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, cast
 
-from symgrad.ir.sizes import Atom, Extent, Size, size_ceildiv, size_max, size_min, size_product, size_sum
+from symgrad.ir.sizes import Extent, Size, SizeAtom, size_ceildiv, size_max, size_min, size_product, size_sum
 
 __all__ = ["Triple", "padded", "slice_length", "slice_start"]
 
@@ -78,7 +78,7 @@ def padded(size: Size, before: Size, after: Size) -> tuple[Triple, Size]:
     if isinstance(size, Extent) and len(size.terms) == 1 and size.terms[0][1] == 1:
         (monomial, _) = size.terms[0]
         atom = monomial[0] if len(monomial) == 1 else None
-        if isinstance(atom, Atom):
+        if isinstance(atom, SizeAtom):
             whole = size_sum([atom.a, more])
             if slice_length(whole, triple) == size:
                 return triple, whole

@@ -11,11 +11,11 @@ from symgrad.ir.graph import Node, Op, apply, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 
-__all__ = ["WRITTEN", "Written", "form_of", "register_written", "written"]
+__all__ = ["WRITTEN", "WrittenFunction", "form_of", "register_written", "define_function"]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFunction:
     """How a function is written.
 
     Args:
@@ -67,23 +67,25 @@ def _applied(op: Op, args: tuple[Node, ...], params: tuple[Any, ...]) -> Node:
     return apply(op, args, params)
 
 
-def written(doc: str, names: str, formula: Callable[..., Node], latex: str | None = None) -> Written:
+def define_function(
+    doc: str, names: str, formula: Callable[..., Node], latex: str | None = None
+) -> WrittenFunction:
     """Return a function from its formula, of symbols for the arguments: it is made once, and never sees others."""
     variables = tuple(symbol(Declaration(name)) for name in names.split())
-    return Written(variables, formula(*variables), doc, latex)
+    return WrittenFunction(variables, formula(*variables), doc, latex)
 
 
-_forms: dict[str, tuple[Written, ...]] = {}
+_forms: dict[str, tuple[WrittenFunction, ...]] = {}
 
-WRITTEN: Mapping[str, tuple[Written, ...]] = MappingProxyType(_forms)
+WRITTEN: Mapping[str, tuple[WrittenFunction, ...]] = MappingProxyType(_forms)
 """By name, the forms that a function has: one for each number of arguments. `symgrad/ops/written.py` fills it."""
 
 
-def register_written(forms: Mapping[str, tuple[Written, ...]]) -> None:
+def register_written(forms: Mapping[str, tuple[WrittenFunction, ...]]) -> None:
     """Add functions."""
     _forms.update(forms)
 
 
-def form_of(name: str, count: int) -> Written | None:
+def form_of(name: str, count: int) -> WrittenFunction | None:
     """Return how a function of so many arguments is written, or None if there is no such form."""
     return next((how for how in WRITTEN.get(name, ()) if len(how.parameters) == count), None)

@@ -15,7 +15,7 @@ from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
 from symgrad.kernel.progress import EQUATION_S, QUICK_S, bar
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType, float_type
 from symgrad.lower.elementwise.schedule import schedule
@@ -93,7 +93,7 @@ def compile_nodes(
                 # One order of equations, in functions of bounded size, for quick code and better code alike.
                 plan = schedule(outputs, inputs, fusable=fusable, fast=fast)
             # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
-            code = Code(plan, real, effort=effort)
+            code = ElementwiseCode(plan, real, effort=effort)
         return ElementwiseKernel(
             code,
             outputs,

@@ -15,7 +15,7 @@ from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.exchange import PLAIN
-from symgrad.ir.values.inputs import check_domain, check_shapes, in_order, whole
+from symgrad.ir.values.inputs import check_domain, check_shapes, check_whole, in_order
 from symgrad.kernel.calls.direct import direct_call
 from symgrad.kernel.calls.guards import has_ends
 from symgrad.kernel.calls.native import Native
@@ -26,7 +26,7 @@ from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
 
 __all__ = ["ElementwiseKernel"]
@@ -71,7 +71,7 @@ class ElementwiseKernel(Kernel):
 
     def __init__(
         self,
-        code: Code,
+        code: ElementwiseCode,
         outputs: Sequence[Node],
         inputs: Sequence[Node],
         *,
@@ -156,7 +156,7 @@ class ElementwiseKernel(Kernel):
                     break
             for node, array in zip(self._integers, arrays, strict=True) if self._integers else ():
                 if node is not None:
-                    whole(node, array)
+                    check_whole(node, array)
             sizes = check_shapes(self.symbols, arrays) if self._shaped else {}
             for k in self._bounded:
                 check_domain(self.symbols[k], arrays[k], sizes)

@@ -13,8 +13,8 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, KernelError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
-from symgrad.ir.values.exchange import DASK, PLAIN, called_with_arrays, library_of, viewed
-from symgrad.ir.values.inputs import converted, counted, not_complex
+from symgrad.ir.values.exchange import DASK, PLAIN, as_array, called_with_arrays, library_of
+from symgrad.ir.values.inputs import check_int64, converted, not_complex
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.threads import cores
 from symgrad.kernel.signature import Signature
@@ -195,7 +195,7 @@ class Kernel(ABC):
             return None
         if library is DASK:
             return None if out is not None or where is not True else (self._blockwise(arrays),)
-        more = {} if where is True else {"where": np.asarray(viewed("where", where))}
+        more = {} if where is True else {"where": np.asarray(as_array("where", where))}
         return (called_with_arrays(partial(self, **more), library, self.inputs, arrays, out),)
 
     def _blockwise(self, arrays: Sequence[Any]) -> Any:
@@ -237,7 +237,7 @@ class Kernel(ABC):
             return value  # another array type; NumPy hands the call over to it
         try:
             if not (is_array or given in PLAIN):
-                value = viewed(name, value)
+                value = as_array(name, value)
             array = np.asarray(value)
         except ValueError as error:
             raise ArrayTypeError(f"input '{name}' is not an array: {error}") from error
@@ -268,7 +268,7 @@ class Kernel(ABC):
 
     def _counted(self, k: int, array: Any) -> Any:
         """Return input k, which is declared int, as int64 if every value is one."""
-        counted(self.symbols[k], array)
+        check_int64(self.symbols[k], array)
         return converted(array, self.kinds[k])
 
     # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.

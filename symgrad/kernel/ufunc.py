@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import InternalError
-from symgrad.llvm.calls.layout import UFUNC_FROM_SIGNATURE, UFUNC_TYPE, read, words, write
+from symgrad.llvm.calls.layout import UFUNC_FROM_SIGNATURE, UFUNC_TYPE, read_field, words, write
 
 __all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufuncs_are_known"]
 
@@ -103,7 +103,7 @@ def ufuncs_are_known() -> bool:
     if sys.implementation.name != "cpython":
         return False
     called = np.frompyfunc(max, 2, 1)  # NumPy keeps the function in the field in which we keep our buffers
-    if _constructor() is None or read("ufunc.obj", called) != id(max):
+    if _constructor() is None or read_field("ufunc.obj", called) != id(max):
         return False
     core = Core("(n,m),(m),()->(n),()", (0, 1, 1, 0), (-1, -1), 0)
     for part in (None, core):
@@ -115,7 +115,7 @@ def ufuncs_are_known() -> bool:
         pointers = (buffers.functions, buffers.datas, buffers.types, buffers.name)
         known |= zip(("functions", "data", "types", "name"), map(ctypes.addressof, pointers), strict=True)
         if type(made) is not np.ufunc or any(
-            read(f"ufunc.{name}", made) != value for name, value in known.items()
+            read_field(f"ufunc.{name}", made) != value for name, value in known.items()
         ):
             return False
         if part and not _same_core(made, part):
@@ -167,11 +167,11 @@ def ufunc_from_loop(
 
 def _same_core(made: np.ufunc, core: Core) -> bool:
     """Check that NumPy numbered the core dimensions as the loop does, from the first to the last appearance."""
-    count, enabled = read("ufunc.core_num_dim_ix", made), read("ufunc.core_enabled", made)
+    count, enabled = read_field("ufunc.core_num_dim_ix", made), read_field("ufunc.core_enabled", made)
     if (count, enabled) != (len(core.frozen), bool(core.frozen)):
         return False
     if not core.frozen:
         return True
-    numbered = words(read("ufunc.core_dim_ixs", made), len(core.axes), ctypes.c_int)
-    sizes = words(read("ufunc.core_dim_sizes", made), len(core.frozen))
+    numbered = words(read_field("ufunc.core_dim_ixs", made), len(core.axes), ctypes.c_int)
+    sizes = words(read_field("ufunc.core_dim_sizes", made), len(core.frozen))
     return numbered == core.axes and sizes == core.frozen

@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
-from symgrad.ir.written import written
+from symgrad.ir.written import define_function
 from symgrad.ops.array.layout import full
 from symgrad.ops.own import define
 from symgrad.ops.record import facts, ternary, unary
@@ -67,7 +67,7 @@ def _definition(x: Node, y: Node, z: Node) -> Node:
     return add(x, mul(stop_gradient(z), add(y, neg(stop_gradient(y)))))
 
 
-define(with_slope, written("x + stop_gradient(z)*(y - stop_gradient(y))", "x y z", _definition))
+define(with_slope, define_function("x + stop_gradient(z)*(y - stop_gradient(y))", "x y z", _definition))
 
 
 def as_computed(outputs: Sequence[Node]) -> list[Node]:

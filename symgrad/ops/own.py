@@ -1,7 +1,7 @@
 """Ops that users register: the same record as every op, made of functions and formulas of theirs.
 
-A formula is kept as `Written`, over symbols for the arguments. An op with a definition is lowered through it and
-stands for it in verdicts; of any other one only values are known.
+A formula is kept as a `WrittenFunction`, over symbols for the arguments. An op with a definition is lowered through it
+and stands for it in verdicts; of any other one only values are known.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.ir.written import Written
+from symgrad.ir.written import WrittenFunction
 from symgrad.ops.record import facts, pointwise
 
-__all__ = ["OWN", "Own", "define", "drop_own", "make_own", "opaque_in", "without_definitions"]
+__all__ = ["OWN", "OwnOp", "define", "drop_own", "make_own", "opaque_in", "without_definitions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnOp:
     """An op that a user registered.
 
     Args:
@@ -37,14 +37,14 @@ class Own:
     """
 
     op: Op
-    definition: Written | None
+    definition: WrittenFunction | None
     exact: bool
     keeps: Any
 
 
-_own: dict[str, Own] = {}
+_own: dict[str, OwnOp] = {}
 
-OWN: Mapping[str, Own] = MappingProxyType(_own)
+OWN: Mapping[str, OwnOp] = MappingProxyType(_own)
 """By name."""
 
 
@@ -53,8 +53,8 @@ def make_own(
     *,
     doc: str,
     count: int,
-    definition: Written | None,
-    domain: Written | None,
+    definition: WrittenFunction | None,
+    domain: WrittenFunction | None,
     value: Callable[..., Any] | None,
     reference: Callable[..., Any] | None,
     partials: Sequence[Partial],
@@ -64,7 +64,7 @@ def make_own(
     cas: str | None,
     latex: str,
     keeps: Any,
-) -> Own:
+) -> OwnOp:
     """Register the record of an op of real numbers that acts entry by entry.
 
     Args:
@@ -105,16 +105,16 @@ def make_own(
     )
     within = [] if definition is None else opaque_in([definition.formula])
     precise = reference is not None or (definition is not None and all(o.exact for o in within))
-    own = _own[name] = Own(op, definition, precise, keeps)
+    own = _own[name] = OwnOp(op, definition, precise, keeps)
     return own
 
 
-def define(op: Op, definition: Written) -> None:
+def define(op: Op, definition: WrittenFunction) -> None:
     """Say what an op of symgrad's own stands for in verdicts."""
-    _own[op.name] = Own(op, definition, True, None)
+    _own[op.name] = OwnOp(op, definition, True, None)
 
 
-def drop_own(own: Own) -> None:
+def drop_own(own: OwnOp) -> None:
     """Take an op back that turned out to be wrong before anybody could use it."""
     _own.pop(own.op.name, None)
     OPS.forget(own.op)
@@ -132,7 +132,7 @@ def _template(latex: str, count: int) -> str:
 # ------------------------------------------------------------------------------------------------------------- values
 
 
-def _of_arrays(written: Written | None) -> Callable[..., Any] | None:
+def _of_arrays(written: WrittenFunction | None) -> Callable[..., Any] | None:
     if written is None:
         return None
 
@@ -142,7 +142,7 @@ def _of_arrays(written: Written | None) -> Callable[..., Any] | None:
     return value
 
 
-def _of_numbers(written: Written | None) -> Callable[..., Any] | None:
+def _of_numbers(written: WrittenFunction | None) -> Callable[..., Any] | None:
     if written is None:
         return None
 
@@ -194,7 +194,7 @@ def _evaluation(
 
 
 def _reference(
-    plain: Callable[..., Any], exact: Callable[..., Any] | None, domain: Written | None
+    plain: Callable[..., Any], exact: Callable[..., Any] | None, domain: WrittenFunction | None
 ) -> Callable[..., Any]:
     inside = _of_numbers(domain)
 
@@ -214,7 +214,7 @@ def _reference(
 
 
 def _lowering(
-    name: str, definition: Written | None, domain: Written | None, code: str | None
+    name: str, definition: WrittenFunction | None, domain: WrittenFunction | None, code: str | None
 ) -> Callable[..., Lane]:
     def lower(b: Builder, _node: Node, *lanes: Lane) -> Lane:
         if code is not None and b.knows(code):
@@ -238,7 +238,7 @@ def _lowering(
     return lower
 
 
-def _through(b: Builder, written: Written, lanes: Sequence[Lane]) -> Lane:
+def _through(b: Builder, written: WrittenFunction, lanes: Sequence[Lane]) -> Lane:
     """The code of a formula of lanes."""
     made: dict[Node, Lane] = dict(zip(written.variables, lanes, strict=True))
     for node in topological([written.formula]):
@@ -273,7 +273,7 @@ def without_definitions(outputs: Sequence[Node]) -> list[Node]:
     return [done[n] for n in outputs]
 
 
-def opaque_in(outputs: Sequence[Node]) -> list[Own]:
+def opaque_in(outputs: Sequence[Node]) -> list[OwnOp]:
     """Return the ops of which only values are known that nodes call, also inside of definitions."""
     if not _own:
         return []

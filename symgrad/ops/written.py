@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from symgrad.ir.graph import Node, Op, as_node, constant
-from symgrad.ir.written import Written, register_written, written
+from symgrad.ir.written import WrittenFunction, define_function, register_written
 from symgrad.ops.scalar.arith import div, mul, neg
 from symgrad.ops.scalar.elementary import expm1, log, log1p, sigmoid, softplus, sqrt
 from symgrad.ops.scalar.hyperbolic import tanh
@@ -23,13 +23,15 @@ from symgrad.ops.special.integrals import erfcinv, li
 from symgrad.ops.special.zeta import polylog, zeta
 
 
-def _of_one(doc: str, formula: Callable[[Node], Node], name: str = "x", latex: str | None = None) -> Written:
+def _of_one(
+    doc: str, formula: Callable[[Node], Node], name: str = "x", latex: str | None = None
+) -> WrittenFunction:
     """Return a function of one argument; ``latex`` is its name in formulas that are set, None where it has none."""
-    return written(doc, name, formula, None if latex is None else rf"{latex}\left({{0}}\right)")
+    return define_function(doc, name, formula, None if latex is None else rf"{latex}\left({{0}}\right)")
 
 
-def _of_two(doc: str, names: str, formula: Callable[[Node, Node], Node]) -> Written:
-    return written(doc, names, formula)
+def _of_two(doc: str, names: str, formula: Callable[[Node, Node], Node]) -> WrittenFunction:
+    return define_function(doc, names, formula)
 
 
 def _binomial(n: Node, k: Node) -> Node:

@@ -23,21 +23,20 @@ from symgrad.proof.file.statement import Statement, statement_of
 from symgrad.proof.kernels.cases import check_case
 from symgrad.proof.kernels.evaluate import branches
 from symgrad.proof.kernels.field import GiveUp
+from symgrad.proof.limits import CHECK_SECONDS, REASON_CHARACTERS
 from symgrad.proof.numbers import number_from_json
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
-from symgrad.proof.program.merging import same
-from symgrad.proof.program.names import shown
-from symgrad.proof.program.steps import Program, program_from_json
+from symgrad.proof.program.merging import is_same_step
+from symgrad.proof.program.names import terminal_text
+from symgrad.proof.program.steps import ProofProgram, program_from_json
 from symgrad.proof.shapes import check_shapes
 from symgrad.proof.spots import contradicted
-from symgrad.proof.witness import Witness, all_around, apart, known, pairs, values_apart
+from symgrad.proof.witness import Witness, all_around, all_certain, are_apart, pairs, values_apart
 
-__all__ = ["FORMAT", "SECONDS", "Checked", "Difference", "check", "point_from_json"]
+__all__ = ["FORMAT", "CheckResult", "Difference", "check", "point_from_json"]
 
 FORMAT = 1
-SECONDS = 120.0
 _BITS = 256
-_WORDS = 300  # characters of a reason
 _DAMAGE = (
     *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
     *(RecursionError, MemoryError),
@@ -46,7 +45,7 @@ _DAMAGE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """What a file proves.
 
     Args:
@@ -63,7 +62,7 @@ class Checked:
     excluded: tuple[str, ...] = ()
     statement: Statement | None = None
     difference: Difference | None = None
-    parts: tuple[Checked, ...] = ()
+    parts: tuple[CheckResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class _Claim:
         deadline: by `time.monotonic`.
     """
 
-    program: Program
+    program: ProofProgram
     a: int
     b: int
     strict: str | bool
@@ -121,7 +120,7 @@ class _Claim:
         return self.b if self.data["kind"] == "derivative" else None
 
 
-def check(data: Any, seconds: float = SECONDS) -> Checked:
+def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
     """Check a proof file.
 
     Args:
@@ -140,17 +139,19 @@ def check(data: Any, seconds: float = SECONDS) -> Checked:
     return _one(data, seconds)
 
 
-def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> Checked:
+def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
     """Check the proofs of a file, one after the other in the time for all."""
     deadline = time.monotonic() + seconds
     parts = tuple(_one(p, max(0.0, deadline - time.monotonic())) for p in proofs)
     failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
     if failed:
-        return Checked("supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts)
-    return Checked("proved", f"{len(parts)} statements", parts=parts)
+        return CheckResult(
+            "supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts
+        )
+    return CheckResult("proved", f"{len(parts)} statements", parts=parts)
 
 
-def _one(data: Mapping[str, Any], seconds: float) -> Checked:
+def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
     statement = None
     deadline = time.monotonic() + seconds
     with until(deadline):
@@ -160,15 +161,15 @@ def _one(data: Mapping[str, Any], seconds: float) -> Checked:
             found = _checked(program, a, b, data, deadline)
         except (GiveUp, UsageError) as why:
             text = f"{why.what}" if isinstance(why, UsageError) else str(why)
-            found = Checked("supported", f"the proof does not hold: {text}")
+            found = CheckResult("supported", f"the proof does not hold: {text}")
         except TimeoutError:
-            found = Checked("supported", f"the proof takes longer to check than {seconds:g} seconds")
+            found = CheckResult("supported", f"the proof takes longer to check than {seconds:g} seconds")
         except _DAMAGE as why:
-            found = Checked("supported", f"the proof cannot be read: {why!r}")
-    return replace(found, why=shown(found.why, _WORDS), statement=statement)
+            found = CheckResult("supported", f"the proof cannot be read: {why!r}")
+    return replace(found, why=terminal_text(found.why, REASON_CHARACTERS), statement=statement)
 
 
-def _sides(data: Mapping[str, Any]) -> tuple[Program, int, int]:
+def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
     """The program, and the two steps that a file is about."""
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
@@ -183,14 +184,14 @@ def _sides(data: Mapping[str, Any]) -> tuple[Program, int, int]:
     return program, a, b
 
 
-def _checked(program: Program, a: int, b: int, data: Mapping[str, Any], deadline: float) -> Checked:
+def _checked(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> CheckResult:
     if "domain" in data:
         return _complex(program, data, deadline)
     claim = _claimed(program, a, b, data, deadline)
     return _witness(claim) if data["status"] == "refuted" else _cases(claim)
 
 
-def _claimed(program: Program, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
+def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
     if data["kind"] == "equal":
         if program.steps[a].shape != program.steps[b].shape:
             raise UsageError("the two sides have different shapes")
@@ -204,18 +205,18 @@ def _claimed(program: Program, a: int, b: int, data: Mapping[str, Any], deadline
     return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
 
 
-def _complex(program: Program, data: Mapping[str, Any], deadline: float) -> Checked:
+def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
         """Check a proof for real numbers that is a part of one for complex ones."""
         _cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
-    return Checked(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
+    return CheckResult(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
 
 
-def _cases(c: _Claim) -> Checked:
+def _cases(c: _Claim) -> CheckResult:
     program, a, b, data = c.program, c.a, c.b, c.data
-    if data["status"] == "proved" and same(program, a, b):
+    if data["status"] == "proved" and is_same_step(program, a, b):
         return _at_sample(c, "the two sides are the same")
     if data.get("sizes") == "all":
         i, j = data["a"], data["b"]
@@ -253,7 +254,7 @@ def _cases(c: _Claim) -> Checked:
     return _at_sample(c, f"{len(found)} cases replayed", excluded)
 
 
-def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> Checked:
+def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
     """Accept what was proved if there is a point that it says something about."""
     program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
@@ -264,23 +265,23 @@ def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> Checked:
         program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
     )  # fmt: skip
     both = pairs(left, right)
-    if not known(rest) or not both:
+    if not all_certain(rest) or not both:
         raise GiveUp("at the point that is given one of the two is not defined")
-    if data["status"] != "apart" and any(apart(x, y) for _, x, y in both):
+    if data["status"] != "apart" and any(are_apart(x, y) for _, x, y in both):
         raise GiveUp("at the point that is given the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
     if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes):
         raise GiveUp("the point that is given may be one of those that are left out")
     if data["status"] == "apart":
-        return Checked("refuted", why, left_out)
+        return CheckResult("refuted", why, left_out)
     if contradicted(
         program, c.a, c.b, strict=c.strict, plain=c.plain, defined=c.defined, thin=bool(left_out)
     ):
         raise GiveUp("the two sides differ at a point of the checker's own")
-    return Checked("proved", why, left_out)
+    return CheckResult("proved", why, left_out)
 
 
-def _fits(program: Program, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
+def _fits(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
     """Tell whether a point is one of the program, in the declared domains, and every length with a name at least 1."""
     if any(n < 1 for n in (*sizes.values(), *sizes_at(program, point).values())):
         return False
@@ -288,7 +289,7 @@ def _fits(program: Program, point: Mapping[str, Any], sizes: Mapping[str, int]) 
     return point.keys() <= known[0] and sizes.keys() <= known[1] and inside(program, point, sizes)
 
 
-def _witness(c: _Claim) -> Checked:
+def _witness(c: _Claim) -> CheckResult:
     found = c.data["witness"]
     point, sizes = point_from_json(found["point"]), dict(found["sizes"])
     if not _fits(c.program, point, sizes):
@@ -303,7 +304,7 @@ def _witness(c: _Claim) -> Checked:
         index = entry
         del readable[c.direction]
     why = "two disjoint balls at the point that is given"
-    return Checked("refuted", why, difference=Difference(readable, index, values))
+    return CheckResult("refuted", why, difference=Difference(readable, index, values))
 
 
 def _entry(direction: Any) -> tuple[int, ...] | None:

@@ -1,11 +1,55 @@
-"""What the checker computes exactly, and how much of it: the budgets of exact arithmetic in proofs, with their reasons.
+"""What the checker computes, and how much of it: limits of exact arithmetic, of values at points, and of files.
 
-Whoever looks for a proof computes with the same ones: what it finds, the checker can replay.
+Whoever looks for a proof computes with the same ones: what it finds, the checker can replay. They guard against
+waiting; a number with no reason beside it was not tuned.
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "BALL_ROOT",
+    "BESSEL_ORDER",
+    "BRANCH_TERMS",
+    "CHECK_SECONDS",
+    "COMPLEX_GENERATORS",
+    "COMPLEX_POWER",
+    "COMPLEX_ROOT",
+    "CONSTANT_TERMS",
+    "CONTRACTION_PRODUCTS",
+    "DENOMINATOR_TERMS",
+    "DIVIDED_DEGREE",
+    "ELIMINATED_ROWS",
+    "ELLIPTIC_ANGLE",
+    "ENTRIES",
+    "FACTORIAL",
+    "FILE_BYTES",
+    "FILE_DEPTH",
+    "FILE_VALUES",
+    "FREE_SIGNS",
+    "GAMMA_SHIFTS",
+    "GENERATORS",
+    "JSON_DIGITS",
+    "KERNEL_ROOT",
+    "LENGTH_FACTORS",
+    "LENGTH_TERMS",
+    "LINE_CHARACTERS",
+    "LONG_COEFFICIENT_BITS",
+    "NAME_CHARACTERS",
+    "NAME_LETTERS",
+    "ORDER_SHIFTS",
+    "OWN_POINTS",
+    "POINT_DIGITS",
+    "POWER_KERNELS",
+    "PRODUCTS_ONE_BY_ONE",
+    "REASON_CHARACTERS",
+    "RESTATED_DEGREE",
+    "SPECIAL_TERMS",
+    "SPOTS",
+    "SPOT_SECONDS",
+    "TEXT_STEPS",
+    "TURNS",
+    "VALUE_CHARACTERS",
+    "ZERO_SIGNS",
     "ANSWER",
     "DEGREE",
     "EXACT",
@@ -43,3 +87,133 @@ PRIME = 128
 
 EXACT = 2_048
 """Bits of a value at a point that is kept as a rational number; a longer one becomes a ball."""
+
+
+PRODUCTS_ONE_BY_ONE = 4096
+"""Products of a contraction that are formed one by one."""
+
+CONTRACTION_PRODUCTS = 10**9
+"""Products of a contraction at a point: beyond, a value is unknown."""
+
+BESSEL_ORDER = 10**6
+"""Orders of Bessel functions: beyond, high precision takes seconds."""
+
+ENTRIES = 200_000
+"""Entries of the largest array that is evaluated at a point: beyond, a value is unknown."""
+
+FACTORIAL = 170
+"""The largest factorial that is exact: the last one that a double holds."""
+
+ELIMINATED_ROWS = 12
+"""Rows of a matrix that is eliminated entry by entry."""
+
+BALL_ROOT = 64
+"""The denominator of an exponent for which a power of a ball is a root."""
+
+SPECIAL_TERMS = 200
+"""Terms of a special function that is a sum."""
+
+ELLIPTIC_ANGLE = 2**20
+"""The angle of an elliptic integral, whose time grows with it."""
+
+CHECK_SECONDS = 120.0
+"""Seconds that a check takes, whatever the file asks for, if nothing else is said."""
+
+REASON_CHARACTERS = 300
+"""Characters of a reason that is printed."""
+
+BRANCH_TERMS = 12
+"""Terms of the argument of a logarithm that is taken apart."""
+
+TURNS = 240
+"""The highest order of a root of unity."""
+
+COMPLEX_ROOT = 200
+"""The highest root that is a kernel."""
+
+COMPLEX_GENERATORS = 1024
+"""Generators of the field of a proof about complex numbers."""
+
+OWN_POINTS = 8
+"""Points that the checker tries by itself."""
+
+COMPLEX_POWER = 10**9
+"""Whole exponents at a complex point: beyond, a value is unknown."""
+
+POINT_DIGITS = 110
+"""Digits that values at a point are compared to: two that agree so far are not told apart."""
+
+GENERATORS = 4096
+"""Generators of the field of a proof: each polynomial has an exponent for every one."""
+
+CONSTANT_TERMS = 100
+"""Terms of a constant whose value is computed."""
+
+NAME_CHARACTERS = 2_000
+"""Characters of the text of a kernel; texts are made of texts of what they are functions of."""
+
+LONG_COEFFICIENT_BITS = 512
+"""Bits of a coefficient, beyond which products count for more."""
+
+DENOMINATOR_TERMS = 12
+"""Terms of a denominator that is tried as a factor of a large numerator."""
+
+RESTATED_DEGREE = 1_000
+"""The degree of a factor that is written in other words."""
+
+GAMMA_SHIFTS = 24
+"""How far apart the arguments of gamma functions may be that are expressed by each other."""
+
+ORDER_SHIFTS = 24
+"""The same of orders of Bessel functions and polynomials."""
+
+POWER_KERNELS = 1_000
+"""Places of power kernels of one polynomial."""
+
+FREE_SIGNS = 6
+"""Signs that a case leaves open: it has a part for each choice of all of them."""
+
+KERNEL_ROOT = 1_000
+"""The highest root that is a kernel."""
+
+DIVIDED_DEGREE = 24
+"""The degree of a numerator that is divided when a kernel is made."""
+
+ZERO_SIGNS = 6
+"""Signs that a zero is looked for with."""
+
+FILE_BYTES = 32 * 2**20
+"""Bytes of a file."""
+
+FILE_VALUES = 2_000_000
+"""Values in it."""
+
+JSON_DIGITS = 100
+"""Digits of a number that is no text."""
+
+FILE_DEPTH = 70
+"""Levels of nesting: more than an array may have axes."""
+
+VALUE_CHARACTERS = 60
+"""Characters of a value in a message."""
+
+LINE_CHARACTERS = 70
+"""Characters of a text that gets a line and a name of its own."""
+
+NAME_LETTERS = 1000
+"""Letters of a name."""
+
+LENGTH_TERMS = 200
+"""Terms of the length of an axis."""
+
+LENGTH_FACTORS = 8
+"""Factors of a product in which names are written by what they exceed one by."""
+
+TEXT_STEPS = 80
+"""Steps inside one another in a text."""
+
+SPOTS = 6
+"""Points at which the checker looks whether what is proved is false after all."""
+
+SPOT_SECONDS = 5.0
+"""Seconds that this may take."""

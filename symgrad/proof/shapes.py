@@ -16,7 +16,7 @@ from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick
 from symgrad.proof.limits import ORDER
 from symgrad.proof.program.sizes import ONE, Size, product_of, size, slice_length, sum_of
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
 __all__ = ["check_shapes"]
 
@@ -202,7 +202,7 @@ class _Result:
     truth: bool
 
 
-def check_shapes(program: Program) -> None:
+def check_shapes(program: ProofProgram) -> None:
     """Check that every step has the shape that follows from its arguments, and is a truth value if these say so.
 
     Raises:
@@ -221,7 +221,7 @@ def check_shapes(program: Program) -> None:
         results.append(found)
 
 
-def _shape_of(step: Step, shapes: Sequence[Shape]) -> Shape:
+def _shape_of(step: ProofStep, shapes: Sequence[Shape]) -> Shape:
     if step.op in _LEAVES:
         _need(not shapes and len(step.params) == 1 and _LEAVES[step.op](step.params[0]))
         return _shape(step.shape) if step.op == "symbol" else ()
@@ -235,7 +235,7 @@ def _shape_of(step: Step, shapes: Sequence[Shape]) -> Shape:
     return _broadcast(shapes)
 
 
-def _is_truth(step: Step, args: Iterable[_Result]) -> bool:
+def _is_truth(step: ProofStep, args: Iterable[_Result]) -> bool:
     truths = [a.truth for a in args]
     match step.op:
         case "symbol":

@@ -15,15 +15,14 @@ from typing import Any
 
 from symgrad.errors import UsageError
 from symgrad.proof.balls.programs import context, evaluate, inside
+from symgrad.proof.limits import SPOT_SECONDS, SPOTS
 from symgrad.proof.program.lengths import length
-from symgrad.proof.program.steps import Program, Symbol, resolved
-from symgrad.proof.witness import apart, known, pairs
+from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
+from symgrad.proof.witness import all_certain, are_apart, pairs
 
-__all__ = ["BITS", "SECONDS", "SPREAD", "contradicted", "coordinate"]
+__all__ = ["BITS", "SPREAD", "contradicted", "coordinate"]
 
-_POINTS = 6
 BITS = 160
-SECONDS = 5.0
 _PRIME = 99_991
 """The denominator of real coordinates: no formula has it, so a point is on no thin set that a proof leaves out."""
 
@@ -31,7 +30,7 @@ SPREAD = (Fraction(2), Fraction(1, 2), Fraction(5))
 
 
 def contradicted(
-    program: Program,
+    program: ProofProgram,
     a: int,
     b: int,
     *,
@@ -53,15 +52,16 @@ def contradicted(
             one, tell nothing.
 
     Example:
-        >>> from symgrad.proof.program.steps import Step
-        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)), Step("abs", (0,)))
-        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> from symgrad.proof.program.steps import ProofStep
+        >>> roots = (ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)), ProofStep("abs", (0,)))
+        >>> steps = (ProofStep("symbol", (), ("x",)), *roots)
+        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
         >>> contradicted(program, 0, 2), contradicted(program, 3, 2)
         (True, False)
     """
     if thin and any(s.kind != "real" for s in program.symbols):
         return False
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + SPOT_SECONDS
     for point, sizes in _points(program):
         try:
             left, right, *rest = evaluate(
@@ -79,14 +79,14 @@ def contradicted(
         except TimeoutError:  # nothing speaks against it
             return False
         with context.workprec(BITS):
-            if known(rest) and any(apart(x, y) for _, x, y in pairs(left, right)):
+            if all_certain(rest) and any(are_apart(x, y) for _, x, y in pairs(left, right)):
                 return True
     return False
 
 
-def _points(program: Program) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+def _points(program: ProofProgram) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
     names = sorted(program.sizes)
-    for k in range(_POINTS):
+    for k in range(SPOTS):
         draw = random.Random(k)
         sizes = {name: draw.randint(1, 3) for name in names}
         try:

@@ -11,13 +11,22 @@ import numpy as np
 from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.ops import Value, ball, number
 from symgrad.proof.balls.programs import EVERY, context, evaluate, flint, inside
-from symgrad.proof.program.steps import Program
+from symgrad.proof.limits import POINT_DIGITS
+from symgrad.proof.program.steps import ProofProgram
 
-__all__ = ["Witness", "all_around", "apart", "ball_text", "known", "pairs", "texts_apart", "values_apart"]
+__all__ = [
+    "Witness",
+    "all_around",
+    "are_apart",
+    "ball_text",
+    "all_certain",
+    "pairs",
+    "texts_apart",
+    "values_apart",
+]
 
 fmpq: Any = flint.fmpq
 _DIGITS = 25
-_MOST_DIGITS = 110
 _BITS = 256
 
 
@@ -50,7 +59,7 @@ def pairs(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
     return [(i, x, y) for i, x, y in both if x is not None and y is not None]
 
 
-def apart(x: Value, y: Value) -> bool:
+def are_apart(x: Value, y: Value) -> bool:
     """Tell whether two values are certainly different numbers."""
     if type(x) is fmpq and type(y) is fmpq:
         return bool(x != y)
@@ -72,10 +81,10 @@ def texts_apart(x: Value, y: Value) -> tuple[str, str]:
         >>> texts_apart(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
         ('[0.3333333333333333333333333 +/- 3.34e-26]', 'the first - [1.000000000000000000000000e-300 +/- 3e-329]')
     """
-    with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
-        for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
+    with context.workprec(max(context.prec, 4 * POINT_DIGITS)):
+        for digits in range(_DIGITS, POINT_DIGITS + 1, 5):
             texts, read = zip(_shown(x, digits), _shown(y, digits), strict=True)
-            if apart(*read):
+            if are_apart(*read):
                 return texts
         gap = y - x if type(x) is fmpq and type(y) is fmpq else ball(y) - ball(x)
         return ball_text(x), f"the first {'-' if gap < 0 else '+'} {ball(abs(gap)).str(_DIGITS)}"
@@ -87,13 +96,13 @@ def _shown(value: Value, digits: int) -> tuple[str, Value]:
     return text, value if "." not in text and "[" not in text and "e" not in text else flint.arb(text)
 
 
-def known(values: Sequence[Any]) -> bool:
+def all_certain(values: Sequence[Any]) -> bool:
     """Tell whether every entry of every value is certain."""
     return all(v is not None for value in values for v in boxed(value).flat)
 
 
 def all_around(
-    program: Program,
+    program: ProofProgram,
     wanted: Sequence[int],
     point: Mapping[str, Any],
     sizes: Mapping[str, int],
@@ -108,11 +117,11 @@ def all_around(
     found = evaluate(
         program, point, precision=_BITS, sizes=sizes, strict=EVERY, wanted=wanted, deadline=deadline
     )
-    return known(found)
+    return all_certain(found)
 
 
 def values_apart(
-    program: Program,
+    program: ProofProgram,
     a: int,
     b: int,
     witness: Witness,
@@ -138,9 +147,9 @@ def values_apart(
 
     Example:
         >>> from fractions import Fraction
-        >>> from symgrad.proof.program.steps import Step, Symbol
-        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)))
-        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> from symgrad.proof.program.steps import ProofStep, Symbol
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)))
+        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
         >>> values_apart(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
         ('-1', '1')
         >>> values_apart(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
@@ -157,8 +166,8 @@ def values_apart(
         plain=plain,
         wanted=[a, b, *defined],
     )
-    if not known(rest):
+    if not all_certain(rest):
         return None
     with context.workprec(witness.precision):
-        both = ((x, y) for i, x, y in pairs(left, right) if i == witness.index and apart(x, y))
+        both = ((x, y) for i, x, y in pairs(left, right) if i == witness.index and are_apart(x, y))
         return next((texts_apart(x, y) for x, y in both), None)

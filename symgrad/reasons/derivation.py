@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from symgrad.backward.trace import Nothing, Step, Trace, placeholder
+from symgrad.backward.trace import BackwardTrace, Nothing, Pullback, placeholder
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
-from symgrad.reasons.forms import Forms
+from symgrad.reasons.forms import GradientForms
 from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.naming import Naming, listed, rule_of
+from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import blocking_stops
 from symgrad.reasons.noise.jumps import MovedJump, moved_jumps
 from symgrad.reasons.noise.verdict import NoiseVerdict, judge
@@ -23,7 +23,7 @@ from symgrad.words.adjoints import Adjoint
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.said import adjoints
 
-__all__ = ["Derivation", "DerivationStep", "explain"]
+__all__ = ["DerivationRecord", "DerivationStep", "explain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class DerivationStep:
     """
 
     number: int
-    step: Step
+    step: Pullback
     naming: Naming = field(repr=False)
 
     @property
@@ -119,7 +119,7 @@ class DerivationStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation:
+class DerivationRecord:
     """How a gradient comes about, and which random inputs enter it.
 
     Attributes:
@@ -148,7 +148,7 @@ class Derivation:
     nothing_reasons: tuple[str | None, ...]
     nothing_places: tuple[tuple[Place, ...], ...]
     naming: Naming = field(repr=False)
-    forms: Forms = field(repr=False)
+    forms: GradientForms = field(repr=False)
     listing: Listing | None = field(repr=False)
 
     @property
@@ -188,7 +188,7 @@ class Derivation:
         return self.forms.notes
 
 
-def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Derivation:
+def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> DerivationRecord:
     r"""Differentiate a scalar and record why the gradient is what it is.
 
     Args:
@@ -227,9 +227,9 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
     _check(y, wrt, listing, naming)
     whole = pull_back([y], [as_node(1)], wrt)
     trace = _without_dead_ends(whole)
-    forms = Forms(y, trace.wrt, trace.gradients, naming, whole.answers)
+    forms = GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers)
     random = _random_inputs(y, wrt, listing)
-    return Derivation(
+    return DerivationRecord(
         y=y,
         wrt=tuple(wrt),
         gradient=trace.gradients,
@@ -266,17 +266,17 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
             name = naming.text(node)
             raise NotInProgramError(
                 f"'{name}' does not occur in the program",
-                expected="one of " + listed(list(dict.fromkeys(naming.names.values())), 8)
+                expected="one of " + join_texts(list(dict.fromkeys(naming.names.values())), 8)
                 if naming.names
                 else None,
                 cure=suggest(name, naming.names.values()),
             )
 
 
-def _without_dead_ends(trace: Trace) -> Trace:
+def _without_dead_ends(trace: BackwardTrace) -> BackwardTrace:
     """Return the trace without steps whose contributions never arrive at wrt: further on all partials vanish."""
     arriving = set(trace.wrt)
-    live: list[Step] = []
+    live: list[Pullback] = []
     for step in reversed(trace.steps):
         if step.target in arriving:
             arriving.add(step.node)
@@ -290,7 +290,7 @@ def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> lis
     return [s for s in reached if s.declaration.distribution is not None]
 
 
-def _why_nothing(trace: Trace, index: int, naming: Naming) -> str | None:
+def _why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
     """Say why the gradient by one of wrt is a structural zero."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
     if nothing is None:
@@ -305,17 +305,17 @@ def _why_nothing(trace: Trace, index: int, naming: Naming) -> str | None:
         case Nothing.STOPPED:
             stops = _ends(trace, index)
             edges = "edge is" if len(stops) == 1 else "edges are"
-            inside = listed([naming.body(s) for s in stops])
+            inside = join_texts([naming.body(s) for s in stops])
             return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
         case Nothing.ZERO:
             flat = [naming.body(n) for n in _ends(trace, index)]
-            through = f" through {listed(flat)}, where the derivative is zero" if flat else ""
+            through = f" through {join_texts(flat)}, where the derivative is zero" if flat else ""
             return (
                 f"every derivative of {name} along the paths to {x} is zero: {x} reaches {name} only{through}"
             )
 
 
-def _ends(trace: Trace, index: int) -> list[Node]:
+def _ends(trace: BackwardTrace, index: int) -> list[Node]:
     """Return the equations at which the derivative by one of wrt ends, where all of it does."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
     if nothing not in (Nothing.STOPPED, Nothing.ZERO):

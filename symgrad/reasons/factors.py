@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape
+from symgrad.reasons.limits import CHAIN_FACTORS
 
-__all__ = ["Joined", "Part", "factors_of", "join_of", "longest_chain"]
+__all__ = ["Joined", "ComponentGradient", "factors_of", "join_of", "longest_chain"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ComponentGradient:
     """One gradient.
 
     Attributes:
@@ -37,7 +38,7 @@ class Joined:
         whole: what the components are entries of, or None if that is not known.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ComponentGradient, ...]
     axis: int
     shape: Shape
     whole: Node | None
@@ -45,36 +46,35 @@ class Joined:
 
 # Ops that pass a factor on: what is under them is multiplied with what stands beside them.
 _PRODUCTS = frozenset({"mul", "einsum", "neg", "div", "reshape", "broadcast_to"})
-_MOST = 40  # factors that are searched for a chain
 
 
 def factors_of(
-    operands: Sequence[Node], order: Sequence[Node], made: Mapping[Node, Sequence[Part]]
-) -> tuple[Part, ...]:
+    operands: Sequence[Node], order: Sequence[Node], made: Mapping[Node, Sequence[ComponentGradient]]
+) -> tuple[ComponentGradient, ...]:
     """Return the gradients that are multiplied with each other: of all operands, or of the product with the most."""
-    factors: dict[Node, tuple[Part, ...]] = {}
+    factors: dict[Node, tuple[ComponentGradient, ...]] = {}
     for node in order:
         if node in made:
             factors[node] = tuple(made[node])
         elif node.op.name in _PRODUCTS:
             under = [p for a in node.args for p in factors.get(a, ())]
-            factors[node] = tuple(dict.fromkeys(under))[:_MOST]
-    together = tuple(dict.fromkeys(p for o in operands for p in factors.get(o, ())))[:_MOST]
+            factors[node] = tuple(dict.fromkeys(under))[:CHAIN_FACTORS]
+    together = tuple(dict.fromkeys(p for o in operands for p in factors.get(o, ())))[:CHAIN_FACTORS]
     return max([together, *factors.values()], key=lambda f: len(longest_chain(f)), default=())
 
 
-def longest_chain(parts: Sequence[Part]) -> tuple[Part, ...]:
+def longest_chain(parts: Sequence[ComponentGradient]) -> tuple[ComponentGradient, ...]:
     """Return the longest chain of gradients, each by what the next one is of; () if there are no two."""
-    best: tuple[Part, ...] = ()
+    best: tuple[ComponentGradient, ...] = ()
     growing = [(p,) for p in parts]
     while growing:
         longer = [(*c, p) for c in growing for p in parts if p.of is c[-1].by and p not in c]
         best = longer[0] if longer else best
-        growing = longer[:_MOST]
+        growing = longer[:CHAIN_FACTORS]
     return best
 
 
-def join_of(node: Node, made: Mapping[Node, Sequence[Part]]) -> Joined | None:
+def join_of(node: Node, made: Mapping[Node, Sequence[ComponentGradient]]) -> Joined | None:
     """Return the gradients of components that a concatenate joins along an axis of what they are by."""
     if node.op.name != "concatenate" or any(a not in made for a in node.args):
         return None

@@ -7,18 +7,15 @@ from functools import cached_property, partial
 
 from symgrad.ir.graph import Node
 from symgrad.reasons.gaps.removable import Gap, gaps_of, mended, slope_of_form
+from symgrad.reasons.limits import GAP_SECONDS, SLOPE_GAP_SECONDS
 from symgrad.reasons.naming import Naming
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rules.pipeline import Canonical, canonical
 
-__all__ = ["Forms"]
+__all__ = ["GradientForms"]
 
 
-_SECONDS = 10.0  # for the points of the value that are 0/0, with forms
-_SLOPES = 2.0  # for those of each gradient
-
-
-class Forms:
+class GradientForms:
     """Gradients as the backward pass made them, and simplified.
 
     Args:
@@ -67,7 +64,7 @@ class Forms:
     def gaps(self) -> tuple[Gap, ...]:
         """Points at which what is differentiated has no value, but a limit."""
         with keeping(self._answers):
-            return tuple(gaps_of(self._y, seconds=_SECONDS))
+            return tuple(gaps_of(self._y, seconds=GAP_SECONDS))
 
     @cached_property
     def _mended(self) -> Node | None:
@@ -78,7 +75,11 @@ class Forms:
         """The same of each gradient; what computes it there is the gradient of the form of the value."""
         with keeping(self._answers):
             return tuple(
-                tuple(gaps_of(g, mended_slope=partial(slope_of_form, self._mended, [w]), seconds=_SLOPES))
+                tuple(
+                    gaps_of(
+                        g, mended_slope=partial(slope_of_form, self._mended, [w]), seconds=SLOPE_GAP_SECONDS
+                    )
+                )
                 for g, w in zip(self.values, self._wrt, strict=True)
             )
 

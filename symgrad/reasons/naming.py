@@ -8,21 +8,16 @@ from itertools import count
 
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
+from symgrad.reasons.limits import NAMED_PARTS, REPEATED_CHARACTERS
 from symgrad.source import Place
 from symgrad.spell.contractions import spell
 from symgrad.spell.printer import expression_text
 
-__all__ = ["ELLIPSIS", "Naming", "listed", "rule_of"]
+__all__ = ["ELLIPSIS", "Naming", "join_texts", "rule_of"]
 
 ELLIPSIS = "…"
 
 _DEPTHS = (60, 30, 20, 14, 10, 7, 5, 4, 3, 2, 1)
-
-_SHORT = 12
-"""Characters of a part that is repeated rather than named."""
-
-_MOST_PARTS = 40
-"""Names for parts that a person follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +95,11 @@ class Naming:
             while (size := len(expression_text(node, known))) > width:
                 inner = [_unsigned(a) for a in node.args]
                 longest = max(inner, key=lambda a: 0 if a in known else length.get(a, 0))
-                if longest in known or length.get(longest, 0) <= _SHORT:
+                if longest in known or length.get(longest, 0) <= REPEATED_CHARACTERS:
                     break
                 known[longest] = new[longest] = next(free)
             length[node] = size
-            if len(new) > _MOST_PARTS:
+            if len(new) > NAMED_PARTS:
                 return self, {}
         return replace(self, names={**self.names, **new}), new
 
@@ -173,7 +168,7 @@ def rule_of(node: Node) -> str:
             return form
 
 
-def listed(texts: Sequence[str], most: int = 3) -> str:
+def join_texts(texts: Sequence[str], most: int = 3) -> str:
     """Join texts as a person would: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
     if len(texts) > most:
         texts = [*texts[:most], f"{len(texts) - most} more"]

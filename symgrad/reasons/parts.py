@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symgrad.backward.trace import Trace
+from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import SYMBOL, Node
@@ -22,8 +22,8 @@ from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of, size_product
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import shape_text
-from symgrad.reasons.factors import Joined, Part, factors_of, join_of, longest_chain
-from symgrad.reasons.naming import listed
+from symgrad.reasons.factors import ComponentGradient, Joined, factors_of, join_of, longest_chain
+from symgrad.reasons.naming import join_texts
 from symgrad.spell.printer import expression_text
 
 __all__ = ["ByParts", "by_parts"]
@@ -46,15 +46,15 @@ class ByParts:
         defined: the values among them that the program has no name for.
     """
 
-    chain: tuple[Part, ...]
+    chain: tuple[ComponentGradient, ...]
     joined: Joined | None
-    upstream: Part | None
+    upstream: ComponentGradient | None
     result: Node | None
     names: Mapping[Node, str]
     defined: tuple[Node, ...]
 
     @property
-    def summed(self) -> tuple[Part, ...]:
+    def summed(self) -> tuple[ComponentGradient, ...]:
         """The factors that were summed over the entries of a value that is differentiated in turn."""
         return tuple(p for p in self.chain[1:] if size_product(p.of.shape) != 1)
 
@@ -66,7 +66,7 @@ class ByParts:
         product = " times ".join(self.call(p) for p in self.chain)
         return f"{product} is {'not ' if self.summed else ''}the chain rule"
 
-    def call(self, part: Part) -> str:
+    def call(self, part: ComponentGradient) -> str:
         """Return how a gradient is asked for in TensorFlow's way."""
         return f"gradients({self.names[part.of]}, {self.names[part.by]})"
 
@@ -159,7 +159,7 @@ class ByParts:
             whole, middle = self.whole_gradient, [self.names[n] for n in list(self.names)[1:-1]]
             title = "What was meant" if whole is None else f"Right, each equal to {whole}"
             if whole is not None and self.elsewhere:
-                title = f"Right, each equal to the part of {whole} that passes {listed(middle)}"
+                title = f"Right, each equal to the part of {whole} that passes {join_texts(middle)}"
             lines += ["", title, "", *(f"  {line}" for line in self.code)]
         return "\n".join(lines)
 
@@ -173,7 +173,7 @@ class ByParts:
 
 
 def by_parts(
-    operands: Sequence[Node], traces: Sequence[Trace], result: Node | None, names: Mapping[Node, str]
+    operands: Sequence[Node], traces: Sequence[BackwardTrace], result: Node | None, names: Mapping[Node, str]
 ) -> ByParts | None:
     """Find how an expression, or the operands of one that cannot be built, is made of gradients.
 
@@ -186,19 +186,19 @@ def by_parts(
     Returns:
         The diagnosis, or None if it is not put together from gradients of each other, or of components.
     """
-    made: dict[Node, list[Part]] = {}
+    made: dict[Node, list[ComponentGradient]] = {}
     for trace in traces:
         if len(trace.outputs) == 1 and trace.outputs[0][1].is_number(1):
             for by, gradient in zip(trace.wrt, trace.gradients, strict=True):
                 if not gradient.is_number():
-                    made.setdefault(gradient, []).append(Part(gradient, trace.outputs[0][0], by))
+                    made.setdefault(gradient, []).append(ComponentGradient(gradient, trace.outputs[0][0], by))
     order = topological(operands, until=made)
     chain = longest_chain(factors_of(operands, order, made))
     joins = [found for n in order if n not in made and (found := join_of(n, made)) is not None]
     joined = joins[-1] if joins else None
     if not chain and joined is None:
         return None
-    upstream: Part | None = None
+    upstream: ComponentGradient | None = None
     if joined is not None and not chain:
         upstream = next((p for n in order for p in made.get(n, ()) if p.by is joined.whole), None)
     values = [p.of for p in chain] + ([chain[-1].by] if chain else [])
@@ -261,7 +261,7 @@ def _d(name: str, letters: str) -> str:
     return f"d{name}_{letters}" if letters else f"d{name}"
 
 
-def _summed(d: ByParts, before: Part, part: Part) -> list[str]:
+def _summed(d: ByParts, before: ComponentGradient, part: ComponentGradient) -> list[str]:
     top = d.names[before.of] if not before.of.shape else f"sum({d.names[before.of]})"
     h, x = d.names[part.of], d.names[part.by]
     rows, columns = _indices(part.of, part.by)

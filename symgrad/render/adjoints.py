@@ -8,17 +8,16 @@ from dataclasses import dataclass
 
 from symgrad.backward.trace import Slope
 from symgrad.ir.graph import Node
-from symgrad.reasons.derivation import Derivation
+from symgrad.reasons.derivation import DerivationRecord
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, Written, latex_name
+from symgrad.render.limits import LINE_CHARACTERS
 from symgrad.render.said import named_latex, said_rows, spelled_latex
 from symgrad.spell.printer import one_line, str_text
 from symgrad.words.adjoints import Adjoint
-from symgrad.words.said import said
+from symgrad.words.said import name_derivatives
 
 __all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
-
-_GLANCE = 78  # characters of a gradient that one takes in where lines below have it too
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
@@ -78,11 +77,13 @@ class Briefs:
     rows: tuple[str, ...] = ()
 
 
-def briefs(d: Derivation, adjoints: Sequence[Adjoint]) -> Briefs:
+def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
     """Return how the gradients are said: each by itself where that needs no new names, the others with one set."""
     found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
     left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_words(d, i)]
-    together = said(d.listing, [Slope(d.y, (d.wrt[i],)) for i in left]) if d.listing and left else None
+    together = (
+        name_derivatives(d.listing, [Slope(d.y, (d.wrt[i],)) for i in left]) if d.listing and left else None
+    )
     if together is None or len(together) > sum(len(str_text(d.canonical[i])) for i in left):
         return Briefs(tuple(found))
     texts, rows = together.text([""] * len(left)).split("\n"), said_rows(together)
@@ -92,14 +93,14 @@ def briefs(d: Derivation, adjoints: Sequence[Adjoint]) -> Briefs:
     return Briefs(tuple(found), tuple(texts[len(left) :]), tuple(rows[len(left) :]))
 
 
-def _brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
+def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
     """Return how a gradient is said without new names, None if it cannot be, or the value itself is to be."""
     value, name = d.values[index], d.naming.text(d.wrt[index])
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
         return _in_words(d, index)
     whole = one_line(value)
-    if value is not d.canonical[index] and whole is not None and len(whole) <= _GLANCE:
+    if value is not d.canonical[index] and whole is not None and len(whole) <= LINE_CHARACTERS:
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
     if line.alone is not None:
         spelling = line.spelling
@@ -107,17 +108,17 @@ def _brief(d: Derivation, index: int, adjoints: Sequence[Adjoint]) -> Brief | No
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
 
 
-def _has_words(d: Derivation, index: int) -> bool:
+def _has_words(d: DerivationRecord, index: int) -> bool:
     """Tell whether a gradient may be said in the words of its program: none that drops a stop, or is nothing."""
     dropped = d.values[index] is not d.canonical[index]
     return d.listing is not None and not dropped and d.nothing[index] is None
 
 
-def _in_words(d: Derivation, index: int) -> Brief | None:
+def _in_words(d: DerivationRecord, index: int) -> Brief | None:
     """Return a gradient in the words of its program, where these say it in one line."""
     if d.listing is None or not _has_words(d, index):
         return None
-    found = said(d.listing, [Slope(d.y, (d.wrt[index],))])
+    found = name_derivatives(d.listing, [Slope(d.y, (d.wrt[index],))])
     if found is None or found.lines:
         return None
     (notes,) = found.notes([d.gradient[index]])

@@ -8,15 +8,23 @@ from dataclasses import replace
 from symgrad.backward.trace import placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.reasons.derivation import Derivation, DerivationStep
+from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.naming import ELLIPSIS
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
 from symgrad.render.latex.expressions import latex, latex_name
+from symgrad.render.limits import (
+    BOXES,
+    CELL_CHARACTERS,
+    GRADIENT_CHARACTERS,
+    PAGE_CHARACTERS,
+    PATH_NODES,
+    STEPS_TOLD,
+)
 from symgrad.render.pictures.picture import Highlight
-from symgrad.render.pictures.svg import LIMIT, graph_svg
+from symgrad.render.pictures.svg import graph_svg
 from symgrad.spell.printer import one_line
 
 __all__ = [
@@ -27,35 +35,34 @@ __all__ = [
     "gap_title",
     "gradient_text",
     "path_text",
-    "shaped",
+    "shape_suffix",
     "slope_text",
     "title_text",
 ]
 
-_WIDTH = 100
-_STEPS = 200  # that a person reads; JSON has them all
-_WHOLE = 300  # characters of a gradient that a person reads
-_PATH = 12
 _COTANGENT = "COTANGENT"  # stands in a text for what has a bar
-_LATEX = 70  # characters of program notation in one cell of a LaTeX table
 
 
-def title_text(d: Derivation) -> str:
+def title_text(d: DerivationRecord) -> str:
     """Return what was differentiated by what."""
     return f"{d.naming.text(d.y)}, differentiated by {', '.join(d.naming.text(w) for w in d.wrt)}"
 
 
-def gradient_text(d: Derivation, index: int) -> str:
+def gradient_text(d: DerivationRecord, index: int) -> str:
     """Return a gradient as a value, abbreviated if it is too long to read."""
     value = d.values[index]
     text = one_line(value)
-    return text if text is not None and len(text) <= _WHOLE else d.naming.body(value, _WHOLE)
+    return (
+        text
+        if text is not None and len(text) <= GRADIENT_CHARACTERS
+        else d.naming.body(value, GRADIENT_CHARACTERS)
+    )
 
 
 def path_text(path: tuple[str, ...]) -> str:
     """Return a value path, from what is read to what it depends on."""
-    if len(path) > _PATH:
-        half = _PATH // 2
+    if len(path) > PATH_NODES:
+        half = PATH_NODES // 2
         path = (*path[:half], f"({len(path) - 2 * half} more)", *path[-half:])
     return " <- ".join(path)
 
@@ -63,7 +70,7 @@ def path_text(path: tuple[str, ...]) -> str:
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
-def derivation_text(d: Derivation, *, steps: bool = False) -> str:
+def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     r"""Return a derivation as text of at most 100 columns.
 
     Args:
@@ -95,7 +102,7 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
     if any(s.shape for s in inputs):
         lines += [*_wrapped("  ", ", ".join(str(s.declaration) for s in inputs)), ""]
     if d.y in d.naming.names and d.y.args:
-        lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, _WHOLE)}")
+        lines += _wrapped("  ", f"{d.naming.names[d.y]} = {d.naming.body(d.y, GRADIENT_CHARACTERS)}")
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
     for i, w in enumerate(d.wrt):
@@ -115,15 +122,15 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
             lines += _wrapped("  ", note)
     if adjoints:
         lines += ["", "from the output back", ""]
-        lines += [line for a in adjoints for line in adjoint_text(a, _WIDTH)]
+        lines += [line for a in adjoints for line in adjoint_text(a, PAGE_CHARACTERS)]
     elif d.steps:
         d, parts = _parted(d, heads)
         lines += ["", f"from the output back{', where' if parts else ''}"]
         lines += ["", *(f"  {name} = {d.naming.body(node)}" for node, name in parts.items())] if parts else []
-        for step in d.steps[:_STEPS]:
-            lines += ["", *_step_lines(step, len(str(min(len(d.steps), _STEPS))))]
-        if len(d.steps) > _STEPS:
-            lines += ["", f"  {ELLIPSIS} {len(d.steps) - _STEPS} more steps"]
+        for step in d.steps[:STEPS_TOLD]:
+            lines += ["", *_step_lines(step, len(str(min(len(d.steps), STEPS_TOLD))))]
+        if len(d.steps) > STEPS_TOLD:
+            lines += ["", f"  {ELLIPSIS} {len(d.steps) - STEPS_TOLD} more steps"]
     for verdict in d.noise.values():
         lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
     for w, gap in d.gaps:
@@ -133,11 +140,11 @@ def derivation_text(d: Derivation, *, steps: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _parted(d: Derivation, heads: Briefs) -> tuple[Derivation, dict[Node, str]]:
+def _parted(d: DerivationRecord, heads: Briefs) -> tuple[DerivationRecord, dict[Node, str]]:
     """Return a derivation whose steps are told with names for what is long, and these names."""
     taken = {s.name for s in symbols_of([d.y, *d.wrt, *d.gradient])} | set(d.naming.names.values())
     taken |= {line.split(" = ")[0].strip() for line in heads.lines}
-    steps = d.steps[:_STEPS]
+    steps = d.steps[:STEPS_TOLD]
     shown: list[Node] = []
     for step in (s.step for s in steps):
         shown += (step.node, step.target, *step.residuals, step.cotangent, step.contribution)
@@ -153,12 +160,12 @@ def _wrapped(label: str, text: str) -> list[str]:
         line
         for part in text.split("\n")
         for line in textwrap.wrap(
-            part, _WIDTH, initial_indent=label, subsequent_indent=hang, break_on_hyphens=False
+            part, PAGE_CHARACTERS, initial_indent=label, subsequent_indent=hang, break_on_hyphens=False
         )
     ]
 
 
-def slope_text(d: Derivation, w: Node) -> str:
+def slope_text(d: DerivationRecord, w: Node) -> str:
     """Return dz/dx, with brackets around what has no name."""
     top, by = (d.naming.text(n, 30) for n in (d.y, w))
     return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
@@ -166,15 +173,17 @@ def slope_text(d: Derivation, w: Node) -> str:
 
 def _step_lines(step: DerivationStep, digits: int) -> list[str]:
     head, margin = f"  {step.number:>{digits}}  ", " " * (digits + 4)
-    target = step.target + shaped(step.target_shape)
+    target = step.target + shape_suffix(step.target_shape)
     if step.linear:
         summed = ", summed" if step.stretches else ""
         sign = "" if step.partial == "1" else f" {'through' if step.is_map else 'times'} {step.partial}"
-        passed = f"{step.equation}{shaped(step.shape)}  passes {step.incoming}{sign} on to {target}{summed}"
+        passed = (
+            f"{step.equation}{shape_suffix(step.shape)}  passes {step.incoming}{sign} on to {target}{summed}"
+        )
         return _wrapped(f"{head}{step.rule:<9} ", passed)
     kind, by = ("map", "") if step.is_map else ("partial", f"  by {step.target}")
     rows = [
-        (head + f"{step.rule:<9} ", step.equation + shaped(step.shape)),
+        (head + f"{step.rule:<9} ", step.equation + shape_suffix(step.shape)),
         (f"{margin}{'line':<10}", "" if step.place is None else step.place.told),
         (f"{margin}{'reads':<10}", ", ".join(step.reads)),
         (f"{margin}{kind:<10}", step.partial + by),
@@ -184,7 +193,7 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
     return [line for label, text in rows if text for line in _wrapped(label, text)]
 
 
-def shaped(shape: str) -> str:
+def shape_suffix(shape: str) -> str:
     """Return a shape after what has it; a number needs none."""
     return "" if shape == "()" else f" : {shape}"
 
@@ -200,12 +209,12 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
     return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
 
 
-def gap_title(d: Derivation, w: Node | None) -> str:
+def gap_title(d: DerivationRecord, w: Node | None) -> str:
     """Return what has no value somewhere: the value, or a gradient."""
     return d.naming.text(d.y) if w is None else slope_text(d, w)
 
 
-def gap_rows(d: Derivation, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
+def gap_rows(d: DerivationRecord, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
     """Return what is known of a point without a value, each with a label."""
     rows = gap.rows(d.naming)
     if w is not None and any(g.form is not None for g in d.forms.gaps):
@@ -214,7 +223,7 @@ def gap_rows(d: Derivation, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
     return rows
 
 
-def _gap_lines(d: Derivation, w: Node | None, gap: Gap) -> list[str]:
+def _gap_lines(d: DerivationRecord, w: Node | None, gap: Gap) -> list[str]:
     return [line for label, text in gap_rows(d, w, gap) for line in _wrapped(f"  {label:<10}", text)]
 
 
@@ -229,7 +238,7 @@ def _jump_lines(jump: MovedJump) -> list[str]:
 # -- LaTeX ------------------------------------------------------------------------------------------------------------
 
 
-def derivation_latex(d: Derivation, *, steps: bool = False) -> str:
+def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     """Return a derivation as a LaTeX ``align*`` environment (needs amsmath): the gradients, then a row for every line.
 
     A line is the adjoint of a named value, with a bar; with ``steps``, and where no value has a name, it is a step: the
@@ -245,7 +254,7 @@ def derivation_latex(d: Derivation, *, steps: bool = False) -> str:
     d, parts = _parted(d, heads)
     rows += [f"{latex_name(name)} &= {_cell(d, node, whole=True)}" for node, name in parts.items()]
     rows = [f"&& {row}" for row in rows]
-    for step in d.steps[:_STEPS]:
+    for step in d.steps[:STEPS_TOLD]:
         node, target = step.step.node, step.step.target
         rule = step.rule.replace("_", r"\_")
         equation = f"&{_cell(d, node, whole=True)}"
@@ -261,8 +270,8 @@ def derivation_latex(d: Derivation, *, steps: bool = False) -> str:
             added = sign.join(_within(d, n) for n in factors) or "1"
         bar = rf"\overline{{{_cell(d, target)}}}"
         rows.append(rf"({step.number})\ \text{{{rule}}} && {equation} && {bar} &\mathrel{{+}}= {added}")
-    if len(d.steps) > _STEPS:
-        rows.append(rf"\ldots && &\text{{{len(d.steps) - _STEPS} more steps}}")
+    if len(d.steps) > STEPS_TOLD:
+        rows.append(rf"\ldots && &\text{{{len(d.steps) - STEPS_TOLD} more steps}}")
     return _aligned(rows)
 
 
@@ -270,10 +279,10 @@ def _aligned(rows: list[str]) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def _mapped(d: Derivation, step: DerivationStep) -> str:
+def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
     """Return what a linear map makes of the cotangent of its equation, which is written with a bar."""
     node, coefficient = step.step.node, step.step.coefficient
-    known = {**d.naming.abbreviated(coefficient, _LATEX), placeholder(node): _COTANGENT}
+    known = {**d.naming.abbreviated(coefficient, CELL_CHARACTERS), placeholder(node): _COTANGENT}
     text = (
         latex(coefficient, known).replace(ELLIPSIS, r"\ldots ")
         if coefficient.args
@@ -282,19 +291,19 @@ def _mapped(d: Derivation, step: DerivationStep) -> str:
     return text.replace(latex_name(_COTANGENT), rf"\overline{{{_cell(d, node)}}}")
 
 
-def _partial(d: Derivation, w: Node) -> str:
+def _partial(d: DerivationRecord, w: Node) -> str:
     top, by = (_cell(d, n) for n in (d.y, w))
     return rf"\frac{{\partial {top}}}{{\partial {by}}}"
 
 
-def _cell(d: Derivation, node: Node, *, whole: bool = False) -> str:
+def _cell(d: DerivationRecord, node: Node, *, whole: bool = False) -> str:
     """Return a node as LaTeX: its name, or its expression with what is too long left out."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
-    return latex(node, d.naming.abbreviated(node, _LATEX)).replace(ELLIPSIS, r"\ldots ")
+    return latex(node, d.naming.abbreviated(node, CELL_CHARACTERS)).replace(ELLIPSIS, r"\ldots ")
 
 
-def _within(d: Derivation, node: Node) -> str:
+def _within(d: DerivationRecord, node: Node) -> str:
     text = _cell(d, node)
     sum_or_sign = node.op.name in ("add", "neg") and node not in d.naming.names
     return rf"\left({text}\right)" if sum_or_sign or text.startswith("-") else text
@@ -303,7 +312,7 @@ def _within(d: Derivation, node: Node) -> str:
 # -- picture ----------------------------------------------------------------------------------------------------------
 
 
-def derivation_highlight(d: Derivation, noise: str | None = None) -> Highlight:
+def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highlight:
     """Return what a picture of the graph points out: the paths of the noise, the derivative, the verdicts."""
     shown = [v for v in d.noise.values() if noise in (None, v.name)]
     followed = [v for v in shown if v.enters is not False and v.path]
@@ -316,7 +325,7 @@ def derivation_highlight(d: Derivation, noise: str | None = None) -> Highlight:
     )
 
 
-def derivation_svg(d: Derivation, noise: str | None = None, *, limit: int = LIMIT) -> str:
+def derivation_svg(d: DerivationRecord, noise: str | None = None, *, limit: int = BOXES) -> str:
     """Return a picture of the graph in which the path of the noise and that of the derivative are visible.
 
     Args:

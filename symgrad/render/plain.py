@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.graph import Node
-from symgrad.reasons.derivation import Derivation, DerivationStep
+from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict, Reading
-from symgrad.reasons.noise.witness import Value, Witness
+from symgrad.reasons.noise.witness import ExactValue, NoiseWitness
 from symgrad.render.derivation import gap_title
+from symgrad.render.limits import READINGS
 from symgrad.source import Place
 from symgrad.spell.printer import number_text, str_text
 
 __all__ = ["derivation_json"]
 
-_READINGS = 100
 
-
-def derivation_json(d: Derivation) -> dict[str, Any]:
+def derivation_json(d: DerivationRecord) -> dict[str, Any]:
     """Return a derivation as dictionaries, lists, text, numbers and truth values; keys are the attribute names.
 
     Exact numbers are text. Of the readings of a random input (``all_paths``) the first 100 are listed.
@@ -72,14 +71,14 @@ def _verdict_json(verdict: NoiseVerdict) -> dict[str, Any]:
         "residual": verdict.residual,
         "rule": verdict.rule,
         "witness": None if verdict.witness is None else _witness_json(verdict.witness),
-        "all_paths": [_reading_json(r) for r in verdict.all_paths[:_READINGS]],
+        "all_paths": [_reading_json(r) for r in verdict.all_paths[:READINGS]],
         "clean": [
             {"name": c.name, "through": [list(t) for t in c.through], "cure": c.cure} for c in verdict.clean
         ],
     }
 
 
-def _gap_json(d: Derivation, w: Node | None, gap: Gap) -> dict[str, Any]:
+def _gap_json(d: DerivationRecord, w: Node | None, gap: Gap) -> dict[str, Any]:
     return {
         "of": gap_title(d, w),
         "where": gap.where,
@@ -107,7 +106,7 @@ def _place_json(place: Place) -> dict[str, Any]:
     return {"file": place.file, "line": place.line, "text": place.text}
 
 
-def _witness_json(witness: Witness) -> dict[str, Any]:
+def _witness_json(witness: NoiseWitness) -> dict[str, Any]:
     return {
         "name": witness.name,
         "values": {name: _plain(v) for name, v in witness.values.items()},
@@ -130,7 +129,7 @@ def _reading_json(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _plain(value: Value) -> Any:
+def _plain(value: ExactValue) -> Any:
     if isinstance(value, list):
         return [_plain(v) for v in value]
     return value if isinstance(value, bool) else number_text(value)

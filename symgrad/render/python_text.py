@@ -11,13 +11,13 @@ from typing import TypeAlias
 from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.spell import literals
-from symgrad.spell.contractions import Spelling
+from symgrad.spell.contractions import ContractionSpelling
 from symgrad.spell.literals import ADD, ATOM, MUL, NEG, POW
 
 __all__ = [
     "HELPER",
     "INFIX",
-    "Argument",
+    "TemplateArgument",
     "aligned",
     "applied",
     "free_name",
@@ -63,7 +63,7 @@ def applied(factors: Sequence[str], *, vector: bool) -> str:
     return text
 
 
-def aligned(node: Node, s: Spelling, written: _Written) -> str:
+def aligned(node: Node, s: ContractionSpelling, written: _Written) -> str:
     """Return a contraction that is a product entry by entry, the axes of each factor at their places."""
     rank = max(map(len, s.places))
     texts: list[str] = []
@@ -75,7 +75,7 @@ def aligned(node: Node, s: Spelling, written: _Written) -> str:
     return "*".join(texts)
 
 
-class Argument:
+class TemplateArgument:
     """An argument of a template of `Structure.source`."""
 
     def __init__(self, node: Node, plain: _Written, tensor: _Written) -> None:

@@ -11,24 +11,24 @@ from symgrad.ir.written import form_of
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
 from symgrad.render.numpy.source import numpy_source
-from symgrad.words.forms.calls import Spelling
-from symgrad.words.said import Said
+from symgrad.words.forms.calls import Notation
+from symgrad.words.said import NamedFormulas
 
 __all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source", "spelled_latex"]
 
 
-def said_latex(found: Said) -> str:
+def said_latex(found: NamedFormulas) -> str:
     r"""Return a formula as LaTeX; an ``aligned`` environment also says what new names in it stand for."""
     first, *others = said_rows(found)
     return latex_rows([f"& {first}", *others]) if others else first
 
 
-def named_latex(node: Node, spelling: Spelling) -> str:
+def named_latex(node: Node, spelling: Notation) -> str:
     """Return a formula over names as LaTeX, with its numbers and calls as the program has them."""
     return latex(node, spelled=spelled_latex(spelling))
 
 
-def spelled_latex(spelling: Spelling, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
+def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
     """Return what is written otherwise than by its formula, as `latex` takes that: names, numbers, calls."""
     spelled = {
         symbol: latex_literal(symbol.name, number.value) for symbol, number in spelling.literals.items()
@@ -43,7 +43,7 @@ def spelled_latex(spelling: Spelling, names: Mapping[Node, Written] = {}) -> dic
     return spelled
 
 
-def said_rows(found: Said) -> list[str]:
+def said_rows(found: NamedFormulas) -> list[str]:
     """Return formulas as LaTeX, and then a row, with the sign for its alignment, for each new name in them."""
     slopes = {
         name: (leibniz(latex_name(of), list(map(latex_name, by))), MUL)
@@ -63,7 +63,7 @@ def latex_rows(rows: Sequence[str]) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
-def said_source(found: Said, name: str = "f") -> str:
+def said_source(found: NamedFormulas, name: str = "f") -> str:
     """Return a Python function over NumPy that computes formulas, with their names as its variables."""
     lines = [*found.own, *reversed(found.lines)]
     return numpy_source(list(found.results), name, lines, found.spelling.literals)

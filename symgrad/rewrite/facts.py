@@ -12,7 +12,7 @@ from math import floor
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.rewrite import intervals
-from symgrad.rewrite.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, bounded, exactly
+from symgrad.rewrite.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, exactly, facts_between
 
 __all__ = ["COMPARISONS", "facts_of", "is_ruled"]
 
@@ -26,7 +26,7 @@ _FINE = 10**5
 
 def _constant(value: Fraction) -> Facts:
     low = Fraction(floor(value * _FINE), _FINE)
-    return bounded(low, low + Fraction(1, _FINE), True, True)
+    return facts_between(low, low + Fraction(1, _FINE), True, True)
 
 
 _CONSTANTS = {name: _constant(value) for name, value in CONSTANTS.items()}
@@ -216,7 +216,9 @@ def _of_symbol(node: Node) -> Facts:
     low: Bound = -INF if ends[0] is None else ends[0]
     high: Bound = INF if ends[1] is None else ends[1]
     is_open = not domain.closed
-    return bounded(low, high, is_open and low > -INF, is_open and high < INF, integer=domain.kind == "int")
+    return facts_between(
+        low, high, is_open and low > -INF, is_open and high < INF, integer=domain.kind == "int"
+    )
 
 
 def _from_record(node: Node, args: list[Facts]) -> Facts:
@@ -238,4 +240,4 @@ def _from_record(node: Node, args: list[Facts]) -> Facts:
             low, low_open = 0, args[0].positive
         if args[0].nonpositive:
             high, high_open = 0, False
-    return bounded(low, high, low_open, high_open, nonzero=nonzero, integer="integral" in names)
+    return facts_between(low, high, low_open, high_open, nonzero=nonzero, integer="integral" in names)

@@ -21,7 +21,7 @@ __all__ = [
     "Facts",
     "absolute",
     "add",
-    "bounded",
+    "facts_between",
     "div",
     "exactly",
     "exp",
@@ -89,7 +89,7 @@ ANYTHING = Facts()
 NONNEGATIVE = Facts(low=0)
 
 
-def bounded(
+def facts_between(
     low: Bound,
     high: Bound,
     low_open: bool = False,
@@ -121,7 +121,7 @@ def bounded(
 
 def exactly(value: int | Fraction) -> Facts:
     """Facts of a known value."""
-    return bounded(value, value)
+    return facts_between(value, value)
 
 
 def neg(a: Facts) -> Facts:
@@ -132,7 +132,7 @@ def neg(a: Facts) -> Facts:
 def add(a: Facts, b: Facts) -> Facts:
     """Of a + b."""
     parity = (a.parity + b.parity) % 2 if a.parity is not None and b.parity is not None else None
-    return bounded(
+    return facts_between(
         a.low + b.low,
         a.high + b.high,
         a.low_open or b.low_open,
@@ -153,7 +153,7 @@ def mul(a: Facts, b: Facts) -> Facts:
         parity = 0
     elif a.parity == 1 and b.parity == 1:
         parity = 1
-    return bounded(
+    return facts_between(
         *_ends_of_product(a, b),
         nonzero=a.nonzero and b.nonzero,
         integer=a.integer and b.integer,
@@ -188,7 +188,7 @@ def _reciprocal(a: Facts) -> Facts:
     if a.low >= 0:
         low, low_open = (0, True) if a.high == INF else (1 / Fraction(a.high) if a.high else 0, a.high_open)
         high, high_open = (INF, False) if a.low == 0 else (1 / Fraction(a.low), a.low_open)
-        return bounded(low, high, low_open, high_open, nonzero=True)
+        return facts_between(low, high, low_open, high_open, nonzero=True)
     if a.high <= 0:
         return neg(_reciprocal(neg(a)))
     return Facts(nonzero=True)
@@ -207,7 +207,7 @@ def absolute(a: Facts) -> Facts:
         return neg(a)
     high = max(-a.low, a.high)
     high_open = all(o for v, o in ((-a.low, a.low_open), (a.high, a.high_open)) if v == high)
-    return bounded(0, high, a.nonzero, high_open, nonzero=a.nonzero, integer=a.integer, parity=a.parity)
+    return facts_between(0, high, a.nonzero, high_open, nonzero=a.nonzero, integer=a.integer, parity=a.parity)
 
 
 def _root(value: Bound, degree: int, *, up: bool) -> Bound:
@@ -231,7 +231,7 @@ def int_power(a: Facts, n: int) -> Facts:
         a = absolute(a)
     if n > HIGHEST and not (a.low in (0, 1) and a.high in (1, INF)):
         return Facts(0 if n % 2 == 0 or a.low >= 0 else -INF, INF if a.high > 0 else 0, nonzero=a.nonzero)
-    return bounded(
+    return facts_between(
         a.low**n, a.high**n, a.low_open, a.high_open, nonzero=a.nonzero, integer=a.integer, parity=a.parity
     )
 
@@ -241,7 +241,7 @@ def power(a: Facts, b: Facts) -> Facts:
     exponent = b.point
     if exponent is None:
         if a.positive:
-            return bounded(0, INF, True)
+            return facts_between(0, INF, True)
         return NONNEGATIVE if a.nonnegative or b.parity == 0 else ANYTHING
     if exponent.denominator == 1:
         return int_power(a, int(exponent))
@@ -250,10 +250,10 @@ def power(a: Facts, b: Facts) -> Facts:
     # A fractional power has a value for nonnegative bases only.
     low, low_open = (a.low, a.low_open) if a.low >= 0 else (0, False)
     if a.high < 0 or exponent.numerator > HIGHEST or exponent.denominator > _ORDERS:
-        return bounded(0, INF, low_open and low >= 0, nonzero=a.nonzero)
+        return facts_between(0, INF, low_open and low >= 0, nonzero=a.nonzero)
     top, bottom = exponent.numerator, exponent.denominator
     low_root, high_root = _root(low, bottom, up=False), _root(a.high, bottom, up=True)
-    return bounded(
+    return facts_between(
         low_root**top,
         high_root**top,
         low_open and low == 0,
@@ -265,7 +265,7 @@ def power(a: Facts, b: Facts) -> Facts:
 def hull(a: Facts, b: Facts) -> Facts:
     """Of what is one of two."""
     low, high = min(a.low, b.low), max(a.high, b.high)
-    return bounded(
+    return facts_between(
         low,
         high,
         all(f.low_open for f in (a, b) if f.low == low),
@@ -281,7 +281,7 @@ def maximum(a: Facts, b: Facts) -> Facts:
     either = hull(a, b)
     low = max(a.low, b.low)
     low_open = any(f.low_open for f in (a, b) if f.low == low)
-    return bounded(
+    return facts_between(
         low,
         either.high,
         low_open,
@@ -301,7 +301,9 @@ def sign(a: Facts) -> Facts:
     """Of the sign: -1, 0 or 1."""
     if a.positive or a.negative or a.point == 0:
         return exactly(0 if a.point == 0 else 1 if a.positive else -1)
-    return bounded(0 if a.nonnegative else -1, 0 if a.nonpositive else 1, nonzero=a.nonzero, integer=True)
+    return facts_between(
+        0 if a.nonnegative else -1, 0 if a.nonpositive else 1, nonzero=a.nonzero, integer=True
+    )
 
 
 def rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
@@ -309,7 +311,7 @@ def rounding(how: Callable[[Fraction], int]) -> Callable[[Facts], Facts]:
 
     def rule(a: Facts) -> Facts:
         low, high = (end if isinstance(end, float) else how(Fraction(end)) for end in (a.low, a.high))
-        return a if a.integer else bounded(low, high, integer=True)
+        return a if a.integer else facts_between(low, high, integer=True)
 
     return rule
 
@@ -318,11 +320,13 @@ def exp(a: Facts) -> Facts:
     """Of the exponential: on which side of 1 it is."""
     low = 1 if a.low >= 0 else 0
     high = 1 if a.high <= 0 else INF
-    return bounded(low, high, low == 0 or a.low > 0 or a.low_open, high == 1 and (a.high < 0 or a.high_open))
+    return facts_between(
+        low, high, low == 0 or a.low > 0 or a.low_open, high == 1 and (a.high < 0 or a.high_open)
+    )
 
 
 def log(a: Facts) -> Facts:
     """Of the logarithm: on which side of 0 it is."""
     low = 0 if a.low >= 1 else -INF
     high = 0 if a.high <= 1 else INF
-    return bounded(low, high, a.low > 1 or a.low_open, high == 0 and (a.high < 1 or a.high_open))
+    return facts_between(low, high, a.low > 1 or a.low_open, high == 0 and (a.high < 1 or a.high_open))

@@ -17,7 +17,7 @@ from symgrad.ir.slices import Triple, padded
 from symgrad.spell.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
 
 __all__ = [
-    "counted",
+    "truth_symbol",
     "is_matrix_product",
     "write_broadcast",
     "write_call",
@@ -59,14 +59,14 @@ def _tuple(nodes: Sequence[Node]) -> list[Part]:
     return parts
 
 
-def counted(node: Node) -> Node | None:
+def truth_symbol(node: Node) -> Node | None:
     """Return the symbol whose truth values a node counts as 1 and 0: a subscript of the one is that of the other."""
     one_or_zero = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
     return node.args[0] if one_or_zero and node.args[0].op is SYMBOL else None
 
 
 def _subscript(x: Node, items: Sequence[str | Node]) -> Written:
-    parts: list[Part] = [(counted(x) or x, ATOM, False), "["]
+    parts: list[Part] = [(truth_symbol(x) or x, ATOM, False), "["]
     for i, item in enumerate(items):
         if i:
             parts.append(", ")

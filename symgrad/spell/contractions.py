@@ -16,9 +16,11 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Extent, Shape
 from symgrad.ir.slices import Triple
 
-__all__ = ["Factor", "Form", "Item", "Spelling", "spell", "spell_labels", "subscript"]
+__all__ = ["Factor", "ContractionForm", "Item", "ContractionSpelling", "spell", "spell_labels", "subscript"]
 
-Form = Literal["product", "outer", "trace", "sum", "permute", "diagonal", "diag", "elementwise", "index"]
+ContractionForm = Literal[
+    "product", "outer", "trace", "sum", "permute", "diagonal", "diag", "elementwise", "index"
+]
 
 Labels = tuple[int, ...]
 
@@ -43,7 +45,7 @@ class Factor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class ContractionSpelling:
     """How a contraction is written.
 
     Attributes:
@@ -68,7 +70,7 @@ class Spelling:
         result: the index letters of the result.
     """
 
-    form: Form
+    form: ContractionForm
     parts: tuple[tuple[Factor, ...], ...]
     labels: tuple[str, ...]
     result: str
@@ -86,7 +88,7 @@ class Spelling:
         return "".join(dict.fromkeys(c for own in self.labels for c in own if c not in self.result))
 
 
-def spell(node: Node) -> Spelling:
+def spell(node: Node) -> ContractionSpelling:
     """Return the spelling of an einsum node.
 
     Example:
@@ -105,7 +107,9 @@ def spell(node: Node) -> Spelling:
 
 
 @lru_cache(maxsize=4096)
-def spell_labels(labels: tuple[Labels, ...], result: Labels, *, identity: bool = False) -> Spelling:
+def spell_labels(
+    labels: tuple[Labels, ...], result: Labels, *, identity: bool = False
+) -> ContractionSpelling:
     """Return the spelling of a contraction with these labels.
 
     Args:
@@ -119,8 +123,10 @@ def spell_labels(labels: tuple[Labels, ...], result: Labels, *, identity: bool =
     texts = tuple("".join(letters[label] for label in own) for own in labels)
     out = "".join(letters[label] for label in result)
 
-    def made(form: Form, parts: Sequence[Sequence[Factor]] = (), **rest: Any) -> Spelling:
-        return Spelling(form, tuple(map(tuple, parts)), texts, out, **rest)
+    def made(
+        form: ContractionForm, parts: Sequence[Sequence[Factor]] = (), **rest: Any
+    ) -> ContractionSpelling:
+        return ContractionSpelling(form, tuple(map(tuple, parts)), texts, out, **rest)
 
     whole = [Factor(i) for i in range(len(labels))]
     if len(labels) == 1:
@@ -141,7 +147,7 @@ def spell_labels(labels: tuple[Labels, ...], result: Labels, *, identity: bool =
     return made("index", [whole])
 
 
-def _single(own: Labels, result: Labels, made: Any) -> Spelling:
+def _single(own: Labels, result: Labels, made: Any) -> ContractionSpelling:
     whole = [[Factor(0)]]
     if len(set(own)) == len(own):
         if len(result) == len(own):

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from symgrad.ir.exact import DIGITS, decimal_digits
 from symgrad.ir.graph import Node
-from symgrad.ir.sizes import Atom, Size
+from symgrad.ir.sizes import Size, SizeAtom
 from symgrad.ir.types import Number
 
 __all__ = [
@@ -127,7 +127,7 @@ def size_text(size: Size) -> str:
     return text
 
 
-def _atom_text(atom: Atom) -> str:
+def _atom_text(atom: SizeAtom) -> str:
     a, b = size_text(atom.a), size_text(atom.b)
     if atom.op == "ceildiv":
         return f"ceil({a}/{b})" if isinstance(atom.a, str) else f"ceil(({a})/{b})"

@@ -16,7 +16,7 @@ from symgrad.errors import RedefinitionError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
-from symgrad.spell.arrays import counted, is_matrix_product
+from symgrad.spell.arrays import is_matrix_product, truth_symbol
 from symgrad.spell.literals import (
     ANY,
     ATOM,
@@ -314,7 +314,7 @@ def _temporaries(
             lengths[node], depths[node] = _length(node, lengths), 0
             continue
         length, depth = _length(node, lengths), _depth(node, depths)
-        shared = count[node] > 1 and length > _SMALL and counted(node) is None and not _is_entry(node)
+        shared = count[node] > 1 and length > _SMALL and truth_symbol(node) is None and not _is_entry(node)
         if node not in named and (shared or depth > _DEPTH):
             counter += 1
             while f"t{counter}" in taken:

@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeAlias
 from symgrad.source import Place
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Finding", "Severity"]
+__all__ = ["StopFinding", "Severity"]
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StopFinding:
     """One thing that a check found.
 
     Args:

@@ -20,16 +20,14 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import InternalError, UsageError
-from symgrad.files import Appended, read_bytes, read_text
+from symgrad.files import AppendedFile, read_bytes, read_text
+from symgrad.verdicts.limits import ROW_FILE_BYTES, ROWS_PER_PROCESS, SECONDS_TO_START
 
-__all__ = ["Decide", "Limits", "Row", "finished", "read_rows", "run_rows"]
+__all__ = ["Decide", "Limits", "Row", "finished_ids", "read_rows", "run_rows"]
 
 Decide: TypeAlias = "Callable[[Mapping[str, Any], float], dict[str, Any]]"
 
 _START = b'{"id":'  # how every line of results starts
-_ROWS_PER_PROCESS = 200  # tables of interned nodes and caches grow: a fresh process forgets them
-_SECONDS_TO_START = 120.0
-_BYTES = 2**30  # of a file of rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ def read_rows(path: Path) -> list[Row]:
     Raises:
         FileError: if the file cannot be read, or is not text.
     """
-    lines = read_text(path, _BYTES).split("\n")
+    lines = read_text(path, ROW_FILE_BYTES).split("\n")
     rows: list[Row] = []
     places: dict[str | int, int] = {}
     for number, line in enumerate(lines, 1):
@@ -94,7 +92,7 @@ def _row(number: int, line: str) -> Row:
     return Row(f"line {number}", found)
 
 
-def finished(output: Path) -> set[str | int]:
+def finished_ids(output: Path) -> set[str | int]:
     """Return the ids that a file of results has, after repairing a last line that was cut off.
 
     Raises:
@@ -103,7 +101,7 @@ def finished(output: Path) -> set[str | int]:
     """
     if not output.exists() or output.is_char_device():
         return set()
-    *lines, last = read_bytes(output, _BYTES).split(b"\n")
+    *lines, last = read_bytes(output, ROW_FILE_BYTES).split(b"\n")
     try:
         found = {_id(line) for line in lines if line}
         if last:
@@ -159,7 +157,7 @@ def run_rows(
         FileError: if the file cannot be written.
         InternalError: if the processes do not start.
     """
-    with Appended(output) as file:
+    with AppendedFile(output) as file:
         for row, answer in _answers(rows, decide, jobs, limits):
             line = {"id": row.id, **answer}
             if row.data is not None and "expect" in row.data:
@@ -222,7 +220,7 @@ class _Worker:
         self.row = row
         self.rows += 1
         self.begun = time.monotonic()
-        self.deadline = self.begun + (self._allowed if self.ready else _SECONDS_TO_START)
+        self.deadline = self.begun + (self._allowed if self.ready else SECONDS_TO_START)
         with suppress(OSError):  # if it has ended, `answer` tells
             self.pipe.send(row.data)
 
@@ -246,7 +244,7 @@ class _Worker:
                 self.begun = time.monotonic()
                 self.deadline = self.begun + self._allowed
                 return None
-            if self.rows >= _ROWS_PER_PROCESS or message.get("why") == "memory":
+            if self.rows >= ROWS_PER_PROCESS or message.get("why") == "memory":
                 self.end()
             return message
         if time.monotonic() < self.deadline:

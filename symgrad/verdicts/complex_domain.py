@@ -12,17 +12,19 @@ from symgrad.ir.graph import Node
 from symgrad.proof.balls.programs import context
 from symgrad.proof.check import FORMAT
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.checked import MOST_KERNELS, real_statement
+from symgrad.proof.complex.checked import real_statement
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import Stated, stated, with_complex
-from symgrad.proof.complex.points import Value, apart, ball, evaluate, texts
+from symgrad.proof.complex.meaning import ComplexStatement, complex_statement, with_complex
+from symgrad.proof.complex.points import Value, are_apart, ball, evaluate, texts
 from symgrad.proof.complex.values import difference
-from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp
-from symgrad.proof.kernels.fractions import Refine
+from symgrad.proof.kernels.field import Budget, Field, GiveUp, TooFewGenerators
+from symgrad.proof.kernels.fractions import TooCoarse
+from symgrad.proof.limits import COMPLEX_GENERATORS
 from symgrad.proof.numbers import number_to_json
-from symgrad.proof.program.steps import Program, program_to_json
+from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import all_around
 from symgrad.verdicts.agreement import TOO_FEW, agreement
+from symgrad.verdicts.limits import COMPLEX_POINTS, FIRST_GENERATORS, FIRST_POINTS, POINTS_ENOUGH, RESTARTS
 from symgrad.verdicts.points.complex_points import complex_points
 from symgrad.verdicts.search.prove import prove
 from symgrad.verdicts.search.refute import refute
@@ -32,13 +34,8 @@ from symgrad.verdicts.verdict import Proof, Verdict
 
 __all__ = ["decide_complex", "search_branches"]
 
-_FEW = 10  # points that are tried before a proof
-_ENOUGH = 48  # points in the common domain after which no more are tried
-_MOST = 400
 _START = 64  # bits
 _FINER = (12, 8, 4, 3)  # how many points are tried again at each doubling of the precision
-_RESTARTS = 60
-_CAPACITY = 16
 
 
 def decide_complex(
@@ -65,14 +62,14 @@ def decide_complex(
         sides = {"program": program_to_json(program), "a": i, "b": j}
         return {"format": FORMAT, "status": status, **kind, "domain": "complex", **sides}
 
-    s = stated(program, i, j, None if wrt is None else wrt.name)
+    s = complex_statement(program, i, j, None if wrt is None else wrt.name)
     points = _Points(s, begun + 0.95 * time_limit)
-    points.look(_FEW)
+    points.look(FIRST_POINTS)
     found: Verdict | str = ""
     if points.witness is None and points.on_a_cut is None:
         found = _proved(s, program, i, j, points, begun + 0.7 * time_limit)
     if isinstance(found, str):
-        points.look(_ENOUGH)
+        points.look(POINTS_ENOUGH)
         points.finer()
         found = _judged(points, found)
     proof = None if found.proof is None else Proof({**head(found.status), **found.proof.data})
@@ -94,7 +91,7 @@ class _Points:
         deadline: by `time.monotonic`.
     """
 
-    statement: Stated
+    statement: ComplexStatement
     deadline: float
     agreeing: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
     unknown: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
@@ -111,7 +108,11 @@ class _Points:
         for number, point in enumerate(complex_points(self.statement.program)):
             if number < self.tried:
                 continue
-            if number >= _MOST or len(self.agreeing) >= enough or not self._at(number, point, _START):
+            if (
+                number >= COMPLEX_POINTS
+                or len(self.agreeing) >= enough
+                or not self._at(number, point, _START)
+            ):
                 return
             self.tried += 1
 
@@ -155,7 +156,7 @@ class _Points:
             self.unknown.setdefault(number, point)
             return not self._is_late()
         with context.workprec(precision):
-            if apart(left, right):
+            if are_apart(left, right):
                 found = point, precision, left, right
                 if not self._is_on_a_cut(point, precision):
                     self.witness = found
@@ -184,7 +185,9 @@ def _digits(x: Value, y: Value, precision: int) -> int | None:
 # -------------------------------------------------------------------------------------------------------------- proofs
 
 
-def _proved(s: Stated, program: Program, a: int, b: int, points: _Points, deadline: float) -> Verdict | str:
+def _proved(
+    s: ComplexStatement, program: ProofProgram, a: int, b: int, points: _Points, deadline: float
+) -> Verdict | str:
     """A verdict with a proof, or why there is none."""
     found = search_branches(s, deadline)
     if isinstance(found, str):
@@ -208,20 +211,22 @@ def _proved(s: Stated, program: Program, a: int, b: int, points: _Points, deadli
     )
 
 
-def search_branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
+def search_branches(
+    s: ComplexStatement, deadline: float
+) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
     """A proof in kernels: what its file has, what it leaves out, and what is said of it; or why there is none."""
     scales: dict[tuple[str, int], int] = {}
-    capacity = _CAPACITY
-    for _ in range(_RESTARTS):
+    capacity = FIRST_GENERATORS
+    for _ in range(RESTARTS):
         search = Search(scales)
         try:
             kernels = Branches(Field(capacity, Budget(deadline)), search)
             gap, excluded = difference(kernels, s)
-        except Full:
+        except TooFewGenerators:
             capacity *= 2
-            if capacity > MOST_KERNELS:
+            if capacity > COMPLEX_GENERATORS:
                 return "gave up: too many kernels"
-        except Refine as finer:
+        except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except GiveUp as why:
             return f"gave up: {why}"
@@ -235,7 +240,7 @@ def search_branches(s: Stated, deadline: float) -> tuple[dict[str, Any], tuple[s
 
 
 def _for_real_numbers(
-    program: Program, a: int, b: int, wrt: str | None, deadline: float
+    program: ProofProgram, a: int, b: int, wrt: str | None, deadline: float
 ) -> dict[str, Any] | None:
     """What a file has of a proof for real variables, if there is one and it suffices."""
     try:
@@ -246,7 +251,7 @@ def _for_real_numbers(
     if not attempt.proved:
         return None
     outcome = refute(
-        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=_FEW, finer=False
+        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=FIRST_POINTS, finer=False
     )
     wanted = [left, right, *defined]
     inner = (p for p in outcome.points if all_around(made, wanted, p.values, p.sizes))

@@ -20,30 +20,27 @@ from symgrad.proof.kernels.evaluate import COMPARISONS
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.numbers import number_to_json, rational
 from symgrad.proof.program.derivative import derivative_claim, gradient_claim
-from symgrad.proof.program.merging import same
-from symgrad.proof.program.steps import Program, program_to_json
+from symgrad.proof.program.merging import is_same_step
+from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import Witness, all_around, ball_text
-from symgrad.verdicts.chance import error_probability
-from symgrad.verdicts.points.draw import Point
+from symgrad.verdicts.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
+from symgrad.verdicts.points.draw import DrawnPoint
+from symgrad.verdicts.search.chance import error_probability
 from symgrad.verdicts.search.prove import SAME, Attempt, Case, prove
 from symgrad.verdicts.search.refute import Outcome, refute
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.told.definedness import Side, undefined
-from symgrad.verdicts.told.regions import regions_of, tried
+from symgrad.verdicts.told.regions import regions_of, try_points
 from symgrad.verdicts.verdict import Proof, Region, Undefined, Verdict
 
-_FEW = 10  # points that are tried before a proof
-_BESIDE_PROOFS = 120  # those that are tried after one that leaves out thin sets
 _STEPS = (op.name for op in OPS.values() if "piecewise-constant" in op.facts)
 _CHOICES = frozenset((*COMPARISONS, "abs", *_STEPS))
-_SHOWN = 16  # choices of sizes that are listed
-_LONGEST = 4_000  # characters of a number that is shown exactly
 
-__all__ = ["Statement", "decide", "derivative_is", "equal", "same_gradient"]
+__all__ = ["Claim", "decide", "derivative_is", "equal", "same_gradient"]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Claim:
     """That two steps are equal wherever both are certain.
 
     Args:
@@ -58,14 +55,14 @@ class Statement:
         nodes: what is equal, or what is differentiated and the claim.
     """
 
-    program: Program
+    program: ProofProgram
     a: int
     b: int
     strict: str | bool
     defined: tuple[int, ...]
     source: Mapping[str, Any]
     direction: str | None
-    base: Program
+    base: ProofProgram
     sides: tuple[int, int]
     nodes: tuple[Node, Node]
 
@@ -85,30 +82,30 @@ class Statement:
         return not any(s.shape or s.op == "size" for s in self.base.steps)
 
 
-def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement a = b; with other sizes written instead of names of sizes."""
     program, (i, j) = program_of([a, b], sizes=sizes)
     source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
-    return Statement(program, i, j, False, (), source, None, program, (i, j), (a, b))
+    return Claim(program, i, j, False, (), source, None, program, (i, j), (a, b))
 
 
-def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement that the derivative of y is the claim; with other sizes written instead of names of sizes."""
     program, (i, j) = program_of([y, claim], [wrt], sizes)
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
-    return Statement(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j), (y, claim))
+    return Claim(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j), (y, claim))
 
 
-def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Statement:
+def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement that two values have the same derivative; with other sizes written instead of names of sizes."""
     program, (i, j) = program_of([a, b], [wrt], sizes)
     source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, left, right, direction = gradient_claim(program, i, j, wrt.name)
-    return Statement(made, left, right, wrt.name, (i, j), source, direction, program, (i, j), (a, b))
+    return Claim(made, left, right, wrt.name, (i, j), source, direction, program, (i, j), (a, b))
 
 
-def decide(statement: Statement, time_limit: float) -> Verdict:
+def decide(statement: Claim, time_limit: float) -> Verdict:
     """Decide a statement.
 
     Args:
@@ -121,13 +118,13 @@ def decide(statement: Statement, time_limit: float) -> Verdict:
         refute, s.program, s.a, s.b, strict=s.strict, plain=s.plain, defined=s.defined, direction=s.direction
     )  # fmt: skip
     # A proof needs one point, most mistakes show at a few.
-    outcome = look(deadline=begun + 0.4 * time_limit, enough=_FEW, finer=False)
+    outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
     found = outcome.witness is not None
     # Of what is refuted a proof may still tell where it holds, if that is soon done.
     soon = time.monotonic() + 0.1 * time_limit
     attempt = _attempt(s, soon if found else begun + 0.7 * time_limit)
     if not found and (attempt.thin or not attempt.proved):
-        most = _BESIDE_PROOFS if attempt.proved else None
+        most = POINTS_BESIDE_PROOFS if attempt.proved else None
         outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
     late = time.monotonic() > begun + 0.95 * time_limit
     regions = _regions(s, attempt, outcome.witness, begun + time_limit)
@@ -137,7 +134,7 @@ def decide(statement: Statement, time_limit: float) -> Verdict:
     return replace(verdict, seconds=time.monotonic() - begun)
 
 
-def _undefined(s: Statement, deadline: float) -> tuple[Undefined, ...]:
+def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
     """Where one side has no value although the other one has; of gradients nothing is told."""
     if s.source["kind"] == "gradient":
         return ()
@@ -152,10 +149,10 @@ def _undefined(s: Statement, deadline: float) -> tuple[Undefined, ...]:
     )
 
 
-def _attempt(s: Statement, deadline: float) -> Attempt:
+def _attempt(s: Claim, deadline: float) -> Attempt:
     if s.scalar:
         return prove(s.program, s.a, s.b, deadline)
-    if same(s.program, s.a, s.b):
+    if is_same_step(s.program, s.a, s.b):
         return SAME
     try:
         if s.source["kind"] == "equal":
@@ -171,9 +168,7 @@ def _attempt(s: Statement, deadline: float) -> Attempt:
     return Attempt((Case({}, "proved", left_out, thin=thin),))
 
 
-def _judged(
-    s: Statement, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool
-) -> Verdict:
+def _judged(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:
     points = len(outcome.points)
     if outcome.witness is not None:
         return _refuted(s, outcome.witness, regions)
@@ -225,7 +220,7 @@ def _shown(number: Fraction | None) -> str:
     """A number exactly, or about it if it is very long."""
     assert number is not None
     text = number_to_json(number)
-    return text if len(text) <= _LONGEST else ball_text(rational(number))
+    return text if len(text) <= DIGITS_TOLD else ball_text(rational(number))
 
 
 def _not_computed(tried: int) -> str:
@@ -245,11 +240,11 @@ def _counted(outcome: Outcome) -> str:
     several = len(sizes[0]) > 1
     values = sorted(tuple(n for _, n in row) for row in sizes)
     shown = [f"({', '.join(map(str, v))})" if several else str(*v) for v in values]
-    more = f" and {len(shown) - _SHOWN} others" if len(shown) > _SHOWN else ""
-    return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:_SHOWN])}{more}"
+    more = f" and {len(shown) - POINTS_TOLD} others" if len(shown) > POINTS_TOLD else ""
+    return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:POINTS_TOLD])}{more}"
 
 
-def _sample(s: Statement, outcome: Outcome, excluded: Sequence[str]) -> Point | None:
+def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint | None:
     """A point that shows that a proof says something: around it both sides are defined, if it leaves out any."""
     if not excluded or not s.scalar:
         return next(iter(outcome.points), None)
@@ -257,7 +252,7 @@ def _sample(s: Statement, outcome: Outcome, excluded: Sequence[str]) -> Point | 
     return next((p for p in outcome.points if all_around(s.program, wanted, p.values, p.sizes)), None)
 
 
-def _proof(s: Statement, status: str, sample: Point, attempt: Attempt) -> Proof:
+def _proof(s: Claim, status: str, sample: DrawnPoint, attempt: Attempt) -> Proof:
     return Proof(
         {
             **_head(s, status),
@@ -267,7 +262,7 @@ def _proof(s: Statement, status: str, sample: Point, attempt: Attempt) -> Proof:
     )
 
 
-def _refuted(s: Statement, witness: Witness, regions: tuple[Region, ...]) -> Verdict:
+def _refuted(s: Claim, witness: Witness, regions: tuple[Region, ...]) -> Verdict:
     found = {
         "point": point_to_json(witness.point),
         "sizes": dict(witness.sizes),
@@ -287,7 +282,7 @@ def _refuted(s: Statement, witness: Witness, regions: tuple[Region, ...]) -> Ver
     )
 
 
-def _readable(s: Statement, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+def _readable(s: Claim, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     """The values of variables, and those sizes that are not the length of one."""
     seen = {n for symbol in s.program.symbols for n in symbol.shape}
     values = {name: v for name, v in point.items() if name != s.direction}
@@ -300,16 +295,16 @@ def _entry(direction: Any) -> tuple[int, ...]:
     return next(index for index in np.ndindex(*array.shape) if array[index])
 
 
-def _head(s: Statement, status: str) -> dict[str, Any]:
+def _head(s: Claim, status: str) -> dict[str, Any]:
     return {"format": FORMAT, "status": status, **s.source}
 
 
-def _regions(s: Statement, attempt: Attempt, witness: Witness | None, deadline: float) -> tuple[Region, ...]:
+def _regions(s: Claim, attempt: Attempt, witness: Witness | None, deadline: float) -> tuple[Region, ...]:
     """Where the claim holds, if that is known of some parts of the domain alone."""
     some = any(c.result == "proved" or any(p.proved for p in c.parts) for c in attempt.cases)
     if not s.scalar or not some or (attempt.proved and witness is None):
         return ()
-    points = tried(s.program, [s.a, s.b, *s.defined], strict=s.strict, plain=s.plain, deadline=deadline)
+    points = try_points(s.program, [s.a, s.b, *s.defined], strict=s.strict, plain=s.plain, deadline=deadline)
     try:
         return regions_of(s.program, s.inputs, attempt, points, witness, deadline)
     except GiveUp:

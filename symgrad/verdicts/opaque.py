@@ -16,10 +16,10 @@ from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.ops.own import OWN, Own, without_definitions
+from symgrad.ops.own import OWN, OwnOp, without_definitions
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of
-from symgrad.verdicts.verdict import Verdict, listed
+from symgrad.verdicts.verdict import Verdict, names_text
 
 __all__ = ["decide_by_numbers"]
 
@@ -35,7 +35,7 @@ _SHOWN = 15
 def decide_by_numbers(
     a: Node,
     b: Node,
-    opaque: Sequence[Own],
+    opaque: Sequence[OwnOp],
     seconds: float,
     *,
     wrt: Node | None = None,
@@ -63,7 +63,7 @@ def decide_by_numbers(
                 cure="verify that of sum(v*y), or register the op with a definition",
             )
         (a,) = pull_back([a], [as_node(1)], [wrt]).gradients
-    names = listed([f"'{o.op.name}'" for o in opaque])
+    names = names_text([f"'{o.op.name}'" for o in opaque])
     why = f"{names} {'is' if len(opaque) == 1 else 'are'} known by values alone"
     exact = all(o.exact for o in opaque)
     symbols = {s.name: s for s in symbols_of([a, b])}

@@ -10,18 +10,17 @@ from typing import Any
 from symgrad.proof.balls.ops import Value
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.kernels.constants import value_at
-from symgrad.proof.kernels.field import Element, Full, GiveUp, Poly
-from symgrad.proof.kernels.fractions import Contradiction, Refine
+from symgrad.proof.kernels.field import Element, GiveUp, Poly, TooFewGenerators
+from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
 from symgrad.proof.kernels.functions import Functions
-from symgrad.proof.program.steps import Program
-from symgrad.verdicts.search.prove import Case, Part
+from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.limits import SIGNED_STEPS, SIGNED_TERMS
+from symgrad.verdicts.search.prove import Case, SubCase
 from symgrad.verdicts.told.wording import Wording
 
 __all__ = ["Sign", "parts_of"]
 
 _BITS = 256
-_MOST_STEPS = 80
-_MOST_TERMS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Sign:
     positive: bool
     kernels: Functions
     zeros: tuple[Poly, ...]
-    step: tuple[Program, int] | None = None
+    step: tuple[ProofProgram, int] | None = None
 
     def __str__(self) -> str:
         return f"{self.text} {'>' if self.positive else '<'} 0"
@@ -62,7 +61,7 @@ class Sign:
         return evaluate(program, point, precision=_BITS, wanted=[at])
 
 
-def parts_of(program: Program, case: Case, wording: Wording) -> Iterator[tuple[tuple[Sign, ...], bool]]:
+def parts_of(program: ProofProgram, case: Case, wording: Wording) -> Iterator[tuple[tuple[Sign, ...], bool]]:
     """Yield the parts of a case that are not known to be empty, or all of it, with whether the claim is proved there.
 
     Where the sign of one quantity tells which parts are proved, there are two, by that sign.
@@ -88,7 +87,7 @@ def parts_of(program: Program, case: Case, wording: Wording) -> Iterator[tuple[t
         yield tuple(told), part.proved
 
 
-def _products(k: Functions, parts: Sequence[Part], wording: Wording) -> Iterator[Sign]:
+def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Iterator[Sign]:
     """Yield the products of the polynomials whose sign tells where a case is proved, that which it has there."""
     every = [h for h, _ in parts[0].signs]
     for n in range(1, len(every) + 1):
@@ -101,10 +100,10 @@ def _products(k: Functions, parts: Sequence[Part], wording: Wording) -> Iterator
                 yield Sign(text, side, k, own)
 
 
-def _steps(program: Program, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
+def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
     """Yield the steps of the program whose sign tells where a case is proved, that which it has there."""
     every = [h for h, _ in case.parts[0].signs]
-    for i in list(case.known)[:_MOST_STEPS]:
+    for i in list(case.known)[:SIGNED_STEPS]:
         found = _sign(k, case.known[i])
         own = None if found is None else [n for n, h in enumerate(every) if any(h == g for g in found[1])]
         if found is None or own is None or len(own) != len(found[1]):
@@ -115,7 +114,7 @@ def _steps(program: Program, case: Case, k: Functions, wording: Wording) -> Iter
             yield Sign(text, side == found[0], k, tuple(found[1]), (program, i))
 
 
-def _side(parts: Sequence[Part], which: Sequence[int]) -> bool | None:
+def _side(parts: Sequence[SubCase], which: Sequence[int]) -> bool | None:
     """Whether a product of polynomials is positive where a case is proved, if it is the opposite elsewhere."""
     sides = {(sum(not p.signs[i][1] for i in which) % 2 == 0) == p.proved for p in parts}
     return sides.pop() if len(sides) == 1 and len({p.proved for p in parts}) == 2 else None
@@ -124,11 +123,11 @@ def _side(parts: Sequence[Part], which: Sequence[int]) -> bool | None:
 def _sign(k: Functions, value: Element) -> tuple[bool, list[Poly]] | None:
     """Whether a value has the sign of a product of polynomials, or the opposite one; None if it is not that."""
     F = k.field
-    if len(value.num) > _MOST_TERMS or F.number(value) is not None:
+    if len(value.num) > SIGNED_TERMS or F.number(value) is not None:
         return None
     try:
         sign = F.reduced(k.sign(value).num)
-    except (Contradiction, Full, GiveUp, Refine):
+    except (Contradiction, TooFewGenerators, GiveUp, TooCoarse):
         return None
     degrees = sign.degrees()
     mine = [h for s, h in k.signs if degrees[F.index(s)]]

@@ -12,8 +12,8 @@ from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import End
 from symgrad.ops.own import without_definitions
-from symgrad.proof.program.distributions import Drawn
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.distributions import ProofDistribution
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verdicts.masks import without_infinities
 
 __all__ = ["program_of", "symbol_of"]
@@ -21,7 +21,7 @@ __all__ = ["program_of", "symbol_of"]
 
 def program_of(
     outputs: Sequence[Node], inputs: Sequence[Node] = (), sizes: Mapping[str, Size] | None = None
-) -> tuple[Program, list[int]]:
+) -> tuple[ProofProgram, list[int]]:
     """Return the steps of a graph, and where the outputs stand.
 
     Args:
@@ -35,7 +35,7 @@ def program_of(
         return found if isinstance(found, int) else str(found)
 
     outputs = without_infinities(without_definitions(outputs))
-    steps: list[Step] = []
+    steps: list[ProofStep] = []
     at: dict[Node, int] = {}
     for node in topological(outputs):
         at[node] = len(steps)
@@ -52,9 +52,9 @@ def program_of(
             params = (str(length(node.params[0])),)
         else:
             params = tuple(_static(p, length) for p in node.params)
-        steps.append(Step(node.op.name, args, params, shape, node.dtype))
+        steps.append(ProofStep(node.op.name, args, params, shape, node.dtype))
     symbols = dict.fromkeys([*symbols_of(outputs), *inputs])
-    return Program(tuple(steps), tuple(symbol_of(s, length) for s in symbols)), [at[o] for o in outputs]
+    return ProofProgram(tuple(steps), tuple(symbol_of(s, length) for s in symbols)), [at[o] for o in outputs]
 
 
 def _length(size: Size) -> int | str:
@@ -75,7 +75,7 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
         high,
         tuple(length(s) for s in node.shape),
         declared.symmetric,
-        None if drawn is None else Drawn(drawn.name, tuple(map(Fraction, drawn.parameters))),
+        None if drawn is None else ProofDistribution(drawn.name, tuple(map(Fraction, drawn.parameters))),
         (least, most),
     )
 

@@ -13,7 +13,7 @@ from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
 
-__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "by_text", "derivatives_text", "listed"]
+__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "by_text", "derivatives_text", "names_text"]
 
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
 
@@ -177,7 +177,9 @@ class Verdict:
             parts.setdefault((len(names), verdict._told()), []).append(by_text(names))
         lines = [head]
         for (order, (first, *more)), inputs in parts.items():
-            what = f"{derivatives_text(order)} by {listed([*dict.fromkeys(inputs)])}" if order else "values"
+            what = (
+                f"{derivatives_text(order)} by {names_text([*dict.fromkeys(inputs)])}" if order else "values"
+            )
             lines += [f"  {what}: {first}", *(f"  {line}" for line in more)]
         return "\n".join(lines)
 
@@ -253,11 +255,11 @@ def by_text(names: Sequence[str]) -> str:
     return distinct[0] if len(distinct) == 1 else f"({', '.join(names)})"
 
 
-def listed(names: Sequence[str]) -> str:
+def names_text(names: Sequence[str]) -> str:
     """Return names as a sentence has them.
 
     Example:
-        >>> listed(["x", "y", "z"])
+        >>> names_text(["x", "y", "z"])
         'x, y and z'
     """
     *most, last = names

@@ -18,21 +18,13 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
-from symgrad.words.forms.calls import Spelling
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.calls import Notation
+from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import share
+from symgrad.words.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
 from symgrad.words.program import Words
 
 __all__ = ["Adjoint", "adjoint_lines"]
-
-_SAVED = 30
-"""Characters that a name for what is written more than once has to save."""
-
-_WHOLE = 300
-"""Characters of a gradient that may become short."""
-
-_GLANCE = 78
-"""Characters of one that one takes in at a glance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +46,7 @@ class Adjoint:
     of: str | None
     symbol: Node
     body: Node
-    spelling: Spelling = field(repr=False)
+    spelling: Notation = field(repr=False)
     notes: tuple[str, ...] = ()
     alone: Node | None = None
     alone_notes: tuple[str, ...] = ()
@@ -70,7 +62,7 @@ class Adjoint:
 
 
 def adjoint_lines(
-    words: Words, forms: Forms, domains: Domains, y: Node, wrt: Sequence[Node]
+    words: Words, forms: ShortestForms, domains: Domains, y: Node, wrt: Sequence[Node]
 ) -> tuple[Adjoint, ...]:
     """Return a backward pass from a scalar to symbols and names, each line above those that read it.
 
@@ -103,7 +95,7 @@ def adjoint_lines(
     whole = dict(built)
     for top in bodies:
         whole[top] = substitute([built[top]], whole)[0]
-    share(bodies, lambda: list(bodies), lines, _SAVED)
+    share(bodies, lambda: list(bodies), lines, SAVED_CHARACTERS)
     found: dict[Node, None] = {}
     for top in of:
         pending = [top]
@@ -132,16 +124,16 @@ def adjoint_lines(
     )
 
 
-def _alone(bodies: dict[Node, Node], forms: Forms, tops: Sequence[Node]) -> dict[Node, Node]:
+def _alone(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
     """Return lines without those above, where that is short."""
     whole: dict[Node, Node] = {}
     for top, body in bodies.items():
         whole[top] = substitute([body], whole)[0]
-        if forms.length(whole[top]) > _WHOLE:
+        if forms.length(whole[top]) > GRADIENT_CHARACTERS:
             whole[top] = top  # nothing that reads it is short
     found = {top: forms.best([whole[top]]) for top in tops if whole[top] is not top}
     return {
         top: form
         for top, form in found.items()
-        if forms.length(form) <= _GLANCE and not any(n in bodies for n in topological([form]))
+        if forms.length(form) <= LINE_CHARACTERS and not any(n in bodies for n in topological([form]))
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from symgrad.backward.jvp import push_forward
-from symgrad.backward.linearise import Guarded, guarded, pass_through
+from symgrad.backward.linearise import GuardedTangent, guarded, pass_through
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -22,13 +22,11 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.words.forms.common import factors_of
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.shortest import ShortestForms
+from symgrad.words.limits import UNNAMED_CHARACTERS
 from symgrad.words.program import Words, is_symmetric
 
 __all__ = ["Lines"]
-
-_SHORT = 12
-"""Characters of a derivative that stands where it is read, without a name."""
 
 
 @dataclass(slots=True)
@@ -43,7 +41,7 @@ class Lines:
     """
 
     words: Words
-    forms: Forms
+    forms: ShortestForms
     bodies: dict[Node, Node] = field(default_factory=dict[Node, Node])
     slopes: dict[Node, tuple[str, tuple[str, ...]]] = field(
         default_factory=dict[Node, tuple[str, tuple[str, ...]]]
@@ -76,7 +74,7 @@ class Lines:
             return moving[y]
         return self._slope(y, moving, None) if _reads(y, moving) else as_node(0)
 
-    def _strong(self, derivative: Node) -> Guarded:
+    def _strong(self, derivative: Node) -> GuardedTangent:
         """Return a derivative as a strong zero where a choice makes it zero: also where what it meets has no value."""
         top = self.body(derivative) or derivative
         pending, seen = [top], set[Node]()
@@ -87,7 +85,7 @@ class Lines:
             seen.add(n)
             guard = guarded(n).guard
             if guard is not None and guard.shape == top.shape:
-                return Guarded(guard, derivative, settled=True)
+                return GuardedTangent(guard, derivative, settled=True)
             inner = self.body(n)
             pending += (
                 [inner]
@@ -98,7 +96,7 @@ class Lines:
                 if n.op in (neg, div)
                 else ()
             )
-        return Guarded(None, derivative)
+        return GuardedTangent(None, derivative)
 
     def _below(self, y: Node) -> list[Node]:
         """Return the names that a node reads, through others too, in the order of their lines."""
@@ -125,7 +123,9 @@ class Lines:
             [substitute([raw], {body: name})[0], raw, *self._by_factors(body, strong, name)]
         )
 
-    def _by_factors(self, body: Node, tangents: Mapping[Node, Node | Guarded], name: Node) -> list[Node]:
+    def _by_factors(
+        self, body: Node, tangents: Mapping[Node, Node | GuardedTangent], name: Node
+    ) -> list[Node]:
         """Return the derivative of a product as the product times the sum of what each factor grows by, f'/f.
 
         Of the factors above these are exponentials and names that are never zero, and powers of them; others are
@@ -154,7 +154,7 @@ class Lines:
             return []
         return [reduce(operator.add, parts, name * reduce(operator.add, whole))]
 
-    def _rate(self, factor: Node, tangents: Mapping[Node, Node | Guarded]) -> Node | None:
+    def _rate(self, factor: Node, tangents: Mapping[Node, Node | GuardedTangent]) -> Node | None:
         """Return f'/f of exponentials, names that are never zero, and powers and products of these; else None."""
         if not _reads(factor, tangents):
             return as_node(0)
@@ -217,7 +217,7 @@ class Lines:
                 continue  # zeros, if w is an array
             # Of numbers the two directions agree, and forward what several paths share stays together.
             if not w.shape and not body.shape:
-                raw = pass_through(Guarded(None, _pushed(body, {w: as_node(1)})), seed).node()
+                raw = pass_through(GuardedTangent(None, _pushed(body, {w: as_node(1)})), seed).node()
             if not raw.is_number(0):
                 bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
 
@@ -235,7 +235,7 @@ class Lines:
 
         Derivatives of one value that are equal, by inputs that it has only the sum of, have one line.
         """
-        if self.forms.length(body) <= _SHORT:
+        if self.forms.length(body) <= UNNAMED_CHARACTERS:
             return body
         known = self._lines.get((of, body))
         if known is not None and self.slopes[known][1][:-1] == by[:-1]:

@@ -22,12 +22,11 @@ from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 from symgrad.words.forms.positions import is_inside
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
+from symgrad.words.limits import CONDITIONS
 
 __all__ = ["Domains", "outside_of_choices"]
 
-_MOST = 40
-"""Conditions of a formula that are compared; beyond, they are taken as they stand."""
 
 _OPPOSITE = {"gt": "where {} <= 0", "ge": "where {} < 0", "ne": "at {} = 0"}
 _SINGULAR = "where {} is singular"
@@ -188,7 +187,7 @@ class Domains:
 
     def _among(self, one: _Condition, others: Sequence[_Condition]) -> bool:
         return any(_same(one, other) for other in others) or any(
-            self._implied(one, other) for other in others[:_MOST]
+            self._implied(one, other) for other in others[:CONDITIONS]
         )
 
     def _implied(self, one: _Condition, by: _Condition) -> bool:
@@ -202,7 +201,7 @@ class Domains:
         if one.node.shape != by.node.shape or (one.spread and not by.spread):
             return False
         for left, right in ((one.node, by.node), tuple(substitute([one.node, by.node], self._meaning))):
-            quotient = opened(right / left)
+            quotient = rational_of(right / left)
             if quotient is None or not quotient.below.is_constant():
                 continue
             if one.kind == "ne":  # what is zero makes its multiples zero

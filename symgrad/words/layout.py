@@ -13,18 +13,14 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.words.chain import Lines
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.shortest import ShortestForms
+from symgrad.words.limits import LINE_CHARACTERS, SHARED_CHARACTERS
 
 __all__ = ["Shown", "laid_out", "share"]
 
-_WIDE = 78
-"""Characters of a line that one takes in at a glance."""
 
-_HOPELESS = 3 * _WIDE
+_HOPELESS = 3 * LINE_CHARACTERS
 """Characters from which on no form of a line is looked for: it would have to get too much shorter."""
-
-_SHARED = 20
-"""Characters of what is written twice from which on it has a name of its own."""
 
 
 @dataclass(slots=True)
@@ -82,7 +78,7 @@ def _needed(bodies: dict[Node, Node], tops: Sequence[Node] | dict[Node, Node]) -
     return [n for n in found if n not in tops]
 
 
-def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> None:
+def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestForms) -> None:
     """Put lines where they are read, as long as the whole gets shorter, or a line that is read once stays short."""
     while True:
         needed = _needed(bodies, tops)
@@ -108,7 +104,7 @@ def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: Forms) -> N
             for reader, line in raw.items():
                 put[reader] = forms.best([line])
                 left -= forms.length(put[reader])
-                if left <= 0 or forms.length(put[reader]) > max(_WIDE, most):
+                if left <= 0 or forms.length(put[reader]) > max(LINE_CHARACTERS, most):
                     break
             else:
                 bodies.update(put)
@@ -123,7 +119,10 @@ def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> No
 
 
 def share(
-    bodies: dict[Node, Node], shown: Callable[[], Sequence[Node]], lines: Lines, least: int = _SHARED
+    bodies: dict[Node, Node],
+    shown: Callable[[], Sequence[Node]],
+    lines: Lines,
+    least: int = SHARED_CHARACTERS,
 ) -> None:
     """Give names to what is long and written more than once.
 
@@ -150,7 +149,7 @@ def share(
         for n, k in count.items():
             if k > 1 and n.args and n not in bodies:
                 gain = (k - 1) * forms.length(n) - 2 * k - 6
-                if forms.length(n) >= _SHARED and gain > saved:
+                if forms.length(n) >= SHARED_CHARACTERS and gain > saved:
                     best, saved = n, gain
         if best is None:
             break

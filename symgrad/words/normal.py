@@ -17,7 +17,7 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.special.gamma import erfc
-from symgrad.words.forms.calls import Call
+from symgrad.words.forms.calls import NamedCall
 
 __all__ = ["Normal"]
 
@@ -61,11 +61,11 @@ class Normal:
         other = substitute([made], rest)[0]
         return min(self._forms(other), key=self._cost)
 
-    def called(self, node: Node) -> tuple[Node, dict[Node, Call]]:
+    def called(self, node: Node) -> tuple[Node, dict[Node, NamedCall]]:
         """Return a node with the calls for their symbols, and what these call."""
         table = {s: n for n, s in self._symbols.items()}
         own = [s for s in topological([node]) if s in table]
-        calls = {table[s]: Call(_NAME, u) for s in own if (u := _argument_of(table[s])) is not None}
+        calls = {table[s]: NamedCall(_NAME, u) for s in own if (u := _argument_of(table[s])) is not None}
         return (substitute([node], table)[0] if own else node), calls
 
     def _with_symbols(self, node: Node) -> Node:

@@ -24,14 +24,12 @@ from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.whole import ends_of
 from symgrad.words.forms.numbers import Literals
+from symgrad.words.limits import EQUATIONS
 
 __all__ = ["Words", "is_symmetric", "words_of"]
 
 _NEAR = Fraction(1, 2**20)
 """A constant is known to lie so near its value, relatively: what one value alone could be would be folded."""
-
-_LARGEST = 400
-"""Equations of a program that is read by its names."""
 
 
 @dataclass(slots=True)
@@ -82,7 +80,7 @@ class Words:
 
 def words_of(listing: Listing) -> Words | None:
     """Return a program over its names; None if it has none, is too long, or cannot be read by its names."""
-    if not listing.assignments or len(topological(listing.assignments.values())) > _LARGEST:
+    if not listing.assignments or len(topological(listing.assignments.values())) > EQUATIONS:
         return None
     if listing.source is None:
         return _by_identity(listing)

@@ -15,18 +15,18 @@ from symgrad.spell.printer import one_line
 from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
-from symgrad.words.forms.calls import Spelling
+from symgrad.words.forms.calls import Notation
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.forms.positions import readings
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_of
 
-__all__ = ["Named", "Said", "adjoints", "in_names", "said", "solved"]
+__all__ = ["NamedFormula", "NamedFormulas", "adjoints", "in_names", "name_derivatives", "name_solution"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NamedFormulas:
     """Formulas over names.
 
     Args:
@@ -42,7 +42,7 @@ class Said:
     lines: tuple[tuple[Node, Node], ...]
     own: tuple[tuple[Node, Node], ...]
     slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
-    spelling: Spelling
+    spelling: Notation
     meaning: tuple[Node, ...]
     _over_names: Callable[[Node], Node]
     _domains: Domains
@@ -83,7 +83,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedFormula:
     """One formula over names.
 
     Args:
@@ -92,7 +92,7 @@ class Named:
     """
 
     formula: Node
-    spelling: Spelling
+    spelling: Notation
     _over_names: Callable[[Node], Node]
     _domains: Domains
 
@@ -108,8 +108,8 @@ class _Program:
 
     def __init__(self, listing: Listing, words: Words) -> None:
         self.words = words
-        self.forms = Forms(words)
-        self.said: dict[tuple[Slope, ...], Said | None] = {}
+        self.forms = ShortestForms(words)
+        self.said: dict[tuple[Slope, ...], NamedFormulas | None] = {}
         self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
         self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
         for name, node in listing.assignments.items():
@@ -157,7 +157,7 @@ def _program(listing: Listing) -> _Program | None:
     return _programs[key]
 
 
-def said(listing: Listing, slopes: Sequence[Slope]) -> Said | None:
+def name_derivatives(listing: Listing, slopes: Sequence[Slope]) -> NamedFormulas | None:
     """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
     try:
         program = _program(listing)
@@ -192,7 +192,7 @@ def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, .
         return ()
 
 
-def in_names(listing: Listing, node: Node) -> Named | None:
+def in_names(listing: Listing, node: Node) -> NamedFormula | None:
     """Return a formula in the names of a program where that is no longer; None else."""
     try:
         program = _program(listing)
@@ -202,14 +202,14 @@ def in_names(listing: Listing, node: Node) -> Named | None:
         spelling, plain = program.forms.spelling, one_line(node)
         if plain is not None and len(spelling.text(found)) > len(plain):
             return None
-        return Named(found, spelling, program.over_names, program.domains)
+        return NamedFormula(found, spelling, program.over_names, program.domains)
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
 
 
-def solved(
+def name_solution(
     listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
-) -> tuple[tuple[Node, ...], Said] | None:
+) -> tuple[tuple[Node, ...], NamedFormulas] | None:
     """Return one or two equations, and the slopes of what solves them, in the names of a program.
 
     From F(z, x) = 0 follows dz/dx = -F_x/F_z; of two unknowns the system of both is solved by Cramer's rule.
@@ -243,14 +243,14 @@ def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[No
     return [(b * h - d * g) / determinant, (c * g - a * h) / determinant]
 
 
-def _said(program: _Program, slopes: Sequence[Slope]) -> Said | None:
+def _said(program: _Program, slopes: Sequence[Slope]) -> NamedFormulas | None:
     found = _derived(program, slopes)
     if found is None:
         return None
     return _told(program, *found)
 
 
-def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> Said:
+def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
     shown = laid_out(lines, results)
     written = program.forms.as_written
     printed = tuple(map(written, shown.results))
@@ -258,7 +258,7 @@ def _told(program: _Program, lines: Lines, results: Sequence[Node]) -> Said:
     table = {**program.words.meaning, **program.words.literals.meaning}
     for name, body in new.items():  # those that others read first
         table[name] = substitute([body], table)[0]
-    return Said(
+    return NamedFormulas(
         printed,
         tuple(reversed(new.items())),
         tuple((n, written(b)) for n, b in shown.own.items()),

@@ -12,7 +12,7 @@ import pytest
 import symgrad as sg
 from symgrad.api.functions.numpy_names import NUMPY
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.surface import placed, public
+from symgrad.surface import public, public_name
 
 
 class Formula(Expr):
@@ -81,7 +81,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 
 BOTH = sorted(
-    name for name, f in NUMPY.items() if placed(f.__name__) and name != "size"
+    name for name, f in NUMPY.items() if public_name(f.__name__) and name != "size"
 )  # symgrad's takes a size
 
 

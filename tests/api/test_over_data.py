@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.api.kernels.over_data import added
+from symgrad.api.kernels.over_data import add_parts
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 
 REGRESSION = sg.parse("X : real[n, d]; w : real[d]; y : real[n]; loss = sum(tanh(X@w - y)**2)")
@@ -46,10 +46,10 @@ def test_the_tree_of_the_stream_is_the_tree_of_all_parts(count: int) -> None:
     total = sg.over_data(SUM["s"], "m", "n", rows=1, reduce="sum")
     x = RNG.normal(size=count) * 10.0 ** RNG.integers(-8, 8, count)
     parts = [total.part({"x": x[k : k + 1]}, {"m": 0.5}) for k in range(count)]
-    assert total({"x": x}, m=0.5) == total.finished(added(parts), count)
+    assert total({"x": x}, m=0.5) == total.finished(add_parts(parts), count)
     for base in (2, 8):  # branches of a power of two may be added apart
-        groups = [added(parts[k : k + base]) for k in range(0, count, base)]
-        assert added(groups) == added(parts)
+        groups = [add_parts(parts[k : k + base]) for k in range(0, count, base)]
+        assert add_parts(groups) == add_parts(parts)
 
 
 SUM = sg.parse("x : real[n]; m : real; s = sum((x - m)**2); a = mean((x - m)**2)")

@@ -11,9 +11,9 @@ import pytest
 
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.verdicts import EXIT
-from symgrad.proof.check import Checked
+from symgrad.proof.check import CheckResult
 from symgrad.proof.file.statement import statement_of
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verdicts import batch
 from symgrad.verdicts.verdict import Verdict
 
@@ -93,17 +93,17 @@ def test_the_checker_says_what_the_proof_leaves_out(call) -> None:
 
 def test_the_checker_says_what_the_file_claims() -> None:
     steps = [
-        Step("symbol", (), ("s3",), ("n",)),
-        Step("number", (), (Fraction(1, 2),)),
-        Step("neg", (0,), (), ("n",)),
-        Step("exp", (2,), (), ("n",)),
-        Step("mul", (3, 3), (), ("n",)),
-        Step("cumsum", (4,), (0, False), ("n",)),
-        Step("add", (5, 1), (), ("n",)),
-        Step("constant", (), ("pi",)),
+        ProofStep("symbol", (), ("s3",), ("n",)),
+        ProofStep("number", (), (Fraction(1, 2),)),
+        ProofStep("neg", (0,), (), ("n",)),
+        ProofStep("exp", (2,), (), ("n",)),
+        ProofStep("mul", (3, 3), (), ("n",)),
+        ProofStep("cumsum", (4,), (0, False), ("n",)),
+        ProofStep("add", (5, 1), (), ("n",)),
+        ProofStep("constant", (), ("pi",)),
     ]
-    program = Program(tuple(steps), (Symbol("s3", "real", Fraction(0), None, ("n",)),))
-    assert list(checked_lines(Checked("proved", "so", statement=statement_of(program, 6, 7)))) == [
+    program = ProofProgram(tuple(steps), (Symbol("s3", "real", Fraction(0), None, ("n",)),))
+    assert list(checked_lines(CheckResult("proved", "so", statement=statement_of(program, 6, 7)))) == [
         "proved: so",
         "  n : size, n >= 1",
         "  s3 : real(0, oo)[n]",

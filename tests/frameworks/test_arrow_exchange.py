@@ -9,7 +9,7 @@ pa = pytest.importorskip("pyarrow")
 
 import symgrad as sg  # noqa: E402
 from symgrad.errors import ArrayTypeError  # noqa: E402
-from symgrad.ir.values.exchange import viewed  # noqa: E402
+from symgrad.ir.values.exchange import as_array  # noqa: E402
 
 P = sg.parse("x : real\nu : real\nz = sin(x)*u")
 Q = sg.parse("X : real[n, d]\nv : real[d]\nc : bool[n]\ns = sum(where(c, X@v, 0))")
@@ -19,9 +19,9 @@ KERNEL = sg.compile(P["z"])
 def test_arrays_are_read_where_they_lie() -> None:
     x = pa.array(np.linspace(0, 1, 100))
     (_, data) = x.buffers()
-    assert viewed("x", x).ctypes.data == data.address
+    assert as_array("x", x).ctypes.data == data.address
     sliced = x[3:7]
-    assert viewed("x", sliced).ctypes.data == data.address + 24
+    assert as_array("x", sliced).ctypes.data == data.address + 24
     found = KERNEL(sliced, 2.0)
     assert type(found) is np.ndarray
     np.testing.assert_array_equal(found, KERNEL(np.asarray(sliced), 2.0))
@@ -31,7 +31,7 @@ def test_chunks_tensors_conditions_and_buffers() -> None:
     assert KERNEL(pa.chunked_array([[0.0], [1.0, 2.0]]), 1.0).shape == (3,)
     X = np.arange(6.0).reshape(3, 2)
     tensor = pa.Tensor.from_numpy(X)
-    assert np.shares_memory(viewed("X", tensor), X)
+    assert np.shares_memory(as_array("X", tensor), X)
     conditions = pa.array([True, False, True])
     expected = Q["s"](X=X, v=[1.0, 2.0], c=[True, False, True])
     assert sg.compile(Q["s"], ["X", "v", "c"])(tensor, pa.array([1.0, 2.0]), conditions) == expected

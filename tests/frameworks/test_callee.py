@@ -7,7 +7,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import DomainError, MissingInputError, NotInProgramError, ShapeError, UsageError
-from symgrad.export.callee import callee, repeated
+from symgrad.export.callee import callee, repeated_axes
 
 TEXT = "X: real[n, d]\nw: real[d]\nt: int[n]\nz = X@w\ns = sum(z[1:]*z[:-1])\ny = z[1:] - z[:-1]\nb = z > t"
 RNG = np.random.default_rng(3)
@@ -67,9 +67,9 @@ def test_inputs_by_name_in_any_order():
 
 
 def test_axes_along_which_arrays_are_repeated():
-    assert repeated((2, 3), ()) == (0, 1)
-    assert repeated((1, 3), (1, 3)) == ()
-    assert repeated((2, 3), (2, 1)) == (1,)
+    assert repeated_axes((2, 3), ()) == (0, 1)
+    assert repeated_axes((1, 3), (1, 3)) == ()
+    assert repeated_axes((2, 3), (2, 1)) == (1,)
 
 
 def test_derivatives_by_what_a_program_does_not_read():

@@ -9,8 +9,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import ArrayTypeError
-from symgrad.ir.values.exchange import library_of, viewed
-from symgrad.kernel.calls.spares import spread
+from symgrad.ir.values.exchange import as_array, library_of
+from symgrad.kernel.calls.spares import new_result
 
 P = sg.parse("x : real\nu : real\nz = sin(x)*u")
 Z = [P["z"], sg.grad(P["z"], P["x"])]
@@ -37,8 +37,8 @@ def test_jax_in_jax_out(dtype: str, shape: tuple[int, ...]) -> None:
 
 def test_nothing_is_copied_that_is_aligned() -> None:
     x = jnp.arange(1000.0)
-    assert viewed("x", x).ctypes.data == x.unsafe_buffer_pointer()
-    library, result = library_of([x]), spread((10_000,), np.dtype(float), 0)
+    assert as_array("x", x).ctypes.data == x.unsafe_buffer_pointer()
+    library, result = library_of([x]), new_result((10_000,), np.dtype(float), 0)
     assert library is not None
     assert library.give(result, x).unsafe_buffer_pointer() == result.ctypes.data
 

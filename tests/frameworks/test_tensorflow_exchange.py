@@ -10,8 +10,8 @@ keras = pytest.importorskip("keras")
 
 import symgrad as sg  # noqa: E402
 from symgrad.errors import ArrayTypeError  # noqa: E402
-from symgrad.ir.values.exchange import library_of, viewed  # noqa: E402
-from symgrad.kernel.calls.spares import spread  # noqa: E402
+from symgrad.ir.values.exchange import as_array, library_of  # noqa: E402
+from symgrad.kernel.calls.spares import new_result  # noqa: E402
 
 P = sg.parse("x : real\nu : real\nz = sin(x)*u")
 Z = [P["z"], sg.grad(P["z"], P["x"])]
@@ -32,8 +32,8 @@ def test_tensorflow_in_tensorflow_out(shape: tuple[int, ...]) -> None:
 
 def test_nothing_is_copied_that_is_aligned() -> None:
     x = tf.constant(np.arange(1000.0))
-    assert np.shares_memory(viewed("x", x), viewed("x", x))
-    library, result = library_of([x]), spread((10_000,), np.dtype(float), 0)
+    assert np.shares_memory(as_array("x", x), as_array("x", x))
+    library, result = library_of([x]), new_result((10_000,), np.dtype(float), 0)
     assert library is not None
     assert np.shares_memory(np.asarray(library.give(result, x)), result)
 

@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import ArrayTypeError, ComplexInputError
-from symgrad.ir.values.exchange import viewed
+from symgrad.ir.values.exchange import as_array
 
 torch: Any = import_module("torch")
 
@@ -35,7 +35,7 @@ def test_torch_in_torch_out(dtype: str, shape: tuple[int, ...]) -> None:
 def test_views_of_tensors_are_not_copied() -> None:
     x = torch.arange(12.0, dtype=torch.float64).reshape(3, 4)
     for tensor in (x, x.T, x[1:, ::2], x[0, 0], torch.nn.Parameter(x).detach()):
-        seen = viewed("x", tensor)
+        seen = as_array("x", tensor)
         np.testing.assert_array_equal(seen, np.asarray(tensor))
         assert not seen.ndim or np.shares_memory(seen, x.numpy())
 

@@ -11,7 +11,7 @@ import symgrad as sg
 from symgrad.errors import IndexRangeError, OutOfMemoryError, ShapeError, UsageError
 from symgrad.ir import bounds
 from symgrad.ir.bounds import MOST, bytes_text, check_arrays, check_axes
-from symgrad.ir.sizes import size_max, size_product, size_sum, told
+from symgrad.ir.sizes import extent_text, size_max, size_product, size_sum
 from symgrad.ir.values import evaluate
 from symgrad.ir.values.inputs import converted, distinct
 
@@ -122,11 +122,11 @@ def test_the_bound_itself():
 @pytest.mark.parametrize("exponent", [1, 5, 23, 24, 25, 99, 100, 4299, 4300, 10_000])
 def test_numbers_in_messages(exponent):
     for value in (10**exponent, 10**exponent - 1, 9 * 10**exponent):
-        shown = told(value)
+        shown = extent_text(value)
         assert shown == str(value) if value < 10**24 else shown.startswith("about 1e")
         digits = exponent - (value == 10**exponent - 1)
         assert value < 10**24 or shown == f"about 1e{digits}"
-        assert told(-value) == (f"-{shown}" if value < 10**24 else shown.replace("1e", "-1e"))
+        assert extent_text(-value) == (f"-{shown}" if value < 10**24 else shown.replace("1e", "-1e"))
 
 
 def test_bytes_in_messages():

@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import NumberTooLargeError
-from symgrad.ir.exact import DIGITS, decimal_digits, fits, float_of, held, nearest_float, power, root, without
+from symgrad.ir.exact import (
+    DIGITS,
+    decimal_digits,
+    exact_value,
+    fits,
+    float_of,
+    nearest_float,
+    power,
+    root,
+    without,
+)
 
 pytestmark = pytest.mark.usefixtures("ends")
 
@@ -43,12 +53,12 @@ def test_long_powers_are_not_begun(exponent: int) -> None:
 
 
 def test_what_is_too_long_is_said() -> None:
-    assert held(10**DIGITS - 1) == 10**DIGITS - 1
-    assert held(Fraction(6, 3)) == 2
+    assert exact_value(10**DIGITS - 1) == 10**DIGITS - 1
+    assert exact_value(Fraction(6, 3)) == 2
     for value in (10**DIGITS, -(10**DIGITS), Fraction(1, 10**DIGITS)):
         assert not fits(value)
         with pytest.raises(NumberTooLargeError, match="4,000 digits"):
-            held(value)
+            exact_value(value)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import RedefinitionError
+from symgrad.frontend.limits import NESTING
 from symgrad.frontend.text import parse_expression, parse_program
-from symgrad.frontend.tokens.lexer import NESTING
 from symgrad.ir.exact import CONSTANTS, DIGITS
 from symgrad.ir.graph import NUMBER, OPS, Node, Op, constant, number, symbol, truth
 from symgrad.ir.traverse import topological

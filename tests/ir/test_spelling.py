@@ -16,7 +16,7 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.numpy.calls import reshaped
 from symgrad.ops.numpy.products import diag, dot, einsum_text
 from symgrad.ops.numpy.subscripts import index
-from symgrad.spell.contractions import Spelling, spell, subscript
+from symgrad.spell.contractions import ContractionSpelling, spell, subscript
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 2}
 
@@ -76,7 +76,7 @@ def test_diag_needs_an_identity() -> None:
     assert spell(OPS["einsum"](v, array("m", 3, 3), params=(((0,), (0, 1)), (0, 1)))).form == "elementwise"
 
 
-def chain(s: Spelling, part: int, values: list[Any]) -> Any:
+def chain(s: ContractionSpelling, part: int, values: list[Any]) -> Any:
     result: Any = None
     for operand, transposed in s.parts[part]:
         value = values[operand].T if transposed else values[operand]
@@ -84,7 +84,7 @@ def chain(s: Spelling, part: int, values: list[Any]) -> Any:
     return result
 
 
-def computed(s: Spelling, values: list[Any]) -> Any:
+def computed(s: ContractionSpelling, values: list[Any]) -> Any:
     match s.form:
         case "product":
             return chain(s, 0, values)

@@ -21,7 +21,7 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.elementwise import code as code_module
 from symgrad.llvm.elementwise import emit as emit_module
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.scipy_code import SCIPY
 from symgrad.lower.elementwise.limits import better_pays_from
 from symgrad.lower.elementwise.schedule import schedule
@@ -178,11 +178,11 @@ def test_an_interrupt_leaves_the_quick_code(monkeypatch: pytest.MonkeyPatch) -> 
     x = np.linspace(-1, 1, 60)
     first = kernel(x, x)
 
-    def interrupted(self: Code) -> None:
+    def interrupted(self: ElementwiseCode) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Code, "improve", interrupted)
+        patch.setattr(ElementwiseCode, "improve", interrupted)
         with pytest.raises(KeyboardInterrupt):
             kernel(x, x)
     assert is_quick(kernel)

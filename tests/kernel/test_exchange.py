@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError, UnsupportedError
-from symgrad.ir.values.exchange import viewed
+from symgrad.ir.values.exchange import as_array
 from tests.processes import printed
 
 P = sg.parse("x : real\nu : real\nz = sin(x)*u\nw = x + u")
@@ -76,7 +76,7 @@ Strange.__module__ = "strange.arrays"
 @pytest.mark.parametrize("kind", [Interface, Lent, Spaced])
 def test_arrays_are_read_where_they_lie(kind: Any) -> None:
     base = np.linspace(0, 1, 5)
-    assert np.shares_memory(viewed("x", kind(base)), base)
+    assert np.shares_memory(as_array("x", kind(base)), base)
 
 
 @pytest.mark.parametrize("kind", [Interface, Lent])

@@ -25,7 +25,7 @@ from symgrad.ir.graph import Node, constant, number, symbol
 from symgrad.ir.types import REAL, Declaration
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.text.types import FLOAT64
 from symgrad.lower.elementwise.schedule import schedule
 from tests.kernel.formulas import flag, op, same_bits, sub, u, x
@@ -304,7 +304,7 @@ def test_large_graphs_in_chunks_give_the_same_bits():
     expected = whole(a, b)
     for size in (1, 7, 64):
         cut = ElementwiseKernel(
-            Code(schedule(outputs, [x, u], chunk=size), FLOAT64),
+            ElementwiseCode(schedule(outputs, [x, u], chunk=size), FLOAT64),
             outputs,
             [x, u],
             name="cut",

@@ -23,7 +23,7 @@ from symgrad.kernel.calls.safety import VARIABLE, refusal
 from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.team import call_in_team
 from symgrad.kernel.ufunc import ufuncs_are_known
-from symgrad.llvm.calls.layout import PLACES, Method, Place
+from symgrad.llvm.calls.layout import PLACES, MethodDef, StructField
 from tests.processes import printed
 
 OF_UFUNCS = [name for name in PLACES if name.startswith("ufunc.")]
@@ -49,7 +49,7 @@ def free(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def shift(patch: pytest.MonkeyPatch, name: str, by: int) -> None:
-    patch.setitem(PLACES, name, Place(PLACES[name].at + by, PLACES[name].kind))
+    patch.setitem(PLACES, name, StructField(PLACES[name].at + by, PLACES[name].kind))
 
 
 def digests() -> list[str]:
@@ -257,7 +257,7 @@ def test_places_are_those_of_the_headers(tmp_path: Path) -> None:
     count = len(places) + len(sizes) + len(flags)
     found = [*(ctypes.c_longlong * count).in_dll(ctypes.CDLL(str(library)), "places")]
     assert dict(zip(IN_C, found, strict=False)) == {name: PLACES[name].at for name in IN_C}
-    of_method = [Method.name, Method.function, Method.flags, Method.doc]
+    of_method = [MethodDef.name, MethodDef.function, MethodDef.flags, MethodDef.doc]
     assert found[len(IN_C) : len(places)] == [field.offset for field in of_method]
     widths = dict(zip(IN_C, found[len(places) :], strict=False))
     several = {"items": ctypes.sizeof(ctypes.c_void_p), "bytes": 1}  # arrays at the end, of one item in C

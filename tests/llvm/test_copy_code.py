@@ -22,7 +22,7 @@ from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.lower.elementwise import growth, rolling, segments
@@ -42,7 +42,7 @@ def op(name: str, *args: Node) -> Node:
 
 def kernel(plan: Schedule, real: FloatType = FLOAT64, target: Target | None = None) -> ElementwiseKernel:
     return ElementwiseKernel(
-        Code(plan, real, target),
+        ElementwiseCode(plan, real, target),
         plan.outputs,
         plan.inputs,
         name="k",
@@ -228,7 +228,7 @@ def test_better_code_of_little_is_compiled_at_once() -> None:
         schedule([e.node for e in outputs], [x.node for x in inputs], rolled=rolled)
         for rolled in (True, False)
     ]
-    assert [Code(plan, FLOAT64, effort="auto").quick for plan in plans] == [False, True]
+    assert [ElementwiseCode(plan, FLOAT64, effort="auto").quick for plan in plans] == [False, True]
 
 
 def test_threads_and_broadcasting() -> None:

@@ -14,7 +14,7 @@ from symgrad.errors import InternalError
 from symgrad.llvm.elementwise import loop
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.text.instructions import Instruction, Several, Splat, flat, printed
-from symgrad.llvm.text.module import Attributes, Declaration, Function, Global, Module
+from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration, Global, Module
 from symgrad.llvm.text.templates import filled
 
 ROOM = Path(symgrad.llvm.__file__).parent
@@ -81,8 +81,10 @@ def test_a_module_knows_what_it_needs_and_what_others_may_use() -> None:
     code = ["  %y = call double @cos(double %x)", "  ret double %y"]
     inner = Function("inner", "double", ["double %x"], code)
     outer = replace(inner, name="outer", linkage="external")
-    smaller = Declaration("llvm.umin.i64", "i64", ("i64", "i64"))
-    module = Module([outer, inner, smaller, Declaration("cos", "double", ("double",), Attributes.USUAL)])
+    smaller = FunctionDeclaration("llvm.umin.i64", "i64", ("i64", "i64"))
+    module = Module(
+        [outer, inner, smaller, FunctionDeclaration("cos", "double", ("double",), Attributes.USUAL)]
+    )
     assert module.needs == ("cos",)
     engine = Engine(str(module))
     assert engine.address("outer")

@@ -53,11 +53,11 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_what_is_kept_is_not_compiled_again(place: Path, compiled: list[str]) -> None:
-    engines = [shared.kept(text("f", 2.0)) for _ in range(3)]
+    engines = [shared.load_or_compile(text("f", 2.0)) for _ in range(3)]
     assert [call(e.address("f"), 1.0) for e in engines] == [3.0] * 3
     assert len(compiled) == len(codes(place)) == 1
-    assert call(shared.kept(text("f", 4.0)).address("f"), 1.0) == 5.0
-    assert call(shared.kept(text("f", 4.0), quick=True).address("f"), 1.0) == 5.0
+    assert call(shared.load_or_compile(text("f", 4.0)).address("f"), 1.0) == 5.0
+    assert call(shared.load_or_compile(text("f", 4.0), quick=True).address("f"), 1.0) == 5.0
     assert len(compiled) == len(codes(place)) == 3
     with pytest.raises(InternalError, match="does not define 'g'"):
         engines[0].address("g")
@@ -71,7 +71,7 @@ def test_code_is_kept_for_the_machine_and_the_compiler_that_it_is_of(
         monkeypatch.setattr(
             shared, "compiling_for", lambda k=k, **_: (*plain[:k], plain[k] + "x", *plain[k + 1 :])
         )
-        shared.kept(text("f"))
+        shared.load_or_compile(text("f"))
         assert len(compiled) == k + 1
 
 
@@ -101,14 +101,14 @@ def test_needs_are_looked_up_before_code_is_loaded() -> None:
 
 
 def test_what_is_damaged_is_compiled_again(place: Path, compiled: list[str]) -> None:
-    shared.kept(text("f", 2.0))
+    shared.load_or_compile(text("f", 2.0))
     (path,) = codes(place)
     content = bytearray(path.read_bytes())
     content[-100] ^= 1
     path.write_bytes(content)
     compiled.clear()
     for _ in range(2):
-        assert call(shared.kept(text("f", 2.0)).address("f"), 1.0) == 3.0
+        assert call(shared.load_or_compile(text("f", 2.0)).address("f"), 1.0) == 3.0
         assert len(compiled) == 1  # and then it is whole again
 
 
@@ -119,7 +119,7 @@ def test_nothing_is_kept_if_nothing_should_be(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     for _ in range(2):
-        assert call(shared.kept(text("f", 2.0)).address("f"), 1.0) == 3.0
+        assert call(shared.load_or_compile(text("f", 2.0)).address("f"), 1.0) == 3.0
     assert len(compiled) == 2
     assert not list(tmp_path.iterdir())
 
@@ -131,7 +131,7 @@ def test_a_place_that_cannot_be_used_costs_nothing_but_time(
     file.write_text("mine")
     for where in (file, file / "below", tmp_path / ("x" * 300), tmp_path / "nul\N{SNOWMAN}"):
         monkeypatch.setenv(store.VARIABLE, str(where))
-        assert call(shared.kept(text("f", 2.0)).address("f"), 1.0) == 3.0
+        assert call(shared.load_or_compile(text("f", 2.0)).address("f"), 1.0) == 3.0
     assert file.read_text() == "mine"
 
 

@@ -9,7 +9,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import INT
 from symgrad.lower.arrays.contractions import is_product_of_matrices
 from symgrad.lower.arrays.index import Index, flat, loop, shifted, total
-from symgrad.lower.arrays.nests import Call, Nest
+from symgrad.lower.arrays.nests import LibraryCall, Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays
 from symgrad.lower.arrays.simpler import normal
 from symgrad.ops.array import indexing
@@ -72,7 +72,7 @@ def test_cross_entropy_and_its_gradient_are_three_passes_over_a_row() -> None:
 
 def test_biases_and_activations_join_the_nest_after_a_product() -> None:
     made = plan(network())
-    products = [s for s in made.steps if isinstance(s, Call)]
+    products = [s for s in made.steps if isinstance(s, LibraryCall)]
     assert len(products) == 5
     assert sum(bool(n.loops) for n in nests(made)) == 3
 
@@ -140,7 +140,7 @@ def test_a_product_and_its_transpose_are_one() -> None:
     straight = contract([a, b], [(0, 1), (1, 2)], (0, 2))
     turned = contract([b, a], [(1, 2), (0, 1)], (2, 0))
     made = plan([OPS["exp"](straight), OPS["tanh"](turned)])
-    assert sum(isinstance(s, Call) for s in made.steps) == 1
+    assert sum(isinstance(s, LibraryCall) for s in made.steps) == 1
 
 
 def test_what_an_output_is_computed_from_is_in_the_output() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.ir.graph import OPS, number
-from symgrad.llvm.elementwise.code import Code
+from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import schedule
@@ -63,7 +63,9 @@ def test_ends_are_those_of_the_real_power(exponent: Fraction) -> None:
 
 @pytest.mark.parametrize("exponent", [Fraction(-3), Fraction(4), Fraction(3, 2), Fraction(-5, 3)], ids=str)
 def test_processors_without_a_fused_product_compute_it_too(exponent: Fraction) -> None:
-    code = Code(schedule([(X**exponent).node], [X.node]), float_type("float64"), Target(16, fused=False))
+    code = ElementwiseCode(
+        schedule([(X**exponent).node], [X.node]), float_type("float64"), Target(16, fused=False)
+    )
     assert "llvm.fma" not in code.module.ir
 
 

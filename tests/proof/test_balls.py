@@ -19,8 +19,8 @@ from symgrad.proof.balls.ops import arb
 from symgrad.proof.balls.products import matrix_product
 from symgrad.proof.balls.programs import context, evaluate, fmpq, inside
 from symgrad.proof.program.lengths import length, names_in
-from symgrad.proof.program.steps import Program, Step, Symbol
-from symgrad.proof.witness import apart
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.proof.witness import are_apart
 from symgrad.verdicts.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case, every_stated_case, grid
@@ -254,9 +254,9 @@ def test_nested_circles() -> None:
 
 
 def test_a_hundred_thousand_steps_and_the_clock() -> None:
-    steps = [Step("symbol", (), ("x",))]
-    steps += [Step("sin" if i % 2 else "exp", (i,)) for i in range(100_000)]
-    program = Program(tuple(steps), (Symbol("x", "real", None, None),))
+    steps = [ProofStep("symbol", (), ("x",))]
+    steps += [ProofStep("sin" if i % 2 else "exp", (i,)) for i in range(100_000)]
+    program = ProofProgram(tuple(steps), (Symbol("x", "real", None, None),))
     start = time.monotonic()
     assert evaluate(program, {"x": 1}, precision=64, wanted=[100_000])[0] is not None
     assert time.monotonic() - start < 5
@@ -265,7 +265,7 @@ def test_a_hundred_thousand_steps_and_the_clock() -> None:
 
 
 def test_only_what_is_wanted_is_evaluated() -> None:
-    program = Program((Step("symbol", (), ("x",)), Step("number", (), (Fraction(2),))), ())
+    program = ProofProgram((ProofStep("symbol", (), ("x",)), ProofStep("number", (), (Fraction(2),))), ())
     assert evaluate(program, {}, precision=64, wanted=[1]) == [2]
     with pytest.raises(UsageError, match="no value"):
         evaluate(program, {}, precision=64)
@@ -279,7 +279,7 @@ def test_domains() -> None:
         Symbol("v", "real", Fraction(0), None, ("k",)),
     )
     good = {"x": Fraction(1, 2), "n": Fraction(3), "b": True, "v": [Fraction(1), Fraction(2)]}
-    program = Program((), symbols)
+    program = ProofProgram((), symbols)
     assert inside(program, good)
     for name, wrong in [
         ("x", Fraction(1)),
@@ -445,12 +445,12 @@ def test_shapes_that_do_not_fit() -> None:
     with pytest.raises(UsageError, match="shape"):
         values("v : real[n]\na = v*2", {"v": Fraction(1)})
     steps = (
-        Step("iota", (), ("n",), ("n",), "int"),
-        Step("broadcast_to", (0,), (("n",) * 4,), ("n",) * 4, "int"),
+        ProofStep("iota", (), ("n",), ("n",), "int"),
+        ProofStep("broadcast_to", (0,), (("n",) * 4,), ("n",) * 4, "int"),
     )
     with pytest.raises(UsageError, match="no value"):
-        evaluate(Program(steps, ()), {}, precision=64)
-    assert evaluate(Program(steps, ()), {}, precision=64, sizes={"n": 100}, wanted=[1]) == [None]
+        evaluate(ProofProgram(steps, ()), {}, precision=64)
+    assert evaluate(ProofProgram(steps, ()), {}, precision=64, sizes={"n": 100}, wanted=[1]) == [None]
 
 
 def test_arrays_without_entries() -> None:
@@ -516,13 +516,13 @@ def _exact(v: Fraction) -> Any:
 def test_numbers_that_are_exact_are_apart_however_near() -> None:
     x = fmpq(1, 3)
     near = x + fmpq(1, 10**300)
-    assert apart(x, near)
-    assert not apart(x, fmpq(1, 3))
-    assert not apart(arb(x), near)
-    assert apart(arb(1), fmpq(2))
-    assert apart(arb(2), arb(1))
-    assert not apart(arb(1, 1), arb(2))
-    assert not apart(arb(0, 5), arb(1))
+    assert are_apart(x, near)
+    assert not are_apart(x, fmpq(1, 3))
+    assert not are_apart(arb(x), near)
+    assert are_apart(arb(1), fmpq(2))
+    assert are_apart(arb(2), arb(1))
+    assert not are_apart(arb(1, 1), arb(2))
+    assert not are_apart(arb(0, 5), arb(1))
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ import pytest
 from symgrad.proof.balls import arrays as ball_arrays
 from symgrad.proof.balls import matrices as ball_matrices
 from symgrad.proof.balls.arrays import ARRAYS
-from symgrad.proof.balls.entries import LARGEST_ARRAY, elementwise
+from symgrad.proof.balls.entries import elementwise
 from symgrad.proof.balls.ops import ball, exp
 from symgrad.proof.clock import tick, until
+from symgrad.proof.limits import ENTRIES
 from symgrad.proof.numbers import flint
 
 fmpq: Any = flint.fmpq
@@ -111,7 +112,7 @@ def test_contractions_as_products_of_matrices_are_those_entry_by_entry(
     if as_ball:
         operands = [np.frompyfunc(lambda v: ball(v), 1, 1)(x) for x in operands]
     slow = ARRAYS["einsum"](labels, result, *operands)
-    monkeypatch.setattr(ball_arrays, "_FEW", 0)
+    monkeypatch.setattr(ball_arrays, "PRODUCTS_ONE_BY_ONE", 0)
     fast = ARRAYS["einsum"](labels, result, *operands)
     assert np.shape(fast) == np.shape(slow) == np.shape(wanted)
     for x, y, z in zip(np.ravel(fast), np.ravel(slow), np.ravel(wanted), strict=True):
@@ -124,7 +125,7 @@ def test_what_is_unknown_stays_unknown_in_products_of_matrices(monkeypatch: pyte
     a[1, 2] = None
     b[0, 3] = None
     slow = ARRAYS["einsum"](((0, 1), (1, 2)), (0, 2), a, b)
-    monkeypatch.setattr(ball_arrays, "_FEW", 0)
+    monkeypatch.setattr(ball_arrays, "PRODUCTS_ONE_BY_ONE", 0)
     fast = ARRAYS["einsum"](((0, 1), (1, 2)), (0, 2), a, b)
     assert fast.tolist() == slow.tolist()
     assert [[v is None for v in row] for row in fast.tolist()] == [
@@ -133,7 +134,7 @@ def test_what_is_unknown_stays_unknown_in_products_of_matrices(monkeypatch: pyte
 
 
 def test_products_whose_parts_are_too_large_are_unknown() -> None:
-    n = math.isqrt(LARGEST_ARRAY) + 1
+    n = math.isqrt(ENTRIES) + 1
     found = ARRAYS["einsum"](((0,), (1,)), (0, 1), _random(n), _random(n))
     assert found.shape == (n, n)
     assert found[0, 0] is None

@@ -18,8 +18,8 @@ from symgrad.frontend.text import parse_program
 from symgrad.proof.balls.programs import context
 from symgrad.proof.check import check
 from symgrad.proof.complex.checked import real_statement
-from symgrad.proof.complex.gaussian import Gaussian, exact
-from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.complex.gaussian import Gaussian, gaussian_from_json
+from symgrad.proof.complex.meaning import complex_statement, with_complex
 from symgrad.proof.complex.points import ball, evaluate, inside
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.program.steps import program_from_json
@@ -32,7 +32,9 @@ def statement(a, b="0", wrt=None, kinds="z, w : real"):
     listing = parse_program(f"{kinds}\nleft = {a}\nright = {b}")
     sides = [listing.assignments["left"], listing.assignments["right"]]
     program, (i, j) = program_of(sides, list(listing.symbols.values()))
-    return stated(with_complex(program, [s.name for s in program.symbols if s.kind == "real"]), i, j, wrt)
+    return complex_statement(
+        with_complex(program, [s.name for s in program.symbols if s.kind == "real"]), i, j, wrt
+    )
 
 
 def value(text, precision=106, wrt=None, **point):
@@ -292,11 +294,11 @@ def test_exact_numbers():
     assert Gaussian(Fraction(-4)).sqrt() == Gaussian(Fraction(0), Fraction(2))
     assert Gaussian(Fraction(0), Fraction(1)).sqrt() is None
     assert z**-2 == Gaussian(Fraction(1)) / (z * z)
-    assert exact(json.loads(json.dumps(z.to_json()))) == z
-    assert exact("1/2") == Gaussian(Fraction(1, 2))
+    assert gaussian_from_json(json.loads(json.dumps(z.to_json()))) == z
+    assert gaussian_from_json("1/2") == Gaussian(Fraction(1, 2))
     for wrong in ({"re": "1"}, {"re": 1, "im": "0"}, {"re": "1", "im": "0", "k": "1"}, "1+i"):
         with pytest.raises((ValueError, KeyError, TypeError)):
-            exact(wrong)
+            gaussian_from_json(wrong)
 
 
 # ------------------------------------------------------------------------------------------------------------- proofs
@@ -350,7 +352,7 @@ def test_a_damaged_proof_proves_nothing_false(row):
 def holds(data, rng):
     """Whether both sides agree at points at which they are defined."""
     program = program_from_json(data["program"])
-    s = stated(program, data["a"], data["b"], data.get("wrt"))
+    s = complex_statement(program, data["a"], data["b"], data.get("wrt"))
     for z in points(rng, 12):
         here = {
             d.name: number(z * (k + 1)) if d.kind == "complex" else number(abs(z))

@@ -18,10 +18,10 @@ from symgrad.proof.balls.ops import arb
 from symgrad.proof.balls.programs import context, evaluate, fmpq
 from symgrad.proof.program.derivative import along, differentiate
 from symgrad.proof.program.slopes import CHOICES, CONSTANT, SLOPES
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.program.tangents import ARRAY_TANGENTS
 from symgrad.proof.witness import pairs
-from symgrad.verdicts.points.draw import Point, points_of
+from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.search.refute import refute
 from symgrad.verdicts.statement import program_of
 from tests.graphs import inputs, random_graph
@@ -85,7 +85,7 @@ def test_compositions(seed: int) -> None:
         assert found.witness is not None or _zero(made, tangent, right.points)
 
 
-def _zero(program: Program, at: int, points: Sequence[Point]) -> bool:
+def _zero(program: ProofProgram, at: int, points: Sequence[DrawnPoint]) -> bool:
     """Tell whether a value may be zero at all points."""
     values = [evaluate(program, p.values, precision=512, strict="x0", wanted=[at])[0] for p in points]
     return all(v is None or arb(v).contains(0) for v in values)
@@ -101,7 +101,7 @@ def _reads(y: Node, x: Node) -> bool:
     return x in seen
 
 
-def parsed(text: str, *names: str) -> tuple[Program, list[int]]:
+def parsed(text: str, *names: str) -> tuple[ProofProgram, list[int]]:
     listing = parse_program(text)
     return program_of([listing.assignments[n] for n in names], list(listing.symbols.values()))
 
@@ -165,11 +165,11 @@ def test_sharing_is_kept_and_zeros_are_dropped() -> None:
 
 
 def test_a_hundred_thousand_steps() -> None:
-    steps = [Step("symbol", (), ("x",))]
+    steps = [ProofStep("symbol", (), ("x",))]
     for _ in range(25_000):
         last = len(steps) - 1
-        steps += [Step("sin", (last,)), Step("mul", (last + 1, 0))]
-    program = Program(tuple(steps), (Symbol("x", "real", None, None),))
+        steps += [ProofStep("sin", (last,)), ProofStep("mul", (last + 1, 0))]
+    program = ProofProgram(tuple(steps), (Symbol("x", "real", None, None),))
     made, tangent = differentiate(program, len(steps) - 1, "x")
     assert len(made.steps) > 100_000
     assert evaluate(made, {"x": Fraction(1, 2)}, precision=64, wanted=[tangent])[0] is not None
@@ -298,8 +298,12 @@ def test_second_derivatives_of_products() -> None:
 
 def test_the_slope_of_a_zeta_function_of_order_zero() -> None:
     """It is 1/2 - x, and the general rule would multiply 0 by a pole."""
-    steps = (Step("number", (), (Fraction(0),)), Step("symbol", (), ("x",)), Step("zeta", (0, 1)))
-    made, tangent = differentiate(Program(steps, (Symbol("x", "real", None, None),)), 2, "x")
+    steps = (
+        ProofStep("number", (), (Fraction(0),)),
+        ProofStep("symbol", (), ("x",)),
+        ProofStep("zeta", (0, 1)),
+    )
+    made, tangent = differentiate(ProofProgram(steps, (Symbol("x", "real", None, None),)), 2, "x")
     for x in (Fraction(1, 3), Fraction(5)):
         value, slope = evaluate(made, {"x": x}, precision=64, wanted=[2, tangent])
         assert agree(value, fmpq(1, 2) - fmpq(x.numerator, x.denominator), 10)

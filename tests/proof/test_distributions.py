@@ -13,7 +13,7 @@ from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.proof.balls.programs import inside
 from symgrad.proof.program.distributions import support
-from symgrad.proof.program.steps import Drawn, program_from_json, program_to_json
+from symgrad.proof.program.steps import ProofDistribution, program_from_json, program_to_json
 from symgrad.verdicts.statement import program_of
 
 LAWS = {
@@ -40,9 +40,9 @@ def test_supports(family):
         if not low <= high:  # SciPy's NaN for what are no parameters
             met.add(None)
             with pytest.raises(UsageError, match=family):
-                support(Drawn(family, parameters))
+                support(ProofDistribution(family, parameters))
             continue
-        kind, first, last = support(Drawn(family, parameters))
+        kind, first, last = support(ProofDistribution(family, parameters))
         met.add(kind)
         discrete = family in ("Bernoulli", "Poisson")
         assert kind == ("int" if discrete else "real")
@@ -60,7 +60,7 @@ def test_random_inputs_of_a_program_have_these_supports(family):
     tried = 0
     for parameters in product(VALUES, repeat=1 if family in ONE else 2):
         try:
-            wanted = support(Drawn(family, parameters))
+            wanted = support(ProofDistribution(family, parameters))
         except UsageError:
             continue
         tried += 1
@@ -91,9 +91,9 @@ def test_variables_of_a_program_are_in_their_domains(domain, points, others):
 
 def test_what_is_no_distribution():
     for drawn in (
-        Drawn("Normal", (Fraction(1),)),
-        Drawn("Cauchy", (Fraction(0), Fraction(1))),
-        Drawn("Beta", ()),
+        ProofDistribution("Normal", (Fraction(1),)),
+        ProofDistribution("Cauchy", (Fraction(0), Fraction(1))),
+        ProofDistribution("Beta", ()),
     ):
         with pytest.raises(UsageError):
             support(drawn)

@@ -10,11 +10,11 @@ import pytest
 import symgrad as sg
 from symgrad.proof.entrywise.proofs import prove_equal, prove_gradient
 from symgrad.proof.kernels.field import GiveUp
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verdicts.statement import program_of
 
 
-def program(text: str, *names: str) -> tuple[Program, list[int]]:
+def program(text: str, *names: str) -> tuple[ProofProgram, list[int]]:
     """Return the steps of a text, and where some of its names stand."""
     listing = sg.parse(text)._listing
     known = {**listing.symbols, **listing.assignments}
@@ -281,13 +281,13 @@ def test_unequal(text: str, a: str, b: str) -> None:
 def test_a_length_of_one_broadcasts_and_a_name_does_not() -> None:
     columns = Symbol("O", "real", None, None, ("n", 1))
     row = Symbol("v", "real", None, None, ("m",))
-    leaves = (Step("symbol", (), ("O",), ("n", 1)), Step("symbol", (), ("v",), ("m",)))
-    steps = (*leaves, Step("mul", (0, 1), (), ("n", "m")), Step("mul", (1, 0), (), ("n", "m")))
-    assert prove_equal(Program(steps, (columns, row)), 2, 3) == ()
+    leaves = (ProofStep("symbol", (), ("O",), ("n", 1)), ProofStep("symbol", (), ("v",), ("m",)))
+    steps = (*leaves, ProofStep("mul", (0, 1), (), ("n", "m")), ProofStep("mul", (1, 0), (), ("n", "m")))
+    assert prove_equal(ProofProgram(steps, (columns, row)), 2, 3) == ()
     other = Symbol("O", "real", None, None, ("n", "k"))
-    wrong = (Step("symbol", (), ("O",), ("n", "k")), leaves[1], Step("mul", (0, 1), (), ("n", "m")))
+    wrong = (ProofStep("symbol", (), ("O",), ("n", "k")), leaves[1], ProofStep("mul", (0, 1), (), ("n", "m")))
     with pytest.raises(GiveUp, match="broadcast"):
-        prove_equal(Program(wrong, (other, row)), 2, 2)
+        prove_equal(ProofProgram(wrong, (other, row)), 2, 2)
 
 
 def test_the_budget_ends_the_work() -> None:
@@ -298,16 +298,16 @@ def test_the_budget_ends_the_work() -> None:
 
 
 def test_long_programs_need_no_stack() -> None:
-    leaf = Step("symbol", (), ("x",), ("n",))
-    steps = (leaf, *(Step("neg", (i,), (), ("n",)) for i in range(5_000)))
-    prove_equal(Program(steps, (Symbol("x", "real", None, None, ("n",)),)), 0, 5_000)
+    leaf = ProofStep("symbol", (), ("x",), ("n",))
+    steps = (leaf, *(ProofStep("neg", (i,), (), ("n",)) for i in range(5_000)))
+    prove_equal(ProofProgram(steps, (Symbol("x", "real", None, None, ("n",)),)), 0, 5_000)
 
 
 def test_deep_nests_give_up() -> None:
-    leaf = Step("symbol", (), ("x",), ())
-    steps = (leaf, *(Step("sin", (i,), (), ()) for i in range(3_000)))
+    leaf = ProofStep("symbol", (), ("x",), ())
+    steps = (leaf, *(ProofStep("sin", (i,), (), ()) for i in range(3_000)))
     with pytest.raises(GiveUp, match="deep"):
-        prove_equal(Program(steps, (Symbol("x", "real", None, None, ()),)), 3_000, 3_000)
+        prove_equal(ProofProgram(steps, (Symbol("x", "real", None, None, ()),)), 3_000, 3_000)
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,16 @@ from symgrad.proof.balls.ops import ball, number
 from symgrad.proof.balls.programs import context, evaluate
 from symgrad.proof.complex.branches import Branches
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import Stated
+from symgrad.proof.complex.meaning import ComplexStatement
 from symgrad.proof.complex.points import ball as complex_ball
 from symgrad.proof.complex.points import evaluate as evaluate_complex
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.evaluate import branches, reached, values
-from symgrad.proof.kernels.field import Budget, Field, Full, GiveUp
-from symgrad.proof.kernels.fractions import Contradiction, Refine
+from symgrad.proof.kernels.field import Budget, Field, GiveUp, TooFewGenerators
+from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.numbers import flint
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.points.complex_points import complex_points
 from symgrad.verdicts.search.steps import Search
 from symgrad.verdicts.statement import program_of
@@ -45,9 +45,9 @@ def made(compute: Callable[[Field, Search], Any]) -> Any:
     for _ in range(20):
         try:
             return compute(Field(capacity, Budget(time.monotonic() + 2)), Search(scales))
-        except Full:
+        except TooFewGenerators:
             capacity *= 2
-        except Refine as finer:
+        except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except GiveUp:
             break
@@ -83,7 +83,7 @@ def relations_hold(at: Numbers) -> None:
 # ---------------------------------------------------------------------------------------------------------------- real
 
 
-def kernels_of(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> Any:
+def kernels_of(program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]) -> Any:
     """The kernels of a case, and the outputs in them, None if no point has the outcome."""
 
     def compute(field: Field, search: Search) -> Any:
@@ -96,7 +96,7 @@ def kernels_of(program: Program, outputs: Sequence[int], outcome: Mapping[int, b
     return made(compute)
 
 
-def random_points(program: Program, rng: random.Random, count: int) -> Iterator[dict[str, Fraction]]:
+def random_points(program: ProofProgram, rng: random.Random, count: int) -> Iterator[dict[str, Fraction]]:
     for _ in range(count):
         point: dict[str, Fraction] = {}
         for s in program.symbols:
@@ -111,7 +111,7 @@ def random_points(program: Program, rng: random.Random, count: int) -> Iterator[
         yield point
 
 
-def check(program: Program, outputs: Sequence[int], rng: random.Random, count: int = 6) -> int:
+def check(program: ProofProgram, outputs: Sequence[int], rng: random.Random, count: int = 6) -> int:
     """Compare kernels with balls at points where the outputs are defined; return at how many."""
     cases: list[tuple[dict[int, bool], Any]] = []
     pending: list[dict[int, bool]] = [{}]
@@ -224,7 +224,7 @@ def test_careless_laws(block: int) -> None:
 # ------------------------------------------------------------------------------------------------------------- complex
 
 
-def branches_of(s: Stated) -> Any:
+def branches_of(s: ComplexStatement) -> Any:
     """The complex kernels of a statement, the difference of its sides in them, and what they leave out."""
 
     def compute(field: Field, search: Search) -> Any:
@@ -240,7 +240,7 @@ def complex_middle(value: Any) -> Any:
         return MP.mpc(middle(z.real), middle(z.imag))
 
 
-def check_complex(s: Stated, rng: random.Random, count: int = 8) -> int:
+def check_complex(s: ComplexStatement, rng: random.Random, count: int = 8) -> int:
     """Compare complex kernels with balls at points where both sides are defined; return at how many."""
     found = branches_of(s)
     if found is None:

@@ -6,14 +6,14 @@ import pytest
 
 import symgrad as sg
 from symgrad.proof.check import check
-from symgrad.proof.program.merging import same
+from symgrad.proof.program.merging import is_same_step
 from symgrad.verdicts.statement import program_of
 
 
 def _same(a: str, b: str, declared: str = "x, y, z, w : real") -> bool:
     p = sg.parse(f"{declared}\nleft = {a}\nright = {b}")
     program, (i, j) = program_of([p["left"].node, p["right"].node])
-    return same(program, i, j)
+    return is_same_step(program, i, j)
 
 
 def _nested(name: str, n: int) -> str:
@@ -87,7 +87,7 @@ def test_arrays_keep_their_shapes() -> None:
 def test_a_truth_value_is_no_number() -> None:
     p = sg.parse("x : bool\nleft = x*1\nright = x")
     program, (i, j) = program_of([p["left"].node, p["right"].node])
-    assert same(program, i, j) == (program.steps[i].kind == program.steps[j].kind)
+    assert is_same_step(program, i, j) == (program.steps[i].kind == program.steps[j].kind)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,9 @@ import symgrad as sg
 from symgrad.cli import main
 from symgrad.errors import InternalError, UsageError
 from symgrad.proof.check import check
-from symgrad.proof.file.reading import MOST_BYTES, MOST_VALUES, read_proof, read_proof_file
-from symgrad.proof.file.structure import DEPTH, compiled, fault_of, schema
+from symgrad.proof.file.reading import read_proof, read_proof_file
+from symgrad.proof.file.structure import compiled, fault_of, schema
+from symgrad.proof.limits import FILE_BYTES, FILE_DEPTH, FILE_VALUES
 from tests.proof.test_statement import PROOFS, data_of
 
 
@@ -136,8 +137,8 @@ NOT_READ = {
     "nests": BASE.replace('"format": 1', f'"format": {deep(100_000)}').encode(),
     "nests of a point": re.sub(r'"x": "[^"]*"', f'"x": {deep(100)}', BASE).encode(),
     "a surrogate": BASE.replace('"x"', '"\\ud800"').encode(),
-    "many values": ("[" + "[]," * MOST_VALUES + "[]]").encode(),
-    "many bytes": b'"' + b"x" * MOST_BYTES + b'"',
+    "many values": ("[" + "[]," * FILE_VALUES + "[]]").encode(),
+    "many bytes": b'"' + b"x" * FILE_BYTES + b'"',
 }
 
 
@@ -186,11 +187,11 @@ def test_messages_say_where() -> None:
 def test_depth() -> None:
     """Arrays of as many axes as there may be are read, deeper ones are not."""
     value: object = "1"
-    for _ in range(DEPTH - 4):
+    for _ in range(FILE_DEPTH - 4):
         value = [value]
     assert fault_of(read_proof(re.sub(r'"x": "[^"]*"', f'"x": {json.dumps(value)}', BASE).encode())) is None
     with pytest.raises(UsageError, match="70 levels"):
-        read_proof(re.sub(r'"x": "[^"]*"', f'"x": {deep(DEPTH)}', BASE).encode())
+        read_proof(re.sub(r'"x": "[^"]*"', f'"x": {deep(FILE_DEPTH)}', BASE).encode())
 
 
 CASE = json.loads(json.dumps(data_of(PROOFS["derivative"]())["cases"][0]))

@@ -17,7 +17,7 @@ from symgrad.proof.balls.arrays import ARRAYS
 from symgrad.proof.program.derivative import derivative_claim
 from symgrad.proof.program.lengths import length
 from symgrad.proof.program.sizes import empty, size, slice_length
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.shapes import _RULES, check_shapes
 from symgrad.verdicts.statement import program_of
 from tests.arrays import PROGRAMS
@@ -25,7 +25,7 @@ from tests.graphs_arrays import SYMBOLS, random_arrays
 from tests.proof.test_derivative import ARRAY_FUNCTIONS, DECLARED, grad
 
 
-def refused(program: Program) -> bool:
+def refused(program: ProofProgram) -> bool:
     try:
         check_shapes(program)
     except UsageError:
@@ -33,7 +33,7 @@ def refused(program: Program) -> bool:
     return False
 
 
-def others(program: Program):
+def others(program: ProofProgram):
     """Programs in which one step says another shape of itself, or another kind."""
     for i, step in enumerate(program.steps):
         if step.op == "symbol":
@@ -51,7 +51,7 @@ def others(program: Program):
             dataclasses.replace(step, kind=kind),
         ):
             if other != step:
-                yield Program((*program.steps[:i], other, *program.steps[i + 1 :]), program.symbols)
+                yield ProofProgram((*program.steps[:i], other, *program.steps[i + 1 :]), program.symbols)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -188,47 +188,47 @@ def test_what_is_no_length(text):
         size(text)
 
 
-NUMBER = Step("number", (), (2,), (), "int")
+NUMBER = ProofStep("number", (), (2,), (), "int")
 VECTOR = Symbol("x", "real", None, None, ("n",))
-X = Step("symbol", (), ("x",), ("n",))
+X = ProofStep("symbol", (), ("x",), ("n",))
 
 
 @pytest.mark.parametrize(
     "step",
     [
-        Step("and_", (0, 0), (), ("n",), "bool"),
-        Step("where", (0, 0, 0), (), ("n",)),
-        Step("mean", (0,), ((0, 0),), ()),
-        Step("mean", (0,), ((1,),), ("n",)),
-        Step("cumsum", (0,), (1, 0), ("n",)),
-        Step("cumsum", (0,), (-1, 0), ("n",)),
-        Step("cumsum", (0,), ("0", 0), ("n",)),
-        Step("cumsum", (0,), (0, "1"), ("n",)),
-        Step("prod_except", (0,), (1,), ("n",)),
-        Step("prod_except", (0,), (None,), ("n",)),
-        Step("softmax", (0,), ((1,),), ("n",)),
-        Step("log_softmax", (0,), ((0, 0),), ("n",)),
-        Step("argmax", (0,), (1,), (), "int"),
-        Step("argmin", (0,), (-1,), (), "int"),
-        Step("norm", (0,), ((-1,),), ()),
-        Step("einsum", (0,), (((0,),), (0, 0)), ("n", "n")),
-        Step("einsum", (0, 0), (((0,),), (0,)), ("n",)),
-        Step("gather", (0,), ((),), ("n",)),
-        Step("slice", (0,), (((None, None, 0),),), ("n",)),
-        Step("inv", (0,), (), ("n",)),
-        Step("what", (0,), (), ("n",)),
-        Step("number", (), (2,), ("n",)),
-        Step("iota", (), ("n",), ("m",), "int"),
+        ProofStep("and_", (0, 0), (), ("n",), "bool"),
+        ProofStep("where", (0, 0, 0), (), ("n",)),
+        ProofStep("mean", (0,), ((0, 0),), ()),
+        ProofStep("mean", (0,), ((1,),), ("n",)),
+        ProofStep("cumsum", (0,), (1, 0), ("n",)),
+        ProofStep("cumsum", (0,), (-1, 0), ("n",)),
+        ProofStep("cumsum", (0,), ("0", 0), ("n",)),
+        ProofStep("cumsum", (0,), (0, "1"), ("n",)),
+        ProofStep("prod_except", (0,), (1,), ("n",)),
+        ProofStep("prod_except", (0,), (None,), ("n",)),
+        ProofStep("softmax", (0,), ((1,),), ("n",)),
+        ProofStep("log_softmax", (0,), ((0, 0),), ("n",)),
+        ProofStep("argmax", (0,), (1,), (), "int"),
+        ProofStep("argmin", (0,), (-1,), (), "int"),
+        ProofStep("norm", (0,), ((-1,),), ()),
+        ProofStep("einsum", (0,), (((0,),), (0, 0)), ("n", "n")),
+        ProofStep("einsum", (0, 0), (((0,),), (0,)), ("n",)),
+        ProofStep("gather", (0,), ((),), ("n",)),
+        ProofStep("slice", (0,), (((None, None, 0),),), ("n",)),
+        ProofStep("inv", (0,), (), ("n",)),
+        ProofStep("what", (0,), (), ("n",)),
+        ProofStep("number", (), (2,), ("n",)),
+        ProofStep("iota", (), ("n",), ("m",), "int"),
     ],
 )
 def test_arguments_that_do_not_fit(step):
-    assert refused(Program((X, step), (VECTOR,)))
+    assert refused(ProofProgram((X, step), (VECTOR,)))
 
 
 @pytest.mark.parametrize("shape", [("n", "m"), ("n", "n + 1"), (2, 3), ("k", "n", "m"), ("n", "n", "m")])
 def test_functions_of_matrices_that_are_not_square(shape: tuple[str | int, ...]) -> None:
     x, y = (Symbol(name, "real", None, None, shape) for name in "xy")
-    steps = [Step("symbol", (), (s.name,), shape) for s in (x, y)]
+    steps = [ProofStep("symbol", (), (s.name,), shape) for s in (x, y)]
     for op, of in [
         *((op, (0,)) for op in ("inv", "expm", "sinm", "cosm", "det", "logdet")),
         *((op, (0, 1)) for op in ("expm_frechet", "sinm_frechet", "cosm_frechet", "solve")),
@@ -240,7 +240,7 @@ def test_functions_of_matrices_that_are_not_square(shape: tuple[str | int, ...])
             (*shape[:-1], shape[-2]),
             (*shape[:-2], shape[-1], shape[-1]),
         ):
-            assert refused(Program((*steps, Step(op, of, (), said)), (x, y))), (op, said)
+            assert refused(ProofProgram((*steps, ProofStep(op, of, (), said)), (x, y))), (op, said)
 
 
 _KNOWN = {"x": ("n",), "y": ("m",), "A": ("n", "n"), "B": ("n", "m"), "i": ("k",)}
@@ -274,6 +274,8 @@ def test_shapes_that_do_not_fit_each_other(
     symbols = tuple(
         Symbol(s, "int" if s == "i" else "real", None, None, shape) for s, shape in _KNOWN.items()
     )
-    steps = [Step("symbol", (), (s.name,), s.shape, s.kind) for s in symbols]
-    assert not refused(Program(tuple(steps), symbols))
-    assert refused(Program((*steps, Step(op, tuple(map([*_KNOWN].index, of)), params, said)), symbols))
+    steps = [ProofStep("symbol", (), (s.name,), s.shape, s.kind) for s in symbols]
+    assert not refused(ProofProgram(tuple(steps), symbols))
+    assert refused(
+        ProofProgram((*steps, ProofStep(op, tuple(map([*_KNOWN].index, of)), params, said)), symbols)
+    )

@@ -12,7 +12,7 @@ from symgrad.proof import spots
 from symgrad.proof.check import check
 from symgrad.proof.complex import own_points
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.complex.meaning import complex_statement, with_complex
 from symgrad.proof.complex.own_points import contradicted_at_complex
 from symgrad.proof.kernels import evaluate
 from symgrad.proof.spots import contradicted
@@ -88,7 +88,7 @@ def test_nor_one_about_complex_numbers(monkeypatch):
 def test_complex_points_are_in_all_quadrants(a, b, true):
     text = parse_program(f"z, w : real\na = {a}\nb = {b}")
     program, (i, j) = program_of([text["a"], text["b"]])
-    assert contradicted_at_complex(stated(with_complex(program, ["z", "w"]), i, j)) is not true
+    assert contradicted_at_complex(complex_statement(with_complex(program, ["z", "w"]), i, j)) is not true
 
 
 @pytest.mark.parametrize("kind", ["complex", "int"])
@@ -96,7 +96,7 @@ def test_beside_thin_sets_only_real_and_complex_points_tell_something(kind):
     """A whole number may well be in a set that is left out."""
     text = parse_program(f"z, w : real\nn : int\na = z*w\nb = z*w + 1{' + n - n' if kind == 'int' else ''}")
     program, (i, j) = program_of([text["a"], text["b"]])
-    s = stated(with_complex(program, ["z", "w"]), i, j)
+    s = complex_statement(with_complex(program, ["z", "w"]), i, j)
     assert contradicted_at_complex(s)
     assert contradicted_at_complex(s, thin=True) is (kind != "int")
     real = equality("x", "x + 1 + n - n" if kind == "int" else "x + 1")
@@ -105,10 +105,10 @@ def test_beside_thin_sets_only_real_and_complex_points_tell_something(kind):
 
 
 def test_points_that_take_too_long_tell_nothing(monkeypatch):
-    monkeypatch.setattr(spots, "SECONDS", -1.0)
-    monkeypatch.setattr(own_points, "SECONDS", -1.0)
+    monkeypatch.setattr(spots, "SPOT_SECONDS", -1.0)
+    monkeypatch.setattr(own_points, "SPOT_SECONDS", -1.0)
     real = equality("x", "x + 1")
     assert not contradicted(real.program, real.a, real.b)
     text = parse_program("z : real\na = z\nb = z + 1")
     program, (i, j) = program_of([text["a"], text["b"]])
-    assert not contradicted_at_complex(stated(with_complex(program, ["z"]), i, j))
+    assert not contradicted_at_complex(complex_statement(with_complex(program, ["z"]), i, j))

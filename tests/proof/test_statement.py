@@ -13,9 +13,9 @@ import pytest
 import symgrad as sg
 from symgrad.errors import UsageError
 from symgrad.ir.types import is_name as notation_has
-from symgrad.proof.check import Checked, check
+from symgrad.proof.check import CheckResult, check
 from symgrad.proof.file.statement import statement_of
-from symgrad.proof.program.names import is_name, shown
+from symgrad.proof.program.names import is_name, terminal_text
 from symgrad.proof.program.steps import program_from_json
 from symgrad.verdicts.statement import program_of
 
@@ -85,7 +85,7 @@ PROOFS = {
 }
 
 
-def answer(data) -> Checked | None:
+def answer(data) -> CheckResult | None:
     try:
         return check(data)
     except UsageError:
@@ -198,7 +198,7 @@ def assert_refused(data) -> None:
     found = answer(data)
     assert found is None or found.status == "supported"
     if found is not None:
-        assert found.why == shown(found.why)
+        assert found.why == terminal_text(found.why)
 
 
 NO_NAMES = [
@@ -313,7 +313,7 @@ def test_names_are_those_of_the_notation():
 
 def test_what_is_shown_can_be_seen():
     """Names that are not read from left to right, or that no eye can tell from others, are spelled out."""
-    assert shown("x_1 σ µ ß") == "x_1 σ µ ß"
+    assert terminal_text("x_1 σ µ ß") == "x_1 σ µ ß"
     for text in (
         "\u05d0",
         "x\ufe0f",
@@ -326,8 +326,8 @@ def test_what_is_shown_can_be_seen():
         "\u0301",
         "\ue000",
     ):
-        assert shown(text).isascii()
-        assert "\\" in shown(text)
+        assert terminal_text(text).isascii()
+        assert "\\" in terminal_text(text)
 
 
 @pytest.mark.parametrize(

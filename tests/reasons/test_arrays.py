@@ -11,10 +11,10 @@ import pytest
 from symgrad.frontend.text import parse_program
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.reasons.derivation import Derivation, explain
+from symgrad.reasons.derivation import DerivationRecord, explain
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise import array_witness
-from symgrad.reasons.noise.witness import Level
+from symgrad.reasons.noise.witness import PrecisionPair
 from symgrad.render.derivation import derivation_latex, derivation_svg, derivation_text
 from symgrad.render.pictures.page import derivation_html
 from symgrad.render.plain import derivation_json
@@ -38,7 +38,7 @@ loss = -sum(one_hot(t, 3)*log_softmax(h, axis=1))/n
 """
 
 
-def derive(program: str, of: str, *wrt: str) -> Derivation:
+def derive(program: str, of: str, *wrt: str) -> DerivationRecord:
     listing = parse_program(program)
     return explain(listing[of], [listing[w] for w in wrt], listing)
 
@@ -139,7 +139,7 @@ def test_the_fate_of_noise(line: str) -> None:
         assert d.noise[other].enters is False
 
 
-def the_witness_is_one(d: Derivation, source: str) -> None:
+def the_witness_is_one(d: DerivationRecord, source: str) -> None:
     """The exact point and the two draws do give different gradients, those that it says."""
     witness = d.noise[source].witness
     assert witness is not None
@@ -172,7 +172,7 @@ def test_a_near_tie_is_no_witness() -> None:
 def test_positions_that_rounding_may_decide(axis: int | None) -> None:
     """A largest or smallest entry is alone if, without the noise that is added here, no other one is as large."""
     rng = np.random.default_rng(0)
-    level = Level((50, 90))
+    level = PrecisionPair((50, 90))
     found: list[bool] = []
     for _ in range(200):
         whole = rng.integers(-4, 5, tuple(rng.integers(1, 4, 3)))
@@ -194,7 +194,7 @@ def test_an_extreme_that_rounding_may_decide() -> None:
     """Of the entries that equal an extreme exactly one may be near it."""
     text = "x : real[{n}, {m}]\ny = sum(where(x == {f}(x, axis=1)[:, None], x, 0))"
     rng = np.random.default_rng(0)
-    level = Level((50, 90))
+    level = PrecisionPair((50, 90))
     found: list[bool] = []
     for k in range(80):
         f, (n, m) = ("max", "min")[k % 2], rng.integers(1, 4, 2)

@@ -14,7 +14,7 @@ from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration, Distribution
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.reasons.noise.draws import domain_of, draws, inside, only_value
-from symgrad.reasons.noise.witness import Level
+from symgrad.reasons.noise.witness import PrecisionPair
 
 U = "u ~ Uniform(0.9, 1.1)\n"
 NUMBERS = [
@@ -132,7 +132,7 @@ def test_a_variable_with_one_value_is_no_noise(p: int, value: int) -> None:
 
 @pytest.mark.parametrize("places", [1, 19, 21, 30, 60, 100, 130])
 def test_what_is_shown_tells_two_values_apart(places: int) -> None:
-    level = Level((300, 400))
+    level = PrecisionPair((300, 400))
     coarse, fine = ([mp.mpf(1), 1 + mp.mpf(10) ** -places] for mp in level.contexts)
     one, other = level.texts(coarse, fine)
     assert one != other

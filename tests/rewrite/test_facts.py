@@ -20,7 +20,7 @@ import symgrad.ops  # noqa: F401
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.types import BOOL, REAL, Declaration
 from symgrad.rewrite.facts import facts_of, is_ruled
-from symgrad.rewrite.intervals import INF, Bound, Facts, bounded, exactly
+from symgrad.rewrite.intervals import INF, Bound, Facts, exactly, facts_between
 from tests.ops.cases import Case, numeric, samples
 
 _NEAR, _FAR = 2.0**-10, 2.0**20
@@ -38,20 +38,20 @@ def _intervals(ends: Sequence[Bound] = _ENDS) -> Iterator[Facts]:
     for low, high in itertools.combinations(ends, 2):
         for low_open in (False, True)[: 1 if low == -INF else 2]:
             for high_open in (False, True)[: 1 if high == INF else 2]:
-                yield bounded(low, high, low_open, high_open)
+                yield facts_between(low, high, low_open, high_open)
 
 
 def _integers() -> Iterator[Facts]:
     yield from map(exactly, (-1, 0, 2, 5))
     for low, high in itertools.combinations((-INF, -2, 0, 1, INF), 2):
         for parity in (None, 0, 1):
-            yield bounded(low, high, integer=True, parity=parity)
+            yield facts_between(low, high, integer=True, parity=parity)
 
 
 _REALS = list(_intervals())
 _FEW = list(_intervals((-INF, 0, 1, INF)))
-_NONZERO = [bounded(low, high, nonzero=True) for low in (-INF, -2) for high in (0, 2, INF)]
-_INTEGERS = [*_integers(), bounded(-2, INF, nonzero=True, integer=True, parity=0)]
+_NONZERO = [facts_between(low, high, nonzero=True) for low in (-INF, -2) for high in (0, 2, INF)]
+_INTEGERS = [*_integers(), facts_between(-2, INF, nonzero=True, integer=True, parity=0)]
 _TRUTHS = [exactly(0), exactly(1), Facts(0, 1, integer=True)]
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from symgrad.rewrite.intervals import bounded, exactly, power
+from symgrad.rewrite.intervals import exactly, facts_between, power
 
 pytestmark = pytest.mark.usefixtures("ends")
 
@@ -22,7 +22,7 @@ def test_a_root_lies_between_its_bounds(seed: int) -> None:
     rng = random.Random(seed)
     value, degree = _decimal(rng), rng.choice([2, 3, 5, 16])
     low, high = sorted([value, _decimal(rng)])
-    for given, least, most in ((exactly(value), value, value), (bounded(low, high), low, high)):
+    for given, least, most in ((exactly(value), value, value), (facts_between(low, high), low, high)):
         found = power(given, exactly(Fraction(1, degree)))
         assert found.low**degree <= least
         assert found.high**degree >= most

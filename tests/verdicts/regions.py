@@ -12,8 +12,8 @@ from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.program.steps import Program
-from symgrad.verdicts.decide import Statement, derivative_is, equal
+from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.decide import Claim, derivative_is, equal
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Region
 
@@ -66,7 +66,7 @@ def half_truth(seed: int) -> tuple[str, str]:
     return a, b
 
 
-def half_truths(seed: int, x: str = "real") -> list[Statement]:
+def half_truths(seed: int, x: str = "real") -> list[Claim]:
     """Two statements on such formulas, that they are equal and that their derivatives are; none if they have none."""
     a, b = half_truth(seed)
     try:
@@ -89,12 +89,12 @@ class Conditions:
 
     def __init__(self, inputs: Sequence[Node]) -> None:
         self._inputs = {s.name: s for s in inputs}
-        self._programs: dict[str, tuple[Program, int]] = {}
+        self._programs: dict[str, tuple[ProofProgram, int]] = {}
 
     def hold(self, where: str, point: Mapping[str, Any]) -> bool | None:
         """Whether conditions hold at a point; None where that is not certain."""
-        known = [self._holds(c, point) for c in where.split(" and ")]
-        return False if False in known else None if None in known else True
+        all_certain = [self._holds(c, point) for c in where.split(" and ")]
+        return False if False in all_certain else None if None in all_certain else True
 
     def inside(self, region: Region, point: Mapping[str, Any]) -> bool | None:
         """Whether a point lies in a region, and not where its proof leaves it out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import symgrad as sg
-from symgrad.verdicts.decide import Statement, derivative_is, equal
+from symgrad.verdicts.decide import Claim, derivative_is, equal
 
 DECLARED = (
     "x : real\ny : real\na : real\nb : real\nn : int\nm : int\np : positive\nq : positive\nt : real(0, 1)\n"
@@ -106,12 +106,12 @@ def nodes(*texts: str) -> list[sg.Expr]:
     return [program[f"side{k}"] for k in range(len(texts))]
 
 
-def equality(a: str, b: str) -> Statement:
+def equality(a: str, b: str) -> Claim:
     left, right = (e.node for e in nodes(a, b))
     return equal(left, right)
 
 
-def derivative(y: str, wrt: str, claim: str) -> Statement:
+def derivative(y: str, wrt: str, claim: str) -> Claim:
     side, by, to = nodes(y, wrt, claim)
     return derivative_is(side.node, by.node, to.node)
 

@@ -12,7 +12,7 @@ import pytest
 
 from symgrad.api.claims.rows import decide_claim
 from symgrad.errors import InternalError, UsageError
-from symgrad.verdicts.batch import Limits, finished, read_rows, run_rows
+from symgrad.verdicts.batch import Limits, finished_ids, read_rows, run_rows
 from tests.verdicts.deciders import act
 
 
@@ -31,7 +31,7 @@ def run(tmp_path: Path, *rows: Any, jobs: int = 1, limits: Limits | None = None)
     claims, output = written(tmp_path / "claims.jsonl", *rows), tmp_path / "out" / "results.jsonl"
     yielded = list(run_rows(read_rows(claims), act, output, jobs=jobs, limits=limits or Limits(60)))
     assert lines(output) == yielded
-    assert finished(output) == {line["id"] for line in yielded}
+    assert finished_ids(output) == {line["id"] for line in yielded}
     return {line["id"]: line for line in yielded}
 
 
@@ -110,8 +110,8 @@ def test_a_stopped_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     going = run_rows(read_rows(claims), act, output, jobs=1, limits=Limits(60))
     next(going)
     going.close()  # what Ctrl-C does
-    assert finished(output) == {0}
-    rest = [row for row in read_rows(claims) if row.id not in finished(output)]
+    assert finished_ids(output) == {0}
+    rest = [row for row in read_rows(claims) if row.id not in finished_ids(output)]
     list(run_rows(rest, act, output, jobs=1, limits=Limits(60)))
     assert [line["id"] for line in lines(output)] == [0, 1, 2]
 
@@ -123,14 +123,14 @@ WHOLE = '{"id": 1, "status": "proved"}'
 def test_a_last_line_that_was_cut_off_is_removed(tmp_path: Path, end: str) -> None:
     output = tmp_path / "results"
     output.write_text(f"{WHOLE}\n{end}", encoding="utf-8", newline="")
-    assert finished(output) == {1}
+    assert finished_ids(output) == {1}
     assert output.read_bytes() == f"{WHOLE}\n".encode()
 
 
 def test_a_last_line_that_lacks_its_end_alone_is_kept(tmp_path: Path) -> None:
     output = tmp_path / "results"
     output.write_text(WHOLE, encoding="utf-8", newline="")
-    assert finished(output) == {1}
+    assert finished_ids(output) == {1}
     assert output.read_bytes() == f"{WHOLE}\n".encode()
 
 
@@ -141,7 +141,7 @@ def test_another_file_is_left_alone(tmp_path: Path, text: str) -> None:
     output = tmp_path / "notes"
     output.write_text(text, encoding="utf-8", newline="")
     with pytest.raises(UsageError, match="not a file of results"):
-        finished(output)
+        finished_ids(output)
     assert output.read_bytes() == text.encode()
 
 

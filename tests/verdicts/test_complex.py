@@ -11,7 +11,7 @@ import symgrad as sg
 from symgrad.errors import SymgradError, UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import stated, with_complex
+from symgrad.proof.complex.meaning import complex_statement, with_complex
 from symgrad.proof.complex.points import ball, evaluate
 from symgrad.verdicts.complex_domain import search_branches
 from symgrad.verdicts.points.complex_points import complex_points
@@ -279,7 +279,7 @@ INNER = ["z", "w", "-z", "2*z", "sqrt(-1)*z", "sqrt(z)", "exp(z)", "1/z", "z**2"
 def named(a, b):
     listing = parse_program(f"z, w : real\nx : positive\nn : int\nleft = {a}\nright = {b}")
     program, (i, j) = program_of([listing.assignments["left"], listing.assignments["right"]])
-    return stated(with_complex(program, ["z", "w"]), i, j)
+    return complex_statement(with_complex(program, ["z", "w"]), i, j)
 
 
 @pytest.mark.parametrize("block", range(6))

@@ -9,15 +9,15 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import SymgradError
-from symgrad.verdicts import chance
-from symgrad.verdicts.chance import error_probability
-from symgrad.verdicts.decide import Statement, equal
+from symgrad.verdicts.decide import Claim, equal
+from symgrad.verdicts.search import chance
+from symgrad.verdicts.search.chance import error_probability
 from symgrad.verdicts.search.prove import prove
 from symgrad.verdicts.search.refute import refute
 from tests.verdicts.statements import DERIVATIVES, FALSE, TRUE, derivative, equality, random_pair
 
 
-def proved(s: Statement) -> bool:
+def proved(s: Claim) -> bool:
     return prove(s.program, s.a, s.b, time.monotonic() + 20).proved
 
 
@@ -99,7 +99,7 @@ def test_points_deceive_no_oftener_than_they_are_said_to(monkeypatch: pytest.Mon
     monkeypatch.setattr(chance.random, "SystemRandom", lambda: rng)
     zero = equality("*".join(f"(x - {k})" for k in range(40)), "0*x")
     for points in (1, 2, 3):
-        monkeypatch.setattr(chance, "_POINTS", points)
+        monkeypatch.setattr(chance, "CHANCE_POINTS", points)
         found = [error_probability(zero.program, zero.a, zero.b) for _ in range(800)]
         said = {c for c in found if c is not None}
         assert said == {(40 / 101) ** points}

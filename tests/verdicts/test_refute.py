@@ -17,14 +17,14 @@ from symgrad.frontend.text import parse_program
 from symgrad.proof.balls.programs import inside
 from symgrad.proof.check import check
 from symgrad.proof.program.derivative import derivative_claim
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.witness import Witness, values_apart
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.refute import Outcome, refute
 from symgrad.verdicts.statement import program_of
 
 
-def stated(a: str, b: str, declarations: str = "x : real") -> tuple[Program, int, int]:
+def stated(a: str, b: str, declarations: str = "x : real") -> tuple[ProofProgram, int, int]:
     listing = parse_program(f"{declarations}\nleft = {a}\nright = {b}")
     sides = [listing.assignments["left"], listing.assignments["right"]]
     program, (i, j) = program_of(sides, list(listing.symbols.values()))
@@ -163,16 +163,16 @@ def test_random_points_lie_inside_and_do_not_repeat() -> None:
         Symbol("d", "bool", None, None),
         Symbol("v", "real", Fraction(0), None, ("n", "n + 1")),
     )
-    program = Program((), symbols)
+    program = ProofProgram((), symbols)
     first = list(itertools.islice(points_of(program), 200))
     assert all(inside(program, p.values, p.sizes) for p in first)
     assert len({str(p) for p in first}) == 200
     assert [str(p) for p in itertools.islice(points_of(program), 200)] == [str(p) for p in first]
     assert {p.values["d"] for p in first} == {True, False}
     assert len({p.sizes["n"] for p in first}) > 1
-    nowhere = Program((), (Symbol("n", "int", Fraction(2), Fraction(3)),))
+    nowhere = ProofProgram((), (Symbol("n", "int", Fraction(2), Fraction(3)),))
     assert list(points_of(nowhere)) == []
-    assert len(list(points_of(Program((), ())))) == 1
+    assert len(list(points_of(ProofProgram((), ())))) == 1
 
 
 @pytest.mark.parametrize(
@@ -260,12 +260,16 @@ def test_the_checker_refuses_what_is_no_witness() -> None:
 
 
 def test_a_hundred_thousand_steps_in_seconds() -> None:
-    steps = [Step("symbol", (), ("x",)), Step("number", (), (Fraction(1, 3),))]
+    steps = [ProofStep("symbol", (), ("x",)), ProofStep("number", (), (Fraction(1, 3),))]
     for i in range(33_000):
         last = len(steps) - 1
-        steps += [Step("sin", (last if i else 0,)), Step("mul", (last + 1, 1)), Step("add", (last + 2, 0))]
-    steps.append(Step("add", (len(steps) - 1, 1)))
-    program = Program(tuple(steps), (Symbol("x", "real", None, None),))
+        steps += [
+            ProofStep("sin", (last if i else 0,)),
+            ProofStep("mul", (last + 1, 1)),
+            ProofStep("add", (last + 2, 0)),
+        ]
+    steps.append(ProofStep("add", (len(steps) - 1, 1)))
+    program = ProofProgram(tuple(steps), (Symbol("x", "real", None, None),))
     begun = time.monotonic()
     assert refute(program, len(steps) - 1, len(steps) - 2).witness is not None
     assert time.monotonic() - begun < 5

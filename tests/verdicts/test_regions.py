@@ -8,8 +8,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.proof.balls.programs import context, evaluate
-from symgrad.proof.witness import apart, known
-from symgrad.verdicts.decide import Statement, decide
+from symgrad.proof.witness import all_certain, are_apart
+from symgrad.verdicts.decide import Claim, decide
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.verdict import Region, Verdict
 from tests.verdicts.regions import Conditions, half_truth, half_truths
@@ -17,7 +17,7 @@ from tests.verdicts.regions import Conditions, half_truth, half_truths
 BITS = 256
 
 
-def broken(s: Statement, verdict: Verdict) -> list[str]:
+def broken(s: Claim, verdict: Verdict) -> list[str]:
     """What is not as it should be of the regions of a verdict."""
     conditions = Conditions(s.inputs)
     inhabited: set[Region] = set()
@@ -37,10 +37,10 @@ def broken(s: Statement, verdict: Verdict) -> list[str]:
         left, right, *rest = evaluate(
             s.program, point.values, precision=BITS, strict=s.strict, plain=s.plain, wanted=wanted
         )
-        if not known([left, right, *rest]):
+        if not all_certain([left, right, *rest]):
             continue
         with context.workprec(BITS):
-            differs = apart(left, right)
+            differs = are_apart(left, right)
         for r in verdict.regions:
             if conditions.hold(r.where, point.values):
                 inhabited.add(r)

@@ -125,7 +125,7 @@ def test_combinations_are_what_they_say(seed: int, monkeypatch: pytest.MonkeyPat
         target = F.add(target, F.scaled(b, weight))
     outside = F.add(target, Element(gens[0] ** 5))
     for cheap in (500, 0):
-        monkeypatch.setattr(import_module("symgrad.verdicts.search.steps"), "_CHEAP", cheap)
+        monkeypatch.setattr(import_module("symgrad.verdicts.search.steps"), "COMBINED_TERMS", cheap)
         found = Search({}).combination(F, target, basis)
         assert found is not None
         total = F.constant(0)

@@ -17,7 +17,7 @@ from symgrad.proof.check import check
 from symgrad.proof.entrywise.proofs import prove_equal
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.verdicts.decide import decide, equal
-from symgrad.verdicts.points.draw import Point
+from symgrad.verdicts.points.draw import DrawnPoint
 from symgrad.verdicts.search.prove import prove
 from symgrad.verdicts.search.refute import refute
 from tests.verdicts.statements import equality
@@ -169,7 +169,7 @@ def test_the_order_of_points_decides_nothing(monkeypatch, a, b, edge):
 
     def points(of, *args, **more):
         found = refute(*args, **more)
-        return replace(found, points=(Point(at, {}), *(found.points if of == "all" else ())))
+        return replace(found, points=(DrawnPoint(at, {}), *(found.points if of == "all" else ())))
 
     monkeypatch.setattr(module, "refute", partial(points, "all"))
     v = decide(s, 5)

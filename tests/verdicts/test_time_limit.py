@@ -100,10 +100,10 @@ def test_combinations_are_found_among_many_others(monkeypatch: pytest.MonkeyPatc
     wanted = [0, 2, 0, 3]
     assert Search({}).combination(F, target, basis) == wanted
     module = import_module("symgrad.verdicts.search.steps")
-    monkeypatch.setattr(module, "_CHEAP", 0)
+    monkeypatch.setattr(module, "COMBINED_TERMS", 0)
     assert Search({}).combination(F, target, basis) == wanted
     assert Search({}).combination(F, w, [x, y]) is None
-    monkeypatch.setattr(module, "_DEAR", 0)
+    monkeypatch.setattr(module, "COMBINED_WORK", 0)
     assert Search({}).combination(F, target, basis) is None
 
 

@@ -9,8 +9,8 @@ import pytest
 import symgrad as sg
 from symgrad.frontend.text import parse_expression
 from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.witness import known
-from symgrad.verdicts.decide import Statement, decide
+from symgrad.proof.witness import all_certain
+from symgrad.verdicts.decide import Claim, decide
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of
 from tests.verdicts.regions import half_truths
@@ -83,7 +83,7 @@ def test_points_are_of_the_declared_domain() -> None:
     assert 0 <= gap.point["x"] <= 1
 
 
-def wrong(s: Statement) -> list[str]:
+def wrong(s: Claim) -> list[str]:
     """What is said of a proved statement, and is not so at some point."""
     verdict = decide(s, 10)
     found: list[str] = []
@@ -95,11 +95,13 @@ def wrong(s: Statement) -> list[str]:
         program, wanted = program_of(texts)
         if not all(evaluate(program, at, precision=128, wanted=wanted)):
             found.append(f"{gap}: not so at its point")
-        if not known(evaluate(s.program, at, precision=128, strict=s.strict, plain=s.plain, wanted=others)):
+        if not all_certain(
+            evaluate(s.program, at, precision=128, strict=s.strict, plain=s.plain, wanted=others)
+        ):
             found.append(f"{gap}: the other has no value there")
         for point in islice(points_of(s.program), 100):
             holds = all(evaluate(program, point.values, precision=128, wanted=wanted))
-            if holds and known(evaluate(s.program, point.values, precision=128, wanted=mine)):
+            if holds and all_certain(evaluate(s.program, point.values, precision=128, wanted=mine)):
                 found.append(f"{gap}: it has one at {point.values}")
     return found
 

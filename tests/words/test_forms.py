@@ -13,7 +13,7 @@ from symgrad.spell.printer import expression_text
 from symgrad.words.forms.common import apart, shared
 from symgrad.words.forms.guards import without_guards_of_zero, without_idle_guards
 from symgrad.words.forms.positions import as_one_hot, merged
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
 from symgrad.words.forms.style import styled
 
 DECLARED = (
@@ -138,7 +138,7 @@ def test_what_multiplies_values_at_positions_is_read_there() -> None:
     ],
 )
 def test_roots_below(formula: str, expected: str | None) -> None:
-    quotient = opened(node(formula))
+    quotient = rational_of(node(formula))
     assert quotient is not None
     rational = quotient.without_roots()
     if expected is None:

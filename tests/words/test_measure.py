@@ -13,7 +13,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.spell.printer import expression_text
 from symgrad.words.forms.measure import COST, Measure
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
 from tests.graphs import SMOOTH, inputs, random_graph
 from tests.graphs_arrays import random_arrays
 
@@ -72,7 +72,7 @@ def test_arrays_are_measured_as_their_text(seed: int) -> None:
 
 @given(st.integers(0, 10**9), st.integers(1, 40))
 def test_forms_that_are_not_made_cost_more(seed: int, names: int) -> None:
-    quotient = opened(random_graph(seed, inputs(), size=6, ops=ARITHMETIC))
+    quotient = rational_of(random_graph(seed, inputs(), size=6, ops=ARITHMETIC))
     if quotient is None:
         return
     cost, most = Measure().cost, names * COST

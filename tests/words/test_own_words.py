@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.words.said import said
+from symgrad.words.said import name_derivatives
 
 _OPTION = """S, K, sigma, T : positive
 r : real
@@ -63,7 +63,7 @@ def test_what_is_printed_has_the_values_of_the_gradient(text: str, wrt: str) -> 
     p = sg.parse(text)
     g = sg.grad(p.last, wrt)
     assert g.slope is not None
-    found = said(p.listing, [g.slope])
+    found = name_derivatives(p.listing, [g.slope])
     assert found is not None
     first, *rest = str(g).split("\n")
     lines = [r.strip() for r in rest if " = " in r and not r.strip().startswith("#")]

@@ -18,7 +18,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rules.pipeline import canonical
-from symgrad.words.said import Said, said
+from symgrad.words.said import NamedFormulas, name_derivatives
 from tests.conftest import GOLDEN
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ named = pytest.mark.parametrize(("path", "name"), VALUES, ids=lambda v: v.stem i
 
 
 @cache
-def in_words(path: Path, name: str) -> tuple[sg.Program, list[sg.Expr], Said]:
+def in_words(path: Path, name: str) -> tuple[sg.Program, list[sg.Expr], NamedFormulas]:
     """Return a program, the inputs that it depends on, and its derivatives by these in words."""
     program = sg.parse(path.read_text(encoding="utf-8"))
     read = symbols_of([program[name].node])
@@ -65,7 +65,7 @@ def in_words(path: Path, name: str) -> tuple[sg.Program, list[sg.Expr], Said]:
     gradients = [sg.grad(program[name], x) for x in inputs]
     slopes = [g.slope for g in gradients if g.slope is not None]
     assert len(slopes) == len(inputs)
-    found = said(gradients[0].listings[0], slopes)
+    found = name_derivatives(gradients[0].listings[0], slopes)
     assert found is not None
     return program, inputs, found
 

@@ -17,7 +17,7 @@ from symgrad.ir.types import NONNEGATIVE, REAL
 from symgrad.ops.scalar.rounding import abs as size_of
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["checked_domain", "decided", "within"]
+__all__ = ["checked_domain", "decide_with_ends", "within"]
 
 _COMPLEX = "complex"
 _EXPECTED = 'a domain such as "positive", "real(0, 1)" or "complex", or a mapping such as {"x": "positive"}'
@@ -80,7 +80,7 @@ def within(
     return (substitute(nodes, declared) if declared else nodes), complexes if is_complex else None
 
 
-def decided(
+def decide_with_ends(
     nodes: Sequence[Node],
     decide: Callable[[Sequence[Node], float], Verdict],
     seconds: float,

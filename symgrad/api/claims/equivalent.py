@@ -9,7 +9,7 @@ from symgrad.api.claims.domains import within
 from symgrad.api.claims.verify import checked_seconds, judged, sides_of
 from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.sides import Side
+from symgrad.api.handles.sides import SideLike
 from symgrad.errors import NotDifferentiableError, NotInProgramError, UnsupportedError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
@@ -23,8 +23,8 @@ __all__ = ["equivalent"]
 
 
 def equivalent(
-    p: Side,
-    q: Side,
+    p: SideLike,
+    q: SideLike,
     wrt: Wrt | Wrts | None = None,
     order: int | Literal["all"] = 1,
     domain: Mapping[str, str] | str | None = None,

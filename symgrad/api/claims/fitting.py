@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import TYPE_CHECKING, TypeAlias
 
+from symgrad.api.limits import SIZE_ROWS
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import never_equal, size_names
@@ -18,9 +19,8 @@ from symgrad.ir.sizes import Shape, Size, names_of, size_sum
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Built", "Misfit", "fitted"]
+__all__ = ["Built", "Misfit", "fit_shapes"]
 
-_MOST = 40  # choices of sizes that are tried
 _LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
 
 
@@ -42,7 +42,7 @@ Built: TypeAlias = "tuple[Node, ...]"
 _Build: TypeAlias = "Callable[[Mapping[str, Size]], Built]"
 
 
-def fitted(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
+def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
     """Build the sides of a claim so that their shapes agree; or say in which way they do not.
 
     Args:
@@ -109,5 +109,5 @@ def _choices(names: Sequence[str]) -> Iterator[dict[str, int]]:
     largest = _LARGEST.get(len(names), 2)
     rows = [tuple(range(start, start + len(names))) for start in (2, 3, 6)]
     rows += [(size,) * len(names) for size in range(1, 5)]
-    for row in dict.fromkeys([*rows, *islice(product(range(1, largest + 1), repeat=len(names)), _MOST)]):
+    for row in dict.fromkeys([*rows, *islice(product(range(1, largest + 1), repeat=len(names)), SIZE_ROWS)]):
         yield dict(zip(names, row, strict=True))

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symgrad.api.claims.domains import decided, within
-from symgrad.api.claims.fitting import Built, Misfit, fitted
+from symgrad.api.claims.domains import decide_with_ends, within
+from symgrad.api.claims.fitting import Built, Misfit, fit_shapes
 from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
-from symgrad.api.handles.sides import Side, mistaken_constant, no_contradiction, pair
+from symgrad.api.handles.sides import SideLike, mistaken_constant, no_contradiction, pair
 from symgrad.errors import ShapeError, UnsupportedError, UsageError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
@@ -22,7 +22,7 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
-from symgrad.ops.own import Own, opaque_in
+from symgrad.ops.own import OwnOp, opaque_in
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
@@ -35,8 +35,8 @@ _FIRST, _SECOND = "the first side", "the second side"
 
 
 def equal(
-    a: Side,
-    b: Side,
+    a: SideLike,
+    b: SideLike,
     domain: Mapping[str, str] | str | None = None,
     time_limit: float = 10,
     *,
@@ -113,13 +113,13 @@ def equal(
     return replace(verdict, diagnosis=hint) if hint else verdict
 
 
-def sides_of(a: Side, b: Side) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
+def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
     """Return the two sides of a claim, and what to write instead of their names of sizes; or that it is undecided.
 
     Raises:
         ShapeError: if they have no shape in common.
     """
-    found = fitted(*_equation(a, b))
+    found = fit_shapes(*_equation(a, b))
     if isinstance(found, tuple) or found.status == "undecided":
         return found
     first, second = pair(a, b)
@@ -131,7 +131,7 @@ def sides_of(a: Side, b: Side) -> tuple[Built, Mapping[str, Size] | None] | Verd
 
 
 def judged(
-    given: Sequence[Side],
+    given: Sequence[SideLike],
     sides: Sequence[Node],
     sizes: Mapping[str, Size] | None,
     decide: Callable[[Sequence[Node], float], Verdict],
@@ -148,7 +148,7 @@ def judged(
     """
     from symgrad.verdicts.told.labels import with_declared_labels
 
-    verdict = decided(tuple(sides), decide, seconds)
+    verdict = decide_with_ends(tuple(sides), decide, seconds)
     if sizes:
         return verdict
     verdict = with_declared_labels(verdict, tuple(sides), decide, seconds)
@@ -156,7 +156,7 @@ def judged(
     return _told(verdict, sides, _named(sides, {}, *programs))
 
 
-def _equation(a: Side, b: Side) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
+def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
     """How the sides are built with other sizes, and nodes that have all names of sizes."""
     if isinstance(a, str) and not isinstance(b, str) and alone(a) is None:
         right = formula(b)
@@ -195,9 +195,9 @@ def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
 
 
 def verify(
-    y: Side,
+    y: SideLike,
     wrt: Wrt,
-    claim: Side,
+    claim: SideLike,
     domain: Mapping[str, str] | str | None = None,
     time_limit: float = 10,
 ) -> Verdict:
@@ -250,7 +250,7 @@ def verify(
             no_contradiction(value, declared)
         claim = declared
         parts.append(declared.node)
-    found = fitted(partial(_question, value, target, claim), parts)
+    found = fit_shapes(partial(_question, value, target, claim), parts)
     if not isinstance(found, tuple):
         return found
     nodes, sizes = found
@@ -271,7 +271,7 @@ def verify(
     def told(parts: Sequence[Node], limit: float) -> Verdict:
         return decide(derivative_is(parts[0], by, parts[1], sizes), limit)
 
-    verdict = decided((of, to), told, seconds, by)
+    verdict = decide_with_ends((of, to), told, seconds, by)
     if sizes:
         return verdict
     verdict = with_declared_labels(verdict, (of, to), told, seconds)
@@ -312,7 +312,7 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
     )
 
 
-def _question(value: Expr, target: Expr, claim: Side, sizes: Mapping[str, Size]) -> Built:
+def _question(value: Expr, target: Expr, claim: SideLike, sizes: Mapping[str, Size]) -> Built:
     """What is differentiated, by what, and the claim, with other sizes in the place of names."""
     known = {**names_in(target), **names_in(value)}
     y, wrt, *given = resized([value.node, target.node, *known.values()], sizes)
@@ -335,7 +335,7 @@ def _question(value: Expr, target: Expr, claim: Side, sizes: Mapping[str, Size])
     return of, by, to
 
 
-def _only_in_numbers(opaque: Sequence[Own], complexes: Sequence[str] | None, *, held: bool) -> None:
+def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *, held: bool) -> None:
     """Refuse what is not decided of ops of which only values are known."""
     if complexes is None and not held:
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
-from symgrad.api.handles.expr import Expr, ExprLike, as_expr, built, handle
+from symgrad.api.handles.expr import Expr, ExprLike, as_expr, build_expr, handle
 from symgrad.backward.given import NotLinearError, with_pullback
 from symgrad.errors import NotDifferentiableError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, symbol
@@ -69,7 +69,7 @@ def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr
         pulled = _pulled(formula, v, x)
         found.append((x, pulled))
     exprs = [value, *(e for pair in found for e in pair)]
-    return built(lambda: _made(value, found, v.node), exprs)
+    return build_expr(lambda: _made(value, found, v.node), exprs)
 
 
 def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:

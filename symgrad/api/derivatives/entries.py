@@ -15,6 +15,7 @@ from symgrad.api.functions.places import entry_of, unit_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import formulas
 from symgrad.api.handles.inputs import listings_of, union
+from symgrad.api.limits import MAPPED_ENTRIES
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
@@ -33,7 +34,6 @@ R = TypeVar("R")
 _TAKES_ENTRIES = frozenset({"slice", "gather", "reshape"})
 _MOVES = _TAKES_ENTRIES | {"unslice", "scatter_add", "one_hot", "broadcast_to"}
 _SUMS_OF_VECTORS = ((((0,),), ()), (((0,), (0,)), ()))
-_LONGEST = 1_000  # of vectors that are looked at
 
 
 def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
@@ -262,7 +262,7 @@ def _unit(node: Node) -> list[int] | None:
     if len(node.shape) > 1 or not all(n.op.name in _MOVES or n.is_number() for n in beneath):
         return None
     sizes = [s for n in beneath for s in n.shape]
-    if not all(isinstance(s, int) and s <= _LONGEST for s in sizes):
+    if not all(isinstance(s, int) and s <= MAPPED_ENTRIES for s in sizes):
         return unit_of(node)
     found: list[Any] = np.atleast_1d(evaluate([node], {})[0]).tolist()
     places = [i for i, value in enumerate(found) if value]

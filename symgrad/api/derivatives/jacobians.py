@@ -19,9 +19,10 @@ from symgrad.api.derivatives.targets import (
 )
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula, Formulas
+from symgrad.api.limits import PUSHED_ENTRIES
 from symgrad.backward.batch import batch, units
 from symgrad.backward.jvp import push_forward
-from symgrad.backward.linearise import Guarded
+from symgrad.backward.linearise import GuardedTangent
 from symgrad.backward.rows import mixing
 from symgrad.backward.trace import Slope, placeholder
 from symgrad.backward.vjp import pull_back
@@ -35,8 +36,6 @@ from symgrad.ops.array.layout import expand, full, shape_text
 from symgrad.ops.scalar.logic import ne
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
-
-_PUSHED = 8  # xs with fewer entries than ys that are pushed forward one by one
 
 
 @overload
@@ -315,7 +314,7 @@ def _jacobians(ys: Sequence[Node], xs: Sequence[Node]) -> list[list[Node | None]
     real = [x for x in xs if x.dtype == "real"]
     small = [x for x in real if _magnitude(x) <= largest]
     fewer, passes = _entries(small) < _entries(ys), len(ys)
-    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, _PUSHED) if fewer else passes)
+    few = _entries(small) <= _entries(ys) and len(small) <= (max(passes, PUSHED_ENTRIES) if fewer else passes)
     found: dict[tuple[Node, Node], Node | None] = {}
     for x in real:
         above = [y for y in ys if few and _magnitude(x) <= _magnitude(y)]
@@ -341,7 +340,7 @@ def _highest(size: Size) -> tuple[int, int]:
     return (0, size) if isinstance(size, int) else (1, 1)
 
 
-def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
+def _stacked(node: Node, stack: Node) -> tuple[GuardedTangent, dict[Node, Node]]:
     """Return a symbol for a tangent or cotangent of a node, and what it and its guard are for a stack of unit arrays.
 
     The zeros of a unit array are strong zeros, for which a guard stands: as numbers alone they would meet an infinite
@@ -349,9 +348,9 @@ def _stacked(node: Node, stack: Node) -> tuple[Guarded, dict[Node, Node]]:
     """
     one = placeholder(node)
     if stack.shape == node.shape or not node.shape:
-        return Guarded(None, one), {one: stack}
+        return GuardedTangent(None, one), {one: stack}
     here = symbol(Declaration("__unit", BOOL, node.shape))
-    return Guarded(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
+    return GuardedTangent(here, one, settled=True), {one: stack, here: ne(stack, as_node(0))}
 
 
 def forwards(ys: Sequence[Node], x: Node) -> list[Node | None]:

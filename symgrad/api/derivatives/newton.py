@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Array", "Evaluate", "bracketed", "newton"]
+from symgrad.api.limits import BISECTIONS, NEWTON_STEPS
+
+__all__ = ["Array", "Evaluate", "search_bracket", "newton"]
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -25,8 +27,6 @@ _NEAR = (
 )  # a step so short is the last one that rounding lets be, if what is to be zero does not shrink
 _BESIDE = (2.0**-26, 2.0**-36, 2.0**-46)  # how far beside a solution, relative to it, its neighbours are
 _BESIDE_ZERO = (1e-8, 1e-100, 1e-290)  # the same beside 0
-_MOST = 1_200  # steps; 1,000 halve the way from 1 to the root of the smallest float
-_MOST_BISECTIONS = 2_200  # halvings from 1e308 to the smallest float
 
 
 def newton(
@@ -46,7 +46,7 @@ def newton(
     z, count = start.copy(), start.shape[1]
     residual, step = evaluate(z, _columns(z))
     good, going = np.zeros(count, bool), inside(z)
-    for _ in range(_MOST):
+    for _ in range(NEWTON_STEPS):
         length, scale = _size(step), _size(z)
         good |= going & (length <= np.maximum(2 * _EPSILON * scale, atol))
         going &= np.isfinite(length) & ~good
@@ -77,7 +77,7 @@ def newton(
     return z, _attracting(evaluate, z, good, atol), residual
 
 
-def bracketed(
+def search_bracket(
     evaluate: Evaluate, start: Array, low: Array, high: Array, atol: float
 ) -> tuple[Array, Array, Array]:
     """Search one unknown between two places at which the function has different signs.
@@ -101,7 +101,7 @@ def bracketed(
     z: Array = np.where(at_a == 0, a, np.where(at_b == 0, b, start))
     residual, step = evaluate(z, everything)
     before, going = b - a, differ
-    for _ in range(_MOST_BISECTIONS):
+    for _ in range(BISECTIONS):
         going = going & (np.abs(residual) > 0)
         active = np.flatnonzero(going[0])
         if not len(active):

@@ -8,15 +8,14 @@ from symgrad.api.derivatives.targets import Wrt, differentiable, origins_of, tar
 from symgrad.api.functions.layout import scatter_add
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
+from symgrad.api.limits import QUOTED_CHARACTERS
 from symgrad.backward.table_rows import pull_back_rows
-from symgrad.backward.trace import Step
+from symgrad.backward.trace import Pullback
 from symgrad.errors import NotScalarError, UnsupportedError, UsageError
 from symgrad.ir.sizes import Shape
 from symgrad.ops.array.layout import shape_text
 
 __all__ = ["RowGradient", "row_gradient"]
-
-_LONG = 60  # letters of a formula in a message
 
 
 class RowGradient(NamedTuple):
@@ -87,7 +86,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
             f"'{expr}' has no gradient by '{found[0]}': its rows are not read, or only behind stop_gradient",
             cure="grad says which kind of nothing it is",
         )
-    if isinstance(parts, Step):
+    if isinstance(parts, Pullback):
         raise _dense(expr, found[0], parts)
     ids, rows, trace = parts
     listings = expr.listings
@@ -98,10 +97,10 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
     )
 
 
-def _dense(y: Expr, table: Expr, step: Step) -> UnsupportedError:
+def _dense(y: Expr, table: Expr, step: Pullback) -> UnsupportedError:
     reader = Expr(step.node, listings=y.listings)
     told = str(reader) if reader.name is None else reader.name
-    told = f"a {step.node.op.name}" if len(told) > _LONG else f"'{told}'"
+    told = f"a {step.node.op.name}" if len(told) > QUOTED_CHARACTERS else f"'{told}'"
     return UnsupportedError(
         f"the gradient by '{table}' is dense: {told} reads it otherwise than by the positions of rows",
         expected=f"{table.name or 'E'}[ids] alone",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, differentiables, targets_of
-from symgrad.api.handles.expr import Expr, Operand, as_expr, built, handle
+from symgrad.api.handles.expr import Expr, Operand, as_expr, build_expr, handle
 from symgrad.api.handles.given import Formula
 from symgrad.errors import DomainError, NotInProgramError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, apply
@@ -55,7 +55,7 @@ def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
             cure="sg.broadcast_to(e, shape) repeats entries",
         )
     shape = f.shape or g.shape
-    return built(lambda: _straight(full(f.node, shape), full(g.node, shape)), [f, g])
+    return build_expr(lambda: _straight(full(f.node, shape), full(g.node, shape)), [f, g])
 
 
 def ignore_noise(
@@ -130,7 +130,7 @@ def ignore_noise(
                 cure=f"say which: at={{{str(found[0])!r}: 1}}",
             ) from None
 
-    return built(build, [expr, *fixed])
+    return build_expr(build, [expr, *fixed])
 
 
 def _straight(f: Node, g: Node) -> Node:
@@ -179,7 +179,7 @@ def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
                 f"'{e}' of shape {shape_text(e.shape)} fixed at a value of shape {shape_text(made.shape)}",
                 expected="the shape of the noise, or a number for all its entries",
             )
-        found.append(built(lambda made=made, e=e: full(made.node, e.shape), [made, e]))
+        found.append(build_expr(lambda made=made, e=e: full(made.node, e.shape), [made, e]))
     return found
 
 

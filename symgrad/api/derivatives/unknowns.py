@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from symgrad.api.derivatives.newton import Array, bracketed, newton
+from symgrad.api.derivatives.newton import Array, newton, search_bracket
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, many, origins_of
 from symgrad.api.functions.matrices import solve
 from symgrad.api.functions.symbols import tensor
@@ -16,7 +16,7 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.given import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, listings_of
 from symgrad.api.kernels.compile import compile
-from symgrad.api.training.variables import limited, within
+from symgrad.api.training.variables import has_end, within
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import (
     ConvergenceError,
@@ -35,7 +35,7 @@ from symgrad.ops.numpy.calls import matrix_transpose, stack
 from symgrad.ops.numpy.matrices import solve as solve_system
 
 if TYPE_CHECKING:
-    from symgrad.words.said import Said
+    from symgrad.words.said import NamedFormulas
 
 __all__ = ["Implicit"]
 
@@ -228,7 +228,7 @@ class Implicit:
                 low, high = np.minimum(*ends), np.maximum(*ends)
                 middle = low / 2 + high / 2
                 start = middle if starts[0] is None else np.clip(starts[0][None], low, high)
-                z, good, residual = bracketed(self._evaluate(columns), start, low, high, self._atol)
+                z, good, residual = search_bracket(self._evaluate(columns), start, low, high, self._atol)
             else:
                 start = np.stack([cast("Array", s) for s in starts])
                 z, good, residual = newton(self._evaluate(columns), start, self._inside, self._atol)
@@ -239,7 +239,7 @@ class Implicit:
     def _inside(self, z: Array) -> Array:
         inside = np.ones(z.shape[1], bool)
         for row, s in zip(z, self._own, strict=True):
-            if limited(s.declaration.domain):
+            if has_end(s.declaration.domain):
                 inside &= within(s.declaration.domain, row)
         return inside
 
@@ -340,15 +340,15 @@ class Implicit:
         return latex_rows([*rows, *found[len(titles) :]])
 
     @cached_property
-    def _told(self) -> tuple[tuple[Node, ...], Said] | None:
+    def _told(self) -> tuple[tuple[Node, ...], NamedFormulas] | None:
         """The equations and the derivatives of the unknowns in names, None where these do not say them."""
-        from symgrad.words.said import solved  # for start-up time
+        from symgrad.words.said import name_solution  # for start-up time
 
         listings = listings_of(self.equations)
         if len(self.unknowns) > 2 or len(listings) > 1:
             return None
         nodes = ([e.node for e in some] for some in (self.equations, self.unknowns, self._read))
-        return solved(listings[0] if listings else None, *nodes)
+        return name_solution(listings[0] if listings else None, *nodes)
 
     def __repr__(self) -> str:
         names = ", ".join(str(z) for z in self.unknowns)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from symgrad.api.functions.numpy_names import NUMPY
 from symgrad.api.habits import in_numpy_words
-from symgrad.api.handles.expr import Expr, Operand, built, node_of
+from symgrad.api.handles.expr import Expr, Operand, build_expr, node_of
 from symgrad.ops.numpy import calls as build
 
 __all__ = [
@@ -106,7 +106,7 @@ def logsumexp(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
         >>> round(float(sg.special.logsumexp(z)(z=[1000.0, 1000.0])), 4)
         1000.6931
     """
-    return built(lambda: build.reduce_axes("logsumexp", node_of(x), axis, keepdims), [x])
+    return build_expr(lambda: build.reduce_axes("logsumexp", node_of(x), axis, keepdims), [x])
 
 
 @in_numpy_words
@@ -170,13 +170,13 @@ def softmax(x: Operand, axis: Axis = None) -> Expr:
         >>> sg.nn.softmax(z)(z=[800.0, 800.0])
         array([0.5, 0.5])
     """
-    return built(lambda: build.over_axes("softmax", node_of(x), axis), [x])
+    return build_expr(lambda: build.over_axes("softmax", node_of(x), axis), [x])
 
 
 @in_numpy_words
 def log_softmax(x: Operand, axis: Axis = None) -> Expr:
     """Return x - logsumexp(x), as ``scipy.special.log_softmax``; arguments as for `softmax`."""
-    return built(lambda: build.over_axes("log_softmax", node_of(x), axis), [x])
+    return build_expr(lambda: build.over_axes("log_softmax", node_of(x), axis), [x])
 
 
 @in_numpy_words

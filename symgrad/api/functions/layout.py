@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from symgrad.api.functions.arrays import Axis, Operand
 from symgrad.api.functions.numpy_names import NUMPY
 from symgrad.api.functions.sizes import length_of, shape_of, size_of
-from symgrad.api.handles.expr import Expr, built, handle, node_of
+from symgrad.api.handles.expr import Expr, build_expr, handle, node_of
 from symgrad.ir.graph import size_node
 from symgrad.ir.sizes import Size
 from symgrad.ops.array.indexing import scatter_add as scatter
@@ -193,7 +193,9 @@ def scatter_add(values: Operand, indices: Expr, shape: Any) -> Expr:
         array([1., 0., 6.])
     """
     sizes = shape_of(shape)
-    return built(lambda: scatter(node_of(values), node_of(indices), params=((0,), sizes)), [values, indices])
+    return build_expr(
+        lambda: scatter(node_of(values), node_of(indices), params=((0,), sizes)), [values, indices]
+    )
 
 
 def one_hot(indices: Any, depth: SizeLike) -> Expr:
@@ -203,7 +205,7 @@ def one_hot(indices: Any, depth: SizeLike) -> Expr:
         indices: an int array; a position outside gives a row of zeros.
         depth: the length of the new axis.
     """
-    return built(lambda: build.onehot(node_of(indices), length_of(depth)), [indices])
+    return build_expr(lambda: build.onehot(node_of(indices), length_of(depth)), [indices])
 
 
 # ---------------------------------------------------------------------------------------------------------- constants
@@ -211,7 +213,7 @@ def one_hot(indices: Any, depth: SizeLike) -> Expr:
 
 def full(shape: Any, value: Operand) -> Expr:
     """Return an array of one value, as ``numpy.full``; sizes may be names, if an input has them."""
-    return built(lambda: build.full_array(shape_of(shape), node_of(value)), [value])
+    return build_expr(lambda: build.full_array(shape_of(shape), node_of(value)), [value])
 
 
 def zeros(shape: Any) -> Expr:

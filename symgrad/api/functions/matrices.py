@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.api.functions.arrays import Operand
 from symgrad.api.functions.numpy_names import NUMPY
-from symgrad.api.handles.expr import Expr, built, node_of
+from symgrad.api.handles.expr import Expr, build_expr, node_of
 from symgrad.ops.numpy import matrices
 
 __all__ = [
@@ -89,7 +89,7 @@ def logdet(a: Operand) -> Expr:
         >>> print(sg.grad(sg.linalg.logdet(X), X).canonical())
         inv(X).T
     """
-    return built(lambda: matrices.logdet(node_of(a)), [a])
+    return build_expr(lambda: matrices.logdet(node_of(a)), [a])
 
 
 def solve(a: Operand, b: Operand) -> Expr:
@@ -168,17 +168,17 @@ def expm(a: Operand) -> Expr:
         >>> sg.verify(sg.trace(sg.linalg.expm(X)), X, "expm(X).T").status
         'proved'
     """
-    return built(lambda: matrices.expm(node_of(a)), [a])
+    return build_expr(lambda: matrices.expm(node_of(a)), [a])
 
 
 def sinm(a: Operand) -> Expr:
     """Return the sine of a matrix, the power series of sin, as ``scipy.linalg.sinm``; see `expm`."""
-    return built(lambda: matrices.sinm(node_of(a)), [a])
+    return build_expr(lambda: matrices.sinm(node_of(a)), [a])
 
 
 def cosm(a: Operand) -> Expr:
     """Return the cosine of a matrix, the power series of cos, as ``scipy.linalg.cosm``; see `expm`."""
-    return built(lambda: matrices.cosm(node_of(a)), [a])
+    return build_expr(lambda: matrices.cosm(node_of(a)), [a])
 
 
 def expm_frechet(a: Operand, b: Operand) -> Expr:
@@ -200,14 +200,14 @@ def expm_frechet(a: Operand, b: Operand) -> Expr:
         >>> sg.linalg.expm_frechet(A, B)(A=[[0.0]], B=[[2.0]])
         array([[2.]])
     """
-    return built(lambda: matrices.expm_frechet(node_of(a), node_of(b)), [a, b])
+    return build_expr(lambda: matrices.expm_frechet(node_of(a), node_of(b)), [a, b])
 
 
 def sinm_frechet(a: Operand, b: Operand) -> Expr:
     """Return the derivative of sinm at a in the direction b; see `expm_frechet`."""
-    return built(lambda: matrices.sinm_frechet(node_of(a), node_of(b)), [a, b])
+    return build_expr(lambda: matrices.sinm_frechet(node_of(a), node_of(b)), [a, b])
 
 
 def cosm_frechet(a: Operand, b: Operand) -> Expr:
     """Return the derivative of cosm at a in the direction b; see `expm_frechet`."""
-    return built(lambda: matrices.cosm_frechet(node_of(a), node_of(b)), [a, b])
+    return build_expr(lambda: matrices.cosm_frechet(node_of(a), node_of(b)), [a, b])

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from symgrad.api.functions.own_checks import check_kinks, check_own, drawn_points, in_floats, refuse
-from symgrad.api.functions.own_native import address_of, called, in_kernels
+from symgrad.api.functions.own_native import address_of, array_function, in_kernels
 from symgrad.api.handles.expr import Expr, apply_op, handle, node_of
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import RedefinitionError, UsageError
@@ -20,7 +20,7 @@ from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SYMBOL, Node, as_node, symbo
 from symgrad.ir.op import Kink
 from symgrad.ir.traverse import digest, topological
 from symgrad.ir.types import Declaration
-from symgrad.ir.written import Written
+from symgrad.ir.written import WrittenFunction
 from symgrad.ops.own import OWN, drop_own, make_own
 from symgrad.rules.pipeline import canonical
 
@@ -106,7 +106,9 @@ def register_op(
         raise UsageError(f"the domain of '{name}' is a number", expected="a condition such as x > 0")
     address = None if native is None else address_of(native)
     plain = (
-        value if value is not None or address is None or body or reference else called(address, len(names))
+        value
+        if value is not None or address is None or body or reference
+        else array_function(address, len(names))
     )
     code = None if address is None else in_kernels(name, len(names), address)
     given = _by_argument(name, names, partials, body)
@@ -142,7 +144,7 @@ def register_op(
         if body is not None and (value is not None or reference is not None):
             others.append(("the definition", in_floats(body)))
         if address is not None:
-            others.append(("native", called(address, len(names))))
+            others.append(("native", array_function(address, len(names))))
         points = [tuple(map(_float, s)) for s in own.op.samples] or drawn_points(len(names))
         formulas = [None if w is None else (w.formula, w.variables) for w in read]
         values = check_own(own, names, points, formulas, others, given=bool(samples))
@@ -194,7 +196,7 @@ def _names(name: Any, arguments: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _written(formula: Formula, variables: Sequence[Node], called: str) -> Written:
+def _written(formula: Formula, variables: Sequence[Node], called: str) -> WrittenFunction:
     """A formula over variables.
 
     Raises:
@@ -216,11 +218,11 @@ def _written(formula: Formula, variables: Sequence[Node], called: str) -> Writte
                 f"{called} reads '{n.name}', which is no argument",
                 expected=f"a formula of {', '.join(v.name for v in variables)}",
             )
-    return Written(tuple(variables), node, text)
+    return WrittenFunction(tuple(variables), node, text)
 
 
 def _by_argument(
-    name: str, names: Sequence[str], partials: Any, body: Written | None
+    name: str, names: Sequence[str], partials: Any, body: WrittenFunction | None
 ) -> list[Formula | None]:
     if partials is None:
         if body is None:
@@ -250,9 +252,9 @@ def _partial(
     i: int,
     out: Node,
     inputs: tuple[Node, ...],
-    body: Written | None,
+    body: WrittenFunction | None,
     names: Sequence[str],
-) -> Written | None:
+) -> WrittenFunction | None:
     if formula is None:
         return None
     if formula is not _FOLLOWS or body is None:
@@ -262,7 +264,7 @@ def _partial(
         return found
     slope = pull_back([body.formula], [as_node(1)], [inputs[i]]).gradients[0]
     (short,) = canonical([slope]).nodes
-    return Written((out, *inputs), short, "")
+    return WrittenFunction((out, *inputs), short, "")
 
 
 def _rule(rules: Sequence[Callable[..., Node]], i: int, out: Node, *args: Node) -> Node:
@@ -318,7 +320,7 @@ def _check_spelling(name: str, names: Sequence[str]) -> None:
         raise UsageError(f"'{name}' means something else in programs", cure="choose another name")
 
 
-def _identity(names: Sequence[str], formulas: Sequence[Written | None], values: str) -> str:
+def _identity(names: Sequence[str], formulas: Sequence[WrittenFunction | None], values: str) -> str:
     """What tells the op from another one of its name: its formulas, and what it gives at some points."""
     hashed = hashlib.sha256(f"{names} {values}".encode())
     for written in formulas:

@@ -13,8 +13,8 @@ from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Kink
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.ir.written import Written
-from symgrad.ops.own import Own
+from symgrad.ir.written import WrittenFunction
+from symgrad.ops.own import OwnOp
 
 __all__ = ["check_kinks", "check_own", "drawn_points", "in_floats", "refuse"]
 
@@ -43,7 +43,7 @@ def drawn_points(count: int) -> list[tuple[Any, ...]]:
 
 
 def check_own(
-    own: Own,
+    own: OwnOp,
     names: Sequence[str],
     points: Sequence[tuple[Any, ...]],
     partials: Sequence[tuple[Node, Sequence[Node]] | None],
@@ -103,7 +103,7 @@ def _where(names: Sequence[str], point: Sequence[Any]) -> str:
 
 
 def _compare_values(
-    own: Own, names: Sequence[str], point: Sequence[Any], value: Any, called: str, other: float
+    own: OwnOp, names: Sequence[str], point: Sequence[Any], value: Any, called: str, other: float
 ) -> None:
     if not abs(value - other) <= _SAME_VALUE * abs(value):
         raise UsageError(
@@ -116,7 +116,7 @@ def _compare_values(
 
 def _compare_slopes(
     mp: Any,
-    own: Own,
+    own: OwnOp,
     names: Sequence[str],
     at: tuple[Any, ...],
     point: Sequence[Any],
@@ -152,7 +152,7 @@ def _compare_slopes(
         )
 
 
-def _difference(mp: Any, own: Own, at: tuple[Any, ...], i: int) -> tuple[Any, bool]:
+def _difference(mp: Any, own: OwnOp, at: tuple[Any, ...], i: int) -> tuple[Any, bool]:
     """The slope of the value by argument i, None if there is none; and whether it has many digits."""
 
     def f(x: Any) -> Any:
@@ -208,7 +208,7 @@ def refuse(name: str, argument: str) -> Callable[..., Node]:
     return partial
 
 
-def in_floats(body: Written) -> Callable[..., Any]:
+def in_floats(body: WrittenFunction) -> Callable[..., Any]:
     """Return a formula as a function of floats."""
     return lambda *point: evaluate([body.formula], dict(zip(body.variables, point, strict=True)))[0]
 

@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.errors import UsageError
 from symgrad.llvm.engine.scipy_code import add_own
 
-__all__ = ["address_of", "called", "in_kernels"]
+__all__ = ["address_of", "array_function", "in_kernels"]
 
 _FUNCTION: Any = ctypes.CFUNCTYPE(None).__base__
 """What functions of C libraries and callbacks of ctypes are."""
@@ -38,7 +38,7 @@ def address_of(native: Any) -> int:
     return found
 
 
-def called(address: int, count: int) -> Callable[..., Any]:
+def array_function(address: int, count: int) -> Callable[..., Any]:
     """Return a C function of doubles as one of arrays."""
     function = ctypes.CFUNCTYPE(*[ctypes.c_double] * (count + 1))(address)
     return np.vectorize(lambda *args: function(*map(float, args)), otypes=[float])

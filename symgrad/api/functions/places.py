@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.api.limits import PLACED_ENTRIES, PLACED_SIZES
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.resize import size_with
@@ -25,11 +26,6 @@ from symgrad.ops.scalar.logic import eq, where
 __all__ = ["entry_of", "unit_of"]
 
 _MOVES = frozenset(("slice", "gather", "reshape", "unslice", "scatter_add", "broadcast_to"))
-_MOST = 400
-"""Sizes that are tried."""
-
-_LONGEST = 1_000
-"""Entries of an array that is looked at."""
 
 
 def entry_of(node: Node) -> Node | None:
@@ -115,12 +111,12 @@ def _followed(node: Node, leaf: Node) -> Iterator[tuple[Mapping[str, int], tuple
         return  # what depends on the parity of a size is not seen
     offsets += [abs(end) for part in cuts for end in part[:2] if isinstance(end, int)]
     most = 2 * sum(offsets) + 3
-    if most ** len(names) > _MOST or any(not _is_offset(end) for part in cuts for end in part[:2]):
+    if most ** len(names) > PLACED_SIZES or any(not _is_offset(end) for part in cuts for end in part[:2]):
         return
     for sizes in product(range(1, most + 1), repeat=len(names)):
         given = dict(zip(names, sizes, strict=True))
         shape = _shape(leaf.shape, given)
-        if any(n < 0 for n in shape) or int(np.prod(shape)) > _LONGEST:
+        if any(n < 0 for n in shape) or int(np.prod(shape)) > PLACED_ENTRIES:
             continue
         values = np.arange(1.0, 1 + int(np.prod(shape))).reshape(shape)
         try:

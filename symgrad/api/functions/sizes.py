@@ -12,7 +12,7 @@ from symgrad.api.handles.base import Handle
 from symgrad.errors import UsageError
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, SIZE, Node
-from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum, told
+from symgrad.ir.sizes import Extent, Shape, Size, extent_text, size_product, size_sum
 from symgrad.ir.types import is_name
 
 __all__ = ["length_of", "shape_of", "size_of", "subscript_of", "widths_of"]
@@ -70,7 +70,7 @@ def length_of(value: Any) -> Size:
     """
     size = size_of(value)
     if isinstance(size, int) and size < 0:
-        raise UsageError(f"an axis of length {told(size)}", expected="a length of at least 0")
+        raise UsageError(f"an axis of length {extent_text(size)}", expected="a length of at least 0")
     check_axes((size,))
     return size
 

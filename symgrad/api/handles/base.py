@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symgrad.backward.trace import Slope, Trace
+from symgrad.backward.trace import BackwardTrace, Slope
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.rewrite.memo import Answers
@@ -44,7 +44,7 @@ class Handle:
         node: Node,
         *,
         listings: tuple[Listing, ...] = (),
-        traces: tuple[Trace, ...] = (),
+        traces: tuple[BackwardTrace, ...] = (),
         nothing: str | None = None,
         origins: tuple[Node, ...] = (),
         sources: tuple[Node, ...] = (),
@@ -115,7 +115,7 @@ class Handle:
         return self._in_names
 
     @property
-    def traces(self) -> tuple[Trace, ...]:
+    def traces(self) -> tuple[BackwardTrace, ...]:
         """The records of the backward passes that made it (internal)."""
         return self._traces
 

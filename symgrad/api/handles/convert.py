@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.handles.base import Handle
+from symgrad.api.limits import CONSTANT_ENTRIES, LIST_DEPTH
 from symgrad.errors import NumberTooLargeError, OperandError, UsageError
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.graph import Node, as_node, number
@@ -19,9 +20,6 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.numpy.calls import stack
 
 __all__ = ["expressions_in", "foreign", "left_to_its_class", "node_of", "seed_of"]
-
-_AXES = 32  # of an array that is spelled by lists
-_ENTRIES = 4_096  # of an array that becomes part of a formula, entry by entry
 
 
 def node_of(value: Any) -> Node:
@@ -51,10 +49,10 @@ def seed_of(value: Any) -> Node:
         return node_of(value)
     if array.size and (array == array.flat[0]).all():
         return full(node_of(array.flat[0]), array.shape)
-    if array.size > _ENTRIES or not array.size:
+    if array.size > CONSTANT_ENTRIES or not array.size:
         raise UsageError(
             f"an array of {array.size:,} entries as part of a formula",
-            expected=f"1 to {_ENTRIES:,} entries",
+            expected=f"1 to {CONSTANT_ENTRIES:,} entries",
             cure="declare an input of its shape, and pass the array when you call the result",
         )
     return node_of(_nested(array))
@@ -128,8 +126,10 @@ def _exact(value: Decimal) -> Fraction | float:
 
 
 def _spelled(parts: list[Any], depth: int) -> Node:
-    if depth > _AXES:
-        raise UsageError(f"lists that nest deeper than {_AXES}", expected="an array: a list for each axis")
+    if depth > LIST_DEPTH:
+        raise UsageError(
+            f"lists that nest deeper than {LIST_DEPTH}", expected="an array: a list for each axis"
+        )
     if not parts:
         raise UsageError("an empty list is no array", expected="at least one entry", cure="sg.zeros((0,))")
     nodes: list[Node] = []

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.equations import Equation, equations_of
-from symgrad.api.handles.forms import Forms
+from symgrad.api.handles.forms import FormMethods
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
 from symgrad.api.handles.making import lift, make, make_op
 from symgrad.backward.trace import Slope
@@ -29,7 +29,7 @@ from symgrad.ir.values.inputs import bind, in_order
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 
-__all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "built", "handle", "node_of"]
+__all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 
 ExprLike: TypeAlias = "Expr | Number"
 """A formula: what operators and verbs take. Numbers are among them because Python's sum of expressions may be its 0."""
@@ -38,7 +38,7 @@ Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
 """What functions take: what operators do, and arrays that are spelled by lists."""
 
 
-class Expr(Forms):
+class Expr(FormMethods):
     """A formula: an immutable handle on one node of the graph.
 
     Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
@@ -297,6 +297,6 @@ def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
     return make_op(Expr, name, *args, params=params)
 
 
-def built(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
+def build_expr(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
     """Return what was built of expressions (and other values) as an Expr: see `symgrad.api.handles.making.make`."""
     return make(Expr, build, args)

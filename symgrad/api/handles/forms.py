@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
-from symgrad.api.handles.wording import named, readable, said_together
+from symgrad.api.handles.wording import name_derivative, readable, said_together
 from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
@@ -16,12 +16,12 @@ from symgrad.rewrite.memo import keeping
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic
 
-__all__ = ["Forms"]
+__all__ = ["FormMethods"]
 
 # What is imported in functions here is for start-up time: a program has few of these forms made.
 
 
-class Forms(ArrayMethods):
+class FormMethods(ArrayMethods):
     """The methods of `Expr` that give it in another form."""
 
     __slots__ = ()
@@ -54,7 +54,7 @@ class Forms(ArrayMethods):
         said = None if expand else said_together([self])
         if said is not None:
             return said.text([""])
-        found = None if expand else named(self)
+        found = None if expand else name_derivative(self)
         return str_text(readable(self)) if found is None else found.spelling.text(found.formula)
 
     def canonical(self) -> Self:
@@ -133,7 +133,7 @@ class Forms(ArrayMethods):
         said = said_together([self])
         if said is not None:
             return tuple(said.notes([self.node])[0])
-        found = named(self)
+        found = name_derivative(self)
         return self.expanded_notes if found is None else tuple(found.notes(self.node))
 
     @property
@@ -164,11 +164,11 @@ class Forms(ArrayMethods):
     def expanded_notes(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one phrase each."""
         from symgrad.rules.pipeline import canonical
-        from symgrad.words.forms.simplify import gained
+        from symgrad.words.forms.simplify import domain_gains
 
         with keeping(self.answers):
             found = canonical([self.node])
-        return gained(self.node, found.nodes[0]) if found.notes else ()
+        return domain_gains(self.node, found.nodes[0]) if found.notes else ()
 
     def sympy(self) -> Basic:
         """Return it as a SymPy expression, unevaluated; shared parts are shared objects.
@@ -217,7 +217,7 @@ class Forms(ArrayMethods):
         said = None if expand else said_together([self])
         if said is not None:
             return said_latex(said)
-        found = None if expand else named(self)
+        found = None if expand else name_derivative(self)
         return latex(readable(self)) if found is None else named_latex(found.formula, found.spelling)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:

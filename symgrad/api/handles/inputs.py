@@ -11,7 +11,7 @@ from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
 from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.listing import Listing
-from symgrad.ir.sizes import names_of, told
+from symgrad.ir.sizes import extent_text, names_of
 from symgrad.ir.traverse import symbols_of, topological
 
 __all__ = [
@@ -113,7 +113,7 @@ def _length(name: str, value: Any) -> int:
     except TypeError:
         raise ArrayTypeError(f"the size {name} is {value!r}", expected="a whole number") from None
     if not 0 <= length <= MOST:
-        raise ShapeError(f"the size {name} is {told(length)}", expected="a length from 0 to 2**60 - 1")
+        raise ShapeError(f"the size {name} is {extent_text(length)}", expected="a length from 0 to 2**60 - 1")
     return length
 
 

@@ -13,14 +13,14 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["Side", "mistaken_constant", "no_contradiction", "pair"]
+__all__ = ["SideLike", "mistaken_constant", "no_contradiction", "pair"]
 
-Side: TypeAlias = "Operand | str | Program"
+SideLike: TypeAlias = "Operand | str | Program"
 
 _FIRST, _SECOND = "the first side", "the second side"
 
 
-def pair(a: Side, b: Side) -> tuple[Node, Node]:
+def pair(a: SideLike, b: SideLike) -> tuple[Node, Node]:
     """The nodes of two sides; a text that declares nothing reads the names of the other one.
 
     Raises:
@@ -39,7 +39,7 @@ def pair(a: Side, b: Side) -> tuple[Node, Node]:
     return parse(cast("str", a), _FIRST).last.node, parse(cast("str", b), _SECOND).last.node
 
 
-def mistaken_constant(a: Side, b: Side) -> str | None:
+def mistaken_constant(a: SideLike, b: SideLike) -> str | None:
     """A hint if texts raise ``e`` or ``E`` to a power without declaring it: that is a variable like any other."""
     if not (isinstance(a, str) and isinstance(b, str)):
         return None
@@ -62,7 +62,7 @@ def _program(text: str, name: str) -> Program | None:
         return None
 
 
-def _within(side: Side, known: Mapping[str, Node], name: str, *, free: bool) -> Node:
+def _within(side: SideLike, known: Mapping[str, Node], name: str, *, free: bool) -> Node:
     """A text that declares nothing, in the names of the other side; if these may be free, further names are real."""
     text = cast("str", side)
     try:

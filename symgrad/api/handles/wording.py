@@ -10,9 +10,9 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
-    from symgrad.words.said import Named, Said
+    from symgrad.words.said import NamedFormula, NamedFormulas
 
-__all__ = ["named", "readable", "said_together"]
+__all__ = ["name_derivative", "readable", "said_together"]
 
 # What is imported in functions here is for start-up time: most programs print no derivative.
 
@@ -27,24 +27,24 @@ def readable(expr: Handle) -> Node:
         return canonical([expr.node]).nodes[0]
 
 
-def said_together(exprs: Sequence[Handle]) -> Said | None:
+def said_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     """Return the derivatives among expressions in the names of their program, None where that is no shorter."""
     slopes = [(e.slope, e) for e in exprs if e.slope is not None]
     listings = {id(p): p for e in exprs for p in e.listings}
     if not slopes or len(listings) != 1:
         return None
     from symgrad.spell.printer import str_text
-    from symgrad.words.said import said
+    from symgrad.words.said import name_derivatives
 
     (listing,) = listings.values()
-    found = said(listing, [slope for slope, _ in slopes])
+    found = name_derivatives(listing, [slope for slope, _ in slopes])
     longer = (
         found is not None and found.lines and len(found) > sum(len(str_text(readable(e))) for _, e in slopes)
     )
     return None if longer else found
 
 
-def named(expr: Handle) -> Named | None:
+def name_derivative(expr: Handle) -> NamedFormula | None:
     """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
     if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
         return None

@@ -27,11 +27,11 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.resize import resized, size_names
 from symgrad.ir.sizes import Size, names_of, size_sum
 from symgrad.ir.traverse import substitute
-from symgrad.ir.values.exchange import viewed
+from symgrad.ir.values.exchange import as_array
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.progress import counter
 
-__all__ = ["Data", "OverData", "Part", "added", "over_data", "rows_of"]
+__all__ = ["Data", "OverData", "Part", "add_parts", "over_data", "rows_of"]
 
 Part: TypeAlias = "tuple[Any, ...]"
 """The value of some rows, and the gradients of it."""
@@ -145,7 +145,7 @@ class OverData:
     def part(self, block: Mapping[str, Any], parameters: Mapping[str, Any]) -> Part:
         """Return the sum over the rows of a block, with its gradients."""
         return as_tuple(
-            self.kernel(**{n: viewed(n, v) for n, v in block.items() if n in self.data}, **parameters)
+            self.kernel(**{n: as_array(n, v) for n, v in block.items() if n in self.data}, **parameters)
         )
 
     def finished(self, part: Part, count: int) -> tuple[Any, Any]:
@@ -177,11 +177,11 @@ def rows_of(array: Any, axis: int, first: int, last: int) -> Any:
     return array[(slice(None),) * axis + (slice(first, last),)]
 
 
-def added(parts: Sequence[Part]) -> Part:
+def add_parts(parts: Sequence[Part]) -> Part:
     """Return the sum of parts, in the tree that adds neighbours, then neighbours of these.
 
     Example:
-        >>> added([(1.0,), (2.0,), (3.0,)])
+        >>> add_parts([(1.0,), (2.0,), (3.0,)])
         (6.0,)
     """
     while len(parts) > 1:

@@ -14,7 +14,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.values.inputs import bind
 
-__all__ = ["Values", "bound", "count_from_one", "feed"]
+__all__ = ["Values", "bind_values", "count_from_one", "feed"]
 
 Values: TypeAlias = "dict[Node, np.ndarray[Any, Any]]"
 
@@ -46,7 +46,7 @@ def feed(
     if isinstance(data, Mapping) or data is None:
         given = cast("Mapping[str, Any]", data or {})
         drawn = [s for s in symbols if s.declaration.distribution is not None and s.name not in given]
-        values = bound([s for s in symbols if s not in drawn], given, known, parameters, dtype)
+        values = bind_values([s for s in symbols if s not in drawn], given, known, parameters, dtype)
         counts = _counts(batch, values, drawn, parameters)
         fixed = {size: count for size, count in counts.items() if not _cut(size, values)}
         cuts = {size: count for size, count in counts.items() if size not in fixed}
@@ -57,7 +57,7 @@ def feed(
     return _given(data, symbols, known, parameters, noise, dtype)
 
 
-def bound(
+def bind_values(
     symbols: Sequence[Node],
     given: Mapping[str, Any],
     known: Iterable[str],
@@ -144,7 +144,7 @@ def _given(
                 )
             values = cast("Mapping[str, Any]", values)
             drawn = [s for s in symbols if s.declaration.distribution is not None and s.name not in values]
-            here = bound([s for s in symbols if s not in drawn], values, known, parameters, dtype)
+            here = bind_values([s for s in symbols if s not in drawn], values, known, parameters, dtype)
             empty = False
             yield from _with_draws(iter([here]), drawn, parameters, {}, noise, dtype)
         if empty and not begun:

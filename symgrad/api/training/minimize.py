@@ -16,8 +16,8 @@ from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile
-from symgrad.api.training.searches import BOUNDED, READS, fitting, named
-from symgrad.api.training.variables import inside, limited, variables_of
+from symgrad.api.training.searches import BOUNDED, READS, fitting, method_name
+from symgrad.api.training.variables import has_end, inside, variables_of
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.exact import float_of
 from symgrad.ir.graph import Node, symbol
@@ -112,7 +112,7 @@ def minimize(
                 expected="a dictionary of values by name",
                 cure=f"pass {word}={{{variables[0].name!r}: ...}}" if word == "start" else None,
             )
-    name = named(method, options)
+    name = method_name(method, options)
     inputs = _inputs(expr, variables)
     values = _values(expr, variables, inputs, start, data or {})
     problem = _Problem(expr, variables, inputs, values)
@@ -122,7 +122,7 @@ def minimize(
             f"there is nothing to minimise over: {', '.join(str(v.name) for v in variables)} has no entries",
             cure="start from an array that is not empty",
         )
-    bounds = any(limited(v.node.declaration.domain) for v in variables)
+    bounds = any(has_end(v.node.declaration.domain) for v in variables)
     name = fitting(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
     return _search(problem, name, options)
 
@@ -285,7 +285,7 @@ def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minim
     scipy = cast("Any", optimize)
     domains = [v.node.declaration.domain for v in problem.variables]
     given: dict[str, Any] = dict(options)
-    if method in BOUNDED and any(map(limited, domains)):
+    if method in BOUNDED and any(map(has_end, domains)):
         ends = [_bounds(d, start) for d, start in zip(domains, problem.start, strict=True)]
         given["bounds"] = scipy.Bounds(_joined([low for low, _ in ends]), _joined([high for _, high in ends]))
     reads = READS[method]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from symgrad.api.limits import BFGS_VARIABLES
 from symgrad.errors import UsageError
 from symgrad.ir.bounds import main_memory
 from symgrad.ir.listing import one_of, suggest
 
-__all__ = ["BOUNDED", "READS", "fitting", "named"]
+__all__ = ["BOUNDED", "READS", "fitting", "method_name"]
 
 # What each of SciPy's methods reads beside the value; those that take bounds are listed once more below.
 READS: dict[str, str] = {
@@ -43,10 +44,9 @@ _SQUARE = {
     "slsqp": 4,
     "trust-exact": 3,
 }
-_FEW = 1_000  # variables whose square matrices are 8 MB each; beyond, BFGS spends its time on them
 
 
-def named(method: Any, options: Mapping[str, Any]) -> str | None:
+def method_name(method: Any, options: Mapping[str, Any]) -> str | None:
     """Return the name of a method as SciPy has it, None for none.
 
     Raises:
@@ -75,7 +75,7 @@ def fitting(method: str | None, variables: int, *, bounds: bool, constraints: bo
         UsageError: if the method would take more memory than there is.
     """
     if method is None:
-        method = "slsqp" if constraints else "l-bfgs-b" if bounds or variables > _FEW else "bfgs"
+        method = "slsqp" if constraints else "l-bfgs-b" if bounds or variables > BFGS_VARIABLES else "bfgs"
     needed = _SQUARE.get(method, 0) * 8 * variables**2
     memory = main_memory()
     if memory is not None and needed > memory:

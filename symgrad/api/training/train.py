@@ -16,10 +16,10 @@ from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile
-from symgrad.api.training.batches import Values, bound, count_from_one, feed
+from symgrad.api.training.batches import Values, bind_values, count_from_one, feed
 from symgrad.api.training.optimisers import METHODS, number_in, options_of, step_kernel
 from symgrad.api.training.state import State
-from symgrad.api.training.variables import inside, limited, variables_of
+from symgrad.api.training.variables import has_end, inside, variables_of
 from symgrad.errors import ArrayTypeError, ConvergenceError, MissingInputError, NotScalarError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
@@ -213,7 +213,7 @@ def _run(
 ) -> tuple[np.ndarray[Any, Any], str]:
     """Take the steps; return the losses, and why there are no more."""
     history = np.empty(total)
-    ends = [s for s in state.trained if limited(s.declaration.domain)]
+    ends = [s for s in state.trained if has_end(s.declaration.domain)]
     shown = {s.name: _read_only(v) for s, v in state.values.items()}
     done, message = 0, f"{total:,} steps"
     # Parameters that run away are infinities at first, which the checks find: no warnings beside.
@@ -279,7 +279,7 @@ def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, l
         kind = np.dtype(dtype)
     except TypeError:
         kind = np.dtype("float64")  # compile says what is wrong
-    parameters = bound([known[name] for name in given], given, (), {}, kind, "start")
+    parameters = bind_values([known[name] for name in given], given, (), {}, kind, "start")
     trained = [v.node for v in variables_of(loss, list(given) if wrt is None else wrt, "train", "wrt")]
     for s in trained:
         if s not in parameters:

@@ -13,7 +13,7 @@ from symgrad.ir.exact import float_of
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.types import Domain
 
-__all__ = ["inside", "limited", "variables_of", "within"]
+__all__ = ["inside", "has_end", "variables_of", "within"]
 
 
 def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str = "over") -> list[Expr]:
@@ -50,7 +50,7 @@ def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str
     return found
 
 
-def limited(domain: Domain) -> bool:
+def has_end(domain: Domain) -> bool:
     """Tell whether a domain has an end."""
     return domain.low is not None or domain.high is not None
 

@@ -14,12 +14,21 @@ from typing import Any
 from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
-from symgrad.frontend.expressions.terms import Argument, Item, Items, Keyword, Nothing, Term, Text, ends
+from symgrad.frontend.expressions.terms import (
+    Argument,
+    Item,
+    ItemList,
+    Keyword,
+    NoneLiteral,
+    Term,
+    Text,
+    ends,
+)
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.elsewhere import argument_names
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, Node
-from symgrad.ir.sizes import Shape, Size, told
+from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.numpy import calls as build
 
 __all__ = ["array_call"]
@@ -49,7 +58,7 @@ def _usage(name: str) -> str:
 
 def array_call(scope: Scope, name: str, arguments: Sequence[Argument], start: int, end: int) -> Term:
     """Return the term of a call of an array function, or keep an error in the scope."""
-    reading = _Reading(scope, name, start, end)
+    reading = _CallReading(scope, name, start, end)
     try:
         given, named = reading.bind(arguments)
         reading.check_axis(arguments)
@@ -62,7 +71,7 @@ def array_call(scope: Scope, name: str, arguments: Sequence[Argument], start: in
     return scope.build(make, reading.arrays, start, end)
 
 
-class _Reading:
+class _CallReading:
     """The arguments of one call."""
 
     def __init__(self, scope: Scope, name: str, start: int, end: int) -> None:
@@ -119,7 +128,7 @@ class _Reading:
         self,
         cls: type[SymgradError],
         what: str,
-        at: Item | _Reading,
+        at: Item | _CallReading,
         *,
         expected: str | None = None,
         cure: str,
@@ -195,17 +204,17 @@ class _Reading:
 
     def _array(self, name: str, item: Item) -> Node:
         if not isinstance(item, Term):
-            shown = {Items: "a tuple", Text: "a text", Nothing: "None"}[type(item)]
+            shown = {ItemList: "a tuple", Text: "a text", NoneLiteral: "None"}[type(item)]
             raise self.error(
                 DomainError,
                 f"{name} of {self.name} is an array, not {shown}",
                 item,
-                cure="write one value" if not isinstance(item, Items) else self._of_items(item),
+                cure="write one value" if not isinstance(item, ItemList) else self._of_items(item),
             )
         self.arrays.append(item)
         return item.node
 
-    def _of_items(self, item: Items) -> str:
+    def _of_items(self, item: ItemList) -> str:
         """Return what to write for values in one tuple or list."""
         shown = ", ".join(map(self._said, item.values))
         if self._extreme is not None and len(item.values) > 1:
@@ -217,7 +226,7 @@ class _Reading:
         )
 
     def _arrays(self, _name: str, item: Item) -> list[Node]:
-        if not isinstance(item, Items):
+        if not isinstance(item, ItemList):
             raise self.error(
                 DomainError,
                 f"{self.name} takes its arrays in one tuple",
@@ -227,12 +236,12 @@ class _Reading:
         return [self._array("an entry", value) for value in item.values]
 
     def _entries(self, name: str, item: Item) -> Any:
-        if isinstance(item, Items):
+        if isinstance(item, ItemList):
             return [self._entries(name, value) for value in item.values]
         return self._array("an entry", item)
 
     def _positions(self, name: str, item: Item) -> Node:
-        if isinstance(item, Items):
+        if isinstance(item, ItemList):
             return build.stack([self._array("an index", value) for value in item.values])
         return self._array(name, item)
 
@@ -247,14 +256,14 @@ class _Reading:
         )
 
     def _axis(self, name: str, item: Item) -> Any:
-        if isinstance(item, Nothing):
+        if isinstance(item, NoneLiteral):
             return None
-        if isinstance(item, Items):
+        if isinstance(item, ItemList):
             return tuple(self._axis(name, value) for value in item.values)
         return self._int(name, item)
 
     def _widths(self, name: str, item: Item) -> Any:
-        if isinstance(item, Items):
+        if isinstance(item, ItemList):
             return tuple(self._widths(name, value) for value in item.values)
         size = self.scope.size_of(item.node) if isinstance(item, Term) else None
         return self._size(name, item) if size is None else size  # `pad` says more of one that is negative
@@ -282,7 +291,7 @@ class _Reading:
         if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
             raise self.error(
                 ShapeError,
-                f"{told(size)} is no size",
+                f"{extent_text(size)} is no size",
                 item,
                 cure="write a number that is not negative",
             )
@@ -295,11 +304,11 @@ class _Reading:
         return size
 
     def _shape(self, name: str, item: Item) -> Shape:
-        values = item.values if isinstance(item, Items) else (item,)
+        values = item.values if isinstance(item, ItemList) else (item,)
         return tuple(self._size(name, value) for value in values)
 
     def _order(self, name: str, item: Item) -> Any:
-        if isinstance(item, Nothing):
+        if isinstance(item, NoneLiteral):
             return None
         if isinstance(item, Text):
             return item.value
@@ -323,8 +332,8 @@ class _Reading:
         return item.value
 
     def _triples(self, _name: str, item: Item) -> Any:
-        if not isinstance(item, Items) or not all(
-            isinstance(v, Items) and len(v.values) == 3 for v in item.values
+        if not isinstance(item, ItemList) or not all(
+            isinstance(v, ItemList) and len(v.values) == 3 for v in item.values
         ):
             raise self.error(
                 DomainError,
@@ -332,7 +341,7 @@ class _Reading:
                 item,
                 cure="write ((1, None, 1), (None, None, -1)) for 1: and ::-1",
             )
-        return tuple(section_ends(self.scope, *v.values) for v in item.values if isinstance(v, Items))
+        return tuple(section_ends(self.scope, *v.values) for v in item.values if isinstance(v, ItemList))
 
 
 _KINDS = {

@@ -14,9 +14,18 @@ from symgrad.errors import (
 )
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
-from symgrad.frontend.expressions.terms import Argument, Items, Keyword, Nothing, Term, Text, Token, ends
+from symgrad.frontend.expressions.terms import (
+    Argument,
+    ItemList,
+    Keyword,
+    NoneLiteral,
+    Term,
+    Text,
+    Token,
+    ends,
+)
 from symgrad.frontend.scope import Scope
-from symgrad.frontend.tokens.elsewhere import argument_names, renamed
+from symgrad.frontend.tokens.elsewhere import argument_names, name_here
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Op, constant, number
 from symgrad.ir.listing import suggest
@@ -205,9 +214,9 @@ def signature(op: Op, spelled: str) -> str:
     return f"{spelled}({', '.join((*op.parameters, *letters[: op.arity]))})"
 
 
-def _no_value(scope: Scope, item: Items | Text | Nothing) -> Term:
+def _no_value(scope: Scope, item: ItemList | Text | NoneLiteral) -> Term:
     """Keep the error for what is no operand."""
-    if isinstance(item, Items):
+    if isinstance(item, ItemList):
         return scope.wrong(
             ProgramSyntaxError,
             "a tuple or list is not a value",
@@ -293,7 +302,7 @@ def _unknown(
 
 def _renamed(scope: Scope, spelled: str, name_end: int, end: int) -> str | None:
     """Return the call of the function of another name that takes the same arguments."""
-    name, rest = renamed(spelled), scope.source.text[name_end:end]
+    name, rest = name_here(spelled), scope.source.text[name_end:end]
     short = len(rest) <= 60 and "\n" not in rest
     return name and f"write {name}{argument_names(rest) if short else '(...)'}"
 
@@ -334,7 +343,7 @@ def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int
     pairs = [
         (value, condition)
         for a in arguments
-        if isinstance(a, Items) and len(a.values) == 2
+        if isinstance(a, ItemList) and len(a.values) == 2
         for value, condition in [a.values]
         if isinstance(value, Term) and isinstance(condition, Term)
     ]

@@ -19,23 +19,21 @@ from symgrad.errors import (
     UnknownFunctionError,
     UnknownNameError,
 )
-from symgrad.frontend.declarations import Declarations
+from symgrad.frontend.declarations import DeclarationRules
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.calls import FUNCTIONS
 from symgrad.frontend.expressions.terms import Argument, Term, Token
+from symgrad.frontend.limits import BODY_TOKENS, CALL_DEPTH
 from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Node, number
 
-__all__ = ["Function", "Functions", "is_function", "without_functions"]
-
-_DEEPEST = 50  # calls inside calls
-_LONGEST = 2**17  # tokens of all bodies that one program reads
+__all__ = ["UserFunction", "FunctionRules", "is_function", "without_functions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class UserFunction:
     """What a program defines a name with arguments as.
 
     Args:
@@ -67,7 +65,7 @@ class _Nowhere:
 class _Body:
     """Makes of a body what the reader makes of an expression."""
 
-    def __init__(self, reader: Functions) -> None:
+    def __init__(self, reader: FunctionRules) -> None:
         self._reader = reader
         self.value = Term(number(1), 0, 0)
 
@@ -81,10 +79,10 @@ class _Body:
         """The body as a whole is one expression."""
 
 
-class Functions(Declarations):
+class FunctionRules(DeclarationRules):
     """The rules of functions."""
 
-    functions: dict[str, Function]
+    functions: dict[str, UserFunction]
     local: dict[str, Term]
     _depth = 0
     _read = 0
@@ -103,7 +101,7 @@ class Functions(Declarations):
             )
         super()._claim(name, node)
 
-    def define(self, function: Function) -> None:
+    def define(self, function: UserFunction) -> None:
         """Take a function in: its name, its parameters, and every name in its body."""
         name, spelled = function.name, str(function.name)
         self._begin()
@@ -133,7 +131,7 @@ class Functions(Declarations):
         self.functions.setdefault(spelled, function)
 
     def _check(
-        self, function: Function, token: Token, parameters: set[str], *, called: bool, keyword: bool
+        self, function: UserFunction, token: Token, parameters: set[str], *, called: bool, keyword: bool
     ) -> None:
         spelled = str(token)
         if spelled == str(function.name):
@@ -196,14 +194,14 @@ class Functions(Declarations):
                 cure=f"write {function.signature} with values for its arguments, in this order",
             )
         self._read += len(function.body)
-        if self._depth >= _DEEPEST or self._read > _LONGEST:
-            too_deep = f"calls inside calls, more than {_DEEPEST} deep"
+        if self._depth >= CALL_DEPTH or self._read > BODY_TOKENS:
+            too_deep = f"calls inside calls, more than {CALL_DEPTH} deep"
             too_long = (
-                f"the bodies of functions are longer than {_LONGEST:,} tokens when they are written out"
+                f"the bodies of functions are longer than {BODY_TOKENS:,} tokens when they are written out"
             )
             return self.wrong(
                 NestingError,
-                too_deep if self._depth >= _DEEPEST else too_long,
+                too_deep if self._depth >= CALL_DEPTH else too_long,
                 start,
                 end,
                 cure="give values names that are used more than once, instead of calling functions again",
@@ -218,7 +216,7 @@ class Functions(Declarations):
             self._called_from(function, start)
         return Term(body.value.node, start, end)
 
-    def _called_from(self, function: Function, start: int) -> None:
+    def _called_from(self, function: UserFunction, start: int) -> None:
         """Say in an error that lies in a body which call it was."""
         error = self.error
         if self._depth or error is None or error.at is None:
@@ -233,7 +231,7 @@ def is_function(name: str) -> bool:
     return name in OPS or name in FUNCTIONS or name in ARRAYS or name in CONSTANTS
 
 
-def without_functions(lexer: Lexer, reader: Functions) -> Iterator[Token]:
+def without_functions(lexer: Lexer, reader: FunctionRules) -> Iterator[Token]:
     """Give the tokens of a text but for the lines that define functions, which the reader receives.
 
     Tokens are held back no longer than they may be the head of such a line, so that errors come in the order of the
@@ -254,7 +252,7 @@ def without_functions(lexer: Lexer, reader: Functions) -> Iterator[Token]:
             body: list[Token] = []
             parse(_line(tokens, body), _Nowhere())
             fresh = True
-            reader.define(Function(head[0], tuple(head[2:-2:2]), tuple(body)))
+            reader.define(UserFunction(head[0], tuple(head[2:-2:2]), tuple(body)))
         else:
             yield from head
 

@@ -16,7 +16,7 @@ from symgrad.ops.array.contraction import contract, transpose
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.numpy import calls as build
 
-__all__ = ["REDUCTIONS", "Bound", "bound_names", "index_name", "index_symbol", "over_indices"]
+__all__ = ["REDUCTIONS", "IndexedReduction", "bound_names", "index_name", "index_symbol", "over_indices"]
 
 REDUCTIONS = ("sum", "mean", "prod", "max", "min")
 
@@ -26,7 +26,7 @@ _WORD = re.compile(NAME)
 _PLAIN = re.compile(rf"[ \t\r\n]*({NAME})[ \t\r\n]*")
 
 
-class Bound(NamedTuple):
+class IndexedReduction(NamedTuple):
     """A call such as sum(x[i]*y[i], i): its place, and the names at its end."""
 
     start: int
@@ -34,12 +34,12 @@ class Bound(NamedTuple):
     names: tuple[str, ...]
 
 
-def bound_names(text: str) -> Iterator[Bound]:
+def bound_names(text: str) -> Iterator[IndexedReduction]:
     """Find the calls of reductions whose arguments behind the first are names, some of which the first one reads.
 
     Example:
         >>> list(bound_names("y = sum(A[i, j]*x[j], i, j) + sum(x, axis=0) + sum(x)"))
-        [Bound(start=7, end=26, names=('i', 'j'))]
+        [IndexedReduction(start=7, end=26, names=('i', 'j'))]
     """
     open_calls: list[tuple[bool, list[int]]] = []  # whether it is a reduction; where its arguments begin
     before = ""
@@ -57,7 +57,7 @@ def bound_names(text: str) -> Iterator[Bound]:
                 first = set(_WORD.findall(text, starts[0], starts[1] - 1))
                 names = tuple(f.group(1) for f in found if f and f.group(1) in first)
                 if all(found) and names:
-                    yield Bound(starts[0] - 1, match.start(), names)
+                    yield IndexedReduction(starts[0] - 1, match.start(), names)
         before = name or ""
 
 

@@ -13,14 +13,14 @@ from symgrad.frontend.scope import INFINITIES, Scope
 from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import Domain, End, Number
 
-__all__ = ["Bound", "Intervals"]
+__all__ = ["IntervalEnd", "Intervals"]
 
 _INFINITE = ("oo", "-oo")
 _Value: TypeAlias = "Number | Size"
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class IntervalEnd:
     """What stands in the brackets.
 
     Args:
@@ -37,7 +37,7 @@ class Bound:
 class Intervals(Scope):
     """The rules of bounds, and the domains that they make."""
 
-    def interval(self, name: Token, domain: Domain, bounds: tuple[Bound, ...]) -> Domain:
+    def interval(self, name: Token, domain: Domain, bounds: tuple[IntervalEnd, ...]) -> Domain:
         """Return a domain with two ends."""
         whole = domain.kind == "int"
         if not whole and _is_shape(bounds):
@@ -75,7 +75,7 @@ class Intervals(Scope):
             return domain
         return Domain(domain.name, domain.kind, low, high, closed=whole)
 
-    def _end(self, bound: Bound, infinite: str, *, whole: bool) -> End | None:
+    def _end(self, bound: IntervalEnd, infinite: str, *, whole: bool) -> End | None:
         if bound.value == infinite:
             return None
         if not whole:
@@ -107,7 +107,7 @@ class Intervals(Scope):
             )
         self.sizes.add(str(token))
 
-    def exact(self, bound: Bound, cure: str) -> Number | None:
+    def exact(self, bound: IntervalEnd, cure: str) -> Number | None:
         """Return a bound that is a number; else say what it should be."""
         value = bound.value
         if isinstance(value, str | Extent):
@@ -123,43 +123,45 @@ class Intervals(Scope):
 
     # ---------------------------------------------------------------------------------------------------- the rules
 
-    def bounds(self, *bounds: Bound | None) -> tuple[Bound, ...]:
+    def bounds(self, *bounds: IntervalEnd | None) -> tuple[IntervalEnd, ...]:
         return tuple(b for b in bounds if b is not None)
 
-    def number_bound(self, token: Token, divisor: Token | None) -> Bound:
+    def number_bound(self, token: Token, divisor: Token | None) -> IntervalEnd:
         value = Fraction(literal_value(token))
         if divisor is not None:
             if literal_value(divisor) == 0:
                 self.wrong_token(DeclarationError, "a division by zero", divisor, cure="write oo for no end")
-                return Bound(0, token)
+                return IntervalEnd(0, token)
             value /= literal_value(divisor)
-        return Bound(_plain(value), token)
+        return IntervalEnd(_plain(value), token)
 
-    def name_bound(self, token: Token) -> Bound:
-        return Bound("oo", token) if str(token) in INFINITIES else Bound(str(token), token, (token,))
+    def name_bound(self, token: Token) -> IntervalEnd:
+        return (
+            IntervalEnd("oo", token) if str(token) in INFINITIES else IntervalEnd(str(token), token, (token,))
+        )
 
-    def positive_bound(self, _sign: Token, bound: Bound) -> Bound:
+    def positive_bound(self, _sign: Token, bound: IntervalEnd) -> IntervalEnd:
         return bound
 
-    def negative_bound(self, _sign: Token, bound: Bound) -> Bound:
+    def negative_bound(self, _sign: Token, bound: IntervalEnd) -> IntervalEnd:
         if bound.value in _INFINITE:
-            return Bound("-oo" if bound.value == "oo" else "oo", bound.token)
-        return self._computed(size_product, Bound(-1, bound.token), bound)
+            return IntervalEnd("-oo" if bound.value == "oo" else "oo", bound.token)
+        return self._computed(size_product, IntervalEnd(-1, bound.token), bound)
 
-    def add_bounds(self, a: Bound, b: Bound) -> Bound:
+    def add_bounds(self, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
         return self._computed(size_sum, a, b)
 
-    def subtract_bounds(self, a: Bound, b: Bound) -> Bound:
-        return self._computed(size_sum, a, self._computed(size_product, Bound(-1, b.token), b))
+    def subtract_bounds(self, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
+        return self._computed(size_sum, a, self._computed(size_product, IntervalEnd(-1, b.token), b))
 
-    def multiply_bounds(self, a: Bound, b: Bound) -> Bound:
+    def multiply_bounds(self, a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
         return self._computed(size_product, a, b)
 
-    def _computed(self, combine: Callable[[list[Size]], Size], a: Bound, b: Bound) -> Bound:
+    def _computed(self, combine: Callable[[list[Size]], Size], a: IntervalEnd, b: IntervalEnd) -> IntervalEnd:
         names = (*a.names, *b.names)
         if isinstance(a.value, int | Fraction) and isinstance(b.value, int | Fraction):
             exact = a.value + b.value if combine is size_sum else a.value * b.value
-            return Bound(_plain(Fraction(exact)), b.token, names)
+            return IntervalEnd(_plain(Fraction(exact)), b.token, names)
         values: list[Size] = []
         for bound in (a, b):
             if isinstance(bound.value, Fraction) or bound.value in _INFINITE:
@@ -170,12 +172,12 @@ class Intervals(Scope):
                     expected="whole numbers and names of sizes with + - *, such as 2*k - 1",
                     cure="write the end of the interval as one of these, or as a number alone",
                 )
-                return Bound(0, bound.token)
+                return IntervalEnd(0, bound.token)
             values.append(bound.value)
-        return Bound(combine(values), b.token, names)
+        return IntervalEnd(combine(values), b.token, names)
 
 
-def _is_shape(bounds: tuple[Bound, ...]) -> bool:
+def _is_shape(bounds: tuple[IntervalEnd, ...]) -> bool:
     """Tell whether brackets hold what looks like the shape of an array: names of sizes, and perhaps whole numbers."""
     sizes = [b.value for b in bounds]
     named = [s for s in sizes if isinstance(s, str) and s not in (*_INFINITE, "pi", "e")]

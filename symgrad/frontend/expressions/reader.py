@@ -8,16 +8,16 @@ from functools import partial
 
 from symgrad.errors import DomainError
 from symgrad.frontend.expressions.calls import call
-from symgrad.frontend.expressions.functions import Function, Functions
+from symgrad.frontend.expressions.functions import FunctionRules, UserFunction
 from symgrad.frontend.expressions.indices import index_name, index_symbol, over_indices
 from symgrad.frontend.expressions.subscripts import subscript
 from symgrad.frontend.expressions.terms import (
     Argument,
     Dots,
     Item,
-    Items,
+    ItemList,
     Keyword,
-    Nothing,
+    NoneLiteral,
     Section,
     Term,
     Text,
@@ -34,17 +34,17 @@ from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.ops.numpy.products import matmul
 from symgrad.source import Source, Span
 
-__all__ = ["Reader"]
+__all__ = ["ProgramReader"]
 
 _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
-class Reader(Functions):
+class ProgramReader(FunctionRules):
     """The state of one reading: names, lines, and here the rules of expressions."""
 
     def __init__(self, source: Source, given: Mapping[str, Node], strict: bool) -> None:
         super().__init__(source, given, strict)
-        self.functions: dict[str, Function] = {}
+        self.functions: dict[str, UserFunction] = {}
         self.local: dict[str, Term] = {}
         self._literals: dict[str, Node] = {}
         self._add, self._mul, self._div = OPS["add"], OPS["mul"], OPS["div"]
@@ -237,17 +237,17 @@ class Reader(Functions):
 
     # -------------------------------------------------------------------------------------------------------- calls
 
-    def items(self, left: Token, *rest: Item | Token | None) -> Items:
+    def items(self, left: Token, *rest: Item | Token | None) -> ItemList:
         right = rest[-1]
         assert isinstance(right, Token)
-        values = tuple(v for v in rest[:-1] if isinstance(v, (Term, Items, Text, Nothing)))
-        return Items(values, ends(left)[0], ends(right)[1], str(left) == "[")
+        values = tuple(v for v in rest[:-1] if isinstance(v, (Term, ItemList, Text, NoneLiteral)))
+        return ItemList(values, ends(left)[0], ends(right)[1], str(left) == "[")
 
     def quoted(self, token: Token) -> Text:
         return Text(str(token)[1:-1], *ends(token))
 
-    def nothing(self, token: Token) -> Nothing:
-        return Nothing(*ends(token))
+    def nothing(self, token: Token) -> NoneLiteral:
+        return NoneLiteral(*ends(token))
 
     def dots(self, _token: Token) -> Dots:
         return Dots()
@@ -269,7 +269,7 @@ class Reader(Functions):
     def call(self, name: Token, *rest: Argument | Token | None) -> Term:
         closing = rest[-1]
         assert isinstance(closing, Token)
-        arguments = [a for a in rest[:-1] if isinstance(a, (Term, Items, Text, Nothing, Keyword))]
+        arguments = [a for a in rest[:-1] if isinstance(a, (Term, ItemList, Text, NoneLiteral, Keyword))]
         if self.error is not None:
             return Term(number(1), ends(name)[0], ends(closing)[1])
         body, *rest_of = arguments or [None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symgrad.errors import DomainError, SymgradError, UnsupportedError
-from symgrad.frontend.expressions.terms import Dots, Item, Items, Nothing, Section, Term
+from symgrad.frontend.expressions.terms import Dots, Item, ItemList, NoneLiteral, Section, Term
 from symgrad.frontend.scope import Scope
 from symgrad.ir.sizes import Extent, Size
 from symgrad.ops.numpy import calls as build
@@ -17,7 +17,7 @@ __all__ = ["section_ends", "subscript"]
 
 def subscript(scope: Scope, x: Term, items: Sequence[Item | Section | Dots], end: int) -> Term:
     """Return the term of x[items]."""
-    if len(items) == 1 and isinstance(items[0], Items) and not items[0].square:
+    if len(items) == 1 and isinstance(items[0], ItemList) and not items[0].square:
         items = items[0].values
     try:
         key = tuple(_key(scope, item) for item in items)
@@ -34,9 +34,9 @@ def _key(scope: Scope, item: Item | Section | Dots) -> Any:
             return slice(*section_ends(scope, item.first, item.last, item.step))
         case Dots():
             return Ellipsis
-        case Nothing():
+        case NoneLiteral():
             return None
-        case Items() if item.square and item.values and all(isinstance(v, Term) for v in item.values):
+        case ItemList() if item.square and item.values and all(isinstance(v, Term) for v in item.values):
             return build.stack([v.node for v in item.values if isinstance(v, Term)])
         case _:
             raise UnsupportedError(
@@ -55,7 +55,7 @@ def section_ends(scope: Scope, *parts: Item | None) -> tuple[Size | None, Size |
     """
     found: list[Any] = []
     for i, part in enumerate(parts):
-        if part is None or isinstance(part, Nothing):
+        if part is None or isinstance(part, NoneLiteral):
             found.append(None)
             continue
         size = scope.size_of(part.node) if isinstance(part, Term) else None

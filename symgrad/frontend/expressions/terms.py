@@ -13,9 +13,9 @@ __all__ = [
     "Argument",
     "Dots",
     "Item",
-    "Items",
+    "ItemList",
     "Keyword",
-    "Nothing",
+    "NoneLiteral",
     "Section",
     "Term",
     "Text",
@@ -68,7 +68,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ItemList:
     """A tuple (a, b) or a list [a, b]."""
 
     values: tuple[Item, ...]
@@ -87,7 +87,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class NoneLiteral:
     """None."""
 
     start: int
@@ -116,7 +116,7 @@ class Keyword:
     value: Item
 
 
-Item: TypeAlias = Term | Items | Text | Nothing
+Item: TypeAlias = Term | ItemList | Text | NoneLiteral
 Argument: TypeAlias = Item | Keyword
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
+from symgrad.frontend.limits import SPELLING_CHARACTERS
 from symgrad.ir.graph import OPS
 from symgrad.ir.written import WRITTEN
 
 __all__ = [
     "ARGUMENTS",
     "argument_names",
-    "enclosed",
+    "bracket_content",
     "formula_or_transpose",
     "operand_before",
     "power_of_call",
-    "renamed",
+    "name_here",
     "sum_over",
 ]
 
@@ -50,20 +51,20 @@ _NAMES = {
 _OPENS = {")": "(", "]": "["}
 
 
-def renamed(name: str) -> str | None:
+def name_here(name: str) -> str | None:
     """Return what a function of another library, with the same arguments, is called here."""
     return _NAMES.get(name)
 
 
-def enclosed(text: str, start: int) -> str | None:
+def bracket_content(text: str, start: int) -> str | None:
     """Return what stands between the bracket at a place and the one that closes it, if it is short.
 
     Example:
-        >>> enclosed("sin^2(a*(b + 1)) + 1", 5)
+        >>> bracket_content("sin^2(a*(b + 1)) + 1", 5)
         'a*(b + 1)'
     """
     depth = 0
-    for i in range(start, min(len(text), start + _LONGEST)):
+    for i in range(start, min(len(text), start + SPELLING_CHARACTERS)):
         depth += (text[i] in "([") - (text[i] in ")]")
         if text[i] in ")]" and not depth:
             return text[start + 1 : i]
@@ -85,11 +86,11 @@ def operand_before(text: str, end: int) -> str | None:
         ('f(x - 1)', 'xs')
     """
     start = end
-    while start > max(0, end - _LONGEST):
+    while start > max(0, end - SPELLING_CHARACTERS):
         last = text[start - 1]
         if last in ")]":
             depth, i = 0, start - 1
-            while i >= max(0, end - _LONGEST):
+            while i >= max(0, end - SPELLING_CHARACTERS):
                 depth += (text[i] in ")]") - (text[i] in "([")
                 if not depth:
                     break
@@ -114,7 +115,7 @@ def power_of_call(text: str, start: int) -> str | None:
         'sin(3*x)**2'
     """
     head = re.search(r"([A-Za-z_]\w*)\s*(?:\*\*|\^)\s*(-?\d+)\s*$", text[:start])
-    inside = enclosed(text, start)
+    inside = bracket_content(text, start)
     if head is None or inside is None or not (head[1] in OPS or head[1] in WRITTEN):
         return None
     name, power = head.groups()
@@ -149,7 +150,7 @@ def sum_over(text: str, start: int) -> str | None:
         'sum(x[i]*i, i)'
     """
     head = re.search(r"\bsum\(([^\n]*?)\s*$", text[:start])
-    index = re.match(r"for\s+(\w+)\s+in\b", text[start : start + _LONGEST])
+    index = re.match(r"for\s+(\w+)\s+in\b", text[start : start + SPELLING_CHARACTERS])
     if head is None or index is None or head[1].count("(") != head[1].count(")"):
         return None
     return f"sum({head[1]}, {index[1]})"

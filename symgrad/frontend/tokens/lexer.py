@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from symgrad.errors import NestingError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.expressions.terms import Token
+from symgrad.frontend.limits import NESTING
 from symgrad.frontend.tokens.lexer_state import LexerState
-from symgrad.frontend.tokens.refusals import FORBIDDEN, after_number, check_name, check_size, refused
+from symgrad.frontend.tokens.refusals import FORBIDDEN, after_number, check_name, check_size, refusal_of
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.types import NAME
 from symgrad.source import Source
 
-__all__ = ["KEYWORDS", "NESTING", "Lexer"]
+__all__ = ["KEYWORDS", "Lexer"]
 
-NESTING = 1_000  # open brackets, or powers of powers, signs, `not`, at one place
 
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
 
@@ -118,7 +118,7 @@ class Lexer(LexerState):
                 if fresh:
                     continue
             else:
-                raise refused(self, match)
+                raise refusal_of(self, match)
             if chain > NESTING:
                 raise self._too_deep(start)
             fresh = name == "_NEWLINE"

@@ -14,17 +14,17 @@ from symgrad.errors import (
 )
 from symgrad.frontend.tokens.elsewhere import (
     argument_names,
-    enclosed,
+    bracket_content,
     formula_or_transpose,
+    name_here,
     operand_before,
     power_of_call,
-    renamed,
     sum_over,
 )
 from symgrad.frontend.tokens.lexer_state import LexerState
 from symgrad.ir.exact import DIGITS
 
-__all__ = ["FORBIDDEN", "after_number", "check_name", "check_size", "refused"]
+__all__ = ["FORBIDDEN", "after_number", "check_name", "check_size", "refusal_of"]
 
 _OTHER_WORDS = """
     as assert async await break class continue del elif except finally global nonlocal pass raise try with yield
@@ -188,7 +188,7 @@ def check_size(lexer: LexerState, value: str, start: int, end: int) -> None:
         )
 
 
-def refused(lexer: LexerState, match: re.Match[str]) -> SymgradError:
+def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
     """Return the error for a character or operator that the notation does not have."""
     start, end = match.span()
     value, text = match.group(), lexer.source.text
@@ -317,9 +317,9 @@ def attribute(lexer: LexerState, start: int) -> SymgradError:
     before = str(lexer.last) if lexer.last is not None and lexer.last.type == "NAME" else None
     text = lexer.source.text
     opens = text.startswith("(", end)
-    arguments = (enclosed(text, end) if opens else None) or ""
-    if name and (before in _LIBRARIES or (before == "norm" and renamed(name))):
-        plain, given = renamed(name) or name, argument_names(arguments)
+    arguments = (bracket_content(text, end) if opens else None) or ""
+    if name and (before in _LIBRARIES or (before == "norm" and name_here(name))):
+        plain, given = name_here(name) or name, argument_names(arguments)
         cure = f"write {plain}" + (f"({given})" if given != arguments else "") + f", without {before}."
     elif name in _METHODS:
         return lexer.error(

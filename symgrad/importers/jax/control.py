@@ -10,10 +10,10 @@ import numpy as np
 from symgrad.api.functions.layout import arange, reshape, stack
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.errors import UnsupportedError
-from symgrad.importers.constants import numbered
+from symgrad.importers.constants import count_up
 from symgrad.importers.jax.sizes import shape_of, value_of
 from symgrad.importers.jax.values import Nested, Value, expr_of, of_kind, whole_value
-from symgrad.importers.truths import before_whole, chosen
+from symgrad.importers.truths import before_whole, select_value
 from symgrad.ir.resize import resized
 from symgrad.ir.traverse import is_elementwise, substitute
 
@@ -42,7 +42,7 @@ def _iota(_walk: Nested, equation: Any, _given: Sequence[Value]) -> list[Value]:
     length, behind = shape[axis], len(shape) - axis - 1
     if not isinstance(length, int):
         return [reshape(arange(length), (length, *[1] * behind)) if behind else arange(length)]
-    line = numbered(length).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    line = count_up(length).reshape([-1 if k == axis else 1 for k in range(len(shape))])
     if any(not isinstance(n, int) for n in shape):
         return [line.astype(p["dtype"])]
     return [np.broadcast_to(line, cast("Any", shape)).astype(p["dtype"])]
@@ -102,9 +102,9 @@ def _cond(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
         for j in range(len(branches) - 2, -1, -1):
             flag = before_whole(index)
             if flag is not None and len(branches) == 2:
-                found = chosen(flag, found, whole_value(results[0][k], v.aval))
+                found = select_value(flag, found, whole_value(results[0][k], v.aval))
             else:
-                found = chosen(index <= j, whole_value(results[j][k], v.aval), found)
+                found = select_value(index <= j, whole_value(results[j][k], v.aval), found)
         values.append(found)
     return values
 

@@ -14,7 +14,16 @@ from symgrad.backward.vjp import pull_back
 from symgrad.errors import UnsupportedError
 from symgrad.importers.jax.ops import LIBRARY
 from symgrad.importers.jax.sizes import shape_of
-from symgrad.importers.jax.values import Nested, Value, alone, jax, kind_of, of_variables, small, whole_value
+from symgrad.importers.jax.values import (
+    Nested,
+    Value,
+    alone,
+    broadcastable,
+    jax,
+    kind_of,
+    of_variables,
+    whole_value,
+)
 from symgrad.ir.graph import symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
@@ -34,7 +43,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     known = of_library(inner, LIBRARY)
     avals = [v.aval for v in equation.invars]
     if known is not None:
-        return [known(*map(small, given))]
+        return [known(*map(broadcastable, given))]
     values = walk.closed(inner, given)
     real = [
         k for k, v in enumerate(values) if isinstance(v, Expr) and kind_of(equation.outvars[k].aval) == "f"

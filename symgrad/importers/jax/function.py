@@ -15,12 +15,12 @@ from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.program import ImportedProgram, Taken
 from symgrad.importers.refusals import depends_on_data, line_in, needs_number, not_covered
-from symgrad.importers.specs import argument_names, declared, is_shape, of_text
+from symgrad.importers.specs import argument_names, declare_input, is_shape, of_text
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 
 if TYPE_CHECKING:
-    from symgrad.importers.jax.walk import Walk
+    from symgrad.importers.jax.walk import EquationWalk
 
 __all__ = ["from_jax"]
 
@@ -68,7 +68,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
         import jax  # JAX starts slowly, and may be missing
 
         from symgrad.importers.jax import walk as jax_walk
-        from symgrad.importers.names import watched
+        from symgrad.importers.names import watch_locals
     except ImportError as error:
         raise not_installed("jax", error) from error
     if not callable(fn):
@@ -76,7 +76,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
     inputs, avals = _inputs(fn, specs, cast(Any, jax))
     with cast(Any, jax).enable_x64(True):
         try:
-            (closed, tree), names = watched(
+            (closed, tree), names = watch_locals(
                 # A function of its own: JAX remembers what it made of one, though what that reads may have changed.
                 lambda: cast(Any, jax).make_jaxpr(partial(fn), return_shape=True)(*avals),
                 _file(fn),
@@ -90,7 +90,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
                 raise
             what = f"the function{line_in(_file(fn), error.__traceback__)}"
             raise needs_number(what, str(error).strip().splitlines()[0], "JAX") from None
-        walk = jax_walk.Walk({v: n for v, n in names.items() if v not in set(closed.jaxpr.invars)})
+        walk = jax_walk.EquationWalk({v: n for v, n in names.items() if v not in set(closed.jaxpr.invars)})
         found = walk.closed(closed, list(inputs.values()))
         outs = [v.aval for v in closed.jaxpr.outvars]
         outputs: list[Expr] = []
@@ -160,7 +160,7 @@ def _declared(name: str, leaf: Any) -> Expr:
     if isinstance(leaf, str):
         return of_text(name, leaf)
     if is_shape(leaf):
-        return declared(name, leaf)
+        return declare_input(name, leaf)
     if isinstance(leaf, Expr):
         if leaf.node.op is not SYMBOL:
             raise UsageError(f"'{leaf}' does not say what '{name}' is", expected="an input")
@@ -184,7 +184,7 @@ def _declared(name: str, leaf: Any) -> Expr:
         )
     from symgrad.importers.jax.sizes import size_of  # it imports JAX
 
-    return declared(name, tuple(map(size_of, shape)), kind)
+    return declare_input(name, tuple(map(size_of, shape)), kind)
 
 
 def _file(fn: Callable[..., Any]) -> str:
@@ -199,7 +199,7 @@ def _file(fn: Callable[..., Any]) -> str:
 def _program(
     fn: Callable[..., Any],
     inputs: Mapping[str, Expr],
-    walk: Walk,
+    walk: EquationWalk,
     outputs: Sequence[Expr],
     paths: Sequence[str],
 ) -> ImportedProgram:

@@ -9,7 +9,7 @@ from symgrad.api.functions.layout import take_along_axis
 from symgrad.api.functions.matrices import det, expm, inv, solve
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
-from symgrad.importers.linear import sign_and_logdet, solved, triangle
+from symgrad.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.importers.orders import order
 
 __all__ = ["LIBRARY_CALLS", "ORDERED"]
@@ -33,7 +33,9 @@ def _top_k(x: Expr, *, k: int, axis: int = -1, **_: Any) -> list[Expr]:
 def _triangular_solve(
     a: Expr, b: Expr, *, left_side: bool, lower: bool, transpose_a: bool, unit_diagonal: bool, **_: Any
 ) -> Expr:
-    return solved(triangle(a, lower=lower, unit=unit_diagonal), b, left=left_side, transpose=transpose_a)
+    return solve_matrix(
+        triangle(a, lower=lower, unit=unit_diagonal), b, left=left_side, transpose=transpose_a
+    )
 
 
 ORDERED: Mapping[str, Callable[..., Any]] = {

@@ -15,18 +15,18 @@ from symgrad.importers.orders import cumulated
 from symgrad.importers.truths import (
     all_of,
     any_of,
-    chosen,
-    equal,
+    as_number,
     flag,
     held_between,
+    is_equal,
+    select_value,
     truncated_remainder,
     unequal,
-    whole,
 )
 
 __all__ = ["ELEMENTWISE", "LIBRARY", "REDUCTIONS", "WITH_PARAMETERS"]
 
-Rule = Callable[..., Any]
+OpRule = Callable[..., Any]
 
 
 def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
@@ -34,7 +34,7 @@ def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
     if kind == "b":
         return flag(x)
     if x.dtype == "bool":
-        return whole(x)
+        return as_number(x)
     if kind in "iu" and x.dtype == "real":
         raise UnsupportedError("a real number made whole")
     if kind == "c":
@@ -44,10 +44,10 @@ def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
 
 def _select(which: Expr, *cases: Any) -> Expr:
     if which.dtype == "bool":
-        return chosen(which, cases[1], cases[0])
+        return select_value(which, cases[1], cases[0])
     found = cases[-1]
     for k in range(len(cases) - 2, -1, -1):
-        found = chosen(which <= k, cases[k], found)
+        found = select_value(which <= k, cases[k], found)
     return found
 
 
@@ -65,7 +65,7 @@ def _round(x: Expr, rounding_method: Any = 0, **_: Any) -> Expr:
     return fn.where(x >= 0, fn.floor(x + 0.5), fn.ceil(x - 0.5))
 
 
-def _of_bools(function: Callable[..., Expr]) -> Rule:
+def _of_bools(function: Callable[..., Expr]) -> OpRule:
     def rule(*args: Expr) -> Expr:
         if any(a.dtype != "bool" for a in args):
             raise UnsupportedError("bits of whole numbers")
@@ -107,7 +107,7 @@ _NAMES = """
     sign sin sinh sqrt tan tanh zeta
 """
 
-ELEMENTWISE: Mapping[str, Rule] = {
+ELEMENTWISE: Mapping[str, OpRule] = {
     **{name: getattr(fn, name) for name in _NAMES.split()},
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "neg", "pow", "lt", "le", "gt", "ge")},
     **dict.fromkeys(("copy", "copy_p", "name", "optimization_barrier", "real"), _same),
@@ -117,7 +117,7 @@ ELEMENTWISE: Mapping[str, Rule] = {
     "bessel_i1e": _i1e,
     "clamp": _clamp,
     "div": _divided,
-    "eq": equal,
+    "eq": is_equal,
     "erf_inv": fn.erfinv,
     "igamma": fn.gammainc,
     "igammac": fn.gammaincc,
@@ -137,7 +137,7 @@ ELEMENTWISE: Mapping[str, Rule] = {
 }
 """By the name of the primitive: a function of expressions that broadcast."""
 
-WITH_PARAMETERS: Mapping[str, Rule] = {
+WITH_PARAMETERS: Mapping[str, OpRule] = {
     "convert_element_type": _convert,
     "integer_pow": _power,
     "round": _round,
@@ -145,14 +145,14 @@ WITH_PARAMETERS: Mapping[str, Rule] = {
 """The same, with the parameters of the primitive by name."""
 
 
-def _reduced(function: Callable[..., Expr]) -> Rule:
+def _reduced(function: Callable[..., Expr]) -> OpRule:
     def rule(x: Expr, axes: Sequence[int], **_: Any) -> Expr:
         return function(x, axis=tuple(map(int, axes))) if axes else x
 
     return rule
 
 
-def _indexed(function: Callable[..., Expr]) -> Rule:
+def _indexed(function: Callable[..., Expr]) -> OpRule:
     def rule(x: Expr, axes: Sequence[int], **_: Any) -> Expr:
         return function(x, axis=int(axes[0]))
 
@@ -163,14 +163,14 @@ def _cumulative(x: Expr, axis: int, reverse: bool = False, **_: Any) -> Expr:
     return cumsum(x, axis=int(axis), reverse=reverse)
 
 
-def _running(combine: Callable[[Any, Any], Expr]) -> Rule:
+def _running(combine: Callable[[Any, Any], Expr]) -> OpRule:
     def rule(x: Expr, axis: int, reverse: bool = False, **_: Any) -> Expr:
         return cumulated(x, int(axis), combine, reverse=reverse)
 
     return rule
 
 
-REDUCTIONS: Mapping[str, Rule] = {
+REDUCTIONS: Mapping[str, OpRule] = {
     "reduce_sum": _reduced(sum),
     "reduce_max": _reduced(max),
     "reduce_min": _reduced(min),

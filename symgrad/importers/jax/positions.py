@@ -17,10 +17,10 @@ from symgrad.api.functions.layout import (
 )
 from symgrad.api.functions.layout import size as size_value
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.importers.constants import constant, numbered
+from symgrad.importers.constants import constant, count_up
 from symgrad.ir.sizes import Size
 
-__all__ = ["POSITIONED", "POSITIONS", "Places", "bare", "bounded", "positions_of", "symbolic"]
+__all__ = ["POSITIONED", "POSITIONS", "Places", "strip_wrap", "apply_mode", "positions_of", "symbolic"]
 
 Places: TypeAlias = "Expr | np.ndarray"
 
@@ -45,7 +45,7 @@ def _dynamic_slice(x: Expr, *starts: Places, slice_sizes: Sequence[int], **_: An
             first = max(int(known), 0)
             x = take(x, first + arange(size) if first else arange(size), axis)
         else:
-            at = bare(cast(Expr, start), length)
+            at = strip_wrap(cast(Expr, start), length)
             # A position as jnp writes it is one that must be inside; what else a program counts is clipped.
             one = size == 1 and at is not start
             x = take(
@@ -86,7 +86,7 @@ def _last(length: Size, size: Size) -> Any:
     )
 
 
-def bare(index: Expr, length: Size) -> Expr:
+def strip_wrap(index: Expr, length: Size) -> Expr:
     """A position without what jnp adds to negative ones."""
     node = index.node
     if node.op.name == "where":
@@ -118,7 +118,7 @@ def _column(indices: Places) -> Places:
     return indices[..., 0]
 
 
-def bounded(position: Places, length: Size, size: Size, mode: str) -> Places:
+def apply_mode(position: Places, length: Size, size: Size, mode: str) -> Places:
     """Positions as the mode has it: clipped, or else inside, which is checked when a program runs."""
     if "CLIP" not in mode.upper() and mode != "0":
         return position
@@ -146,9 +146,9 @@ def _gather(
         if a not in moving:
             continue
         length = x.shape[a]
-        p = bounded(p, length, sizes[a], str(mode))
+        p = apply_mode(p, length, sizes[a], str(mode))
         if isinstance(p, Expr) and a in collapsed:
-            p = bare(p, length)
+            p = strip_wrap(p, length)
         p = (
             p.reshape((*p.shape, *[1] * len(loose)))
             if not isinstance(p, Expr)
@@ -160,7 +160,7 @@ def _gather(
             shape = [1] * (lead + len(loose))
             shape[lead + loose.index(a)] = sizes[a]
             count = sizes[a]
-            steps: Places = numbered(count).reshape(shape) if isinstance(count, int) else arange(count)
+            steps: Places = count_up(count).reshape(shape) if isinstance(count, int) else arange(count)
             if isinstance(steps, Expr) and len(shape) > 1:
                 steps = reshape(steps, tuple(shape))
             known = not isinstance(p, Expr) and not isinstance(steps, Expr)
@@ -233,8 +233,8 @@ def _gather_batched(x: Expr, indices: Places, d: Any, sizes: Any, mode: str) -> 
             continue
         own = along(offsets[kept.index(a)], size) if a in kept and size > 1 else None
         if a in positions:
-            p = symbolic(bounded(positions[a], length, size, mode))
-            p = bare(p, length) if size == 1 else p
+            p = symbolic(apply_mode(positions[a], length, size, mode))
+            p = strip_wrap(p, length) if size == 1 else p
             spread = iter(p.shape)
             p = reshape(p, tuple(next(spread) if k in batch else 1 for k in range(rank)))
             places.append(p if own is None else p + own)

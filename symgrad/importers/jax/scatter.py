@@ -22,8 +22,8 @@ from symgrad.api.functions.layout import (
 )
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
-from symgrad.importers.constants import MOST, constant, numbered
-from symgrad.importers.jax.positions import Places, bare, bounded, positions_of, symbolic
+from symgrad.importers.constants import MOST, constant, count_up
+from symgrad.importers.jax.positions import Places, apply_mode, positions_of, strip_wrap, symbolic
 
 __all__ = ["SCATTERED"]
 
@@ -42,7 +42,7 @@ def _scattered(
     indexed = [*along, *d.scatter_dims_to_operand_dims]
     inserted = {*along, *d.inserted_window_dims}
     places: list[Places] = [
-        numbered(cast(int, x.shape[a])).reshape([-1 if k == s else 1 for k in range(lead)])
+        count_up(cast(int, x.shape[a])).reshape([-1 if k == s else 1 for k in range(lead)])
         for a, s in zip(along, own, strict=True)
     ]
     places += positions_of(indices, len(indexed) - len(along))
@@ -64,15 +64,15 @@ def _scattered(
     for k, (a, p) in enumerate(zip(indexed, places, strict=True)):
         length = cast(int, x.shape[a])
         size = cast(int, updates.shape[lead + loose.index(a)]) if a in loose else 1
-        p = bounded(p, length, size, str(mode))
+        p = apply_mode(p, length, size, str(mode))
         if isinstance(p, Expr) and len(indexed) == 1 and a in inserted:
-            p = bare(p, length)
+            p = strip_wrap(p, length)
         for _ in loose:
             p = p[..., None]
         if a in loose:
             shape = [1] * (lead + len(loose))
             shape[lead + loose.index(a)] = size
-            steps = numbered(size).reshape(shape)
+            steps = count_up(size).reshape(shape)
             p = p + steps if not isinstance(p, Expr) else p + constant(steps)
         part = p * strides[k] if strides[k] != 1 else p
         flat = (
@@ -115,15 +115,15 @@ def _replaced(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) ->
     places = np.broadcast_to(known, cast(Any, spread)).reshape(-1)
     updates = reshape(updates, (len(places), *rest))
     inside = (places >= -total) & (places < total)
-    source = numbered(total)
+    source = count_up(total)
     for k in np.flatnonzero(inside):  # what stands later counts; what is outside is dropped
         source[places[k]] = total + k
-    if np.array_equal(source, numbered(total)):
+    if np.array_equal(source, count_up(total)):
         return rows
     taken = np.flatnonzero(source >= total)
     first, last = int(taken[0]), int(taken[-1])
     if len(taken) == last - first + 1 == len(places) and np.array_equal(
-        source[taken] - total, numbered(len(taken))
+        source[taken] - total, count_up(len(taken))
     ):
         parts = [rows[:first], updates, rows[last + 1 :]]
         return concatenate([p for p in parts if p.shape[0] != 0], 0)

@@ -30,7 +30,7 @@ __all__ = [
     "of_kind",
     "of_variables",
     "place_of",
-    "small",
+    "broadcastable",
     "variable_of",
     "whole_value",
 ]
@@ -85,7 +85,7 @@ def expr_of(value: Value) -> Expr:
     return value if isinstance(value, Expr) else constant(value)
 
 
-def small(value: Value) -> Expr:
+def broadcastable(value: Value) -> Expr:
     """An expression that broadcasts to a value."""
     return value if isinstance(value, Expr) else compact(value)
 

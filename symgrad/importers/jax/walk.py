@@ -28,13 +28,13 @@ from symgrad.importers.jax.values import (
     NOWHERE,
     Value,
     alone,
+    broadcastable,
     core,
     jax,
     kind_of,
     of_kind,
     of_variables,
     place_of,
-    small,
     variable_of,
     whole_value,
 )
@@ -47,7 +47,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.source import Place
 
-__all__ = ["Walk", "variable_of", "whole_value"]
+__all__ = ["EquationWalk", "variable_of", "whole_value"]
 
 _MOVES = frozenset(
     [
@@ -92,7 +92,7 @@ _STAND_IN = "what_is_not_covered"
 
 
 @dataclass
-class Walk:
+class EquationWalk:
     """A walk through equations.
 
     Attributes:
@@ -204,7 +204,7 @@ class Walk:
                 return [given[1 + first]]
         if name == "select_n":
             which, *cases = given
-            return [ELEMENTWISE[name](small(which), *_sides(cases))]
+            return [ELEMENTWISE[name](broadcastable(which), *_sides(cases))]
         if name in ("max", "min"):
             given = _without_unit(name, given)
             if len(given) == 1:
@@ -212,9 +212,9 @@ class Walk:
         if name in ("div", "rem") and kind_of(outs[0]) in ("i", "u"):
             raise UnsupportedError("whole numbers divided, with truncation")
         if name in ELEMENTWISE:
-            return [ELEMENTWISE[name](*map(small, given))]
+            return [ELEMENTWISE[name](*map(broadcastable, given))]
         if name in WITH_PARAMETERS:
-            return [WITH_PARAMETERS[name](*map(small, given), **params)]
+            return [WITH_PARAMETERS[name](*map(broadcastable, given), **params)]
         if name in REDUCTIONS:
             return [REDUCTIONS[name](whole_value(given[0], avals[0]), **params)]
         if name in _ARRAYS:
@@ -228,9 +228,11 @@ class Walk:
             return [of_kind(e, a) for e, a in zip(several, outs, strict=True)]
         raise UnsupportedError(_SAID.get(name, name))
 
-    def below(self, call: tuple[Any, ...]) -> Walk:
+    def below(self, call: tuple[Any, ...]) -> EquationWalk:
         """Return a walk through what is pulled back through a call with a derivative of its own."""
-        return Walk({}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself)
+        return EquationWalk(
+            {}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself
+        )
 
 
 def _named(equation: Any) -> list[str]:
@@ -274,7 +276,7 @@ def _sides(cases: Sequence[Value]) -> list[Any]:
     infinite = [isinstance(n, float) and bool(np.isinf(n)) for n in numbers]
     if all(infinite):
         raise UnsupportedError("a choice between infinities")
-    return [n if far else small(v) for v, n, far in zip(cases, numbers, infinite, strict=True)]
+    return [n if far else broadcastable(v) for v, n, far in zip(cases, numbers, infinite, strict=True)]
 
 
 def _stands_in(value: Value) -> bool:

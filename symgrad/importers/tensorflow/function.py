@@ -13,10 +13,10 @@ import numpy as np
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.importers.names import watched
+from symgrad.importers.names import watch_locals
 from symgrad.importers.program import ImportedProgram, Taken
 from symgrad.importers.refusals import depends_on_data, not_covered
-from symgrad.importers.specs import argument_names, declared, flat, is_leaf, is_shape, of_text, packed
+from symgrad.importers.specs import argument_names, declare_input, flat, is_leaf, is_shape, of_text, repack
 from symgrad.importers.tensorflow.names import layer_names, variable_names
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
@@ -75,10 +75,10 @@ def from_tensorflow(fn: Callable[..., Any], *specs: Any, dtype: str = "float32")
         raise UsageError(
             f"a value of type {type(fn).__name__} is no function", expected="a function of TensorFlow"
         )
-    return _Reading(fn, graphs, dtype).program(specs)
+    return _FunctionReading(fn, graphs, dtype).program(specs)
 
 
-class _Reading:
+class _FunctionReading:
     """One function while it is read."""
 
     def __init__(self, fn: Callable[..., Any], graphs: Any, dtype: str) -> None:
@@ -156,12 +156,12 @@ class _Reading:
                 leaves.append(
                     self.tf.TensorSpec(shape, dtype if dtype is not None else kinds[e.dtype], name=full)
                 )
-            arguments.append(leaves[0] if is_leaf(spec) else packed(spec, iter(leaves)))
+            arguments.append(leaves[0] if is_leaf(spec) else repack(spec, iter(leaves)))
         return arguments
 
     def _declared(self, name: str, leaf: Any) -> Expr:
         if isinstance(leaf, str) or is_shape(leaf):
-            return _sized(of_text(name, leaf) if isinstance(leaf, str) else declared(name, leaf))
+            return _sized(of_text(name, leaf) if isinstance(leaf, str) else declare_input(name, leaf))
         shape, dtype = getattr(leaf, "shape", None), getattr(leaf, "dtype", None)
         if shape is None or dtype is None:
             raise UsageError(
@@ -180,7 +180,7 @@ class _Reading:
             raise UnsupportedError(
                 f"'{name}' is {dtype.name}", expected="real numbers, whole numbers or truth values"
             )
-        return declared(name, tuple(shape.as_list()), domain)
+        return declare_input(name, tuple(shape.as_list()), domain)
 
     def _given(self, count: int) -> Iterable[Any]:
         inputs = list(self.inputs.values())
@@ -209,9 +209,9 @@ class _Reading:
         tf.config.run_functions_eagerly(True)
         try:
             try:
-                return watched(lambda: self._concrete(arguments, False), self._file(), self._reference)
+                return watch_locals(lambda: self._concrete(arguments, False), self._file(), self._reference)
             except tf.errors.OperatorNotAllowedInGraphError:
-                return watched(lambda: self._concrete(arguments, True), self._file(), self._reference)
+                return watch_locals(lambda: self._concrete(arguments, True), self._file(), self._reference)
         except (tf.errors.OperatorNotAllowedInGraphError, NotImplementedError) as error:
             if isinstance(error, NotImplementedError) and "symbolic" not in str(error):
                 raise  # no symbolic tensor that is read as an array

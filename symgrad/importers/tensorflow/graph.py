@@ -26,13 +26,13 @@ from symgrad.importers.tensorflow.layout import LAYOUT
 from symgrad.importers.tensorflow.linear import LINEAR
 from symgrad.importers.tensorflow.ops import ELEMENTWISE, Value, expr_of
 from symgrad.importers.tensorflow.windows import WINDOWS
-from symgrad.importers.truths import chosen, flag
+from symgrad.importers.truths import flag, select_value
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.source import Place
 
-__all__ = ["Resource", "Walk", "domain_of", "tf"]
+__all__ = ["Resource", "GraphWalk", "domain_of", "tf"]
 
 _STEPS = 512
 """Steps of a loop that is written out."""
@@ -61,7 +61,7 @@ class Resource:
 
 
 @dataclass
-class Walk:
+class GraphWalk:
     """The values of the tensors of a graph.
 
     Args:
@@ -220,7 +220,7 @@ class Walk:
             elif not kind_of(t.dtype):
                 raise UnsupportedError("branches that return what is no tensor of numbers")
             else:
-                found.append(chosen(flag(expr_of(condition)), expr_of(a), expr_of(b)))
+                found.append(select_value(flag(expr_of(condition)), expr_of(a), expr_of(b)))
         return found
 
     def _while(self, op: Any, given: list[Any]) -> list[Any]:
@@ -279,7 +279,7 @@ class Walk:
             )
         wanted = [(j, t) for j, t in zip(moving, pulled, strict=True) if t is not None]
         # The pullback reads the arguments, and values of the forward pass on the way to them.
-        inner = Walk({}, self.problems, state=dict(self.state), here=self.here)
+        inner = GraphWalk({}, self.problems, state=dict(self.state), here=self.here)
         known = {**self._open[-1][0], **{t.ref(): v for t, v in zip(op.outputs, given, strict=True)}}
         read = inner.graph(op.graph, [seed], [cotangent], [t for _, t in wanted], known)
         node = stop_gradient(value).node

@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.api.functions.layout import stack
 from symgrad.errors import UnsupportedError
-from symgrad.importers.tensorflow.ops import Items, expr_of, known_ints
+from symgrad.importers.tensorflow.ops import TensorList, expr_of, known_ints
 
 __all__ = ["LISTS", "Operation", "domain_of", "folded", "kind_of", "sizes", "tf"]
 
@@ -134,29 +134,29 @@ def _counts(value: Any) -> bool:
 # Lists of tensors, of which loops are made
 
 
-def _list_of(op: Any, x: Any, *_: Any) -> Items:
+def _list_of(op: Any, x: Any, *_: Any) -> TensorList:
     pieces = [x[k] for k in range(op.inputs[0].shape[0])]
-    return Items(tuple(np.asarray(p) if isinstance(x, np.ndarray) else p for p in pieces))
+    return TensorList(tuple(np.asarray(p) if isinstance(x, np.ndarray) else p for p in pieces))
 
 
-def _reserve(_: Any, shape: Any, count: Any) -> Items:
+def _reserve(_: Any, shape: Any, count: Any) -> TensorList:
     del shape
-    return Items((None,) * known_ints(count, "the length of a list")[0])
+    return TensorList((None,) * known_ints(count, "the length of a list")[0])
 
 
-def _item(_: Any, items: Items, place: Any, *more: Any) -> Any:
+def _item(_: Any, items: TensorList, place: Any, *more: Any) -> Any:
     del more
     return items.items[known_ints(place, "a place in a list")[0]]
 
 
-def _set_item(_: Any, items: Items, place: Any, value: Any) -> Items:
+def _set_item(_: Any, items: TensorList, place: Any, value: Any) -> TensorList:
     k = known_ints(place, "a place in a list")[0]
     found = [*items.items, *[None] * (k + 1 - len(items.items))]
     found[k] = value
-    return Items(tuple(found))
+    return TensorList(tuple(found))
 
 
-def _stacked(_: Any, items: Items, *more: Any) -> Any:
+def _stacked(_: Any, items: TensorList, *more: Any) -> Any:
     del more
     if any(v is None for v in items.items):
         raise UnsupportedError("a list with places that nothing was written to")
@@ -165,7 +165,7 @@ def _stacked(_: Any, items: Items, *more: Any) -> Any:
     return stack([expr_of(v) for v in items.items], 0)
 
 
-def _length(_: Any, items: Items) -> np.ndarray:
+def _length(_: Any, items: TensorList) -> np.ndarray:
     return np.array(len(items.items), np.int32)
 
 

@@ -30,7 +30,7 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints, number_of
-from symgrad.importers.truths import chosen
+from symgrad.importers.truths import select_value
 from symgrad.importers.windows import padded
 
 __all__ = ["LAYOUT"]
@@ -290,7 +290,7 @@ def _band(op: Any, x: Value, low: Value, high: Value) -> Expr:
     height, width = cast("tuple[int, int]", op.shape(0)[-2:])
     rows, columns = np.arange(height)[:, None], np.arange(width)[None, :]
     inside = ((rows - columns <= below) | (below < 0)) & ((columns - rows <= above) | (above < 0))
-    return e if inside.all() else chosen(constant(inside), e, constant(np.zeros((), op.dtype(0))))
+    return e if inside.all() else select_value(constant(inside), e, constant(np.zeros((), op.dtype(0))))
 
 
 LAYOUT: Mapping[str, Callable[..., Any]] = {

@@ -11,7 +11,7 @@ from symgrad.api.functions.layout import arange, expand_dims, swapaxes
 from symgrad.api.functions.matrices import det, expm, inv
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
-from symgrad.importers.linear import sign_and_logdet, solved, triangle
+from symgrad.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints, number_of, of
 
 __all__ = ["LINEAR"]
@@ -23,12 +23,12 @@ def _inverse(op: Any, x: Value) -> Expr:
 
 
 def _solve(op: Any, a: Value, b: Value) -> Expr:
-    return solved(expr_of(a), expr_of(b), transpose=bool(op.attribute("adjoint")))
+    return solve_matrix(expr_of(a), expr_of(b), transpose=bool(op.attribute("adjoint")))
 
 
 def _triangular_solve(op: Any, a: Value, b: Value) -> Expr:
     half = triangle(expr_of(a), lower=bool(op.attribute("lower")))
-    return solved(half, expr_of(b), transpose=bool(op.attribute("adjoint")))
+    return solve_matrix(half, expr_of(b), transpose=bool(op.attribute("adjoint")))
 
 
 def _main_diagonal(offset: Value) -> None:

@@ -15,27 +15,27 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant, uniform
 from symgrad.importers.truths import (
-    chosen,
-    equal,
+    as_number,
     flag,
     held_between,
+    is_equal,
+    select_value,
     truncated_remainder,
     unequal,
-    whole,
 )
 
-__all__ = ["ELEMENTWISE", "Items", "Value", "expr_of", "known_ints", "number_of", "of"]
+__all__ = ["ELEMENTWISE", "TensorList", "Value", "expr_of", "known_ints", "number_of", "of"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Items:
+class TensorList:
     """A list of tensors, of which loops are made; None where nothing was written yet."""
 
     items: tuple[Any, ...]
 
 
-Value: TypeAlias = "Expr | np.ndarray | Items"
+Value: TypeAlias = "Expr | np.ndarray | TensorList"
 """What a tensor is: an expression, an array that is known while a function is read, or a list of them."""
 
 
@@ -110,7 +110,7 @@ def _cast(op: Any, value: Value) -> Value:
     if kind not in ("f", "i"):
         raise UnsupportedError("complex numbers" if kind == "c" else f"a value of dtype {op.dtype(0)}")
     if x.dtype == "bool":
-        return whole(x)
+        return as_number(x)
     if kind == "i" and x.dtype == "real":
         raise UnsupportedError(
             "a real number made whole", cure="pass whole numbers as an argument of their own"
@@ -128,7 +128,7 @@ def _select(op: Any, condition: Value, x: Value, y: Value) -> Expr:
         raise UnsupportedError("a choice between infinities")
     exprs = iter(_small([v for v, n in zip((x, y), sides, strict=True) if n is None], shape))
     a, b = [next(exprs) if n is None else n for n in sides]
-    found = chosen(c, a, b)
+    found = select_value(c, a, b)
     return found if tuple(cast("Any", found.shape)) == shape else broadcast_to(found, shape)
 
 
@@ -233,7 +233,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "LessEqual": _two(lambda a, b: a <= b),
     "Greater": _two(lambda a, b: a > b),
     "GreaterEqual": _two(lambda a, b: a >= b),
-    "Equal": _two(equal),
+    "Equal": _two(is_equal),
     "NotEqual": _two(unequal),
     "LogicalAnd": _pointwise(fn.logical_and),
     "LogicalOr": _pointwise(fn.logical_or),

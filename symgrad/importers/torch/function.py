@@ -53,7 +53,7 @@ def from_torch(function: Callable[..., Any], /, *specs: Any, **named: Any) -> Im
         'stopped'
     """
     try:
-        from symgrad.importers.torch.program import read  # torch starts slowly, and may be missing
+        from symgrad.importers.torch.program import read_program  # torch starts slowly, and may be missing
     except ImportError as error:
         raise not_installed("torch", error) from error
-    return read(function, specs, named)
+    return read_program(function, specs, named)

@@ -25,15 +25,15 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.importers.program import mark
 from symgrad.importers.specs import agree
-from symgrad.importers.torch.ops.cells import Cell, View, same
-from symgrad.importers.torch.sizes import Sizes
+from symgrad.importers.torch.ops.cells import TensorCell, TensorView, whole_view
+from symgrad.importers.torch.sizes import SizeNames
 from symgrad.importers.torch.table import ALIASES, PUTS, TABLE, RefusedError, number, several, taken
 from symgrad.importers.torch.trace import TAG
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.source import Place
 
-__all__ = ["Reader", "Stopped", "kind_of"]
+__all__ = ["GraphReader", "Stopped", "kind_of"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
@@ -57,7 +57,7 @@ _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson", "uniform", "
 
 
 @final
-class Reader:
+class GraphReader:
     """Reads graphs node by node; what it does not know it collects, to say all of it at once.
 
     Args:
@@ -70,7 +70,7 @@ class Reader:
         places: of equations.
     """
 
-    def __init__(self, places: Mapping[int, Place | None], sizes: Sizes) -> None:
+    def __init__(self, places: Mapping[int, Place | None], sizes: SizeNames) -> None:
         self._calls, self._sizes = places, sizes
         self.places: dict[Node, Place] = {}
         self.values: dict[int, Any] = {}
@@ -114,7 +114,7 @@ class Reader:
         if target is operator.getitem:
             source, k = node.args
             parts = several(known[source])
-            found = Cell(self._unknown(node, source.meta.get("val"))) if parts is None else parts[k]
+            found = TensorCell(self._unknown(node, source.meta.get("val"))) if parts is None else parts[k]
             if tag is not None and _tag(source) != tag:
                 self.values[tag] = found.read()
             return found
@@ -148,7 +148,7 @@ class Reader:
         nested = any(
             getattr(n.target, "__name__", "") == "wrap_with_set_grad_enabled" for n in inner.graph.nodes
         )
-        before = [(a, a.version) for a in args if isinstance(a, Cell)]
+        before = [(a, a.version) for a in args if isinstance(a, TensorCell)]
         found = self.run(inner, args, grad=enabled or not nested)
         if enabled:
             return found
@@ -156,7 +156,7 @@ class Reader:
             self.problems.setdefault(
                 ("a write in place to a tensor from outside of torch.no_grad()", None), None
             )
-        return [Cell(_stopped(c.read())) if isinstance(c, Cell) else c for c in found]
+        return [TensorCell(_stopped(c.read())) if isinstance(c, TensorCell) else c for c in found]
 
     def _unknown(self, node: Any, meta: Any) -> Any:
         """Return what stands for the value of a node that cannot be read, so that the rest can be looked at."""
@@ -206,9 +206,9 @@ class Reader:
         if name == "to" or name == "_to_copy" or name == "type_as":
             found = _converted(values["self"], kind_of(node.meta["val"].dtype))
             return (
-                View(cells["self"], same, None)
+                TensorView(cells["self"], whole_view, None)
                 if found is values["self"]
-                else Cell(self._checked(node, found))
+                else TensorCell(self._checked(node, found))
             )
         if any(name.startswith(r) or name == f"{r}_" for r in _RANDOM) and name not in TABLE:
             raise RefusedError("draws random numbers", cure="pass the noise as an argument")
@@ -271,18 +271,27 @@ class Reader:
         )
 
     def _views(
-        self, node: Any, name: str, parent: Cell, apply: Any, found: Any, args: dict[str, Any], first: str
+        self,
+        node: Any,
+        name: str,
+        parent: TensorCell,
+        apply: Any,
+        found: Any,
+        args: dict[str, Any],
+        first: str,
     ) -> Any:
         put = PUTS.get(name)
         rest = {n: v for n, v in args.items() if n != first}
         written = None if put is None else partial(_written, put, rest)
         if isinstance(found, list):
             self._checked(node, found)
-            return [View(parent, partial(_part, apply, k), None) for k in range(len(several(found) or []))]
+            return [
+                TensorView(parent, partial(_part, apply, k), None) for k in range(len(several(found) or []))
+            ]
         self._checked(node, found)
         if name in ("reshape", "contiguous", "flatten") and not node.args[0].meta["val"].is_contiguous():
-            return Cell(found)  # a copy
-        return View(parent, apply, written)
+            return TensorCell(found)  # a copy
+        return TensorView(parent, apply, written)
 
 
 def _part(look: Callable[[Any], Any], k: int, value: Any) -> Any:
@@ -332,7 +341,7 @@ def _attribute(module: Any, target: str) -> Any:
 
 
 def _read(cell: Any) -> Any:
-    return cell.read() if isinstance(cell, Cell) else cell
+    return cell.read() if isinstance(cell, TensorCell) else cell
 
 
 def _mapped(value: Any, known: Mapping[Any, Any], leaf: Callable[[Any], Any]) -> Any:
@@ -344,7 +353,7 @@ def _mapped(value: Any, known: Mapping[Any, Any], leaf: Callable[[Any], Any]) ->
 
 def _held(found: Any) -> Any:
     parts = several(found)
-    return Cell(found) if parts is None else [_held(e) for e in parts]
+    return TensorCell(found) if parts is None else [_held(e) for e in parts]
 
 
 def _stopped(e: Any) -> Any:

@@ -11,22 +11,24 @@ from typing import Any, cast
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.program import Finding, ImportedProgram, Taken
-from symgrad.importers.specs import declared, is_shape, of_text
-from symgrad.importers.torch.graph import Reader, Stopped, kind_of
-from symgrad.importers.torch.ops.cells import Cell
-from symgrad.importers.torch.sizes import Sizes, bounded, dimensions, dims_of, hints, plain
+from symgrad.importers.specs import declare_input, is_shape, of_text
+from symgrad.importers.torch.graph import GraphReader, Stopped, kind_of
+from symgrad.importers.torch.ops.cells import TensorCell
+from symgrad.importers.torch.sizes import SizeNames, bound_findings, dimensions, dims_of, hints, plain
 from symgrad.importers.torch.table import several
 from symgrad.importers.torch.trace import Result, Traced, named_tensors, traced
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
 
-__all__ = ["read"]
+__all__ = ["read_program"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
 
-def read(function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str, Any]) -> ImportedProgram:
+def read_program(
+    function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str, Any]
+) -> ImportedProgram:
     """Return a function or module as a program: see `sg.from_torch`."""
     if not callable(cast("Any", function)):
         raise UsageError(
@@ -44,12 +46,12 @@ def read(function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str,
     args, kwargs = examples[: len(specs)], dict(zip(named, examples[len(specs) :], strict=True))
     told = [(t, said[id(t)].shape) for t in examples if id(t) in said]
     found = traced(function, args, kwargs, dimensions(told, dims_of(every)))
-    sizes = Sizes()
+    sizes = SizeNames()
     signature = found.program.graph_signature
     taken = Taken()
     arguments = iter(named_tensors(function, args, kwargs))
     inputs: dict[str, Expr] = {}
-    cells: list[Cell] = []
+    cells: list[TensorCell] = []
     parameters: list[str] = []
     values: dict[str, Any] = {}
     twice: dict[Any, str] = {}
@@ -78,10 +80,10 @@ def read(function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str,
                 (value.data_ptr(), value.shape, value.stride(), value.dtype) if value.numel() else spec.target
             )
             if memory in twice:  # one parameter under two names is one input
-                cells.append(Cell(inputs[twice[memory]]))
+                cells.append(TensorCell(inputs[twice[memory]]))
                 continue
             if kind == "CONSTANT_TENSOR" and value.numel() <= _SMALL:
-                cells.append(Cell(_spelled(value)))
+                cells.append(TensorCell(_spelled(value)))
                 continue
             name = taken.free(spec.target.removeprefix("inner."))
             values[name] = value
@@ -89,15 +91,15 @@ def read(function: Callable[..., Any], specs: Sequence[Any], named: Mapping[str,
             if kind == "PARAMETER":
                 parameters.append(name)
         if name not in inputs:
-            inputs[name] = declared(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
-        cells.append(Cell(inputs[name]))
-    reader = Reader(found.places, sizes)
+            inputs[name] = declare_input(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
+        cells.append(TensorCell(inputs[name]))
+    reader = GraphReader(found.places, sizes)
     try:
         outputs: list[Any] = reader.run(found.program.graph_module, cells)
     except Stopped:
         outputs = list[Any]()
     _check_problems(reader)
-    return _program(found, reader, inputs, outputs, parameters, values, taken, bounded(dims_of(every)))
+    return _program(found, reader, inputs, outputs, parameters, values, taken, bound_findings(dims_of(every)))
 
 
 _SMALL = 64  # entries of a constant that is written out
@@ -108,7 +110,7 @@ def _declared(spec: Any) -> Expr | None:
     if isinstance(spec, str):
         return of_text("x", spec)
     sizes = plain(spec)
-    return declared("x", sizes) if is_shape(sizes) else None
+    return declare_input("x", sizes) if is_shape(sizes) else None
 
 
 def _example(e: Expr, numbers: Mapping[str, int]) -> Any:
@@ -124,7 +126,7 @@ def _spelled(value: Any) -> Any:
     return as_expr(value.tolist())
 
 
-def _check_problems(reader: Reader) -> None:
+def _check_problems(reader: GraphReader) -> None:
     if not reader.problems:
         return
     lines = [
@@ -141,7 +143,7 @@ def _check_problems(reader: Reader) -> None:
 
 def _program(
     found: Traced,
-    reader: Reader,
+    reader: GraphReader,
     inputs: Mapping[str, Expr],
     outputs: Sequence[Any],
     parameters: Sequence[str],
@@ -171,7 +173,7 @@ def _program(
     for k, (cell, spec) in enumerate(zip(outputs, specs, strict=True)):
         if spec.kind.name != "USER_OUTPUT":
             continue
-        e = cell.read() if isinstance(cell, Cell) else cell
+        e = cell.read() if isinstance(cell, TensorCell) else cell
         if e is None:
             continue
         node = as_expr(e).node

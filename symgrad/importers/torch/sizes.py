@@ -11,7 +11,7 @@ from symgrad.importers.program import Finding
 from symgrad.importers.torch.table import several
 from symgrad.ir.sizes import Shape, Size, size_max, size_min, size_product, size_sum
 
-__all__ = ["Sizes", "bounded", "dimensions", "dims_of", "hints", "plain"]
+__all__ = ["SizeNames", "bound_findings", "dimensions", "dims_of", "hints", "plain"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
@@ -30,7 +30,7 @@ def dims_of(specs: Sequence[Any]) -> dict[str, Any]:
     return {n.__name__: n for n in every if isinstance(n, torch.export.Dim)}
 
 
-def bounded(dimensions: Mapping[str, Any]) -> list[Finding]:
+def bound_findings(dimensions: Mapping[str, Any]) -> list[Finding]:
     """Return findings for dimensions that are declared with bounds: what was read may hold between them alone."""
     found: list[Finding] = []
     for name, d in dimensions.items():
@@ -70,7 +70,7 @@ def dimensions(tensors: Sequence[tuple[Any, Shape]], given: Mapping[str, Any]) -
     return collection
 
 
-class Sizes:
+class SizeNames:
     """What the symbols of torch's sizes are called."""
 
     def __init__(self) -> None:

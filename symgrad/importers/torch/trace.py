@@ -24,7 +24,7 @@ from torch.nn import Module
 from torch.overrides import TorchFunctionMode
 
 from symgrad.errors import SymgradError, UnsupportedError
-from symgrad.importers.names import of_user, watched
+from symgrad.importers.names import of_user, watch_locals
 from symgrad.importers.program import Finding
 from symgrad.importers.refusals import needs_number
 from symgrad.importers.torch.table import several
@@ -254,7 +254,7 @@ class _Watch(TorchFunctionMode):
     def running(self, call: Callable[[], Any]) -> Any:
         """Call a function of the user's, and see what its variables are bound to."""
         with self:
-            found, names = watched(call, self._file, self._result, self._entered)
+            found, names = watch_locals(call, self._file, self._result, self._entered)
         for result, name in names.items():
             self.names.setdefault(result, name)
         return found

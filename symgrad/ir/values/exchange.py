@@ -16,7 +16,7 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, SymgradError
 
-__all__ = ["DASK", "PLAIN", "Library", "called_with_arrays", "library_of", "viewed"]
+__all__ = ["DASK", "PLAIN", "Library", "called_with_arrays", "library_of", "as_array"]
 
 _PROTOCOLS = (
     "__dlpack__",
@@ -88,7 +88,7 @@ def called_with_arrays(
         out: as in NumPy; what is given there is returned.
     """
     views = [
-        viewed(name, value) if _library(_class(value)) else value
+        as_array(name, value) if _library(_class(value)) else value
         for name, value in zip(names, arrays, strict=True)
     ]
     outs = cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
@@ -109,7 +109,7 @@ def called_with_arrays(
 def _target(out: Any) -> Any:
     if isinstance(out, np.ndarray):
         return cast("Any", out)
-    array: Any = viewed("out", out)
+    array: Any = as_array("out", out)
     if not isinstance(array, np.ndarray) or not cast("Any", array).flags.writeable:
         raise ArrayTypeError(
             f"out= is {_words(out)}, which may only be read",
@@ -119,7 +119,7 @@ def _target(out: Any) -> Any:
     return cast("Any", array)
 
 
-def viewed(name: str, value: Any) -> Any:
+def as_array(name: str, value: Any) -> Any:
     """Return a value as NumPy reads it, without a copy of what is an array already.
 
     Args:

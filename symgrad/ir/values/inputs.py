@@ -13,9 +13,9 @@ from symgrad.ir.bounds import out_of_memory
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
-from symgrad.ir.sizes import Extent, evaluate_size, names_of, told
+from symgrad.ir.sizes import Extent, evaluate_size, extent_text, names_of
 from symgrad.ir.types import End
-from symgrad.ir.values.exchange import viewed
+from symgrad.ir.values.exchange import as_array
 
 __all__ = [
     "bind",
@@ -24,12 +24,12 @@ __all__ = [
     "check_shapes",
     "check_symmetric",
     "converted",
-    "counted",
+    "check_int64",
     "distinct",
     "in_order",
     "known_end",
     "not_complex",
-    "whole",
+    "check_whole",
 ]
 
 
@@ -77,7 +77,7 @@ def _checked(
     if not together:
         for s, value in values.items():
             if s.dtype == "int":
-                counted(s, value)
+                check_int64(s, value)
     values = {s: _numbers(s, value) for s, value in values.items()}
     known = {**check_shapes(symbols, list(values.values()), together=together), **sizes}
     for s, value in values.items():
@@ -149,7 +149,7 @@ def check_array(symbol: Node, value: Any) -> Any:
     if isinstance(value, Fraction):
         value = float(value)
     try:
-        array = viewed(symbol.name, value)
+        array = as_array(symbol.name, value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ArrayTypeError(
             f"input '{symbol.name}' cannot be read as an array: {error}", expected="a real number or array"
@@ -167,11 +167,11 @@ def check_array(symbol: Node, value: Any) -> Any:
             f"input '{symbol.name}' is declared bool, got dtype {array.dtype}",
             cure=f"pass a condition, for instance {symbol.name} != 0",
         )
-    whole(symbol, array)
+    check_whole(symbol, array)
     return array if array.ndim else array[()]
 
 
-def whole(symbol: Node, value: Any) -> None:
+def check_whole(symbol: Node, value: Any) -> None:
     """Refuse fractions for an input that is declared int; what is no finite number passes.
 
     Raises:
@@ -189,13 +189,13 @@ def whole(symbol: Node, value: Any) -> None:
         )
 
 
-def counted(symbol: Node, value: Any) -> None:
+def check_int64(symbol: Node, value: Any) -> None:
     """Refuse what int64 does not hold for an input that is declared int: in an array program it may be a position.
 
     Raises:
         ArrayTypeError: naming the first such value.
     """
-    whole(symbol, value)
+    check_whole(symbol, value)
     array = distinct(np.asarray(value))
     if array.dtype.kind == "f":  # a narrower float has no number as large as the ends
         array = array.astype(np.result_type(array, np.float64))
@@ -321,7 +321,9 @@ def _outside(
             cure = f"if these are labels that count from 1, pass {name} - 1"
         elif array[place] < 0:
             cure = f"to count from the end, declare {name} : int; else correct the values"
-    value = told(int(array[place])) if domain.kind == "int" and np.isfinite(array[place]) else array[place]
+    value = (
+        extent_text(int(array[place])) if domain.kind == "int" and np.isfinite(array[place]) else array[place]
+    )
     return DomainError(
         f"input '{name}' is {value}{where}, outside its domain {domain}", expected=expected, cure=cure
     )

@@ -17,9 +17,9 @@ import numpy as np
 
 from symgrad.kernel.calls.safety import refusal
 from symgrad.llvm.calls.direct_code import CALL, INFO, text
-from symgrad.llvm.calls.layout import FASTCALL, Method
+from symgrad.llvm.calls.layout import FASTCALL, MethodDef
 from symgrad.llvm.engine.binding import made_once
-from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.engine.shared import load_or_compile
 
 __all__ = ["direct_call"]
 
@@ -31,8 +31,8 @@ class _Machinery:
     """The one native function, and the method definition that Python's function objects point to."""
 
     def __init__(self) -> None:
-        self.engine = kept(text())
-        self.method = Method(b"kernel", self.engine.address(CALL), FASTCALL, None)
+        self.engine = load_or_compile(text())
+        self.method = MethodDef(b"kernel", self.engine.address(CALL), FASTCALL, None)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import IndexRangeError, ShapeError
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size, evaluate_size, told, unsure_lengths
+from symgrad.ir.sizes import Shape, Size, evaluate_size, extent_text, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.inputs import distinct
 from symgrad.ops.array.along import axes_of
@@ -146,7 +146,7 @@ def check_position(position: Position, values: Any, sizes: Mapping[str, int]) ->
     index, length = position.index, evaluate_size(position.length, sizes)
     if index.is_number():
         if not -length <= index.value < length:
-            raise _outside(f"the index {told(int(index.value))} is", position, length)
+            raise _outside(f"the index {extent_text(int(index.value))} is", position, length)
         return
     array = distinct(np.asarray(values))
     if not array.size:

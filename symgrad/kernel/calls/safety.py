@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.llvm.calls.layout import ALIGNED, C_CONTIGUOUS, WARNS, WRITEABLE, read, words
+from symgrad.llvm.calls.layout import ALIGNED, C_CONTIGUOUS, WARNS, WRITEABLE, read_field, words
 
 __all__ = ["VARIABLE", "refusal"]
 
@@ -52,32 +52,32 @@ def _compared() -> Iterator[tuple[str, Any, Any]]:
     """Yield what the table of places and Python say of some objects, beginning with what is read without a pointer."""
     number, scalar, content = 1234.5678, np.float64(8765.4321), bytes(range(17))
     items = (number, scalar, content)
-    yield "float", read("float", number), number
-    yield "double", read("double", scalar), float(scalar)
-    yield "bytes", [read("bytes", content, k) for k in range(17)], [*content]
-    yield "size", read("size", items), len(items)
-    yield "items", [read("items", items, k) for k in range(3)], [*map(id, items)]
+    yield "float", read_field("float", number), number
+    yield "double", read_field("double", scalar), float(scalar)
+    yield "bytes", [read_field("bytes", content, k) for k in range(17)], [*content]
+    yield "size", read_field("size", items), len(items)
+    yield "items", [read_field("items", items, k) for k in range(3)], [*map(id, items)]
     square, frozen = np.zeros((3, 5)), np.zeros(7, np.float32)
     frozen.flags.writeable = False
     arrays = [square, square[:, 1:4], square.T, frozen, np.zeros((2, 3, 4), bool)]
     for value in (number, scalar, content, items, *arrays):
-        yield "type", read("type", value), id(type(value))
+        yield "type", read_field("type", value), id(type(value))
     for array in arrays:
         said = array.flags
         flags = said.c_contiguous * C_CONTIGUOUS + said.aligned * ALIGNED + said.writeable * WRITEABLE
         asked = C_CONTIGUOUS | ALIGNED | WRITEABLE | WARNS
-        yield "nd", read("nd", array), array.ndim
-        yield "flags", _bits(read("flags", array), asked), flags
-        yield "data", read("data", array), array.__array_interface__["data"][0]
-        yield "descr", read("descr", array), id(array.dtype)
+        yield "nd", read_field("nd", array), array.ndim
+        yield "flags", _bits(read_field("flags", array), asked), flags
+        yield "data", read_field("data", array), array.__array_interface__["data"][0]
+        yield "descr", read_field("descr", array), id(array.dtype)
         # NumPy has the strides right behind the lengths: only where that holds are the pointers followed.
-        lengths, strides = read("shape", array), read("strides", array)
+        lengths, strides = read_field("shape", array), read_field("strides", array)
         yield "strides less shape", (strides or 0) - (lengths or 0), 8 * array.ndim
         yield "shape", words(lengths, array.ndim), array.shape
         yield "strides", words(strides, array.ndim), array.strides
     warned = np.broadcast_arrays(np.ones(3), np.ones((2, 3)))[0]
     # What is written to with a warning today, and will only be read one day.
-    yield "warned", _bits(read("flags", warned), WARNS | WRITEABLE) in (0, WARNS | WRITEABLE), True
+    yield "warned", _bits(read_field("flags", warned), WARNS | WRITEABLE) in (0, WARNS | WRITEABLE), True
     yield from _counted()
 
 

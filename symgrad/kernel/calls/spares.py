@@ -19,7 +19,7 @@ import numpy as np
 
 from symgrad.kernel.calls.safety import refusal
 
-__all__ = ["Spares", "spread"]
+__all__ = ["Spares", "new_result"]
 
 _LEAST, _MOST = 2**17, 2**26
 """Bytes of all results of a call: less is in the allocator's own lists, more is not for a kernel to keep."""
@@ -36,7 +36,7 @@ class _Memory(np.ndarray):
     """What results lie in: of another type than they are, or their views would refer to it, and not be counted."""
 
 
-def spread(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarray:
+def new_result(shape: tuple[int, ...], kind: np.dtype[Any], k: int) -> np.ndarray:
     """Return a new array, contiguous with any content, for output k of a call.
 
     It begins with a cache line, and each output at another line of a page. What the system gives for large arrays
@@ -64,7 +64,7 @@ def _round(results: list[np.ndarray]) -> list[Any]:
 @cache
 def _alone() -> tuple[int, int]:
     """Return what is counted of a result to which its round alone refers, and of the memory that it lies in."""
-    result, memory = _references(_round([spread((1,), np.dtype(np.uint8), 0)]))
+    result, memory = _references(_round([new_result((1,), np.dtype(np.uint8), 0)]))
     return result, memory
 
 
@@ -98,7 +98,7 @@ class Spares:
         if amount < _LEAST:
             return tuple(map(np.empty, repeat(shape), self._kinds))
         if amount > _MOST or refusal() is not None:
-            return tuple([spread(shape, kind, k) for k, kind in enumerate(self._kinds)])
+            return tuple([new_result(shape, kind, k) for k, kind in enumerate(self._kinds)])
         return self._take(shape, (shape,) * len(self._kinds))
 
     def arrays(self, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...] | None:
@@ -148,7 +148,9 @@ class Spares:
                 results = [held[0][k] if free[k] and free[count + k] else None for k in range(count)]
             elif held is not None:
                 self._rounds.append(held[0])
-            made = [spread(shapes[k], self._kinds[k], k) if r is None else r for k, r in enumerate(results)]
+            made = [
+                new_result(shapes[k], self._kinds[k], k) if r is None else r for k, r in enumerate(results)
+            ]
             found = _round(made)
         elif held is not None:
             self._rounds.append(held[0])

@@ -21,7 +21,7 @@ from symgrad.kernel.calls.safety import refusal
 from symgrad.llvm.calls.team_code import LINE, LOOP, PAUSE, SHARE, TEAM, WORK, text
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Engine
-from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.engine.shared import load_or_compile
 from symgrad.llvm.engine.target import host
 
 __all__ = ["call_in_team"]
@@ -62,7 +62,7 @@ class Team:
     """
 
     def __init__(self) -> None:
-        engine: Engine = _for_ever(kept(text(host().triple), quick=True))
+        engine: Engine = _for_ever(load_or_compile(text(host().triple), quick=True))
         self.loop = engine.address(LOOP)
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.address(WORK))
         pause = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.address(PAUSE))

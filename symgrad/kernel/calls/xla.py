@@ -27,7 +27,7 @@ from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.llvm.calls.xla_code import CALL, HANDLER, KNOWN, RECORD, SEEN, handler, text
 from symgrad.llvm.engine.binding import made_once, one_at_a_time
 from symgrad.llvm.engine.jit import Engine
-from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.engine.shared import load_or_compile
 from symgrad.llvm.engine.target import host
 from symgrad.spell.printer import expression_text
 
@@ -106,7 +106,7 @@ _PYTHON = {
 
 @made_once
 def _machinery() -> tuple[Engine, int]:
-    engine = kept(text(host().triple))
+    engine = load_or_compile(text(host().triple))
     return engine, engine.address(CALL)
 
 

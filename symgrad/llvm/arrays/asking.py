@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from symgrad.llvm.arrays.lines import StepWriter
-from symgrad.llvm.text.module import Declaration, Global, Item
+from symgrad.llvm.text.module import FunctionDeclaration, Global, Item
 from symgrad.lower.arrays.index import flat
 from symgrad.lower.arrays.nests import Nest
 
@@ -40,7 +40,7 @@ def endless(nest: Nest) -> bool:
 
 def asking() -> list[Item]:
     """Return what the module of a program needs that asks."""
-    return [Global(_LEFT[1:], "i64", str(_WORK), variable=True), Declaration(STOPPED, "i32", ())]
+    return [Global(_LEFT[1:], "i64", str(_WORK), variable=True), FunctionDeclaration(STOPPED, "i32", ())]
 
 
 def ask_every_row(fn: StepWriter, counter: str, extent: str) -> None:

@@ -15,7 +15,7 @@ from symgrad.llvm.arrays.asking import asking
 from symgrad.llvm.arrays.library.calls import choice_text, write_call
 from symgrad.llvm.arrays.library.factors import factor_text
 from symgrad.llvm.arrays.library.products import know_product, product_items, product_name
-from symgrad.llvm.arrays.lines import Region, Sizes, StepWriter
+from symgrad.llvm.arrays.lines import BlockWriter, SizeValues, StepWriter
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.arrays.nests.nest import NestWriter
 from symgrad.llvm.arrays.plan import know_driver
@@ -24,7 +24,7 @@ from symgrad.llvm.engine import blas
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.target import Target, host
-from symgrad.llvm.text.module import Declaration, Function, Item, Linkage, Module
+from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays
@@ -218,9 +218,9 @@ def _products(real: FloatType, target: Target, declarations: Declarations, *, al
         return []
     items = product_items(real, target, linkage="internal")
     for item in items:
-        if isinstance(item, Declaration):
+        if isinstance(item, FunctionDeclaration):
             declarations.declare(item.name, item.returns, *item.parameters)
-    return [item for item in items if not isinstance(item, Declaration)]
+    return [item for item in items if not isinstance(item, FunctionDeclaration)]
 
 
 def _run(
@@ -228,8 +228,8 @@ def _run(
 ) -> Function:
     """The function ``run``: it fills the table of addresses and calls one step after the other."""
     memory = plan.memory
-    region = Region(real, width, declarations, 0)
-    sizes = Sizes(asked.names, region)
+    region = BlockWriter(real, width, declarations, 0)
+    sizes = SizeValues(asked.names, region)
     count = len(memory.arrays)
     arguments = sum(a.slot < 0 for a in memory.arrays)
     for k in range(arguments):

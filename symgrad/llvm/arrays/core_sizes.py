@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
-from symgrad.ir.sizes import Atom, Size, names_of
+from symgrad.ir.sizes import Size, SizeAtom, names_of
 from symgrad.llvm.text.module import ATTRIBUTES
 from symgrad.llvm.text.templates import filled
 
@@ -98,7 +98,7 @@ class _SizeCode:
             total = self._exact("sadd", total, product)
         return total
 
-    def _atom(self, atom: Atom) -> str:
+    def _atom(self, atom: SizeAtom) -> str:
         a, b = self._size(atom.a), self._size(atom.b)
         if atom.op != "ceildiv":
             return self._emit(f"call i64 @llvm.s{atom.op}.i64(i64 {a}, i64 {b})")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Any
 
-from symgrad.ir.sizes import Atom, Size
+from symgrad.ir.sizes import Size, SizeAtom
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.text.builder import Value, VectorBuilder
 from symgrad.llvm.text.instructions import Line
@@ -18,10 +18,10 @@ from symgrad.llvm.text.module import Attributes, Function
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import Index
 
-__all__ = ["Region", "Sizes", "StepWriter"]
+__all__ = ["BlockWriter", "SizeValues", "StepWriter"]
 
 
-class Region:
+class BlockWriter:
     """Straight-line code of one block: numbers in the kernel's format, whole numbers always in double.
 
     Args:
@@ -86,10 +86,10 @@ def _known(text: str) -> bool:
     return text.lstrip("-").isdigit()
 
 
-class Sizes:
+class SizeValues:
     """Sizes as values of a function: literals, or arithmetic on the table of sizes in the function's first block."""
 
-    def __init__(self, names: Sequence[str], region: Region) -> None:
+    def __init__(self, names: Sequence[str], region: BlockWriter) -> None:
         self._names = list(names)
         self._region = region
         self._known: dict[Size, str] = {}
@@ -120,7 +120,7 @@ class Sizes:
             total = self._region.add(total, product)
         return total
 
-    def _atom(self, atom: Atom) -> str:
+    def _atom(self, atom: SizeAtom) -> str:
         r, a, b = self._region, self(atom.a), self(atom.b)
         if atom.op == "ceildiv":
             # sdiv rounds towards zero.
@@ -163,9 +163,9 @@ class StepWriter:
         self.declarations = declarations
         self._regions = count(1)
         self._labels = count()
-        self.code: list[str | Region] = []
+        self.code: list[str | BlockWriter] = []
         self.entry = self.region()
-        self.size = Sizes(names, self.entry)
+        self.size = SizeValues(names, self.entry)
         self.block = "entry"
         self._bases: dict[int, str] = {}
         self.alone = alone
@@ -173,9 +173,9 @@ class StepWriter:
         self.factors: set[str] = set()  # the calls on factors of matrices
         self.products: set[tuple[bool, bool]] = set()  # the layouts of products of matrices that it calls
 
-    def region(self) -> Region:
+    def region(self) -> BlockWriter:
         """Add an empty region here."""
-        made = Region(self.real, self.width, self.declarations, next(self._regions) * 1_000_000)
+        made = BlockWriter(self.real, self.width, self.declarations, next(self._regions) * 1_000_000)
         self.code.append(made)
         return made
 
@@ -199,7 +199,7 @@ class StepWriter:
             self._bases[k] = self.entry.once(f"load ptr, ptr {at}")
         return self._bases[k]
 
-    def position(self, region: Region, index: Index, loops: Sequence[str]) -> str:
+    def position(self, region: BlockWriter, index: Index, loops: Sequence[str]) -> str:
         """Return an index as a number, in the given region.
 
         Args:

@@ -16,7 +16,7 @@ from symgrad.llvm.arrays.driver import FIELDS, PYTHON, driver
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine
-from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.engine.shared import load_or_compile
 
 __all__ = ["ArrayLoop", "Runnable", "know_driver"]
 
@@ -26,7 +26,7 @@ def _driver() -> Engine:
     """The loop that all kernels share; it lives as long as the process."""
     for name in PYTHON:  # no search of libraries finds Python everywhere
         define(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
-    return kept(driver())
+    return load_or_compile(driver())
 
 
 @made_once

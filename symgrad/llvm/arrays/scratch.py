@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from symgrad.errors import ShapeError
 from symgrad.ir.bounds import LARGEST, MOST
-from symgrad.ir.sizes import Shape, Size, names_of, parts_of, size_product, told
-from symgrad.llvm.arrays.lines import Region, Sizes
+from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
+from symgrad.llvm.arrays.lines import BlockWriter, SizeValues
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.engine.declarations import Declarations
-from symgrad.llvm.text.module import Declaration, Function, Item, Linkage
+from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
 
@@ -46,7 +46,7 @@ class Asked:
     places: dict[Size, None]
 
 
-def offsets(memory: Memory, region: Region, sizes: Sizes, real: FloatType) -> tuple[list[str], str]:
+def offsets(memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType) -> tuple[list[str], str]:
     """Return where the slots start, and where the last one ends."""
     found: list[str] = []
     end = "0"
@@ -80,7 +80,7 @@ def scratch(
         ShapeError: if a number is too large for every call.
     """
     region = _Exact(real, width, declarations)
-    sizes = Sizes(asked.names, region)
+    sizes = SizeValues(asked.names, region)
     _, end = offsets(memory, region, sizes, real)
     for size in asked.numbers:
         sizes(size)
@@ -97,8 +97,8 @@ def scratch(
     two = ("i64", "i64")
     overflows = (f"llvm.{code}.with.overflow.i64" for code in ("sadd", "smul"))
     declared = [
-        *(Declaration(name, "{ i64, i1 }", two) for name in overflows),
-        Declaration("llvm.smax.i64", "i64", two),
+        *(FunctionDeclaration(name, "{ i64, i1 }", two) for name in overflows),
+        FunctionDeclaration("llvm.smax.i64", "i64", two),
     ]
     negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
     answer = region.scalar(f"select i1 {negative[1]}, i64 {NEGATIVE}, i64 {end}")
@@ -108,7 +108,7 @@ def scratch(
     return [Function(SCRATCH, "i64", ["ptr %sizes"], lines, linkage), *declared]
 
 
-def _any_negative(region: Region, values: Iterable[str]) -> str:
+def _any_negative(region: BlockWriter, values: Iterable[str]) -> str:
     found = "false"
     for value in values:
         below = region.scalar(f"icmp slt i64 {value}, 0")
@@ -132,7 +132,7 @@ def _within(shape: Shape, other: Shape) -> bool:
     return True
 
 
-class _Exact(Region):
+class _Exact(BlockWriter):
     """Code that knows whether a number did not fit."""
 
     def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
@@ -145,7 +145,7 @@ class _Exact(Region):
     def literal(self, value: int) -> str:
         if abs(value) > LARGEST:
             raise ShapeError(
-                f"{told(value)} among the sizes of a program is too large",
+                f"{extent_text(value)} among the sizes of a program is too large",
                 expected="sizes below 2**63, and what is computed from them",
                 cure="choose smaller numbers",
             )

@@ -20,16 +20,16 @@ __all__ = [
     "UFUNC_TYPE",
     "WARNS",
     "WRITEABLE",
-    "Method",
-    "Place",
-    "read",
+    "MethodDef",
+    "StructField",
+    "read_field",
     "words",
     "write",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StructField:
     """A field.
 
     Args:
@@ -46,36 +46,36 @@ _HEAD = object.__basicsize__  # Include/object.h: PyObject, 16 bytes where nothi
 
 PLACES = {
     # PyObject, Include/object.h: ob_type is its last word.
-    "type": Place(_HEAD - 8, _POINTER),
+    "type": StructField(_HEAD - 8, _POINTER),
     # PyFloatObject, Include/cpython/floatobject.h: ob_fval. PyDoubleScalarObject, numpy/arrayscalars.h: obval.
-    "float": Place(_HEAD, ctypes.c_double),
-    "double": Place(_HEAD, ctypes.c_double),
+    "float": StructField(_HEAD, ctypes.c_double),
+    "double": StructField(_HEAD, ctypes.c_double),
     # PyTupleObject, Include/cpython/tupleobject.h: ob_size, of PyVarObject; ob_item, at the end, where from 3.14 on a
     # hash stands before it.
-    "size": Place(_HEAD, _WORD),
-    "items": Place(tuple.__basicsize__, _POINTER),
+    "size": StructField(_HEAD, _WORD),
+    "items": StructField(tuple.__basicsize__, _POINTER),
     # PyBytesObject, Include/cpython/bytesobject.h: ob_sval, whose first byte counts as of the object.
-    "bytes": Place(bytes.__basicsize__ - 1, ctypes.c_ubyte),
+    "bytes": StructField(bytes.__basicsize__ - 1, ctypes.c_ubyte),
     # PyArrayObject_fields, numpy/ndarraytypes.h; `base` is between strides and descr.
-    "data": Place(_HEAD, _POINTER),
-    "nd": Place(_HEAD + 8, _INT),
-    "shape": Place(_HEAD + 16, _POINTER),
-    "strides": Place(_HEAD + 24, _POINTER),
-    "descr": Place(_HEAD + 40, _POINTER),
-    "flags": Place(_HEAD + 48, _INT),
+    "data": StructField(_HEAD, _POINTER),
+    "nd": StructField(_HEAD + 8, _INT),
+    "shape": StructField(_HEAD + 16, _POINTER),
+    "strides": StructField(_HEAD + 24, _POINTER),
+    "descr": StructField(_HEAD + 40, _POINTER),
+    "flags": StructField(_HEAD + 48, _INT),
     # PyUFuncObject, numpy/ufuncobject.h, since NumPy 2.1; later versions may only add to its end.
-    "ufunc.nin": Place(_HEAD, _INT),
-    "ufunc.nargs": Place(_HEAD + 8, _INT),
-    "ufunc.functions": Place(_HEAD + 16, _POINTER),
-    "ufunc.data": Place(_HEAD + 24, _POINTER),
-    "ufunc.name": Place(_HEAD + 40, _POINTER),
-    "ufunc.types": Place(_HEAD + 48, _POINTER),
-    "ufunc.obj": Place(_HEAD + 72, _POINTER),
-    "ufunc.core_enabled": Place(_HEAD + 88, _INT),
-    "ufunc.core_num_dim_ix": Place(_HEAD + 92, _INT),
-    "ufunc.core_dim_ixs": Place(_HEAD + 104, _POINTER),
-    "ufunc.core_dim_sizes": Place(_HEAD + 176, _POINTER),
-    "ufunc.process_core_dims_func": Place(_HEAD + 216, _POINTER),
+    "ufunc.nin": StructField(_HEAD, _INT),
+    "ufunc.nargs": StructField(_HEAD + 8, _INT),
+    "ufunc.functions": StructField(_HEAD + 16, _POINTER),
+    "ufunc.data": StructField(_HEAD + 24, _POINTER),
+    "ufunc.name": StructField(_HEAD + 40, _POINTER),
+    "ufunc.types": StructField(_HEAD + 48, _POINTER),
+    "ufunc.obj": StructField(_HEAD + 72, _POINTER),
+    "ufunc.core_enabled": StructField(_HEAD + 88, _INT),
+    "ufunc.core_num_dim_ix": StructField(_HEAD + 92, _INT),
+    "ufunc.core_dim_ixs": StructField(_HEAD + 104, _POINTER),
+    "ufunc.core_dim_sizes": StructField(_HEAD + 176, _POINTER),
+    "ufunc.process_core_dims_func": StructField(_HEAD + 216, _POINTER),
 }
 
 # numpy/ndarraytypes.h: NPY_ARRAY_C_CONTIGUOUS, _ALIGNED, _WRITEABLE; NumPy's own NPY_ARRAY_WARN_ON_WRITE, the sign.
@@ -89,7 +89,7 @@ UFUNC_TYPE, UFUNC_FROM_SIGNATURE = 0, 31
 """Slots of NumPy's table of functions on ufuncs, numpy/__ufunc_api.h: its type, PyUFunc_FromFuncAndDataAndSignature."""
 
 
-class Method(ctypes.Structure):
+class MethodDef(ctypes.Structure):
     """PyMethodDef, Include/methodobject.h."""
 
     _fields_ = [
@@ -100,7 +100,7 @@ class Method(ctypes.Structure):
     ]
 
 
-def read(name: str, owner: Any, k: int = 0) -> Any:
+def read_field(name: str, owner: Any, k: int = 0) -> Any:
     """Return what stands in a field of an object, a pointer as its address; None if that would be outside the object.
 
     Args:
@@ -109,7 +109,7 @@ def read(name: str, owner: Any, k: int = 0) -> Any:
         k: which item, where the field is an array at the object's end.
 
     Example:
-        >>> read("float", 0.1)
+        >>> read_field("float", 0.1)
         0.1
     """
     place, kind = PLACES[name], cast(Any, type(owner))

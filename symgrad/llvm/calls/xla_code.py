@@ -366,6 +366,13 @@ fail:
 }
 """
 
+_HANDLER = """\
+define ptr @${name}(ptr %frame) {
+  %error = tail call ptr inttoptr (i64 ${call} to ptr)(ptr %frame, ptr inttoptr (i64 ${record} to ptr))
+  ret ptr %error
+}
+"""
+
 
 def text(triple: str) -> str:
     """The module of the one function, for processors of a kind."""
@@ -382,8 +389,4 @@ def handler(call: int, record: int) -> str:
         call: address of the function above.
         record: address of the record.
     """
-    return (
-        f"define ptr @{HANDLER}(ptr %frame) {{\n"
-        f"  %error = tail call ptr inttoptr (i64 {call} to ptr)(ptr %frame, ptr inttoptr (i64 {record} to ptr))\n"
-        "  ret ptr %error\n}\n"
-    )
+    return filled(_HANDLER, {"name": HANDLER, "call": call, "record": record})

@@ -9,21 +9,21 @@ from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.emit import Emitted, emit
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Effort, Engine
-from symgrad.llvm.engine.shared import address, kept, provide
+from symgrad.llvm.engine.shared import address, load_or_compile, provide
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import better_pays_from
 from symgrad.lower.elementwise.schedule import Schedule
 
-__all__ = ["Code"]
+__all__ = ["ElementwiseCode"]
 
 
 @made_once
 def _better_loop(sizes: frozenset[int]) -> Engine:
-    return kept(loop.driver(sizes))
+    return load_or_compile(loop.driver(sizes))
 
 
-class Code:
+class ElementwiseCode:
     """Machine code for a schedule; it is in memory as long as this object lives.
 
     Quick code takes a third of the time to compile and up to twice the time to run. Both have the same bits, so one

@@ -8,8 +8,8 @@ from typing import Any
 
 from symgrad.llvm.engine.libm import lane_by_lane, of_c
 from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, code_of
-from symgrad.llvm.maths import Definition, define
-from symgrad.llvm.text.module import Attributes, Declaration, Function, Item, Module
+from symgrad.llvm.maths import VectorFunction, define
+from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["Declarations"]
@@ -33,8 +33,8 @@ class Declarations:
         self.fused = fused
         self.fast = fast
         self.estimates = estimates and fused
-        self.declared: dict[str, Declaration] = {}  # by their names, in the order of their first use
-        self.maths: dict[str, list[Any]] = {}  # symbol -> its Definition, and the number of its calls
+        self.declared: dict[str, FunctionDeclaration] = {}  # by their names, in the order of their first use
+        self.maths: dict[str, list[Any]] = {}  # symbol -> its VectorFunction, and the number of its calls
         self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
 
@@ -51,7 +51,7 @@ class Declarations:
         *,
         instead_of: Function | None = None,
         parts: tuple[int, ...] = (),
-    ) -> Definition:
+    ) -> VectorFunction:
         """Note a call of a function of ours, or that a call is now of these parts of its formula."""
         made = define(name, real, width, **self.of_functions, parts=parts)
         if instead_of is not None:
@@ -62,10 +62,10 @@ class Declarations:
     def declare(self, name: str, returns: str, *parameters: str) -> str:
         """Note a call of a function that is defined elsewhere, and return its name with ``@``."""
         if name not in self.declared:
-            self.declared[name] = Declaration(name, returns, parameters)
+            self.declared[name] = FunctionDeclaration(name, returns, parameters)
         return f"@{name}"
 
-    def shared(self, width: int) -> tuple[list[Declaration], dict[str, str]]:
+    def shared(self, width: int) -> tuple[list[FunctionDeclaration], dict[str, str]]:
         """Return declarations of the functions of ours, and by their names modules that define them."""
         used = [made for made, calls in self.maths.values() if calls]
         return [made.function.declaration for made in used], {
@@ -99,7 +99,7 @@ class Declarations:
 
 
 @cache  # many kernels ask for the same
-def module_of(made: Definition, width: int) -> str:
+def module_of(made: VectorFunction, width: int) -> str:
     """Return the text of a module that defines a function of ours for others."""
     libm: list[Item] = []
     for name, arity in made.libm.items():

@@ -45,7 +45,7 @@ def _parse(ir: str) -> tuple[Any, tuple[str, ...]]:
         ) from error
     needs = _needs(module)
     resolve_all(needs)
-    if ") #1 {" in ir:
+    if _is_inlined(module):
         _inline(module)
     return module, needs
 
@@ -62,6 +62,12 @@ def _defines(module: Any) -> frozenset[str]:
     return frozenset(
         str(value.name) for value in defined if not value.is_declaration and value.linkage.name == "external"
     )
+
+
+def _is_inlined(module: Any) -> bool:
+    """Whether a function that a module defines is to be put where it is called."""
+    defined = (function for function in module.functions if not function.is_declaration)
+    return any(b"alwaysinline" in group for function in defined for group in function.attributes)
 
 
 def _inline(module: Any) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 
 from symgrad.llvm.engine.externals import resolve
-from symgrad.llvm.text.module import Attributes, Declaration, Function
+from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["call_c", "lane_by_lane", "of_c"]
 
 
-def of_c(name: str, arity: int, real: FloatType) -> Declaration:
+def of_c(name: str, arity: int, real: FloatType) -> FunctionDeclaration:
     """The C function itself."""
-    return Declaration(name, real.llvm, [real.llvm] * arity, Attributes.USUAL)
+    return FunctionDeclaration(name, real.llvm, [real.llvm] * arity, Attributes.USUAL)
 
 
 def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> Function:

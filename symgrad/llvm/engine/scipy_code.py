@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from symgrad.llvm.engine.blas import address_in
 from symgrad.llvm.engine.externals import define
-from symgrad.llvm.text.module import Attributes, Declaration, Function, Item
+from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration, Item
 
 __all__ = ["OWN", "PREFIX", "SCIPY", "add_own", "code_of", "value_of"]
 
@@ -97,7 +97,7 @@ def _known(function: _Exported) -> str:
 def code_of(names: list[str]) -> list[Item]:
     """Return functions ``scipy.NAME.value``, from doubles to a double, and what they call."""
     functions: list[Item] = []
-    declared: dict[str, Declaration] = {}
+    declared: dict[str, FunctionDeclaration] = {}
     for name in names:
         function = SCIPY[name]
         symbol = _known(function)
@@ -116,7 +116,7 @@ def code_of(names: list[str]) -> list[Item]:
             lines.append(f"  %y = call double @{symbol}({', '.join([given, *(f'{t} 0' for t in last)])})")
             types += last
         returns = "void" if function.values else "double"
-        declared[symbol] = Declaration(symbol, returns, types, Attributes.USUAL)
+        declared[symbol] = FunctionDeclaration(symbol, returns, types, Attributes.USUAL)
         lines.append("  ret double %y")
         functions.append(Function(f"{PREFIX}{name}.value", "double", parameters, lines))
     return [*functions, *declared.values()]

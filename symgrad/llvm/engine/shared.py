@@ -15,7 +15,7 @@ from symgrad.llvm.engine.binding import one_at_a_time
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
 
-__all__ = ["address", "kept", "provide"]
+__all__ = ["address", "load_or_compile", "provide"]
 
 
 class _Provided(NamedTuple):
@@ -41,7 +41,7 @@ def provide(functions: Mapping[str, str]) -> None:
     for name, text in functions.items():
         known = _provided.get(name)
         if known is None:
-            engine = kept(text, quick=True)
+            engine = load_or_compile(text, quick=True)
             made = _Provided(text, engine, engine.address(name))
             define(name, made.address)
             _provided[name] = made  # last: an interrupt before leaves a name that is given anew
@@ -54,7 +54,7 @@ def address(name: str) -> int:
     return _provided[name].address
 
 
-def kept(ir: str, *, quick: bool = False) -> Engine:
+def load_or_compile(ir: str, *, quick: bool = False) -> Engine:
     """Compile a module that every process has the same, or load what another one compiled; else as `Engine`."""
     key = "\n".join((*compiling_for(quick=quick), ir)).encode()
     found = store.load(key)

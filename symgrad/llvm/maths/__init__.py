@@ -19,12 +19,12 @@ from symgrad.llvm.maths import (
     power,
     trigonometric,
 )
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
 from symgrad.llvm.text.instructions import Instruction
-from symgrad.llvm.text.module import Declaration, Function
+from symgrad.llvm.text.module import Function, FunctionDeclaration
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["FUNCTIONS", "Definition", "Recipe", "define"]
+__all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "define"]
 
 Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
@@ -79,7 +79,7 @@ FUNCTIONS: dict[str, Recipe] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Definition:
+class VectorFunction:
     """A function of vectors, and what it calls.
 
     Args:
@@ -90,7 +90,7 @@ class Definition:
     """
 
     function: Function
-    intrinsics: Sequence[Declaration]
+    intrinsics: Sequence[FunctionDeclaration]
     libm: Mapping[str, int]
 
 
@@ -103,7 +103,7 @@ def define(
     tables: bool = False,
     fast: bool = False,
     parts: tuple[int, ...] = (),
-) -> Definition:
+) -> VectorFunction:
     """Write a function of vectors.
 
     In float32 it computes in doubles: what is right to one ulp there is rounded correctly here but for one case in
@@ -135,8 +135,8 @@ def _define(
     tables: bool,
     fast: bool,
     parts: tuple[int, ...],
-) -> Definition:
-    lanes = Lanes(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast)
+) -> VectorFunction:
+    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [
@@ -163,7 +163,7 @@ def _define(
     intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
     libm = dict(called for code, called in lanes.libm.items() if code in codes)
     function = Function(name, gives, [f"{vector} {x}" for x in given], lines)
-    return Definition(function, sorted(intrinsics, key=str), libm)
+    return VectorFunction(function, sorted(intrinsics, key=str), libm)
 
 
 def _used(lines: Sequence[str | Instruction]) -> list[str | Instruction]:

@@ -6,7 +6,7 @@ import math
 
 from symgrad.llvm.maths.logarithm import log1p_of_pair, log_of_double
 from symgrad.llvm.maths.power import half_inverse_root
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
 
 __all__ = ["acosh", "asinh", "atanh"]
 
@@ -14,7 +14,7 @@ _LARGE = 2.0**30
 """From here on asinh and acosh are log(2*x)."""
 
 
-def asinh(lanes: Lanes, x: Lane) -> Lane:
+def asinh(lanes: LaneWriter, x: Lane) -> Lane:
     """log(1 + f) with f = t + t**2/(1 + sqrt(1 + t**2)), t = |x|."""
     t = lanes.abs(x)
     square, square_low = lanes.two_product(t, t)
@@ -29,7 +29,7 @@ def asinh(lanes: Lanes, x: Lane) -> Lane:
     return lanes.copysign(size, x)
 
 
-def acosh(lanes: Lanes, x: Lane) -> Lane:
+def acosh(lanes: LaneWriter, x: Lane) -> Lane:
     """log(1 + f) with f = w + sqrt(w**2 + 2*w), w = x - 1."""
     w, lost = lanes.fast_two_sum(x, lanes.const(-1))
     twice = w + w
@@ -51,7 +51,7 @@ def acosh(lanes: Lanes, x: Lane) -> Lane:
     return lanes.rarely(x.outside(1.0, _LARGE), [usual], at_ends, x.is_nan)[0]
 
 
-def atanh(lanes: Lanes, x: Lane) -> Lane:
+def atanh(lanes: LaneWriter, x: Lane) -> Lane:
     """log(1 + f)/2 with f = 2*t/(1 - t), t = |x|."""
     size = lanes.abs(x)
     f, f_low = lanes.quotient((size + size, lanes.const(0)), lanes.fast_two_sum(lanes.const(1), -size))

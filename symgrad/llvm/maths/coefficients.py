@@ -3,14 +3,14 @@
 # fmt: off
 from __future__ import annotations
 
-from symgrad.llvm.maths.vectors.lanes import Doubled, Series
+from symgrad.llvm.maths.vectors.lanes import Coefficients, Doubled
 
 
 def _read(text: str) -> tuple[float, ...]:
     return tuple(map(float.fromhex, text.split()))
 
 # (exp(r) - 1 - r)/r**2, |r| <= log(2)/2, for a result rounded three times: 2**-57.1
-EXP_SHORT = Series(
+EXP_SHORT = Coefficients(
     _read(
         "0x1.000000000000cp-1 0x1.5555555555561p-3 0x1.555555554fe49p-5 0x1.111111110d4c6p-7 "
         "0x1.6c16c18614b3bp-10 0x1.a01a01bb605e8p-13 0x1.a0199562f6332p-16 0x1.71dddeb188286p-19 "
@@ -22,7 +22,7 @@ EXP_SHORT = Series(
     ),
 )
 # (exp(r) - 1 - r)/r**2, |r| <= log(2)/2: 2**-61.2
-EXP = Series(
+EXP = Coefficients(
     _read(
         "0x1.0000000000000p-1 0x1.5555555555559p-3 0x1.555555555555ap-5 0x1.111111110f618p-7 "
         "0x1.6c16c16c14396p-10 0x1.a01a01b028ce2p-13 0x1.a01a01b0ed77fp-16 0x1.71ddf7978ac9ap-19 "
@@ -34,7 +34,7 @@ EXP = Series(
     ),
 )
 # (cosh(r) - 1)/r**2 in r**2: 2**-65.7
-COSH = Series(
+COSH = Coefficients(
     _read(
         "0x1.0000000000000p-1 0x1.555555555555cp-5 0x1.6c16c16c13e20p-10 0x1.a01a01b1cadb9p-16 "
         "0x1.27e4c46434bc7p-22 0x1.1f96371400af2p-29 "
@@ -44,7 +44,7 @@ COSH = Series(
     ),
 )
 # (sinh(r) - r)/r**3 in r**2: 2**-59.6
-SINH = Series(
+SINH = Coefficients(
     _read(
         "0x1.5555555555555p-3 0x1.1111111111113p-7 0x1.a01a01a018798p-13 0x1.71de3a5edb5fap-19 "
         "0x1.ae641bc297f69p-26 0x1.61d841e11d21ep-33 "
@@ -54,7 +54,7 @@ SINH = Series(
     ),
 )
 # R(s)/s**2 in s**2, log((1 + s)/(1 - s)) = 2*s + s*R, |s| <= 0.1716: 2**-58.8
-LOG = Series(
+LOG = Coefficients(
     _read(
         "0x1.5555555555592p-1 0x1.999999997fd0bp-2 0x1.24924941fb785p-2 0x1.c71c52005a0cep-3 "
         "0x1.746640e14bdb9p-3 0x1.39a184be9de08p-3 0x1.2f07a193b89a3p-3 "
@@ -64,7 +64,7 @@ LOG = Series(
     ),
 )
 # the same, |s| <= 0.2: 2**-61.4
-LOG_WIDE = Series(
+LOG_WIDE = Coefficients(
     _read(
         "0x1.555555555554fp-1 0x1.999999999c0f4p-2 0x1.24924921ec3c2p-2 0x1.c71c7488b1e89p-3 "
         "0x1.745c4c838d8b8p-3 0x1.3b358aa301cfcp-3 0x1.0dcf246af0412p-3 0x1.1b69810f17862p-3 "
@@ -74,7 +74,7 @@ LOG_WIDE = Series(
     ),
 )
 # (exp(r) - 1 - r - r**2/2)/r**3, 3/4 <= exp(r) <= 3/2: 2**-60.4
-EXP_CUBIC = Series(
+EXP_CUBIC = Coefficients(
     _read(
         "0x1.5555555555554p-3 0x1.55555555555ccp-5 0x1.1111111111b47p-7 0x1.6c16c16bc6239p-10 "
         "0x1.a01a019b7073cp-13 0x1.a01a03f655cccp-16 0x1.71de3f1bbb714p-19 0x1.27ddb4ad99095p-22 "
@@ -86,7 +86,7 @@ EXP_CUBIC = Series(
     ),
 )
 # (sin(r) - r)/r**3 in r**2, |r| <= pi/4: 2**-56.9
-SIN = Series(
+SIN = Coefficients(
     _read(
         "-0x1.5555555555549p-3 0x1.111111110f852p-7 -0x1.a01a019c0c476p-13 0x1.71de3572e64c2p-19 "
         "-0x1.ae5e6250ad23cp-26 0x1.5d91d482d9a17p-33 "
@@ -96,7 +96,7 @@ SIN = Series(
     ),
 )
 # (cos(r) - 1 + r**2/2)/r**4 in r**2: 2**-59.6
-COS = Series(
+COS = Coefficients(
     _read(
         "0x1.555555555554cp-5 -0x1.6c16c16c15152p-10 0x1.a01a019cad415p-16 -0x1.27e4f8068bb2cp-22 "
         "0x1.1ee9e981cfe55p-29 -0x1.8fad51d91398bp-37 "
@@ -106,7 +106,7 @@ COS = Series(
     ),
 )
 # (sin(r) - r)/r**3 in r**2, |r| <= pi/16: 2**-57.6
-SIN_SHORT = Series(
+SIN_SHORT = Coefficients(
     _read(
         "-0x1.55555555554cap-3 0x1.1111111087f88p-7 -0x1.a019f7244bb98p-13 0x1.718d5727858b5p-19 "
     ),
@@ -115,7 +115,7 @@ SIN_SHORT = Series(
     ),
 )
 # (cos(r) - 1)/r**2 in r**2, |r| <= pi/16: 2**-61.4
-COS_SHORT = Series(
+COS_SHORT = Coefficients(
     _read(
         "-0x1.0000000000000p-1 0x1.555555555546dp-5 -0x1.6c16c16b3dcdcp-10 0x1.a019f6973a022p-16 "
         "-0x1.27a3c1b87f18ep-22 "
@@ -125,7 +125,7 @@ COS_SHORT = Series(
     ),
 )
 # (2*tan(r/2) - r)/r**3 in r**2: 2**-58.1
-TAN = Series(
+TAN = Coefficients(
     _read(
         "0x1.5555555555575p-4 0x1.111111110d105p-7 0x1.ba1ba1bfa975dp-11 0x1.664f469fb67eep-14 "
         "0x1.226e9204f3e26p-17 0x1.d6be6bc1480d1p-21 0x1.7f26b059ad363p-24 0x1.250975f89a495p-27 "
@@ -137,7 +137,7 @@ TAN = Series(
     ),
 )
 # (atan(t) - t)/t**3 in t**2, |t| <= 1/2: 2**-57.6
-ATAN = Series(
+ATAN = Coefficients(
     _read(
         "-0x1.5555555555552p-2 0x1.9999999999056p-3 -0x1.24924924513e6p-3 0x1.c71c71aa526d3p-4 "
         "-0x1.745d138197592p-4 0x1.3b135fe7cc7ddp-4 -0x1.110c69507e691p-4 0x1.e1826b4542c22p-5 "
@@ -150,7 +150,7 @@ ATAN = Series(
     ),
 )
 # (asin(t) - t)/t**3 in t**2, |t| <= 1/2: 2**-59.3
-ASIN = Series(
+ASIN = Coefficients(
     _read(
         "0x1.5555555555578p-3 0x1.333333332df0dp-4 0x1.6db6db722ba48p-5 0x1.f1c71a8b8d3edp-6 "
         "0x1.6e8bdfe7b19f6p-6 0x1.1c49ddf4ff55dp-6 0x1.ca2144ffabe61p-7 0x1.75778a1eb6fc9p-7 "
@@ -163,7 +163,7 @@ ASIN = Series(
     ),
 )
 # (2*atanh(s)/s - 2 - 2/3*s**2)/s**4 in s**2, |s| <= 0.1716: 2**-66.2
-LOG_FIFTH = Series(
+LOG_FIFTH = Coefficients(
     _read(
         "0x1.9999999999996p-2 0x1.2492492493044p-2 0x1.c71c71c57ea19p-3 0x1.745d18332e280p-3 "
         "0x1.3b13627b51d03p-3 0x1.1120be7b93114p-3 0x1.de32087bab74ap-4 0x1.eb1cdecad0a50p-4 "
@@ -173,7 +173,7 @@ LOG_FIFTH = Series(
     ),
 )
 # m**(-1/3), sqrt(1/2) <= m <= sqrt(2): 2**-14.7
-CBRT = Series(
+CBRT = Coefficients(
     _read(
         "0x1.e07d9002eced6p+0 -0x1.df131a7861ed6p+0 0x1.93468aa42069ep+0 -0x1.6c30d017b6beap-1 "
         "0x1.0b30a40b8ea3dp-3 "
@@ -184,7 +184,7 @@ CBRT = Series(
     ),
 )
 # erf(x)/x - 1 in x**2, |x| <= 1: 2**-56.2
-ERF = Series(
+ERF = Coefficients(
     _read(
         "0x1.06eba8214db69p-3 -0x1.812746b0379e7p-2 0x1.ce2f21a042be2p-4 -0x1.b82ce31288b47p-6 "
         "0x1.565bcd0e6a2f8p-8 -0x1.c02db40036187p-11 0x1.f9a326f7b298ep-14 -0x1.f4d25bfa5e7ffp-17 "
@@ -197,7 +197,7 @@ ERF = Series(
     ),
 )
 # (P(s) - P(0))/s, P = (1 + 2*t)*exp(t**2)*erfc(t) in s = (t - K)/(t + K), t >= 0.49: 2**-57.6
-ERFC = Series(
+ERFC = Coefficients(
     _read(
         "-0x1.1f367683f89a7p-3 0x1.d5f2948159d7bp-9 0x1.510169d096807p-4 -0x1.bda9309a289aep-4 "
         "0x1.7a14188a99a43p-4 -0x1.e0d0fa6dfc156p-5 0x1.d0b0037dd1a41p-6 -0x1.3f603c34fc0bap-7 "
@@ -213,7 +213,7 @@ ERFC = Series(
     ),
 )
 # lgamma(2 + t)/t, -3/4 <= t <= 1/2: 2**-55.1
-LGAMMA = Series(
+LGAMMA = Coefficients(
     _read(
         "0x1.b0ee6072093cep-2 0x1.4a34cc4a60fa6p-2 -0x1.13e001a557607p-4 0x1.51322ac7d848fp-6 "
         "-0x1.e404fc218f500p-8 0x1.7add6eadb5069p-9 -0x1.38ac5c2c07ba6p-10 0x1.0b36af8725dc3p-11 "
@@ -230,7 +230,7 @@ LGAMMA = Series(
     ),
 )
 # (lgamma(x) - (x - 1/2)*log(x) + x - log(2*pi)/2)*x in 1/x**2, x >= 8: 2**-67.0
-STIRLING = Series(
+STIRLING = Coefficients(
     _read(
         "0x1.5555555555554p-4 -0x1.6c16c16c07515p-9 0x1.a01a01246672ep-11 -0x1.381308a0b273ep-11 "
         "0x1.b911aa71ac104p-11 -0x1.ed0a9a4b47b83p-10 0x1.4025b5a2914c8p-8 "
@@ -240,7 +240,7 @@ STIRLING = Series(
     ),
 )
 # digamma(t + DIGAMMA_ROOT)/t - 1, 1 <= t + DIGAMMA_ROOT <= 2: 2**-54.7
-DIGAMMA = Series(
+DIGAMMA = Coefficients(
     _read(
         "-0x1.08d43711c7545p-5 -0x1.c563b54aa1a2bp-2 0x1.08b4294d5037cp-2 -0x1.4fc131725993cp-3 "
         "0x1.b9a5b6371170ap-4 -0x1.27baba24d4b7cp-4 0x1.8fce02b01bd8bp-5 -0x1.0fa7eca64c1b2p-5 "
@@ -256,7 +256,7 @@ DIGAMMA = Series(
     ),
 )
 # (digamma(y + 1/2) - log(y))*y**2 in 1/y**2, y >= 2.5: 2**-58.0
-DIGAMMA_FAR = Series(
+DIGAMMA_FAR = Coefficients(
     _read(
         "0x1.5555555554c87p-5 -0x1.ddddddd5d7a36p-8 0x1.f7df734aea4b6p-9 -0x1.0eed15c8a08a6p-8 "
         "0x1.ef2014670d4d7p-8 -0x1.55e71decdbb26p-6 0x1.3ec70f3466662p-4 -0x1.5995cd15d0284p-2 "

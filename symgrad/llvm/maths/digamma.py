@@ -16,7 +16,7 @@ import math
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.logarithm import log
 from symgrad.llvm.maths.vectors.doubled import log_of_sum, minus, plus, polynomial_of_sum, times
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = ["digamma"]
 
@@ -28,12 +28,12 @@ _TINY = 2.0**-60
 """Up to here digamma is -1/x beside nothing."""
 
 
-def digamma(lanes: Lanes, x: Lane) -> Lane:
+def digamma(lanes: LaneWriter, x: Lane) -> Lane:
     usual = _of_positive(lanes, x)
     return lanes.rarely(lanes.not_(x > 0.0), [usual], lambda: [_of_others(lanes, x)], x.is_nan)[0]
 
 
-def _of_positive(lanes: Lanes, x: Lane) -> Lane:
+def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
     up, down, large = x < 1.0, x >= 2.0, x >= _SERIES
     # The root less one is exact too, and so is the difference where it counts.
     root, root_low = c.DIGAMMA_ROOT
@@ -53,7 +53,7 @@ def _of_positive(lanes: Lanes, x: Lane) -> Lane:
     return lanes.select(large, far, near + q)
 
 
-def _of_others(lanes: Lanes, x: Lane) -> Lane:
+def _of_others(lanes: LaneWriter, x: Lane) -> Lane:
     """Reflect negative numbers: digamma(x) = digamma(1 - x) - pi/tan(pi*x)."""
     # `nearest` is for numbers below 2**51: so the first step. Larger ones are whole, and r is zero.
     whole = lanes.nearest(x * 2.0**-20) * 2.0**20
@@ -66,7 +66,7 @@ def _of_others(lanes: Lanes, x: Lane) -> Lane:
     return lanes.select(r.equals(0.0), math.nan, lanes.select(x > -_TINY, -1.0 / x, value))
 
 
-def _cotangent(lanes: Lanes, size: Lane) -> Pair:
+def _cotangent(lanes: LaneWriter, size: Lane) -> Pair:
     """pi/tan(pi*size) for 0 < size <= 1/2."""
     far = size > 0.25
     turns = lanes.select(far, 0.5 - size, size)
@@ -80,7 +80,7 @@ def _cotangent(lanes: Lanes, size: Lane) -> Pair:
     return lanes.quotient((above[0], above[1]), (below[0], below[1]))
 
 
-def _of_sum(lanes: Lanes, x: Pair) -> Pair:
+def _of_sum(lanes: LaneWriter, x: Pair) -> Pair:
     """digamma(x) for x >= 1."""
 
     def raised(by: float) -> Pair:

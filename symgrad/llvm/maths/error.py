@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.exponential import exp_of_pair, exp_of_pair_to_normal
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
 
 __all__ = ["erf", "erfc"]
 
 
 def _complement(
-    lanes: Lanes, t: Lane, exp: Callable[[Lanes, Lane, Lane], Lane] = exp_of_pair_to_normal
+    lanes: LaneWriter, t: Lane, exp: Callable[[LaneWriter, Lane, Lane], Lane] = exp_of_pair_to_normal
 ) -> Lane:
     """erfc(t), t >= 0."""
     square, low = lanes.two_product(t, t)
@@ -26,11 +26,11 @@ def _complement(
     return exp(lanes, -square, -low) * value / lanes.muladd(t, 2.0, 1.0)
 
 
-def _near(lanes: Lanes, x: Lane) -> Lane:
+def _near(lanes: LaneWriter, x: Lane) -> Lane:
     return lanes.muladd(x, lanes.polynomial(x * x, c.ERF), x)
 
 
-def erfc(lanes: Lanes, x: Lane) -> Lane:
+def erfc(lanes: LaneWriter, x: Lane) -> Lane:
     size = lanes.abs(x)
     value = _complement(lanes, size)
     value = lanes.select(x < 0.0, 2.0 - value, value)
@@ -43,7 +43,7 @@ def erfc(lanes: Lanes, x: Lane) -> Lane:
     return lanes.rarely(lanes.not_(size <= 26.0), [usual], at_ends, x.is_nan)[0]
 
 
-def erf(lanes: Lanes, x: Lane) -> Lane:
+def erf(lanes: LaneWriter, x: Lane) -> Lane:
     size = lanes.abs(x)
     far = 1.0 - _complement(lanes, lanes.at_most(size, 6.0))
     return lanes.select(size < 1.0, _near(lanes, x), lanes.copysign(far, x))

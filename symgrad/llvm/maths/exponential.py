@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = [
     "NORMAL_RESULT",
@@ -31,12 +31,12 @@ _ONE = 1023 << 52  # the bits of 1.0
 _LEAST = math.log2(3 / 4)
 
 
-def power_of_two(lanes: Lanes, n: Lane) -> Lane:
+def power_of_two(lanes: LaneWriter, n: Lane) -> Lane:
     """2**n of an integer -1022 <= n <= 1023."""
     return lanes.real(lanes.bits(n + (lanes.ROUND + 1023)) << 52)
 
 
-def scaled(lanes: Lanes, x: Lane, n: Lane) -> Lane:
+def scaled(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
     """x*2**n in two steps, only the second of which may round, for |n| <= 2044."""
     if lanes.single:
         return x * power_of_two(lanes, n)
@@ -44,7 +44,9 @@ def scaled(lanes: Lanes, x: Lane, n: Lane) -> Lane:
     return x * power_of_two(lanes, half) * power_of_two(lanes, n - half)
 
 
-def reduced(lanes: Lanes, x: Lane, low: Lane | None = None, least: float = -0.5) -> tuple[Lane, Lane, Pair]:
+def reduced(
+    lanes: LaneWriter, x: Lane, low: Lane | None = None, least: float = -0.5
+) -> tuple[Lane, Lane, Pair]:
     """Return bits with n in the last ones, n, and r with x + low = n*log(2) + r, for |x| < 1500.
 
     r is between ``least``*log(2) and that plus log(2).
@@ -62,12 +64,12 @@ def reduced(lanes: Lanes, x: Lane, low: Lane | None = None, least: float = -0.5)
     return lanes.bits(shifted) << 52, n, r
 
 
-def beyond_linear(lanes: Lanes, r: Pair) -> Lane:
+def beyond_linear(lanes: LaneWriter, r: Pair) -> Lane:
     """exp(r) - 1 - r[0], at most 0.07."""
     return lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP), r[1])
 
 
-def exp_of_pair(lanes: Lanes, x: Lane, low: Lane | None = None) -> Lane:
+def exp_of_pair(lanes: LaneWriter, x: Lane, low: Lane | None = None) -> Lane:
     # Beyond the limits the result is an infinity or zero all the same.
     high, least = (150.0, -150.0) if lanes.single else (710.0, -746.0)
     _, n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, high), least), low)
@@ -75,7 +77,7 @@ def exp_of_pair(lanes: Lanes, x: Lane, low: Lane | None = None) -> Lane:
     return scaled(lanes, one_and_r + (error + beyond_linear(lanes, r)), n)
 
 
-def exp_of_pair_to_normal(lanes: Lanes, x: Lane, low: Lane) -> Lane:
+def exp_of_pair_to_normal(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
     """For |x| <= `NORMAL_RESULT`, in fewer instructions."""
     places, _, r = reduced(lanes, x, low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
@@ -83,7 +85,7 @@ def exp_of_pair_to_normal(lanes: Lanes, x: Lane, low: Lane) -> Lane:
     return lanes.real(lanes.bits(value) + places)
 
 
-def exp(lanes: Lanes, x: Lane) -> Lane:
+def exp(lanes: LaneWriter, x: Lane) -> Lane:
     """Within 0.9 ulp in a third less time than `exp_of_pair` takes, where 2**n is a normal number."""
     if not lanes.fused:  # with more roundings it would not be within one
         return exp_of_pair(lanes, x)
@@ -97,7 +99,7 @@ def exp(lanes: Lanes, x: Lane) -> Lane:
     return lanes.rarely(rare, [usual], lambda: [exp_of_pair(lanes, x)], x.is_nan)[0]
 
 
-def pair_of_exp(lanes: Lanes, x: Lane) -> Pair:
+def pair_of_exp(lanes: LaneWriter, x: Lane) -> Pair:
     """exp(x) as a sum of two normal numbers within 0.4 ulp, for -690 <= x <= 0."""
     places, _, r = reduced(lanes, x)
     scale = lanes.real(places + _ONE)
@@ -106,7 +108,7 @@ def pair_of_exp(lanes: Lanes, x: Lane) -> Pair:
     return value, error if lanes.fused else lanes.muladd(scale, r[1], error)
 
 
-def exp2(lanes: Lanes, x: Lane) -> Lane:
+def exp2(lanes: LaneWriter, x: Lane) -> Lane:
     def normal() -> tuple[Lane, Lane, Lane]:
         shifted = x + lanes.ROUND
         n = shifted - lanes.ROUND
@@ -129,7 +131,7 @@ def exp2(lanes: Lanes, x: Lane) -> Lane:
     return lanes.rarely(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends, x.is_nan)[0]
 
 
-def expm1(lanes: Lanes, x: Lane) -> Lane:
+def expm1(lanes: LaneWriter, x: Lane) -> Lane:
     """2**n - 1 + 2**n*r + ..., with 3/4 <= exp(r) < 3/2, so that the terms beyond are small for n = 1 and -1 too."""
 
     def less_one(factor: Lane, one: float, r: Pair) -> Lane:
@@ -151,7 +153,7 @@ def expm1(lanes: Lanes, x: Lane) -> Lane:
     return lanes.rarely(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
 
 
-def tanhsech(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
+def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     """-e/(2 + e) and 2*sqrt(1 + e)/(2 + e) with e = exp(-2*|x|) - 1, which is within (-1, 0]."""
     size = lanes.abs(x)
     places, _, r = reduced(lanes, size * -2.0)
@@ -172,7 +174,7 @@ def tanhsech(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
     return lanes.rarely(size > NORMAL_RESULT / 2, usual, at_ends)
 
 
-def sinhcosh(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
+def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     """cosh(n*log(2))*sinh(r) + sinh(n*log(2))*cosh(r), and the same with one of each pair exchanged."""
 
     def of(up: Lane, down: Lane, r: Pair) -> Pair:

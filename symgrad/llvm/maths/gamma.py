@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.logarithm import log
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
 
 __all__ = ["lgamma"]
 
 _STIRLING = 8.0
 
 
-def lgamma(lanes: Lanes, x: Lane) -> Lane:
+def lgamma(lanes: LaneWriter, x: Lane) -> Lane:
     small, large = x < 0.5, x >= _STIRLING
     up = x < 1.25
     # x + 2, x + 1 or x - k for a whole k: the distance t of it from 2 is exact.

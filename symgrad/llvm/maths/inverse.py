@@ -7,14 +7,14 @@ import math
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.logarithm import sum_with_multiple
 from symgrad.llvm.maths.power import root
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = ["acos", "asin", "atan", "atan2"]
 
 _ORDINARY = 2.0**-450, 2.0**450
 
 
-def _angle(lanes: Lanes, above: Lane, below: Lane, total: Pair, behind: Lane | None = None) -> Lane:
+def _angle(lanes: LaneWriter, above: Lane, below: Lane, total: Pair, behind: Lane | None = None) -> Lane:
     """atan(above/below), or pi less that where ``behind``, for 0 <= above, below, and their sum.
 
     atan(t) = pi/4 + atan((t - 1)/(t + 1)) = pi/2 + atan(-1/t) (Abramowitz and Stegun 4.4.34, 4.4.36). The difference
@@ -35,12 +35,12 @@ def _angle(lanes: Lanes, above: Lane, below: Lane, total: Pair, behind: Lane | N
     return angle + (rest + small)
 
 
-def atan(lanes: Lanes, x: Lane) -> Lane:
+def atan(lanes: LaneWriter, x: Lane) -> Lane:
     size, one = lanes.at_most(lanes.abs(x), 2.0**100), lanes.const(1)
     return lanes.copysign(_angle(lanes, size, one, lanes.fast_two_sum(one, size)), x)
 
 
-def atan2(lanes: Lanes, y: Lane, x: Lane) -> Lane:
+def atan2(lanes: LaneWriter, y: Lane, x: Lane) -> Lane:
     """The ends are those of C99, F.9.1.4: infinities count as equal, zeros as ordinate 0 and abscissa 1."""
     above, below = lanes.abs(y), lanes.abs(x)
 
@@ -63,7 +63,7 @@ def atan2(lanes: Lanes, y: Lane, x: Lane) -> Lane:
     return lanes.rarely(extreme, [angle(above, below)], at_ends, lambda: x.unordered(y))[0]
 
 
-def _asin_parts(lanes: Lanes, x: Lane) -> tuple[Lane, Pair]:
+def _asin_parts(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
     """Whether |x| > 1/2, and asin(|x|) if not, else asin(sqrt((1 - |x|)/2)), which is (pi/2 - asin(|x|))/2."""
     size = lanes.abs(x)
     large = size > 0.5
@@ -75,7 +75,7 @@ def _asin_parts(lanes: Lanes, x: Lane) -> tuple[Lane, Pair]:
     return large, (t, lanes.muladd(z * t, lanes.polynomial(z, c.ASIN), low))
 
 
-def asin(lanes: Lanes, x: Lane) -> Lane:
+def asin(lanes: LaneWriter, x: Lane) -> Lane:
     large, (t, low) = _asin_parts(lanes, x)
     h, h_low = c.HALF_PI_FULL
     beside_one, error = lanes.fast_two_sum(lanes.const(h), t * -2.0)
@@ -83,7 +83,7 @@ def asin(lanes: Lanes, x: Lane) -> Lane:
     return lanes.copysign(lanes.select(large, large_value, t + low), x)
 
 
-def acos(lanes: Lanes, x: Lane) -> Lane:
+def acos(lanes: LaneWriter, x: Lane) -> Lane:
     large, (t, low) = _asin_parts(lanes, x)
     h, h_low = c.HALF_PI_FULL
     negative = x < 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from symgrad.llvm.maths.exponential import exp_of_pair, pair_of_exp
 from symgrad.llvm.maths.logarithm import log_of_one_to_two
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
 
 __all__ = ["logistic"]
 
@@ -16,7 +16,7 @@ _USUAL = 690.0
 """The terms of exp(-|x|) and the remainders of divisions are normal numbers for |x| up to this."""
 
 
-def logistic(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
+def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     size, zero = lanes.abs(x), lanes.const(0)
     e = pair_of_exp(lanes, -size)
     one_and_e, error = lanes.fast_two_sum(lanes.const(1), e[0])

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.exponential import NORMAL_RESULT, exp_of_pair, exp_of_pair_to_normal
 from symgrad.llvm.maths.logarithm import NORMAL, any_positive, mantissa, sum_with_multiple
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = ["cbrt", "half_inverse_root", "hypot", "pow", "root"]
 
 
-def _log_as_pair(lanes: Lanes, k: Lane, f: Lane) -> Pair:
+def _log_as_pair(lanes: LaneWriter, k: Lane, f: Lane) -> Pair:
     """k*log(2) + log(1 + f) with about 66 correct bits, so that 53 are left when it is multiplied by 700."""
     s, s_low = lanes.quotient((f, lanes.const(0)), lanes.fast_two_sum(lanes.const(2), f))
     z = s * s
@@ -36,12 +36,12 @@ def _is_integer(size: Lane) -> Lane:
     return (size >= 2.0**52) | (size + 2.0**52 - 2.0**52).equals(size)
 
 
-def _times(lanes: Lanes, y: Lane, log: Pair) -> Pair:
+def _times(lanes: LaneWriter, y: Lane, log: Pair) -> Pair:
     product = y * log[0]
     return product, lanes.muladd(y, log[1], lanes.product_error(y, log[0], product))
 
 
-def pow(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
+def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
     """Also log(x), which the derivative by y needs: it has more digits here than it keeps."""
     k, m = mantissa(lanes, x)
     log = _log_as_pair(lanes, k, m - 1.0)
@@ -57,7 +57,7 @@ def pow(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
     return lanes.rarely(rare, usual, lambda: _power_at_ends(lanes, x, y), undefined)
 
 
-def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
+def _power_at_ends(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
     """x**y by |x|**y: the signs of negative bases, and the ends (C99, F.9.4.4); and log(x) (F.9.3.7)."""
     size, y_size = lanes.abs(x), lanes.abs(y)
     k, m = any_positive(lanes, size)
@@ -79,7 +79,7 @@ def _power_at_ends(lanes: Lanes, x: Lane, y: Lane) -> Sequence[Lane]:
     return lanes.select(y.equals(0.0) | x.equals(1.0), 1.0, value), log
 
 
-def _cube_root(lanes: Lanes, x: Lane) -> Pair:
+def _cube_root(lanes: LaneWriter, x: Lane) -> Pair:
     """A polynomial for m**(-1/3), a step of third order to 45 bits, and one of Newton's for the root itself."""
     k, m = mantissa(lanes, x)
     shifted = lanes.muladd(k, 1 / 3, lanes.ROUND)
@@ -101,7 +101,7 @@ def _cube_root(lanes: Lanes, x: Lane) -> Pair:
     return lanes.real(lanes.bits(r) + places), low * lanes.real(places + (1023 << 52))
 
 
-def cbrt(lanes: Lanes, x: Lane) -> Sequence[Lane]:
+def cbrt(lanes: LaneWriter, x: Lane) -> Sequence[Lane]:
     """Also what the result lacks: powers by thirds are products of it."""
     size = lanes.abs(x)
 
@@ -119,7 +119,7 @@ def cbrt(lanes: Lanes, x: Lane) -> Sequence[Lane]:
     return lanes.rarely(size.outside(*NORMAL), usual, at_ends, x.is_nan)
 
 
-def half_inverse_root(lanes: Lanes, x: Lane) -> Lane:
+def half_inverse_root(lanes: LaneWriter, x: Lane) -> Lane:
     """1/(2*sqrt(x)) but for four per cent: enough for the correction of a root (some finite number for zero).
 
     Halving the bits halves the exponent.
@@ -127,14 +127,14 @@ def half_inverse_root(lanes: Lanes, x: Lane) -> Lane:
     return lanes.real(lanes.integer(0x5FD6EB50C7B537A9) - (lanes.bits(x) >> 1))
 
 
-def root(lanes: Lanes, square: Pair) -> Pair:
+def root(lanes: LaneWriter, square: Pair) -> Pair:
     """The square root of a sum, of zero too."""
     r = lanes.sqrt(square[0])
     residual = square[1] - lanes.product_error(r, r, square[0])
     return r, residual * half_inverse_root(lanes, square[0])
 
 
-def hypot(lanes: Lanes, x: Lane, y: Lane) -> Lane:
+def hypot(lanes: LaneWriter, x: Lane, y: Lane) -> Lane:
     x, y = lanes.abs(x), lanes.abs(y)
     larger, smaller = lanes.select(x > y, x, y), lanes.select(x > y, y, x)
     large, small = larger > 2.0**500, larger < 2.0**-400

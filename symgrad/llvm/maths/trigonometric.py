@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes, Pair
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 from symgrad.llvm.maths.vectors.tables import lookup
 
 __all__ = ["sincos", "tan"]
@@ -20,7 +20,7 @@ __all__ = ["sincos", "tan"]
 _LARGE = 2.0**20
 
 
-def _reduced(lanes: Lanes, size: Lane, *, rounded: bool = False) -> tuple[Lane, Pair]:
+def _reduced(lanes: LaneWriter, size: Lane, *, rounded: bool = False) -> tuple[Lane, Pair]:
     """An integer with n in its last bits, and r, which may be ``rounded`` to one term.
 
     The second term of r is no more than half a unit of the first, but beside a multiple of pi/2, where it is still so
@@ -33,7 +33,7 @@ def _reduced(lanes: Lanes, size: Lane, *, rounded: bool = False) -> tuple[Lane, 
     return lanes.bits(turns), _fused(lanes, size, n, c.HALF_PI, rounded)
 
 
-def _fused(lanes: Lanes, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bool) -> Pair:
+def _fused(lanes: LaneWriter, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bool) -> Pair:
     """Three parts, the second so short that its multiples are exact.
 
     Where n is not zero, x and the first part are whole multiples of 2**-53 (of pi/8, 2**-55), and so is their
@@ -51,7 +51,7 @@ def _fused(lanes: Lanes, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bo
     return r, lanes.muladd(n, -third, lanes.muladd(n, -second, -(r - rest)))
 
 
-def _in_four_parts(lanes: Lanes, size: Lane, n: Lane, rounded: bool) -> Pair:
+def _in_four_parts(lanes: LaneWriter, size: Lane, n: Lane, rounded: bool) -> Pair:
     """Multiples up to n = 2**20 of all parts but the last are exact."""
     first, second, third, fourth = c.HALF_PI_IN_FOUR
     # Each difference is exact where it cancels, and |a| >= |b| where not.
@@ -61,7 +61,7 @@ def _in_four_parts(lanes: Lanes, size: Lane, n: Lane, rounded: bool) -> Pair:
     return (r + low, lanes.const(0)) if rounded else (r, low)
 
 
-def _sine(lanes: Lanes, r: Pair) -> Pair:
+def _sine(lanes: LaneWriter, r: Pair) -> Pair:
     z = r[0] * r[0]
     if lanes.plain:
         return lanes.muladd(z * r[0], lanes.polynomial(z, c.SIN), r[0]), lanes.const(0)
@@ -69,7 +69,7 @@ def _sine(lanes: Lanes, r: Pair) -> Pair:
     return r[0], lanes.muladd(z * r[0], lanes.polynomial(z, c.SIN), slope)
 
 
-def _cosine(lanes: Lanes, r: Pair) -> Pair:
+def _cosine(lanes: LaneWriter, r: Pair) -> Pair:
     z = r[0] * r[0]
     high = lanes.muladd(z, -0.5, 1.0)
     if lanes.plain:
@@ -78,7 +78,7 @@ def _cosine(lanes: Lanes, r: Pair) -> Pair:
     return high, lanes.muladd(z * z, lanes.polynomial(z, c.COS), slope)
 
 
-def _negated(lanes: Lanes, x: Lane, n: Lane) -> Lane:
+def _negated(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
     """-x where the second bit of the integer n is set."""
     return lanes.real(lanes.bits(x) ^ ((n << 62) & lanes.SIGN))
 
@@ -89,7 +89,7 @@ _MIDDLE = 2.0 + _MOST * 2.0**-51
 _NEVER_SET = ~(1 << 62 | (2 * _MOST - 1))
 
 
-def _by_sixteenths(lanes: Lanes, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
+def _by_sixteenths(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     """Take a point in the direction of n*pi/8 from tables, and turn it by r = x - n*pi/8.
 
     The number n*2**-51 + `_MIDDLE`, between 2 and 4, has n in its last bits, which say the places in the tables, and no
@@ -133,7 +133,7 @@ def _by_sixteenths(lanes: Lanes, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     return lanes.not_((place & _NEVER_SET).equals(0)), usual
 
 
-def _by_quarters(lanes: Lanes, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
+def _by_quarters(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     size = lanes.abs(x)
     n, r = _reduced(lanes, size, rounded=lanes.plain)
     (s, s_low), (o, o_low) = _sine(lanes, r), _cosine(lanes, r)
@@ -143,7 +143,7 @@ def _by_quarters(lanes: Lanes, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     return size > _LARGE, (sine, _negated(lanes, lanes.select(even, o, s), n + 1))
 
 
-def sincos(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
+def sincos(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     large, usual = (_by_sixteenths if lanes.tables else _by_quarters)(lanes, x)
 
     def in_c() -> tuple[Lane, ...]:
@@ -152,7 +152,7 @@ def sincos(lanes: Lanes, x: Lane) -> tuple[Lane, ...]:
     return lanes.rarely(large, usual, in_c, x.is_nan)
 
 
-def tan(lanes: Lanes, x: Lane) -> Lane:
+def tan(lanes: LaneWriter, x: Lane) -> Lane:
     """t/(1 - t**2/4) with t = 2*tan(r/2), or minus its reciprocal for an odd n."""
     size = lanes.abs(x)
     n, (r, low) = _reduced(lanes, size, rounded=lanes.single)

@@ -9,7 +9,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from symgrad.llvm.text.instructions import Line, printed
 
-__all__ = ["ATTRIBUTES", "Attributes", "Declaration", "Function", "Global", "Item", "Linkage", "Module"]
+__all__ = [
+    "ATTRIBUTES",
+    "Attributes",
+    "FunctionDeclaration",
+    "Function",
+    "Global",
+    "Item",
+    "Linkage",
+    "Module",
+]
 
 Linkage: TypeAlias = Literal["internal", "external"]
 
@@ -42,11 +51,11 @@ def _internal(linkage: Linkage) -> str:
     return "internal " if linkage == "internal" else ""
 
 
-class Declaration(NamedTuple):
+class FunctionDeclaration(NamedTuple):
     """A function that a module calls and does not define: its name without ``@``, and types.
 
     Example:
-        >>> print(Declaration("sin", "double", ("double",), Attributes.USUAL))
+        >>> print(FunctionDeclaration("sin", "double", ("double",), Attributes.USUAL))
         declare double @sin(double) #0
     """
 
@@ -106,16 +115,16 @@ class Function:
     attributes: Attributes = Attributes.USUAL
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> FunctionDeclaration:
         """What a module has of it that calls it only."""
-        return Declaration(self.name, self.returns, self.parameters, self.attributes)
+        return FunctionDeclaration(self.name, self.returns, self.parameters, self.attributes)
 
     def __str__(self) -> str:
         head = f"{self.returns} @{self.name}({', '.join(self.parameters)}) #{self.attributes:d}"
         return "\n".join([f"define {_internal(self.linkage)}{head} {{", *printed(self.body), "}"])
 
 
-Item: TypeAlias = "Function | Global | Declaration | str"
+Item: TypeAlias = "Function | Global | FunctionDeclaration | str"
 """What a module consists of; text is a fixed part, of which nothing changes (`templates.py`)."""
 
 
@@ -130,7 +139,7 @@ class Module:
     @property
     def needs(self) -> tuple[str, ...]:
         """The names of the functions that it declares, but for LLVM's own."""
-        declared = (d.name for d in self.items if isinstance(d, Declaration))
+        declared = (d.name for d in self.items if isinstance(d, FunctionDeclaration))
         return tuple(name for name in declared if not name.startswith("llvm."))
 
     def __str__(self) -> str:

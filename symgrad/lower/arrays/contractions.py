@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.ir.graph import OPS, Node, apply, as_node, number, size_leaf
 from symgrad.ir.sizes import Size, evaluate_size, names_of, size_product
 
-__all__ = ["Products", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
+__all__ = ["MatrixProducts", "contraction", "estimate", "fits", "is_product_of_matrices", "laid_out", "op"]
 
 _GUESS = 256
 """What a named size counts as where costs are compared: most are batches."""
@@ -30,7 +30,7 @@ _Labels = tuple[int, ...]
 _Product = tuple[Node, Node, _Labels, _Labels, frozenset[int]]
 """Two operands, their axes, and which axes the product has."""
 
-Products = dict[_Product, tuple[Node, _Labels]]
+MatrixProducts = dict[_Product, tuple[Node, _Labels]]
 """Products of matrices that a program computes, and the order of the axes of each."""
 
 
@@ -49,7 +49,7 @@ def is_product_of_matrices(labels: tuple[_Labels, ...], result: _Labels) -> bool
     )
 
 
-def contraction(node: Node, args: tuple[Node, ...], products: Products) -> Node:
+def contraction(node: Node, args: tuple[Node, ...], products: MatrixProducts) -> Node:
     """Return an einsum of operands in the smaller vocabulary.
 
     Args:
@@ -97,7 +97,11 @@ def _absorb(args: Sequence[Node], labels: Sequence[_Labels]) -> tuple[list[Node]
 
 
 def _contract(
-    operands: list[Node], axes: list[_Labels], result: _Labels, sizes: dict[int, Size], products: Products
+    operands: list[Node],
+    axes: list[_Labels],
+    result: _Labels,
+    sizes: dict[int, Size],
+    products: MatrixProducts,
 ) -> tuple[Node, _Labels]:
     """Contract operands, two at a time where that is cheaper; labels that none has are left out of the result."""
     present = set[int]().union(*axes)
@@ -140,7 +144,7 @@ def _path(
     return [tuple(map(int, step)) for step in path]
 
 
-def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: Products) -> Node:
+def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: MatrixProducts) -> Node:
     """One step of a contraction, operands that need it summed before and made real for BLAS."""
     labels = tuple(own for _, own in pair)
     operands = [x for x, _ in pair]
@@ -162,7 +166,7 @@ def _binary(pair: list[tuple[Node, _Labels]], out: _Labels, products: Products) 
 
 
 def _known_product(
-    operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels, products: Products
+    operands: list[Node], labels: tuple[_Labels, _Labels], out: _Labels, products: MatrixProducts
 ) -> Node:
     """A product of matrices; one that is there already, or whose transpose is, is not computed again."""
     keys: list[tuple[_Product, _Labels]] = []

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
 
-__all__ = ["ZERO", "Index", "Place", "flat", "loop", "shifted", "strides", "total"]
+__all__ = ["ZERO", "Index", "IndexTuple", "flat", "loop", "shifted", "strides", "total"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Index:
         return Index(tuple(sorted(((names[k], c) for k, c in self.terms), key=lambda t: t[0])), self.offset)
 
 
-Place = tuple[Index, ...]
+IndexTuple = tuple[Index, ...]
 """One index an axis."""
 
 ZERO = Index()

@@ -14,19 +14,19 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 from symgrad.lower.arrays.contractions import estimate
 from symgrad.lower.arrays.index import flat
-from symgrad.lower.arrays.nests import Member, Nest, Step
+from symgrad.lower.arrays.nests import ArrayTask, Member, Nest
 from symgrad.lower.arrays.passes import Passes, last_reads
 from symgrad.lower.arrays.tasks import Selection
-from symgrad.lower.arrays.turns import Turns, given
+from symgrad.lower.arrays.turns import Turns, stored_nodes
 
-__all__ = ["Array", "Memory", "Slot", "plan_memory"]
+__all__ = ["Buffer", "Memory", "Slot", "plan_memory"]
 
 Kind = Literal["real", "int", "bool", "double"]
 """How elements are stored; double where the format of the kernel would be too short."""
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class Buffer:
     """Elements of one array.
 
     Args:
@@ -44,7 +44,7 @@ class Array:
 class Slot:
     """A place of the scratch memory: the arrays that are there one after the other."""
 
-    arrays: list[Array] = field(default_factory=list[Array])
+    arrays: list[Buffer] = field(default_factory=list[Buffer])
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Memory:
         of: the array of a node.
     """
 
-    arrays: list[Array]
+    arrays: list[Buffer]
     inputs: int
     slots: list[Slot] = field(default_factory=list[Slot])
     of: dict[Node, int] = field(default_factory=dict[Node, int])
@@ -100,7 +100,7 @@ class Memory:
         if best < 0:
             best = len(self.slots)
             self.slots.append(Slot())
-        array = Array(kind, count, best)
+        array = Buffer(kind, count, best)
         self.slots[best].arrays.append(array)
         self._free.discard(best)
         self.arrays.append(array)
@@ -109,7 +109,7 @@ class Memory:
     def share(self, kind: Kind, count: Size, k: int) -> int:
         """Put an array where another one is, which is not read any more when this one is written."""
         slot = self.arrays[k].slot
-        array = Array(kind, count, slot)
+        array = Buffer(kind, count, slot)
         self.slots[slot].arrays.append(array)
         self.arrays.append(array)
         return len(self.arrays) - 1
@@ -120,7 +120,7 @@ class Memory:
 
 
 def plan_memory(
-    steps: Sequence[Step],
+    steps: Sequence[ArrayTask],
     turns: Sequence[Turns],
     passes: Mapping[Nest, Passes],
     selection: Selection,
@@ -128,7 +128,7 @@ def plan_memory(
     outputs: Sequence[Node],
 ) -> Memory:
     """Give every array that a program stores a place."""
-    arguments = [Array(n.dtype, size_product(n.shape)) for n in (*inputs, *outputs)]
+    arguments = [Buffer(n.dtype, size_product(n.shape)) for n in (*inputs, *outputs)]
     memory = Memory(arguments, len(inputs))
     memory.of.update({node: i for i, node in enumerate(inputs)})
     memory.of.update({node: len(inputs) + k for node, k in selection.bound.items()})
@@ -136,7 +136,7 @@ def plan_memory(
     of_turns = {step: t for t in turns for step in t.steps}
     last: dict[Node, int] = {}
     for position, step in enumerate(steps):
-        for node in (*step.needs, *given(step)):
+        for node in (*step.needs, *stored_nodes(step)):
             last[node] = position
     ends: dict[int, list[Node]] = {}
     for node, position in last.items():
@@ -156,15 +156,15 @@ def plan_memory(
         here = of_turns.get(step)
         if here is not None:
             # What outlives a turn gets its place first: all turns write to that of what does not.
-            for node in (n for s in here.steps for n in given(s)):
+            for node in (n for s in here.steps for n in stored_nodes(s)):
                 if node not in memory.of and node not in private:
                     memory.of[node] = memory.new(node.dtype, size_product(node.shape))
             dying &= private
-        fresh = [n for n in given(step) if n not in memory.of]
+        fresh = [n for n in stored_nodes(step) if n not in memory.of]
         reused = (
             _reused(step, passes[step], selection, dying, fresh) if isinstance(step, Nest) and dying else {}
         )
-        for node in given(step):
+        for node in stored_nodes(step):
             if node in memory.of:
                 continue
             count = size_product(node.shape[1:] if node in private else node.shape)

@@ -13,11 +13,11 @@ from itertools import permutations
 
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape
-from symgrad.lower.arrays.index import Index, Place, flat
+from symgrad.lower.arrays.index import Index, IndexTuple, flat
 from symgrad.lower.arrays.tasks import Selection, Task, backing, reads
 from symgrad.lower.cost import LEAVES
 
-__all__ = ["Call", "Member", "Nest", "Step", "group"]
+__all__ = ["LibraryCall", "Member", "Nest", "ArrayTask", "group"]
 
 _LOOK_BACK = 16
 """How many nests back a task may join."""
@@ -41,9 +41,9 @@ class Member:
     """
 
     task: Task
-    factors: tuple[tuple[Node, Place], ...]
-    place: Place
-    indices: tuple[tuple[Node, Place], ...]
+    factors: tuple[tuple[Node, IndexTuple], ...]
+    place: IndexTuple
+    indices: tuple[tuple[Node, IndexTuple], ...]
     reduced: frozenset[int]
     inner: bool
     stored: bool = False
@@ -69,35 +69,35 @@ class Nest:
         """The number of the inner loop; -1 where there is none."""
         return len(self.loops) - 1
 
-    def holds(self, node: Node, place: Place) -> Member | None:
+    def holds(self, node: Node, place: IndexTuple) -> Member | None:
         """Return the member whose value at the current point this is."""
         member = self.inside.get(node)
         return member if member is not None and member.place == place else None
 
 
 @dataclass(eq=False, slots=True)
-class Call:
+class LibraryCall:
     """A product of matrices by BLAS, or an op with loops of its own."""
 
     node: Node
     needs: dict[Node, None]
 
 
-Step = Nest | Call
+ArrayTask = Nest | LibraryCall
 
 
 @dataclass(slots=True)
 class _Needs:
     """What a task reads, in its own loops: values of other tasks, and arrays in memory."""
 
-    values: list[tuple[Node, Place]]
+    values: list[tuple[Node, IndexTuple]]
     memory: list[tuple[Node, Index]]
 
 
 def _needs(task: Task, chosen: Mapping[Node, object]) -> _Needs:
     found = _Needs([], [])
-    stack: list[tuple[Node, Place]] = [*reversed(task.indices)]
-    seen: set[tuple[Node, Place]] = set()
+    stack: list[tuple[Node, IndexTuple]] = [*reversed(task.indices)]
+    seen: set[tuple[Node, IndexTuple]] = set()
     if task.target is task.node and task.factors[0][0] is task.node:
         own = reads(*task.factors[0])
         stack += reversed(own.values)
@@ -119,7 +119,9 @@ def _needs(task: Task, chosen: Mapping[Node, object]) -> _Needs:
     return found
 
 
-def _renamed(pairs: Iterable[tuple[Node, Place]], names: Mapping[int, int]) -> tuple[tuple[Node, Place], ...]:
+def _renamed(
+    pairs: Iterable[tuple[Node, IndexTuple]], names: Mapping[int, int]
+) -> tuple[tuple[Node, IndexTuple], ...]:
     return tuple((n, tuple(i.renamed(names) for i in place)) for n, place in pairs)
 
 
@@ -150,8 +152,8 @@ def _visible(member: Member, selection: Selection, inner: int) -> bool:
 class _Grouping:
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
-        self.steps: list[Step] = []
-        self.givers: dict[Node, list[Step]] = {}
+        self.steps: list[ArrayTask] = []
+        self.givers: dict[Node, list[ArrayTask]] = {}
 
     def _position(self, node: Node) -> int:
         return max((self.steps.index(s) for s in self.givers.get(node, ())), default=-1)
@@ -170,7 +172,7 @@ class _Grouping:
         self._join(task, needs, nest, {k: i for i, k in enumerate(order)})
 
     def call(self, node: Node) -> None:
-        step = Call(node, dict.fromkeys(backing(a) for a in node.args))
+        step = LibraryCall(node, dict.fromkeys(backing(a) for a in node.args))
         self.steps.append(step)
         self.givers[node] = [step]
 
@@ -262,7 +264,7 @@ def _order(task: Task, needs: _Needs) -> list[int]:
     return [*(k for k in outer if k not in task.reduced), *(k for k in outer if k in task.reduced), inner]
 
 
-def group(selection: Selection) -> list[Step]:
+def group(selection: Selection) -> list[ArrayTask]:
     """Put the tasks of a program into nests, in an order in which everything is there before it is read."""
     grouping = _Grouping(selection)
     for node in selection.order:

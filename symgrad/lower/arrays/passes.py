@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.lower.arrays.index import Place
+from symgrad.lower.arrays.index import IndexTuple
 from symgrad.lower.arrays.nests import Member, Nest
 from symgrad.lower.arrays.tasks import Reads, reads
 from symgrad.lower.cost import LEAVES, own_cost
 
-__all__ = ["Level", "Pair", "Pass", "Passes", "inside", "last_reads", "plan_passes"]
+__all__ = ["Availability", "Pair", "Pass", "Passes", "inside", "last_reads", "plan_passes"]
 
-Pair = tuple[Node, Place]
+Pair = tuple[Node, IndexTuple]
 
 _KEPT = 12
 """A value that takes more than so many simple operations is kept for the next pass instead of being computed again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class Availability:
     """When a value of a nest is known.
 
     Args:
@@ -65,7 +65,7 @@ class Passes:
     """
 
     passes: list[Pass]
-    levels: dict[Pair, Level]
+    levels: dict[Pair, Availability]
     kept: dict[Pair, int | Member]
     rows: list[Node]
 
@@ -83,7 +83,7 @@ def inside(nest: Nest, pair: Pair) -> Reads:
 
 def plan_passes(nest: Nest, chosen: Mapping[Node, object]) -> Passes:
     """Divide the work of a nest into passes."""
-    levels: dict[Pair, Level] = {}
+    levels: dict[Pair, Availability] = {}
     for member in nest.members:
         starts = (
             [(member.task.node, member.place)] if nest.holds(member.task.node, member.place) is member else []
@@ -115,7 +115,7 @@ def _operands(member: Member) -> list[Pair]:
     return list(member.factors)
 
 
-def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[Pair, Level]) -> None:
+def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[Pair, Availability]) -> None:
     stack = [start]
     while stack:
         pair = stack[-1]
@@ -139,16 +139,16 @@ def _level(nest: Nest, start: Pair, chosen: Mapping[Node, object], levels: dict[
         stage = max((x.stage for x in own), default=0)
         cost = sum(x.cost for x in own) + (1 if loaded else own_cost(node))
         if member is not None and nest.inner in member.reduced:
-            levels[pair] = Level(False, True, stage + 1, 0)
+            levels[pair] = Availability(False, True, stage + 1, 0)
         else:
-            levels[pair] = Level(inner, outer, stage, cost if inner else 0)
+            levels[pair] = Availability(inner, outer, stage, cost if inner else 0)
 
 
 def last_reads(
     nest: Nest, found: Passes, chosen: Mapping[Node, object]
-) -> dict[Node, tuple[int, set[Place]]]:
+) -> dict[Node, tuple[int, set[IndexTuple]]]:
     """Return for every array that is read lane by lane alone the last pass that reads it, and the places."""
-    last: dict[Node, tuple[int, set[Place]]] = {}
+    last: dict[Node, tuple[int, set[IndexTuple]]] = {}
     otherwise: set[Node] = set()
     for pair, level in found.levels.items():
         node, place = pair
@@ -170,7 +170,7 @@ def last_reads(
             seen.add(pair)
             node, place = pair
             if nest.holds(node, place) is None and (node in chosen or node.op is SYMBOL):
-                last[node] = (number, {*last.get(node, (0, set[Place]()))[1], place})
+                last[node] = (number, {*last.get(node, (0, set[IndexTuple]()))[1], place})
             else:
                 stack += inside(nest, pair).values
     return {n: found for n, found in last.items() if n not in otherwise}

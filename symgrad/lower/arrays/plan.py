@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from symgrad.ir.graph import Node
 from symgrad.lower.arrays.axes import turned
 from symgrad.lower.arrays.memory import Memory, plan_memory
-from symgrad.lower.arrays.nests import Nest, Step, group
+from symgrad.lower.arrays.nests import ArrayTask, Nest, group
 from symgrad.lower.arrays.passes import Passes, plan_passes
 from symgrad.lower.arrays.simpler import normal
 from symgrad.lower.arrays.tasks import Selection, select
@@ -30,7 +30,7 @@ class Plan:
         outputs: the nodes that are computed, in the smaller vocabulary of lowering.
     """
 
-    steps: list[Step]
+    steps: list[ArrayTask]
     turns: list[Turns]
     passes: dict[Nest, Passes]
     memory: Memory

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.op import Scan
 from symgrad.ir.traverse import topological
-from symgrad.lower.arrays.contractions import Products, contraction, op
+from symgrad.lower.arrays.contractions import MatrixProducts, contraction, op
 
 __all__ = ["normal"]
 
@@ -20,7 +20,7 @@ __all__ = ["normal"]
 def normal(outputs: Sequence[Node]) -> list[Node]:
     """Return the outputs in the smaller vocabulary; values agree up to rounding."""
     done: dict[Node, Node] = {}
-    products: Products = {}
+    products: MatrixProducts = {}
     for node in topological(outputs):
         args = tuple(done[a] for a in node.args)
         if node.op.name == "einsum":

@@ -16,7 +16,7 @@ from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.slices import slice_start
 from symgrad.ir.traverse import topological
 from symgrad.lower.arrays.contractions import is_product_of_matrices
-from symgrad.lower.arrays.index import ZERO, Index, Place, flat, loop, shifted
+from symgrad.lower.arrays.index import ZERO, Index, IndexTuple, flat, loop, shifted
 from symgrad.lower.cost import LEAVES, own_cost
 from symgrad.ops.array.factors import FACTORS
 
@@ -60,11 +60,11 @@ class Task:
     node: Node
     loops: Shape
     combine: Combine
-    factors: tuple[tuple[Node, Place], ...]
-    place: Place
+    factors: tuple[tuple[Node, IndexTuple], ...]
+    place: IndexTuple
     reduced: tuple[int, ...] = ()
     target: Node | int = 0
-    indices: tuple[tuple[Node, Place], ...] = ()
+    indices: tuple[tuple[Node, IndexTuple], ...] = ()
     axes: tuple[int, ...] = ()
     fill: bool = False
 
@@ -83,7 +83,7 @@ class Reads:
         memory: arrays that must be complete in memory, and the positions read, which indices may add to.
     """
 
-    values: tuple[tuple[Node, Place], ...] = ()
+    values: tuple[tuple[Node, IndexTuple], ...] = ()
     memory: tuple[tuple[Node, Index], ...] = ()
 
 
@@ -98,12 +98,12 @@ def _ones_only(before: Shape, after: Shape) -> bool:
     return [s for s in before if s != 1] == [s for s in after if s != 1]
 
 
-def _broadcast(place: Place, shape: Shape, arg: Node) -> Place:
+def _broadcast(place: IndexTuple, shape: Shape, arg: Node) -> IndexTuple:
     lead = len(shape) - len(arg.shape)
     return tuple(ZERO if n == 1 else place[j + lead] for j, n in enumerate(arg.shape))
 
 
-def reads(node: Node, place: Place) -> Reads:
+def reads(node: Node, place: IndexTuple) -> Reads:
     """Return what the value of a node that no task stands for is computed from, at a place."""
     name = node.op.name
     if node.op.pointwise and node.op is not SYMBOL:
@@ -128,11 +128,13 @@ def reads(node: Node, place: Place) -> Reads:
     return Reads()
 
 
-def _sliced(place: Place, shape: Shape, triples: Sequence[tuple[Size | None, Size | None, int]]) -> Place:
+def _sliced(
+    place: IndexTuple, shape: Shape, triples: Sequence[tuple[Size | None, Size | None, int]]
+) -> IndexTuple:
     return tuple(shifted(p, slice_start(n, t), t[2]) for p, n, t in zip(place, shape, triples, strict=True))
 
 
-def _gathered(node: Node, place: Place) -> Reads:
+def _gathered(node: Node, place: IndexTuple) -> Reads:
     x, *indices = node.args
     (axes,) = node.params
     depth = max(len(i.shape) for i in indices)
@@ -263,7 +265,7 @@ def _forced(everything: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, N
     return chosen
 
 
-def _loops(shape: Shape) -> tuple[Shape, Place]:
+def _loops(shape: Shape) -> tuple[Shape, IndexTuple]:
     """Return a loop for every axis that is longer than 1, and the place that they count."""
     sizes: list[Size] = []
     place: list[Index] = []

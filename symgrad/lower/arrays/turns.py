@@ -13,11 +13,11 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 from symgrad.lower.arrays.contractions import estimate
 from symgrad.lower.arrays.index import loop
-from symgrad.lower.arrays.nests import Call, Nest, Step
+from symgrad.lower.arrays.nests import ArrayTask, LibraryCall, Nest
 from symgrad.lower.arrays.passes import Passes, inside
 from symgrad.lower.arrays.tasks import Selection, backing
 
-__all__ = ["Turns", "given", "take_turns"]
+__all__ = ["Turns", "stored_nodes", "take_turns"]
 
 _LARGE = 2**15
 """Numbers of an array from which on it is worth having one turn of it only: it does not fit the first-level cache."""
@@ -40,22 +40,22 @@ class Turns:
         private: arrays that only these steps use, each turn its own part; there is memory for one turn.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[ArrayTask, ...]
     count: Size
     private: frozenset[Node]
 
 
-def given(step: Step) -> list[Node]:
+def stored_nodes(step: ArrayTask) -> list[Node]:
     """Return the nodes that a step stores."""
-    if isinstance(step, Call):
+    if isinstance(step, LibraryCall):
         return [step.node]
     stored = (m.task.target for m in step.members if m.stored)
     return [t for t in dict.fromkeys(stored) if isinstance(t, Node)]
 
 
 def take_turns(
-    steps: Sequence[Step], passes: Mapping[Nest, Passes], selection: Selection, bound: Collection[Node]
-) -> tuple[list[Step], list[Turns]]:
+    steps: Sequence[ArrayTask], passes: Mapping[Nest, Passes], selection: Selection, bound: Collection[Node]
+) -> tuple[list[ArrayTask], list[Turns]]:
     """Find steps that can be computed turn by turn, and put them next to each other.
 
     Args:
@@ -65,9 +65,9 @@ def take_turns(
         bound: nodes that are outputs.
     """
     rest = list(steps)
-    ordered: list[Step] = []
+    ordered: list[ArrayTask] = []
     found: list[Turns] = []
-    large = {n for s in rest for n in given(s) if estimate(size_product(n.shape)) >= _LARGE}
+    large = {n for s in rest for n in stored_nodes(s) if estimate(size_product(n.shape)) >= _LARGE}
     while rest:
         first = rest[0]
         turns = _outermost(first) if large else None
@@ -87,12 +87,12 @@ def take_turns(
 
 
 def _split(
-    steps: Sequence[Step], turns: Size, passes: Mapping[Nest, Passes], selection: Selection
-) -> tuple[list[Step], list[Step], list[Step]]:
+    steps: Sequence[ArrayTask], turns: Size, passes: Mapping[Nest, Passes], selection: Selection
+) -> tuple[list[ArrayTask], list[ArrayTask], list[ArrayTask]]:
     """Return the steps that come before those of the turns, these, and those that come after."""
-    before: list[Step] = []
-    together: list[Step] = []
-    after: list[Step] = []
+    before: list[ArrayTask] = []
+    together: list[ArrayTask] = []
+    after: list[ArrayTask] = []
     made: set[Node] = set()
     late: set[Node] = set()
     for step in steps:
@@ -102,16 +102,20 @@ def _split(
             and _own_part(step, made, passes, selection)
         ):
             together.append(step)
-            made.update(given(step))
-        elif late.isdisjoint(step.needs) and made.isdisjoint(step.needs) and made.isdisjoint(given(step)):
+            made.update(stored_nodes(step))
+        elif (
+            late.isdisjoint(step.needs)
+            and made.isdisjoint(step.needs)
+            and made.isdisjoint(stored_nodes(step))
+        ):
             before.append(step)
         else:
             after.append(step)
-            late.update(given(step))
+            late.update(stored_nodes(step))
     return before, together, after
 
 
-def _outermost(step: Step) -> Size | None:
+def _outermost(step: ArrayTask) -> Size | None:
     """Return the length of the outermost loop of a step, if its turns are apart and have enough to do."""
     if isinstance(step, Nest):
         if len(step.loops) < 2:
@@ -137,12 +141,12 @@ def _outermost(step: Step) -> Size | None:
 
 
 def _own_part(
-    step: Step, made: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
+    step: ArrayTask, made: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
 ) -> bool:
     """Tell whether a step reads of these arrays what belongs to the same turn, and writes none of them."""
-    if any(n in made for n in given(step)):
+    if any(n in made for n in stored_nodes(step)):
         return False
-    if isinstance(step, Call):
+    if isinstance(step, LibraryCall):
         return all(backing(a).shape[:1] == a.shape[:1] for a in step.node.args if backing(a) in made)
     for pair in passes[step].levels:
         node, place = pair
@@ -154,10 +158,12 @@ def _own_part(
     return True
 
 
-def _leave(steps: Sequence[Step], together: list[Step], after: list[Step], bound: Collection[Node]) -> None:
+def _leave(
+    steps: Sequence[ArrayTask], together: list[ArrayTask], after: list[ArrayTask], bound: Collection[Node]
+) -> None:
     """Leave steps to the turns of those that read their results, where these are all that is gained by it."""
     for step in reversed(together[1:]):
-        results = given(step)
+        results = stored_nodes(step)
         readers = [s for s in steps if not set(results).isdisjoint(s.needs)]
         later = bool(readers) and set(results).isdisjoint(bound) and all(s in after for s in readers)
         if not later or any(_outermost(s) != _outermost(step) for s in readers):
@@ -169,9 +175,11 @@ def _leave(steps: Sequence[Step], together: list[Step], after: list[Step], bound
             after.insert(0, step)
 
 
-def _private(steps: Sequence[Step], together: Sequence[Step], bound: Collection[Node]) -> frozenset[Node]:
+def _private(
+    steps: Sequence[ArrayTask], together: Sequence[ArrayTask], bound: Collection[Node]
+) -> frozenset[Node]:
     inner = set(together)
     filled = {m.task.node for s in together if isinstance(s, Nest) for m in s.members if m.task.fill}
-    made = {n for s in together for n in given(s)}
-    outside = {n for s in steps if s not in inner for n in (*s.needs, *given(s))}
+    made = {n for s in together for n in stored_nodes(s)}
+    outside = {n for s in steps if s not in inner for n in (*s.needs, *stored_nodes(s))}
     return frozenset(made - outside - filled - set(bound))

@@ -46,7 +46,7 @@ _TRUSTED = 3
 _DOWN, _UP, _LONE = range(3)
 """Ways to a row: an operand of another, a reader, a reader that reads nothing else."""
 
-Step = tuple[int, int, int, int]
+RowOrigin = tuple[int, int, int, int]
 """How a row was found: which way, from which row, as or by which operand, and its key."""
 
 
@@ -64,7 +64,7 @@ class Group:
     rows: list[Ints]
     ids: Ints
     top: Ints
-    steps: list[Step]
+    steps: list[RowOrigin]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -199,7 +199,7 @@ class Growth:
         """Narrow down to what one copy alone has found."""
         return fits & (np.bincount(found[fits], minlength=self.graph.n + 1)[found] == 1)
 
-    def _joins(self, group: Group, found: _Found, step: Step) -> Group:
+    def _joins(self, group: Group, found: _Found, step: RowOrigin) -> Group:
         """Add a row where it fits, unless fewer equations were in copies then."""
         for fits in (found.alike, found.late):
             count = int(fits.sum())
@@ -251,7 +251,7 @@ class Growth:
             t += 1
         return group
 
-    def _found(self, group: Group, step: Step) -> _Found:
+    def _found(self, group: Group, step: RowOrigin) -> _Found:
         """Return where a step leads from each copy."""
         way, t, k, key = step
         graph = self.graph

@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 from symgrad.ir.graph import Node, Op, apply, as_node
-from symgrad.ir.sizes import Shape, Size, told
+from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.choices import as_choice
 from symgrad.ops.array.contraction import transpose
@@ -56,7 +56,7 @@ def positions(values: Any, size: int) -> Any:
     if np.any(wrong):
         first = index[wrong].flat[0]
         raise IndexRangeError(
-            f"index {told(int(first))} is out of range for an axis of length {size}",
+            f"index {extent_text(int(first))} is out of range for an axis of length {size}",
             expected=f"indices from {-size} to {size - 1}" if size else "no index at all: the axis is empty",
             cure="check the values of the index array",
         )

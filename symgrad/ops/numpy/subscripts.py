@@ -8,7 +8,7 @@ from typing import Any, cast
 from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.sizes import Extent, Size, size_max, size_product, size_sum, told
+from symgrad.ir.sizes import Extent, Size, extent_text, size_max, size_product, size_sum
 from symgrad.ir.slices import Triple
 from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.contraction import transpose
@@ -50,7 +50,7 @@ def index(x: Node, key: Any) -> Node:
             at: int = item
             if isinstance(size, int) and not -size <= at < size:
                 raise IndexRangeError(
-                    f"index {told(at)} for axis {axis} of shape {shape_text(x.shape)}",
+                    f"index {extent_text(at)} for axis {axis} of shape {shape_text(x.shape)}",
                     expected=f"an index from {-size} to {size - 1}"
                     if size
                     else "no index: the axis is empty",

@@ -10,12 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.proof.balls.choices import CERTAIN, LOCAL
-from symgrad.proof.balls.entries import LARGEST_ARRAY, Array, Axes, along, boxed, elementwise, filled, unboxed
+from symgrad.proof.balls.entries import Array, Axes, along, boxed, elementwise, filled, unboxed
 from symgrad.proof.balls.matrices import MATRICES
 from symgrad.proof.balls.moves import MOVES
 from symgrad.proof.balls.ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
 from symgrad.proof.balls.products import contracted
 from symgrad.proof.clock import tick
+from symgrad.proof.limits import CONTRACTION_PRODUCTS, ENTRIES, PRODUCTS_ONE_BY_ONE
 from symgrad.proof.numbers import flint
 
 __all__ = ["ARRAYS", "ARRAYS_LOCAL"]
@@ -23,9 +24,6 @@ __all__ = ["ARRAYS", "ARRAYS_LOCAL"]
 _Reduction: TypeAlias = "Callable[[Axes, Array], Array]"
 
 fmpq: Any = flint.fmpq
-
-_FEW = 4096  # products of a contraction that are formed one by one
-_MOST_PRODUCTS = 10**9
 
 
 def _total(values: Sequence[Value]) -> Value:
@@ -57,9 +55,9 @@ def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
     order = list(dict.fromkeys([*result, *(i for own in labels for i in own)]))
     sizes = {i: n for own, x in zip(labels, operands, strict=True) for i, n in zip(own, x.shape, strict=True)}
     products = math.prod(sizes[i] for i in order)
-    if products > _MOST_PRODUCTS:
+    if products > CONTRACTION_PRODUCTS:
         return filled(tuple(sizes[i] for i in result), None)
-    if products > _FEW:
+    if products > PRODUCTS_ONE_BY_ONE:
         return _of_pairs(labels, result, operands, sizes)
     grid = dict(zip(order, np.ogrid[tuple(slice(sizes[i]) for i in order)], strict=True))
     product: Any = None
@@ -85,7 +83,7 @@ def _of_pairs(
         x = boxed(x[tuple(np.ogrid[tuple(slice(sizes[i]) for i in once)][once.index(i)] for i in own)])
         x, once = _summed(x, once, {*later, *axes})
         found, axes = _summed(found, axes, {*later, *once})
-        if math.prod(sizes[i] for i in {*axes, *once} & later) > LARGEST_ARRAY:
+        if math.prod(sizes[i] for i in {*axes, *once} & later) > ENTRIES:
             return unknown
         if not later.issuperset(once):
             found, axes = contracted(found, axes, x, once, later)

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.proof.balls.ops import Binary, Unary, Value, ball, finite
+from symgrad.proof.limits import BESSEL_ORDER
 from symgrad.proof.numbers import flint
 
-__all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS", "anywhere", "certainly", "positive", "whole"]
+__all__ = ["INSIDE_ORDERS", "INTEGRALS", "ORDERS", "anywhere", "certainly", "positive", "is_whole"]
 
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
 _REACH = arb(2) ** 64  # beyond it a value is unknown
-_LARGEST_ORDER = 10**6  # beyond it high precision takes seconds
 
 
 def certainly(holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None) -> Unary:
@@ -53,7 +53,7 @@ INTEGRALS: dict[str, Unary] = {
 }
 
 
-def whole(n: Value) -> bool:
+def is_whole(n: Value) -> bool:
     """Whether a value is exactly a whole number."""
     return type(n) is fmpq and n.q == 1
 
@@ -62,20 +62,20 @@ def _entire(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
     """J and I: at x < 0 for whole orders only, at x = 0 also for positive ones, but there not on both sides."""
 
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (abs(n) < _LARGEST_ORDER and abs(x) < _REACH):
+        if n is None or x is None or not (abs(n) < BESSEL_ORDER and abs(x) < _REACH):
             return None
         if type(x) is fmpq and not x:
-            if whole(n):
+            if is_whole(n):
                 return fmpq(int(n == 0))
             return fmpq(0) if n > 0 and not inside else None
-        return finite(method(ball(x), ball(n))) if x > 0 or whole(n) else None
+        return finite(method(ball(x), ball(n))) if x > 0 or is_whole(n) else None
 
     return apply
 
 
 def _of_positive(method: Callable[[Any, Any], Any]) -> Binary:
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (x > 0 and abs(n) < _LARGEST_ORDER and abs(x) < _REACH):
+        if n is None or x is None or not (x > 0 and abs(n) < BESSEL_ORDER and abs(x) < _REACH):
             return None
         return finite(method(ball(x), ball(n)))
 

@@ -11,13 +11,11 @@ import numpy as np
 from symgrad.proof.balls.ops import Value
 from symgrad.proof.clock import tick
 
-__all__ = ["LARGEST_ARRAY", "Array", "Axes", "along", "boxed", "elementwise", "filled", "is_array", "unboxed"]
+__all__ = ["Array", "Axes", "along", "boxed", "elementwise", "filled", "is_array", "unboxed"]
 
 Array: TypeAlias = Any
 Axes: TypeAlias = "tuple[int, ...]"
 
-LARGEST_ARRAY = 200_000
-"""Entries of the largest array that is evaluated: beyond it a value is unknown."""
 
 _AT_ONCE = 256  # entries between looks at the clock
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.proof.balls.ops import Unary, Value, ball, finite
-from symgrad.proof.limits import ORDER
+from symgrad.proof.limits import FACTORIAL, ORDER
 from symgrad.proof.numbers import flint
 
 __all__ = ["GAMMA", "polygamma"]
@@ -18,7 +18,6 @@ acb: Any = flint.acb
 
 _REACH = arb(2) ** 64  # beyond it a value is unknown
 _LOWEST = -10_000  # zeta(s, x) at x < 0 takes as many terms
-_LARGEST_FACTORIAL = 170
 
 
 def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]) -> Unary:
@@ -41,7 +40,7 @@ def _log_gamma(x: Any) -> Any:
     return x.lgamma() if x > 0 else abs(x.gamma()).log()
 
 
-_gamma = _gamma_like(arb.gamma, lambda n: math.factorial(n - 1) if n <= _LARGEST_FACTORIAL else None)
+_gamma = _gamma_like(arb.gamma, lambda n: math.factorial(n - 1) if n <= FACTORIAL else None)
 _lgamma = _gamma_like(_log_gamma, lambda n: 0 if n <= 2 else None)
 _digamma = _gamma_like(arb.digamma, lambda n: None)
 

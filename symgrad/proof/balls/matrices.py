@@ -11,7 +11,7 @@ from symgrad.proof.balls.ops import Value, ball, div, log, mul, neg, nonzero
 from symgrad.proof.balls.ops import add as plus
 from symgrad.proof.balls.products import common_bits
 from symgrad.proof.clock import tick
-from symgrad.proof.limits import EXACT
+from symgrad.proof.limits import ELIMINATED_ROWS, EXACT
 from symgrad.proof.numbers import flint
 
 __all__ = ["MATRICES"]
@@ -21,7 +21,6 @@ Array: TypeAlias = Any
 fmpq: Any = flint.fmpq
 context: Any = flint.ctx
 
-_FEW = 12  # rows of a matrix that is eliminated entry by entry
 _STEP = 5e-8  # seconds of a product of short balls in flint's elimination, roughly
 _EXP = 6  # an exponential takes so many times that
 _EXACT_STEP = 2e-9  # of the same modulo a prime
@@ -115,7 +114,7 @@ def _each(a: Array, b: Array) -> tuple[Array, Array]:
     a, b = (np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in (a, b))
     determinants, solutions = np.empty(lead, dtype=object), np.empty(b.shape, dtype=object)
     for at in np.ndindex(*lead):
-        if a.shape[-1] <= _FEW:
+        if a.shape[-1] <= ELIMINATED_ROWS:
             determinants[at], solutions[at] = _eliminate(a[at], b[at])
         elif b.shape[-1]:
             solutions[at] = _solution(a[at], b[at])

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from symgrad.proof.limits import EXACT
+from symgrad.proof.limits import BALL_ROOT, EXACT
 from symgrad.proof.numbers import flint
 
 __all__ = [
@@ -49,7 +49,6 @@ Binary: TypeAlias = "Callable[[Value, Value], Value]"
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_LARGEST_ROOT = 64
 
 CONSTANTS: Mapping[str, Callable[[], Value]] = {
     "pi": arb.pi,
@@ -143,7 +142,7 @@ def _power(x: Value, y: Value, at_zero: bool) -> Value:
             return fmpq(0) if at_zero and y > 0 else None
         if x < 0 and type(y) is fmpq:
             return None
-        if type(y) is fmpq and y.q <= _LARGEST_ROOT:
+        if type(y) is fmpq and y.q <= BALL_ROOT:
             root = _root(x, int(y.q))
             if root is not None:
                 return _integer_power(root, int(y.p))

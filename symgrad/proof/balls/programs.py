@@ -17,13 +17,14 @@ import numpy as np
 from symgrad.errors import UsageError
 from symgrad.proof.balls.arrays import ARRAYS, ARRAYS_LOCAL
 from symgrad.proof.balls.choices import CERTAIN, LOCAL
-from symgrad.proof.balls.entries import LARGEST_ARRAY, boxed, elementwise, filled, is_array, unboxed
+from symgrad.proof.balls.entries import boxed, elementwise, filled, is_array, unboxed
 from symgrad.proof.balls.gamma import polygamma
 from symgrad.proof.balls.ops import CONSTANTS, Value, number
 from symgrad.proof.clock import tick, until
+from symgrad.proof.limits import ENTRIES
 from symgrad.proof.numbers import flint
 from symgrad.proof.program.lengths import length, resolve
-from symgrad.proof.program.steps import Program, Step, Symbol, resolved
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol, resolved
 
 __all__ = ["EVERY", "Value", "evaluate", "inside", "moving", "sizes_at"]
 
@@ -42,7 +43,7 @@ EVERY = "*"
 
 
 def evaluate(
-    program: Program,
+    program: ProofProgram,
     point: Point,
     *,
     precision: int,
@@ -75,8 +76,8 @@ def evaluate(
         TimeoutError: at the deadline.
 
     Example:
-        >>> steps = (Step("symbol", (), ("x",)), Step("sqrt", (0,)), Step("mul", (1, 1)))
-        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("sqrt", (0,)), ProofStep("mul", (1, 1)))
+        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
         >>> [str(v) for v in evaluate(program, {"x": Fraction(1, 4)}, precision=64)]
         ['1/4', '1/2', '1/4']
         >>> evaluate(program, {"x": -1}, precision=64, wanted=[2])
@@ -100,14 +101,14 @@ def evaluate(
     return [values[i] for i in every]
 
 
-def _all_around(step: Step, values: list[Any], real: bytearray) -> bool:
+def _all_around(step: ProofStep, values: list[Any], real: bytearray) -> bool:
     """Whether a power, or a function of an order, is not defined only because one of its arguments is whole here."""
     whole, other = step.args[::-1] if step.op == "pow" else step.args
     base = values[other]
     return not real[whole] or (base is not None and not is_array(base) and bool(base > 0))
 
 
-def moving(program: Program, strict: bool | str) -> bytearray | None:
+def moving(program: ProofProgram, strict: bool | str) -> bytearray | None:
     """Tell for each step whether one of its arguments depends on a variable (on any real one for True)."""
     if strict is False:
         return None
@@ -115,7 +116,7 @@ def moving(program: Program, strict: bool | str) -> bytearray | None:
     return bytearray(any(depends[a] for a in step.args) for step in program.steps)
 
 
-def _depends(program: Program, strict: bool | str, *, real: bool = False) -> bytearray:
+def _depends(program: ProofProgram, strict: bool | str, *, real: bool = False) -> bytearray:
     """Tell for each step whether it moves with a variable; ``real``: with a real one."""
     every = strict == EVERY
     depends = bytearray(len(program.steps))
@@ -128,7 +129,7 @@ def _depends(program: Program, strict: bool | str, *, real: bool = False) -> byt
     return depends
 
 
-def sizes_at(program: Program, point: Point) -> dict[str, int]:
+def sizes_at(program: ProofProgram, point: Point) -> dict[str, int]:
     """Return the named lengths that the arrays of a point tell.
 
     Raises:
@@ -168,7 +169,7 @@ def _exact(value: Any) -> Value:
     raise UsageError(f"{value!r} in a point", expected="a Fraction, an int, or a truth value")
 
 
-def _symbol(step: Step, point: Point, sizes: Mapping[str, int]) -> Any:
+def _symbol(step: ProofStep, point: Point, sizes: Mapping[str, int]) -> Any:
     name = step.params[0]
     if name not in point:
         raise UsageError(f"the point has no value of '{name}'")
@@ -182,7 +183,12 @@ def _symbol(step: Step, point: Point, sizes: Mapping[str, int]) -> Any:
 
 
 def _value(
-    program: Program, step: Step, values: list[Any], point: Point, sizes: Mapping[str, int], local: bool
+    program: ProofProgram,
+    step: ProofStep,
+    values: list[Any],
+    point: Point,
+    sizes: Mapping[str, int],
+    local: bool,
 ) -> Any:
     op = step.op
     function = (LOCAL.get(op) if local else None) or CERTAIN.get(op)
@@ -206,7 +212,7 @@ def _value(
     return filled(tuple(length(s, sizes) for s in step.shape), value) if step.shape else value
 
 
-def _operand(program: Program, step: Step, k: int, value: Any) -> Any:
+def _operand(program: ProofProgram, step: ProofStep, k: int, value: Any) -> Any:
     """Return an argument as the op takes it: truth values are numbers where it calculates."""
     if program.steps[step.args[k]].kind != "bool" or step.op in _LOGIC or (step.op == "where" and k == 0):
         return value
@@ -215,15 +221,15 @@ def _operand(program: Program, step: Step, k: int, value: Any) -> Any:
     return elementwise(number, value) if is_array(value) else number(value)
 
 
-def _array(step: Step, sizes: Mapping[str, int], compute: Callable[[], Any]) -> Any:
+def _array(step: ProofStep, sizes: Mapping[str, int], compute: Callable[[], Any]) -> Any:
     shape = tuple(length(s, sizes) for s in step.shape)
-    if min(shape, default=1) < 0 or int(np.prod(shape, dtype=object)) > LARGEST_ARRAY:
+    if min(shape, default=1) < 0 or int(np.prod(shape, dtype=object)) > ENTRIES:
         return None
     return compute()
 
 
 def _structural(
-    program: Program, step: Step, values: list[Any], sizes: Mapping[str, int], local: bool
+    program: ProofProgram, step: ProofStep, values: list[Any], sizes: Mapping[str, int], local: bool
 ) -> Any:
     function = (ARRAYS_LOCAL.get(step.op) if local else None) or ARRAYS.get(step.op)
     args = [_operand(program, step, k, values[a]) for k, a in enumerate(step.args)]
@@ -234,11 +240,11 @@ def _structural(
     return _array(step, sizes, lambda: unboxed(function(*params, *(boxed(a) for a in args))))
 
 
-def inside(program: Program, point: Point, sizes: Mapping[str, int] | None = None) -> bool:
+def inside(program: ProofProgram, point: Point, sizes: Mapping[str, int] | None = None) -> bool:
     """Tell whether a point has for each variable a value that it may take.
 
     Example:
-        >>> program = Program((), (Symbol("x", "real", Fraction(0), None),))
+        >>> program = ProofProgram((), (Symbol("x", "real", Fraction(0), None),))
         >>> inside(program, {"x": Fraction(1, 2)}), inside(program, {"x": Fraction(0)})
         (True, False)
     """

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.proof.balls.bessel import ORDERS, anywhere, certainly, positive, whole
+from symgrad.proof.balls.bessel import ORDERS, anywhere, certainly, is_whole, positive
 from symgrad.proof.balls.gamma import polygamma
 from symgrad.proof.balls.ops import Binary, Unary, Value, ball, exp, finite, mul, neg
-from symgrad.proof.limits import ORDER
+from symgrad.proof.limits import ELLIPTIC_ANGLE, ORDER, SPECIAL_TERMS
 from symgrad.proof.numbers import flint
 
 __all__ = ["INSIDE_SPECIAL", "INSIDE_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
@@ -23,8 +23,6 @@ arb: Any = flint.arb
 acb: Any = flint.acb
 
 _REACH = arb(2) ** 64  # beyond it a value is unknown
-_LARGEST_SUM = 200  # terms
-_LARGEST_ANGLE = 2**20
 
 
 # ---------------------------------------------------------------------------------------------- functions of one number
@@ -66,7 +64,7 @@ def _ellipe(m: Value) -> Value:
 
 
 def _sinc(x: Value) -> Value:
-    if whole(x):
+    if is_whole(x):
         return fmpq(int(not x))
     return None if x is None else finite(ball(x).sinc_pi())
 
@@ -109,7 +107,7 @@ def _is_zero(x: Value) -> bool:
 def _expint_inside(n: Value, x: Value) -> Value:
     if x > 0:
         return finite(ball(x).expint(ball(n)))
-    if x < 0 and whole(n) and -_LARGEST_SUM < n <= 0:
+    if x < 0 and is_whole(n) and -SPECIAL_TERMS < n <= 0:
         m, x = int(-n.p), ball(x)
         total = sum((x**k / math.factorial(k) for k in range(m + 1)), arb(0))
         return finite((-x).exp() * math.factorial(m) / x ** (m + 1) * total)
@@ -127,7 +125,7 @@ def _expint(n: Value, x: Value) -> Value:
 def _upper_inside(a: Value, x: Value) -> Value:
     if x > 0:
         return finite(ball(x).gamma_upper(ball(a)))
-    if whole(a) and 0 < a < _LARGEST_SUM:
+    if is_whole(a) and 0 < a < SPECIAL_TERMS:
         n, x = int(a.p), ball(x)
         total = sum((x**k * (math.factorial(n - 1) // math.factorial(k)) for k in range(n)), arb(0))
         return finite((-x).exp() * total)
@@ -142,7 +140,7 @@ def _upper(a: Value, x: Value) -> Value:
 
 def _spherical(n: Value, x: Value) -> Value:
     """sqrt(pi)/2*(x/2)**n*0F1(n + 3/2, -x**2/4)/gamma(n + 3/2), DLMF 10.47.3 and 10.16.9."""
-    if not whole(n) or n < 0:
+    if not is_whole(n) or n < 0:
         return None
     if _is_zero(x):
         return fmpq(int(not n))
@@ -172,7 +170,7 @@ def _polylog_inside(n: Value, x: Value) -> Value:
         if _is_zero(x):
             return fmpq(0)
         return finite(acb(ball(x)).polylog(acb(ball(n))).real)
-    if x > 1 and whole(n) and -_LARGEST_SUM < n <= 0:
+    if x > 1 and is_whole(n) and -SPECIAL_TERMS < n <= 0:
         return _rational(int(-n.p), ball(x))
     return None
 
@@ -194,14 +192,14 @@ def _polylog(n: Value, x: Value) -> Value:
 
 
 def _zeta(s: Value, a: Value) -> Value:
-    if whole(s):
+    if is_whole(s):
         n = int(s.p)
         if n > 1:
             value = polygamma(n - 1, a)
             return None if value is None else mul(value, fmpq((-1) ** n, math.factorial(n - 1)))
         if n == 1:
             return None
-        value = ball(a).bernoulli_poly(1 - n) if n > -_LARGEST_SUM else arb.nan()
+        value = ball(a).bernoulli_poly(1 - n) if n > -SPECIAL_TERMS else arb.nan()
         return finite(-value / (1 - n))
     if not (a > 0 and (s > 1 or s < 1)):
         return None
@@ -222,7 +220,7 @@ def _ive_inside(n: Value, x: Value) -> Value:
 
 def _short(phi: Value, m: Value) -> bool:
     """Whether the integrand is certainly real from 0 to phi: m < 1, or phi short of where it ceases to be."""
-    if not (abs(phi) < _LARGEST_ANGLE and abs(m) < _REACH):
+    if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < _REACH):
         return False
     if m < 1:
         return True
@@ -246,7 +244,7 @@ def _second(phi: Value, m: Value) -> Value:
     if phi is None or type(m) is not fmpq or m != 1:
         return _second_inside(phi, m)
     # The integral of |cos(t)|: 2 for each half turn, and the sine of what is left.
-    if not abs(phi) < _LARGEST_ANGLE:
+    if not abs(phi) < ELLIPTIC_ANGLE:
         return None
     phi = ball(phi)
     turns = (phi / arb.pi() + arb(1) / 2).floor().unique_fmpz()

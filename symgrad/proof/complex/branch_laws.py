@@ -8,10 +8,9 @@ from fractions import Fraction
 from symgrad.proof.kernels.field import Element, Field, Poly
 from symgrad.proof.kernels.fractions import Kernels
 from symgrad.proof.kernels.generators import fraction
+from symgrad.proof.limits import BRANCH_TERMS
 
 __all__ = ["root_of_prime", "two_logs"]
-
-_SHORT = 12  # terms of what is taken apart
 
 
 def two_logs(ring: Kernels, u: Element) -> tuple[Element, Element, int] | None:
@@ -22,7 +21,7 @@ def two_logs(ring: Kernels, u: Element) -> tuple[Element, Element, int] | None:
     parts have the same sign, or both are real and h is positive where g is: so is the difference of the arguments.
     """
     F = ring.field
-    if len(u.num) > _SHORT or len(u.den) > 1 or u.num.is_constant():
+    if len(u.num) > BRANCH_TERMS or len(u.den) > 1 or u.num.is_constant():
         return None
     unit, factors = ring.split(u.num)
     below = [(F.factors[i], -e) for i, e in u.den]

@@ -18,14 +18,13 @@ from fractions import Fraction
 
 from symgrad.proof.complex.branch_laws import root_of_prime, two_logs
 from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly, TooLarge
-from symgrad.proof.kernels.fractions import Kernels, Oracle, Refine
+from symgrad.proof.kernels.fractions import Kernels, Oracle, TooCoarse
 from symgrad.proof.kernels.generators import fraction, primes
+from symgrad.proof.limits import COMPLEX_ROOT, TURNS
 from symgrad.proof.numbers import flint, rational
 
 __all__ = ["Branches"]
 
-_MOST_TURNS = 240  # the highest order of a root of unity
-_HIGHEST_ROOT = 200
 _ONE = Fraction(1)
 
 
@@ -77,7 +76,7 @@ class Branches:
     def __post_init__(self) -> None:
         self.ring = Kernels(self.field, self.oracle)
         self.turns = 4 * self.oracle.scale("turns", 0)
-        if self.turns > _MOST_TURNS:
+        if self.turns > TURNS:
             raise GiveUp("a root of unity of high order")
         F = self.field
         made = F.generator("i" if self.turns == 4 else f"exp(2*pi*i/{self.turns})")
@@ -96,7 +95,7 @@ class Branches:
         """exp(2*pi*i*turn)."""
         k = turn * self.turns
         if k.denominator != 1:
-            raise Refine(("turns", 0), k.denominator)
+            raise TooCoarse(("turns", 0), k.denominator)
         return self.field.poly(self.omega.num ** (k.numerator % self.turns))
 
     def symbol(self, name: str, *, positive: bool) -> Element:
@@ -148,7 +147,7 @@ class Branches:
         result = F.constant(1) if half_turn is None else self.unity(parts[-1] / 2)
         for i, (n, (_, value)) in enumerate(zip(parts, self.exps, strict=False)):
             if n.denominator != 1:
-                raise Refine(("exp", i), n.denominator)
+                raise TooCoarse(("exp", i), n.denominator)
             result = F.mul(result, self.ring.integer_power(value, n.numerator))
         for r, (at, _) in zip(parts[len(self.exps) :], logs, strict=False):
             result = F.mul(result, self._root_power(at, r)) if r else result
@@ -174,7 +173,7 @@ class Branches:
             base.root = self._new_root(at, math.lcm(self.oracle.scale("root", at), r.denominator))
         root, order = base.root
         if order % r.denominator:
-            raise Refine(("root", at), r.denominator)
+            raise TooCoarse(("root", at), r.denominator)
         return F.mul(
             self.ring.integer_power(base.value, r.numerator // r.denominator),
             self.ring.integer_power(root, r.numerator % r.denominator * (order // r.denominator)),
@@ -182,7 +181,7 @@ class Branches:
 
     def _new_root(self, at: int, order: int) -> tuple[Element, int]:
         F, value = self.field, self.bases[at].value
-        if order > _HIGHEST_ROOT:
+        if order > COMPLEX_ROOT:
             raise GiveUp("a root of too high an order")
         below = F.cleared(value)
         made = self._new(

@@ -13,29 +13,29 @@ from typing import Any, TypeAlias
 
 from symgrad.proof.balls import programs as balls
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.gaussian import Gaussian, exact
+from symgrad.proof.complex.gaussian import Gaussian, gaussian_from_json
 from symgrad.proof.complex.meaning import (
-    Stated,
+    ComplexStatement,
+    complex_statement,
     depends_on,
-    stated,
     whole_number,
     with_complex,
 )
 from symgrad.proof.complex.own_points import contradicted_at_complex
-from symgrad.proof.complex.points import Value, apart, evaluate, inside, texts
+from symgrad.proof.complex.points import Value, are_apart, evaluate, inside, texts
 from symgrad.proof.complex.values import difference
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
-from symgrad.proof.kernels.fractions import Refine
+from symgrad.proof.kernels.fractions import TooCoarse
 from symgrad.proof.kernels.replay import Replay
+from symgrad.proof.limits import COMPLEX_GENERATORS
 from symgrad.proof.program.derivative import derivative_claim
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 
-__all__ = ["MOST_KERNELS", "RealStatement", "check_complex", "real_statement", "replayed"]
+__all__ = ["RealStatement", "check_complex", "real_statement", "replayed"]
 
-MOST_KERNELS = 1024
 _BITS = 256
 
-RealStatement: TypeAlias = "tuple[Program, int, int, str | bool, tuple[int, ...]]"
+RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"
 """The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
 
 Apart: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
@@ -52,7 +52,7 @@ _MEROMORPHIC = frozenset({
 
 
 def replayed(
-    s: Stated, data: Mapping[str, Any], deadline: float
+    s: ComplexStatement, data: Mapping[str, Any], deadline: float
 ) -> tuple[Branches, Element, tuple[str, ...]]:
     """Compute the difference of both sides with the answers of a proof; and what it leaves out.
 
@@ -60,17 +60,17 @@ def replayed(
         GiveUp: if an answer is wrong or missing, or at the deadline.
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
-    if not 0 < data["capacity"] <= MOST_KERNELS or any(by < 1 for by in scales.values()):
+    if not 0 < data["capacity"] <= COMPLEX_GENERATORS or any(by < 1 for by in scales.values()):
         raise GiveUp("numbers that cannot be")
     field = Field(data["capacity"], Budget(deadline))
     kernels = Branches(field, Replay(data["answers"], scales))
     try:
         return kernels, *difference(kernels, s)
-    except Refine as finer:
+    except TooCoarse as finer:
         raise GiveUp(str(finer)) from finer
 
 
-def real_statement(program: Program, a: int, b: int, wrt: str | None) -> RealStatement:
+def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> RealStatement:
     """Return the statement for real variables that implies the one for complex ones.
 
     Raises:
@@ -92,7 +92,7 @@ def real_statement(program: Program, a: int, b: int, wrt: str | None) -> RealSta
     return made, left, right, wrt or False, defined[2:]
 
 
-def _is_meromorphic(program: Program, i: int, varies: bytearray) -> bool:
+def _is_meromorphic(program: ProofProgram, i: int, varies: bytearray) -> bool:
     """Whether a power has a whole exponent, or a positive number as its base; or a Bessel function has no cut."""
     step = program.steps[i]
     if step.op in {"jv", "iv"}:
@@ -109,7 +109,7 @@ def _is_meromorphic(program: Program, i: int, varies: bytearray) -> bool:
 
 def check_complex(
     data: Mapping[str, Any],
-    program: Program,
+    program: ProofProgram,
     replay: Callable[[RealStatement, Mapping[str, Any]], None],
     deadline: float,
 ) -> tuple[str, str, tuple[str, ...], Apart | None]:
@@ -128,12 +128,12 @@ def check_complex(
         GiveUp, UsageError, LookupError, TypeError, ValueError: if it is neither.
     """
     wrt = data.get("wrt")
-    s = stated(program, data["a"], data["b"], wrt)
+    s = complex_statement(program, data["a"], data["b"], wrt)
     if data["status"] == "refuted":
         point, precision = _point(s, data["witness"]["point"]), data["witness"]["precision"]
         left, right = _at(s, point, precision)
         with balls.context.workprec(precision):
-            if not apart(left, right):
+            if not are_apart(left, right):
                 raise GiveUp("the two balls are not disjoint at the point that is given")
             found = point, texts(left, right)
         return "refuted", "two disjoint balls at the complex point that is given", (), found
@@ -152,15 +152,15 @@ def check_complex(
     return "proved", why, excluded, None
 
 
-def _point(s: Stated, data: Mapping[str, Any]) -> dict[str, Gaussian]:
+def _point(s: ComplexStatement, data: Mapping[str, Any]) -> dict[str, Gaussian]:
     """A point that is in the domains."""
-    point = {name: exact(value) for name, value in data.items()}
+    point = {name: gaussian_from_json(value) for name, value in data.items()}
     if not inside(s.program, point):
         raise GiveUp("a point that no variable may have")
     return point
 
 
-def _at(s: Stated, point: Mapping[str, Gaussian], precision: int) -> tuple[Value, Value]:
+def _at(s: ComplexStatement, point: Mapping[str, Gaussian], precision: int) -> tuple[Value, Value]:
     """Both sides at a point at which they are defined."""
     wanted = [s.a, s.b, *s.defined]
     found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from symgrad.proof.numbers import flint, number_from_json, number_to_json
 
-__all__ = ["Gaussian", "exact"]
+__all__ = ["Gaussian", "gaussian_from_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Gaussian:
         return {"re": number_to_json(self.real), "im": number_to_json(self.imag)}
 
 
-def exact(data: Any) -> Gaussian:
+def gaussian_from_json(data: Any) -> Gaussian:
     """Read a number of a proof file: text, or an object with ``re`` and ``im``.
 
     Raises:

@@ -14,23 +14,23 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symgrad.errors import UsageError
-from symgrad.proof.program.builder import Builder
+from symgrad.proof.program.builder import StepBuilder
 from symgrad.proof.program.derivative import differentiate
-from symgrad.proof.program.slopes import Term
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.slopes import FormulaTerm
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 from symgrad.proof.program.text import step_text
 
 __all__ = [
     "I",
-    "Stated",
+    "ComplexStatement",
     "depends_on",
-    "stated",
+    "complex_statement",
     "whole_number",
     "whole_steps",
     "with_complex",
 ]
 
-I = Step("constant", (), ("i",))  # noqa: E741  as everyone writes it
+I = ProofStep("constant", (), ("i",))  # noqa: E741  as everyone writes it
 
 # fmt: off
 _ENTIRE = (
@@ -66,68 +66,68 @@ _CURES = {"cbrt": "write u**(1/3) for the principal root", "lgamma": "write log(
 # ------------------------------------------------------------------------------------------------------- definitions
 
 
-def _i(u: Term) -> Term:
-    return Term(u.into, u.into.step(I))
+def _i(u: FormulaTerm) -> FormulaTerm:
+    return FormulaTerm(u.into, u.into.step(I))
 
 
-def _pi(u: Term) -> Term:
-    return Term(u.into, u.into.step(Step("constant", (), ("pi",))))
+def _pi(u: FormulaTerm) -> FormulaTerm:
+    return FormulaTerm(u.into, u.into.step(ProofStep("constant", (), ("pi",))))
 
 
-def _log_of(n: int, u: Term) -> Term:
-    return Term(u.into, u.into.number(n))("log")
+def _log_of(n: int, u: FormulaTerm) -> FormulaTerm:
+    return FormulaTerm(u.into, u.into.number(n))("log")
 
 
-def _exps(u: Term, sign: int) -> Term:
+def _exps(u: FormulaTerm, sign: int) -> FormulaTerm:
     """exp(u) with exp(-u) added or subtracted."""
     other = (-u)("exp")
     return u("exp") + other if sign > 0 else u("exp") - other
 
 
-def _erfcx(u: Term) -> Term:
+def _erfcx(u: FormulaTerm) -> FormulaTerm:
     return (u * u)("exp") * u("erfc")
 
 
-def _dawsn(u: Term) -> Term:
+def _dawsn(u: FormulaTerm) -> FormulaTerm:
     return _pi(u)("sqrt") / 2 * (-(u * u))("exp") * u("erfi")
 
 
-def _tanh(u: Term) -> Term:
+def _tanh(u: FormulaTerm) -> FormulaTerm:
     e = (2 * u)("exp")
     return (e - 1) / (e + 1)
 
 
-def _coth(u: Term) -> Term:
+def _coth(u: FormulaTerm) -> FormulaTerm:
     e = (2 * u)("exp")
     return (e + 1) / (e - 1)
 
 
-def _asin(u: Term) -> Term:
+def _asin(u: FormulaTerm) -> FormulaTerm:
     return -_i(u) * (_i(u) * u + (1 - u * u)("sqrt"))("log")
 
 
-def _acos(u: Term) -> Term:
+def _acos(u: FormulaTerm) -> FormulaTerm:
     return _pi(u) / 2 - _asin(u)
 
 
-def _atan(u: Term) -> Term:
+def _atan(u: FormulaTerm) -> FormulaTerm:
     turned = _i(u) * u
     return _i(u) / 2 * ((1 - turned)("log") - (1 + turned)("log"))
 
 
-def _asinh(u: Term) -> Term:
+def _asinh(u: FormulaTerm) -> FormulaTerm:
     return (u + (1 + u * u)("sqrt"))("log")
 
 
-def _acosh(u: Term) -> Term:
+def _acosh(u: FormulaTerm) -> FormulaTerm:
     return (u + (u + 1)("sqrt") * (u - 1)("sqrt"))("log")
 
 
-def _atanh(u: Term) -> Term:
+def _atanh(u: FormulaTerm) -> FormulaTerm:
     return ((1 + u)("log") - (1 - u)("log")) / 2
 
 
-_MEANING: dict[str, Callable[[Term], Term]] = {
+_MEANING: dict[str, Callable[[FormulaTerm], FormulaTerm]] = {
     "exp2": lambda u: (u * _log_of(2, u))("exp"),
     "expm1": lambda u: u("exp") - 1,
     "log2": lambda u: u("log") / _log_of(2, u),
@@ -169,7 +169,7 @@ _CUT_MEANINGS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class ComplexStatement:
     """A statement about complex numbers, in functions that are not taken apart further.
 
     Args:
@@ -182,7 +182,7 @@ class Stated:
             powers that are differentiated.
     """
 
-    program: Program
+    program: ProofProgram
     a: int
     b: int
     wrt: str | None = None
@@ -191,7 +191,7 @@ class Stated:
     nonzero: frozenset[int] = frozenset()
 
 
-def stated(program: Program, a: int, b: int, wrt: str | None = None) -> Stated:
+def complex_statement(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> ComplexStatement:
     """Return a statement about complex numbers as one that two steps are equal.
 
     Args:
@@ -205,44 +205,44 @@ def stated(program: Program, a: int, b: int, wrt: str | None = None) -> Stated:
 
     Example:
         >>> from symgrad.proof.program.steps import Symbol
-        >>> steps = (Step("symbol", (), ("z",), (), "complex"), Step("log1p", (0,)), Step("div", (0, 0)))
-        >>> found = stated(Program(steps, (Symbol("z", "complex", None, None),)), 1, 2, "z")
+        >>> steps = (ProofStep("symbol", (), ("z",), (), "complex"), ProofStep("log1p", (0,)), ProofStep("div", (0, 0)))
+        >>> found = complex_statement(ProofProgram(steps, (Symbol("z", "complex", None, None),)), 1, 2, "z")
         >>> found.cuts
         ('z is on a branch cut of log1p',)
         >>> [s.op for s in found.program.steps]
         ['symbol', 'number', 'add', 'log', 'div', 'div']
     """
     if wrt is None:
-        into = Builder(())
+        into = StepBuilder(())
         at = _taken_apart(program, [a, b], into)
-        made = Program(tuple(into.steps), program.symbols)
-        return Stated(made, at[a], at[b], nonzero=_nonzero(made, at[a], at[b]))
+        made = ProofProgram(tuple(into.steps), program.symbols)
+        return ComplexStatement(made, at[a], at[b], nonzero=_nonzero(made, at[a], at[b]))
     if not any(s.name == wrt for s in program.symbols):
         raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
-    into = Builder(())
+    into = StepBuilder(())
     y = _taken_apart(program, [a], into)[a]
-    done, tangent = differentiate(Program(tuple(into.steps), program.symbols), y, wrt)
+    done, tangent = differentiate(ProofProgram(tuple(into.steps), program.symbols), y, wrt)
     # What slopes are made of is taken apart too.
-    into = Builder(())
+    into = StepBuilder(())
     at = _taken_apart(done, [y, tangent], into)
     claim = _taken_apart(program, [b], into)[b]
-    made = Program(tuple(into.steps), program.symbols)
+    made = ProofProgram(tuple(into.steps), program.symbols)
     moving = depends_on(made, wrt)
     whole = whole_steps(made)
     powers = [s for i in made.needed([at[y]], frozen=False) if (s := made.steps[i]).op == "pow"]
     bases = [s.args[0] for s in powers if moving[s.args[0]] and s.args[1] not in whole]
     cuts = _cuts(program, a, depends_on(program, wrt))
     nonzero = _nonzero(made, at[y], at[tangent], claim) | frozenset(bases)
-    return Stated(made, at[tangent], claim, wrt, (at[y],), cuts, nonzero)
+    return ComplexStatement(made, at[tangent], claim, wrt, (at[y],), cuts, nonzero)
 
 
-def _nonzero(program: Program, *outputs: int) -> frozenset[int]:
+def _nonzero(program: ProofProgram, *outputs: int) -> frozenset[int]:
     """Steps that are not zero wherever the outputs are defined."""
     read = [program.steps[i] for i in program.needed(outputs)]
     return frozenset([s.args[1] for s in read if s.op == "div"] + [s.args[0] for s in read if s.op == "log"])
 
 
-def _cuts(program: Program, y: int, moving: Sequence[int]) -> tuple[str, ...]:
+def _cuts(program: ProofProgram, y: int, moving: Sequence[int]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     whole = whole_steps(program)
     for i in program.needed([y], frozen=False):
@@ -258,7 +258,7 @@ def _cuts(program: Program, y: int, moving: Sequence[int]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _exceptions(program: Program, i: int, moving: Sequence[int], whole: Container[int]) -> list[str]:
+def _exceptions(program: ProofProgram, i: int, moving: Sequence[int], whole: Container[int]) -> list[str]:
     """Where a step that is differentiated may have a jump, or no value of its slope, as conditions."""
     step = program.steps[i]
     found: list[str] = []
@@ -276,7 +276,7 @@ def _exceptions(program: Program, i: int, moving: Sequence[int], whole: Containe
     return found
 
 
-def _taken_apart(program: Program, wanted: Sequence[int], into: Builder) -> dict[int, int]:
+def _taken_apart(program: ProofProgram, wanted: Sequence[int], into: StepBuilder) -> dict[int, int]:
     """Add the steps that are wanted, in functions that are kept; return where each stands."""
     at: dict[int, int] = {}
     for i in program.needed(wanted):
@@ -285,13 +285,13 @@ def _taken_apart(program: Program, wanted: Sequence[int], into: Builder) -> dict
         args = tuple(at[a] for a in step.args)
         meaning = _MEANING.get(step.op)
         if meaning is not None:
-            at[i] = meaning(Term(into, args[0])).at
+            at[i] = meaning(FormulaTerm(into, args[0])).at
         else:
             at[i] = into.step(replace(step, args=args))
     return at
 
 
-def _refuse(program: Program, step: Step) -> None:
+def _refuse(program: ProofProgram, step: ProofStep) -> None:
     if step.shape or any(program.steps[a].shape for a in step.args):
         raise UsageError(
             "verdicts about complex numbers are about single ones, not arrays",
@@ -310,7 +310,7 @@ def _refuse(program: Program, step: Step) -> None:
 # --------------------------------------------------------------------------------------------------------- programs
 
 
-def with_complex(program: Program, names: Sequence[str], kind: str = "complex") -> Program:
+def with_complex(program: ProofProgram, names: Sequence[str], kind: str = "complex") -> ProofProgram:
     """Return a program some of whose variables are complex, or real, without bounds."""
     chosen = frozenset(names)
     steps = tuple(
@@ -320,10 +320,10 @@ def with_complex(program: Program, names: Sequence[str], kind: str = "complex") 
         replace(s, kind=kind, low=None, high=None, drawn=None) if s.name in chosen else s
         for s in program.symbols
     )
-    return Program(steps, symbols)
+    return ProofProgram(steps, symbols)
 
 
-def whole_steps(program: Program) -> frozenset[int]:
+def whole_steps(program: ProofProgram) -> frozenset[int]:
     """Return the steps that are integers at every point: what they are said to be is not relied on."""
     found: set[int] = set()
     integers = {s.name for s in program.symbols if s.kind == "int"}
@@ -342,7 +342,7 @@ def whole_steps(program: Program) -> frozenset[int]:
     return frozenset(found)
 
 
-def whole_number(program: Program, at: int) -> int | None:
+def whole_number(program: ProofProgram, at: int) -> int | None:
     """Return the integer that a step is, if it is one as it stands."""
     step, sign = program.steps[at], 1
     if step.op == "neg":
@@ -352,7 +352,7 @@ def whole_number(program: Program, at: int) -> int | None:
     return sign * int(step.params[0])
 
 
-def depends_on(program: Program, wrt: str | None) -> bytearray:
+def depends_on(program: ProofProgram, wrt: str | None) -> bytearray:
     """Tell for each step whether it depends on a variable (on any for None), other than through ``stop_gradient``."""
     depends = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):

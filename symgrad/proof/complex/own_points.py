@@ -11,18 +11,18 @@ from fractions import Fraction
 
 from symgrad.proof.balls.programs import context
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import Stated
-from symgrad.proof.complex.points import apart, evaluate, inside
+from symgrad.proof.complex.meaning import ComplexStatement
+from symgrad.proof.complex.points import are_apart, evaluate, inside
+from symgrad.proof.limits import OWN_POINTS, SPOT_SECONDS
 from symgrad.proof.program.steps import Symbol
-from symgrad.proof.spots import BITS, SECONDS, SPREAD, coordinate
+from symgrad.proof.spots import BITS, SPREAD, coordinate
 
 __all__ = ["contradicted_at_complex"]
 
-_POINTS = 8
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 
-def contradicted_at_complex(s: Stated, *, thin: bool = False) -> bool:
+def contradicted_at_complex(s: ComplexStatement, *, thin: bool = False) -> bool:
     """Tell whether the two sides of a statement about complex numbers certainly differ at one of a few points.
 
     Args:
@@ -32,8 +32,8 @@ def contradicted_at_complex(s: Stated, *, thin: bool = False) -> bool:
     symbols = s.program.symbols
     if thin and any(v.kind not in ("real", "complex") for v in symbols):
         return False
-    deadline = time.monotonic() + SECONDS
-    for k in range(_POINTS):
+    deadline = time.monotonic() + SPOT_SECONDS
+    for k in range(OWN_POINTS):
         draw = random.Random(k)
         spread = SPREAD[k % len(SPREAD)]
         # The first half in one quadrant each, then variables in several.
@@ -53,7 +53,7 @@ def contradicted_at_complex(s: Stated, *, thin: bool = False) -> bool:
         except TimeoutError:  # nothing speaks against it
             return False
         with context.workprec(BITS):
-            if None not in (left, right, *rest) and apart(left, right):
+            if None not in (left, right, *rest) and are_apart(left, right):
                 return True
     return False
 

@@ -18,11 +18,11 @@ from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.complex.meaning import depends_on
-from symgrad.proof.limits import EXACT, ORDER
+from symgrad.proof.limits import COMPLEX_POWER, EXACT, ORDER, POINT_DIGITS
 from symgrad.proof.numbers import flint
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
-__all__ = ["Value", "apart", "ball", "evaluate", "inside", "texts"]
+__all__ = ["Value", "are_apart", "ball", "evaluate", "inside", "texts"]
 
 Value: TypeAlias = Any
 Point: TypeAlias = "Mapping[str, Gaussian]"
@@ -34,9 +34,7 @@ context: Any = flint.ctx
 
 _REACH = arb(2) ** 64  # beyond it values of special functions are unknown
 _NEAR = arb(10_000)  # and of those that take a time that grows with the argument
-_LARGEST_POWER = 10**9
 _DIGITS = 25
-_MOST_DIGITS = 110
 _ZERO, _ONE = Gaussian(Fraction(0)), Gaussian(Fraction(1))
 _HALF = Gaussian(Fraction(1, 2))
 
@@ -85,7 +83,7 @@ def _integer_power(x: Value, n: int) -> Value:
         return _ONE
     if x == _ZERO:
         return _ZERO if n > 0 else None
-    if abs(n) > _LARGEST_POWER:
+    if abs(n) > COMPLEX_POWER:
         return None
     if type(x) is Gaussian and x.bits * abs(n) <= EXACT:
         return x**n
@@ -277,7 +275,7 @@ def _differentiable(op: str, args: Sequence[Value], moving: Sequence[int]) -> bo
 
 
 def evaluate(
-    program: Program,
+    program: ProofProgram,
     point: Point,
     *,
     precision: int,
@@ -288,7 +286,7 @@ def evaluate(
     """Evaluate steps of a program, each once, in one pass.
 
     Args:
-        program: steps as `symgrad.proof.complex.meaning.stated` returns them.
+        program: steps as `symgrad.proof.complex.meaning.complex_statement` returns them.
         point: a number for every variable that is read.
         precision: of the balls, in bits.
         wanted: positions of the steps whose values are wanted.
@@ -300,9 +298,9 @@ def evaluate(
         TimeoutError: at the deadline.
 
     Example:
-        >>> steps = (Step("symbol", (), ("z",), (), "complex"), Step("mul", (0, 0)), Step("sqrt", (1,)))
+        >>> steps = (ProofStep("symbol", (), ("z",), (), "complex"), ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)))
         >>> point = {"z": Gaussian(Fraction(-1), Fraction(2))}
-        >>> [str(v) for v in evaluate(Program(steps, ()), point, precision=64, wanted=[1, 2])]
+        >>> [str(v) for v in evaluate(ProofProgram(steps, ()), point, precision=64, wanted=[1, 2])]
         ['-3 - 4*i', '1 - 2*i']
     """
     moving = depends_on(program, wrt) if wrt is not None else None
@@ -319,7 +317,7 @@ def evaluate(
     return [values[i] for i in wanted]
 
 
-def _value(step: Step, args: Sequence[Value], point: Point) -> Value:
+def _value(step: ProofStep, args: Sequence[Value], point: Point) -> Value:
     match step.op:
         case "symbol":
             if step.params[0] not in point:
@@ -344,7 +342,7 @@ def _polygamma(n: int, x: Value) -> Value:
     return _finite(x.polygamma(n)) if 0 <= n <= ORDER and abs(x) < _NEAR else None
 
 
-def inside(program: Program, point: Point) -> bool:
+def inside(program: ProofProgram, point: Point) -> bool:
     """Tell whether a point has for each variable a number that it may be."""
     for symbol in program.symbols:
         value = point.get(symbol.name)
@@ -364,7 +362,7 @@ def inside(program: Program, point: Point) -> bool:
     return True
 
 
-def apart(x: Value, y: Value) -> bool:
+def are_apart(x: Value, y: Value) -> bool:
     """Tell whether two values are certainly different numbers."""
     if type(x) is Gaussian and type(y) is Gaussian:
         return x != y
@@ -380,12 +378,12 @@ def texts(x: Value, y: Value) -> tuple[str, str]:
         >>> texts(Gaussian(Fraction(1, 3)), Gaussian(Fraction(1, 3), Fraction(1, 10**300)))[1]
         'the first + [1.000000000000000000000000e-300 +/- 3e-329]j'
     """
-    with context.workprec(max(context.prec, 4 * _MOST_DIGITS)):
+    with context.workprec(max(context.prec, 4 * POINT_DIGITS)):
         difference = ball(y + -x) if type(x) is Gaussian and type(y) is Gaussian else ball(y) - ball(x)
         gap = abs(difference).abs_lower()
         ratio = abs(ball(x)).abs_upper() / gap if gap > 0 else arb(1)
         same = float((ratio + 1).log() / arb(10).log())
-        if same + _DIGITS / 2 > _MOST_DIGITS:
+        if same + _DIGITS / 2 > POINT_DIGITS:
             return _text(x, _DIGITS), f"the first + {difference.str(_DIGITS)}"
         digits = int(max(same + _DIGITS / 2, _DIGITS))
         return _text(x, digits), _text(y, digits)

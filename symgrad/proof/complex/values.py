@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.meaning import Stated, whole_steps
+from symgrad.proof.complex.meaning import ComplexStatement, whole_steps
 from symgrad.proof.kernels.field import Element, GiveUp
-from symgrad.proof.program.steps import Step
+from symgrad.proof.program.steps import ProofStep
 from symgrad.proof.program.text import step_text
 
 __all__ = ["difference"]
 
 
-def difference(k: Branches, s: Stated) -> tuple[Element, tuple[str, ...]]:
+def difference(k: Branches, s: ComplexStatement) -> tuple[Element, tuple[str, ...]]:
     """Return the difference of the two sides, and where that says nothing although both may be defined.
 
     A side is not defined where one of its steps divides by zero; so what is divided by needs no mention. A power is
@@ -54,7 +54,7 @@ def _harmless(k: Branches, u: Element, v: Element) -> bool:
     return len(u.num) == 1 and all(p in never_zero for p, d in enumerate(u.num.degrees()) if d)
 
 
-def _value(k: Branches, step: Step, args: Sequence[Element]) -> Element:
+def _value(k: Branches, step: ProofStep, args: Sequence[Element]) -> Element:
     match step.op, args:
         case "number", ():
             return k.field.constant(Fraction(step.params[0]))

@@ -15,7 +15,7 @@ from symgrad.proof.entrywise.forms.terms import Form, Terms
 from symgrad.proof.entrywise.inverses import determinant, inverse
 from symgrad.proof.entrywise.matrix_functions import FUNCTIONS, function, slope
 from symgrad.proof.entrywise.pointers import at, is_inside
-from symgrad.proof.entrywise.rows import Call, axes, spread
+from symgrad.proof.entrywise.rows import StepCall, axes, spread
 from symgrad.proof.kernels.field import GiveUp
 
 __all__ = ["ARRAYS"]
@@ -27,7 +27,7 @@ Axes: TypeAlias = "list[tuple[str, str]]"
 # -------------------------------------------------------------------------------------------------------- contraction
 
 
-def _einsum(call: Call) -> Form:
+def _einsum(call: StepCall) -> Form:
     t = call.t
     labels, result = call.step.params
     lengths: dict[str, str] = {}
@@ -45,53 +45,53 @@ def _einsum(call: Call) -> Form:
 # --------------------------------------------------------------------------------------------------------- reductions
 
 
-def _reduced(call: Call, axis: Sequence[int]) -> dict[str, str]:
+def _reduced(call: StepCall, axis: Sequence[int]) -> dict[str, str]:
     return {f"a{k}": call.shapes[0][k] for k in axis if call.shapes[0][k] != "1"}
 
 
-def _close(call: Call, form: Form, axis: Sequence[int]) -> Form:
+def _close(call: StepCall, form: Form, axis: Sequence[int]) -> Form:
     """Number the axes that are left."""
     left = [k for k in range(len(call.shapes[0])) if k not in axis]
     return call.t.rename(form, {f"a{k}": f"a{i}" for i, k in enumerate(left)})
 
 
-def _sum(call: Call, form: Form, axis: Sequence[int]) -> Form:
+def _sum(call: StepCall, form: Form, axis: Sequence[int]) -> Form:
     return _close(call, call.t.sum_over(form, _reduced(call, axis)), axis)
 
 
-def _mean(call: Call) -> Form:
+def _mean(call: StepCall) -> Form:
     t, (axis,) = call.t, call.step.params
     sizes = [power(t, t.size(n), -1) for n in _reduced(call, axis).values()]
     return t.multiply(_sum(call, call.args[0], axis), *sizes)
 
 
-def _norm(call: Call) -> Form:
+def _norm(call: StepCall) -> Form:
     t, (axis,) = call.t, call.step.params
     total = _sum(call, t.multiply(call.args[0], call.args[0]), axis)
     return power(t, total, Fraction(1, 2))
 
 
-def _logsumexp(call: Call) -> Form:
+def _logsumexp(call: StepCall) -> Form:
     (axis,) = call.step.params
     return log(call.t, _sum(call, exp(call.t, call.args[0]), axis))
 
 
-def _total(call: Call) -> Form:
+def _total(call: StepCall) -> Form:
     """Return the sum of exponentials where each entry stands."""
     (axis,) = call.step.params
     return call.t.sum_over(exp(call.t, call.args[0]), _reduced(call, axis))
 
 
-def _softmax(call: Call) -> Form:
+def _softmax(call: StepCall) -> Form:
     t = call.t
     return t.multiply(exp(t, call.args[0]), power(t, _total(call), -1))
 
 
-def _log_softmax(call: Call) -> Form:
+def _log_softmax(call: StepCall) -> Form:
     return call.t.subtract(call.args[0], log(call.t, _total(call)))
 
 
-def _opaque(call: Call) -> Form:
+def _opaque(call: StepCall) -> Form:
     """Return a reduction that has no form: a function of all entries along its axes."""
     t, (axis,) = call.t, call.step.params
     axis = tuple(range(len(call.shapes[0]))) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -106,7 +106,7 @@ def _opaque(call: Call) -> Form:
     return _close(call, form, axis)
 
 
-def _prod_except(call: Call) -> Form:
+def _prod_except(call: StepCall) -> Form:
     t = call.t
     axis: int = call.step.params[0]
     length = call.shapes[0][axis]
@@ -115,12 +115,12 @@ def _prod_except(call: Call) -> Form:
     return product_without(t, t.rename(call.args[0], {f"a{axis}": "$m0"}), [length], [f"a{axis}"])
 
 
-def _cumsum(call: Call) -> Form:
+def _cumsum(call: StepCall) -> Form:
     axis, reverse = call.step.params
     return _running(call, call.args[0], axis, reverse)
 
 
-def _running(call: Call, x: Form, axis: int, reverse: int) -> Form:
+def _running(call: StepCall, x: Form, axis: int, reverse: int) -> Form:
     t, length = call.t, call.shapes[0][axis]
     if length == "1":
         return x
@@ -129,14 +129,14 @@ def _running(call: Call, x: Form, axis: int, reverse: int) -> Form:
     return t.sum_over(t.multiply(t.rename(x, {target: source}), triangle), {source: length})
 
 
-def _logcumsumexp(call: Call) -> Form:
+def _logcumsumexp(call: StepCall) -> Form:
     return log(call.t, _running(call, exp(call.t, call.args[0]), call.step.params[0], 0))
 
 
 # ------------------------------------------------------------------------------------------------------------- layout
 
 
-def _reshape(call: Call) -> Form:
+def _reshape(call: StepCall) -> Form:
     """Reshape each run of axes by itself that has as many entries before and after.
 
     A run of one axis stays as it is, any other is a map of positions, one to one.
@@ -182,11 +182,11 @@ def _entries(t: Terms, run: Axes) -> Form:
     return t.multiply(*(t.size(n) for _, n in run))
 
 
-def _broadcast(call: Call) -> Form:
+def _broadcast(call: StepCall) -> Form:
     return spread(call.t, call.args[0], call.shapes[0], len(call.shape))
 
 
-def _slices(call: Call, whole: Sequence[str], part: Sequence[str], into: bool) -> Form:
+def _slices(call: StepCall, whole: Sequence[str], part: Sequence[str], into: bool) -> Form:
     """Contract with the map from positions in a slice to positions in the whole; ``into``: from the slice."""
     t, triples, form = call.t, call.step.params[0], call.args[0]
     source = part if into else whole
@@ -200,15 +200,15 @@ def _slices(call: Call, whole: Sequence[str], part: Sequence[str], into: bool) -
     return t.sum_over(t.multiply(form, *links), bound)
 
 
-def _slice(call: Call) -> Form:
+def _slice(call: StepCall) -> Form:
     return _slices(call, call.shapes[0], call.shape, False)
 
 
-def _unslice(call: Call) -> Form:
+def _unslice(call: StepCall) -> Form:
     return _slices(call, call.shape, call.shapes[0], True)
 
 
-def _concatenate(call: Call) -> Form:
+def _concatenate(call: StepCall) -> Form:
     t = call.t
     axis: int = call.step.params[0]
     if len(call.args) == 1:
@@ -229,7 +229,7 @@ def _concatenate(call: Call) -> Form:
 
 
 def _links(
-    call: Call, indices: Sequence[int], axis: Sequence[int], whole: Sequence[str], rank: int
+    call: StepCall, indices: Sequence[int], axis: Sequence[int], whole: Sequence[str], rank: int
 ) -> list[Form]:
     """Return for each index array the map from its positions "b0", ... to the axis "s{k}" that it indexes."""
     t = call.t
@@ -242,7 +242,7 @@ def _links(
     return links
 
 
-def _gather(call: Call) -> Form:
+def _gather(call: StepCall) -> Form:
     t = call.t
     axis: tuple[int, ...] = call.step.params[0]
     whole = call.shapes[0]
@@ -266,7 +266,7 @@ def _places(whole: Sequence[str], axis: Sequence[int], rank: int) -> dict[str, s
     return {name: f"a{i}" for i, name in enumerate(order)}
 
 
-def _scatter_add(call: Call) -> Form:
+def _scatter_add(call: StepCall) -> Form:
     t, (axis, _) = call.t, call.step.params
     whole = call.shape
     indices = range(1, len(call.args))
@@ -279,7 +279,7 @@ def _scatter_add(call: Call) -> Form:
     return t.rename(found, {f"s{k}": f"a{k}" for k in axes(whole)})
 
 
-def _one_hot(call: Call) -> Form:
+def _one_hot(call: StepCall) -> Form:
     t, (index,), depth = call.t, call.args, call.shape[-1]
     if depth != "1":
         return at(t, index, f"a{len(call.shapes[0])}", depth, wrapped=False)
@@ -288,12 +288,12 @@ def _one_hot(call: Call) -> Form:
     return t.number(1)
 
 
-def _iota(call: Call) -> Form:
+def _iota(call: StepCall) -> Form:
     t, (length,) = call.t, call.shape
     return t.atom(t.head("iota", (length,), arity=1), ("a0",)) if length != "1" else {}
 
 
-def _eye(call: Call) -> Form:
+def _eye(call: StepCall) -> Form:
     t, (rows, columns) = call.t, call.shape
     if rows == columns:
         return delta(t, "a0", "a1", rows) if rows != "1" else t.number(1)
@@ -307,7 +307,7 @@ def _eye(call: Call) -> Form:
 # ----------------------------------------------------------------------------------------------------------- matrices
 
 
-def _of_matrix(call: Call, invert: bool) -> Form:
+def _of_matrix(call: StepCall, invert: bool) -> Form:
     shape = call.shapes[0]
     rank, length = len(shape), shape[-1]
     if length == "1":
@@ -316,20 +316,20 @@ def _of_matrix(call: Call, invert: bool) -> Form:
     return function(call.t, call.args[0], f"a{rank - 2}", f"a{rank - 1}", length)
 
 
-def _inv(call: Call) -> Form:
+def _inv(call: StepCall) -> Form:
     return _of_matrix(call, True)
 
 
-def _det(call: Call) -> Form:
+def _det(call: StepCall) -> Form:
     return _of_matrix(call, False)
 
 
-def _logdet(call: Call) -> Form:
+def _logdet(call: StepCall) -> Form:
     """Return log|det|, which is log(det) where that is defined."""
     return log(call.t, magnitude(call.t, _of_matrix(call, False)))
 
 
-def _solve(call: Call) -> Form:
+def _solve(call: StepCall) -> Form:
     t = call.t
     vector = len(call.shapes[1]) == 1
     matrix, right = call.shapes
@@ -345,7 +345,7 @@ def _solve(call: Call) -> Form:
     return t.sum_over(found, {"m": length}) if length != "1" else found
 
 
-def _function(call: Call) -> Form:
+def _function(call: StepCall) -> Form:
     t, name, shape = call.t, call.step.op, call.shape
     rank, length = len(shape), shape[-1]
     row, column = f"a{rank - 2}", f"a{rank - 1}"
@@ -354,7 +354,7 @@ def _function(call: Call) -> Form:
     return exp(t, call.args[0]) if name == "expm" else opaque(t, name[:3], call.args[0])
 
 
-def _slope(call: Call) -> Form:
+def _slope(call: StepCall) -> Form:
     t, name, shape = call.t, call.step.op.removesuffix("_frechet"), call.shape
     rank, length = len(shape), shape[-1]
     row, column = f"a{rank - 2}", f"a{rank - 1}"
@@ -367,7 +367,7 @@ def _slope(call: Call) -> Form:
     return t.sum_over(t.multiply(rows, t.rename(e, {row: "i", column: "j"})), {"i": length, "j": length})
 
 
-ARRAYS: Mapping[str, Callable[[Call], Form]] = {
+ARRAYS: Mapping[str, Callable[[StepCall], Form]] = {
     "argmax": _opaque,
     "argmin": _opaque,
     "broadcast_to": _broadcast,

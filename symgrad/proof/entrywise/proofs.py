@@ -23,11 +23,11 @@ from symgrad.proof.entrywise.forms.terms import REPEATED, Form, Head, Terms
 from symgrad.proof.entrywise.matrix_functions import FUNCTION_RULES
 from symgrad.proof.entrywise.ops_of_arrays import ARRAYS
 from symgrad.proof.entrywise.pointers import between
-from symgrad.proof.entrywise.rows import Call, axes, elementwise, polygamma, shape_of
-from symgrad.proof.entrywise.said import merged
+from symgrad.proof.entrywise.rows import StepCall, axes, elementwise, polygamma, shape_of
+from symgrad.proof.entrywise.said import merge_conditions
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.program.sizes import empty
-from symgrad.proof.program.steps import Program, Symbol
+from symgrad.proof.program.steps import ProofProgram, Symbol
 
 __all__ = ["LAWS", "forms_of", "has_sizes", "prove_equal", "prove_gradient", "prove_same_gradient"]
 
@@ -37,13 +37,13 @@ LAWS = {**RULES, **FUNCTION_RULES, **PRODUCT_RULES, REPEATED: repeated}
 """The laws of each kind of factor."""
 
 
-def has_sizes(program: Program) -> bool:
+def has_sizes(program: ProofProgram) -> bool:
     """Tell whether the length of an axis, or a number, is a size with a name."""
     return any(s.op == "size" or any(isinstance(n, str) for n in s.shape) for s in program.steps)
 
 
 def prove_equal(
-    program: Program, a: int, b: int, *, budget: int = BUDGET, deadline: float = math.inf
+    program: ProofProgram, a: int, b: int, *, budget: int = BUDGET, deadline: float = math.inf
 ) -> tuple[str, ...]:
     """Prove that two steps have equal entries for all values of the symbols and all sizes.
 
@@ -62,10 +62,10 @@ def prove_equal(
 
     Example:
         >>> X = Symbol("X", "real", None, None, ("n", "m"))
-        >>> from symgrad.proof.program.steps import Step
-        >>> turned = lambda k, *shape: Step("einsum", (k,), (((0, 1),), (1, 0)), shape)
-        >>> steps = (Step("symbol", (), ("X",), ("n", "m")), turned(0, "m", "n"), turned(1, "n", "m"))
-        >>> prove_equal(Program(steps, (X,)), 0, 2)
+        >>> from symgrad.proof.program.steps import ProofStep
+        >>> turned = lambda k, *shape: ProofStep("einsum", (k,), (((0, 1),), (1, 0)), shape)
+        >>> steps = (ProofStep("symbol", (), ("X",), ("n", "m")), turned(0, "m", "n"), turned(1, "n", "m"))
+        >>> prove_equal(ProofProgram(steps, (X,)), 0, 2)
         ()
     """
     t = Terms(budget, LAWS, deadline=deadline)
@@ -76,7 +76,7 @@ def prove_equal(
 
 
 def prove_gradient(
-    program: Program,
+    program: ProofProgram,
     y: int,
     wrt: str,
     claim: int,
@@ -126,7 +126,7 @@ def prove_gradient(
 
 
 def prove_same_gradient(
-    program: Program, a: int, b: int, wrt: str, *, budget: int = BUDGET, deadline: float = math.inf
+    program: ProofProgram, a: int, b: int, wrt: str, *, budget: int = BUDGET, deadline: float = math.inf
 ) -> tuple[str, ...]:
     """Prove that two steps have the same derivative by a symbol; see `prove_gradient`.
 
@@ -167,17 +167,17 @@ def _agree(
         thaw = Exchange(t, lambda head: _tensor(t, head, False, _orders(symbol, head)))
         left, right = thaw.of(left), thaw.of(right)
     _vanish(t, t.subtract(left, right))
-    return merged(t.conditions)
+    return merge_conditions(t.conditions)
 
 
-def _real(program: Program, name: str) -> Symbol:
+def _real(program: ProofProgram, name: str) -> Symbol:
     symbol = next((s for s in program.symbols if s.name == name), None)
     if symbol is None or symbol.kind != "real":
         raise GiveUp(f"{name} is no real symbol of the program")
     return symbol
 
 
-def _stops(program: Program) -> bool:
+def _stops(program: ProofProgram) -> bool:
     return any(s.op == "stop_gradient" for s in program.steps)
 
 
@@ -197,7 +197,7 @@ def _tensor(t: Terms, head: Head, frozen: bool, symmetries: Iterable[tuple[int, 
 # ---------------------------------------------------------------------------------------------------- from the steps
 
 
-def forms_of(t: Terms, program: Program, outputs: Iterable[int], general: str = "") -> dict[int, Form]:
+def forms_of(t: Terms, program: ProofProgram, outputs: Iterable[int], general: str = "") -> dict[int, Form]:
     """Return the forms of the steps that the outputs need; of one input the symmetry is not used."""
     symbols = {s.name: s for s in program.symbols}
     t.between.update((s.name, between(s)) for s in program.symbols if s.kind == "int")
@@ -211,7 +211,7 @@ def forms_of(t: Terms, program: Program, outputs: Iterable[int], general: str = 
         before = t.assumed
         args = [forms[a] for a in step.args]
         shapes = [shape_of(program.steps[a]) for a in step.args]
-        call = Call(t, step, shape_of(step), args, shapes)
+        call = StepCall(t, step, shape_of(step), args, shapes)
         if step.op == "symbol":
             forms[i] = _input(t, symbols[step.params[0]], general)
         elif step.op == "stop_gradient":
@@ -239,7 +239,7 @@ def _has_entries(t: Terms, length: str) -> None:
         t.conditions.setdefault(without)
 
 
-def _form(call: Call) -> Form:
+def _form(call: StepCall) -> Form:
     t, step = call.t, call.step
     match step.op:
         case "number":

@@ -19,12 +19,12 @@ from symgrad.proof.entrywise.forms.terms import Form, Terms
 from symgrad.proof.entrywise.pointers import chosen
 from symgrad.proof.entrywise.said import fails
 from symgrad.proof.kernels.field import GiveUp
-from symgrad.proof.program.steps import Step
+from symgrad.proof.program.steps import ProofStep
 
-__all__ = ["Call", "axes", "elementwise", "polygamma", "shape_of", "spread"]
+__all__ = ["StepCall", "axes", "elementwise", "polygamma", "shape_of", "spread"]
 
 
-def shape_of(step: Step) -> tuple[str, ...]:
+def shape_of(step: ProofStep) -> tuple[str, ...]:
     """Return lengths as text: numbers, names, polynomials in names."""
     return tuple(str(n) for n in step.shape)
 
@@ -35,7 +35,7 @@ def axes(shape: Sequence[str]) -> list[int]:
 
 
 @dataclass(slots=True)
-class Call:
+class StepCall:
     """One step, with what its arguments are.
 
     Args:
@@ -47,7 +47,7 @@ class Call:
     """
 
     t: Terms
-    step: Step
+    step: ProofStep
     shape: tuple[str, ...]
     args: list[Form]
     shapes: list[tuple[str, ...]]
@@ -62,7 +62,7 @@ Unary: TypeAlias = "Callable[[Terms, Form], Form]"
 Binary: TypeAlias = "Callable[[Terms, Form, Form], Form]"
 
 
-def elementwise(call: Call) -> Form | None:
+def elementwise(call: StepCall) -> Form | None:
     """Apply a function to arguments that broadcast; None if there is none of this name."""
     t, name = call.t, call.step.op
     rank = len(call.shape)

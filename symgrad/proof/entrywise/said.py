@@ -11,7 +11,7 @@ from string import ascii_lowercase
 
 from symgrad.proof.entrywise.forms.terms import Component, Form, Head, Terms
 
-__all__ = ["fails", "merged", "singular", "ties", "vanishes"]
+__all__ = ["fails", "merge_conditions", "singular", "ties", "vanishes"]
 
 _LONGEST = 200
 _DEEPEST = 8
@@ -26,11 +26,11 @@ _RELATION = re.compile(r" (?:[<>]=?|=) 0(?=$| for some )")
 _Names = Mapping[str, str]
 
 
-def merged(conditions: Iterable[str]) -> tuple[str, ...]:
+def merge_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return conditions without those that others cover.
 
     Example:
-        >>> merged(["x < 0", "x = 0", "y = 0", "an entry of z = 0", "an entry of z <= 0"])
+        >>> merge_conditions(["x < 0", "x = 0", "y = 0", "an entry of z = 0", "an entry of z <= 0"])
         ('x <= 0', 'y = 0', 'an entry of z <= 0')
     """
     found = dict.fromkeys(conditions)
@@ -44,7 +44,7 @@ def merged(conditions: Iterable[str]) -> tuple[str, ...]:
 
 def fails(t: Terms, form: Form, what: str) -> str:
     """Return where entries are not as said: ``"is a whole number"`` for a form."""
-    return _entries(t, _Writer(t).form(form), what)
+    return _entries(t, _FormWriter(t).form(form), what)
 
 
 def vanishes(t: Terms, form: Form, relation: str, names: _Names | None = None) -> Iterator[str]:
@@ -56,7 +56,7 @@ def vanishes(t: Terms, form: Form, relation: str, names: _Names | None = None) -
         relation: ``"= 0"``, ``"< 0"`` or ``"<= 0"``.
         names: of its slots.
     """
-    write = _Writer(t)
+    write = _FormWriter(t)
     if len(form) > 1:
         text, negative = write.signed(form, names)
         yield _entries(t, text, _FLIPPED[relation] if negative else relation)
@@ -85,17 +85,17 @@ def singular(t: Terms, form: Form, row: str, column: str, names: _Names | None =
     """Return that a matrix has no inverse."""
     names = names or {}
     ways = ((row, column), (column, row))
-    plain = [_Writer(t).matrix(form, *ends, names) for ends in ways]
+    plain = [_FormWriter(t).matrix(form, *ends, names) for ends in ways]
     known = [text for text in plain if text is not None]
     if known:
         return _lettered(t, min(known, key=lambda text: (text.count(".T"), text)), "is singular")
-    texts = [_Writer(t).signed(form, {**names, i: "%row", j: "%column"})[0] for i, j in ways]
+    texts = [_FormWriter(t).signed(form, {**names, i: "%row", j: "%column"})[0] for i, j in ways]
     return min(_lettered(t, f"the matrix with entries {text}", "is singular") for text in texts)
 
 
 def ties(t: Terms, form: Form, kind: str) -> str:
     """Return that several entries are the largest, or the smallest, and move apart."""
-    text = _Writer(t).form(form)
+    text = _FormWriter(t).form(form)
     alone = _alone(text)
     what = alone or _lettered(t, text, "")
     return f"different entries of {what} tie for its {kind}"
@@ -110,7 +110,7 @@ def _signed(t: Terms, part: Component, names: _Names | None) -> str:
     head, positions = t.heads[part[1][0][0]], part[1][0][1]
     if part[0] or head.kind != "sign":
         return ""
-    return _key(_Writer(t).form(head.forms[0], _slots(positions, names or {})))
+    return _key(_FormWriter(t).form(head.forms[0], _slots(positions, names or {})))
 
 
 def _key(text: str) -> str:
@@ -125,7 +125,7 @@ def _zeros(t: Terms, part: Component, names: _Names | None) -> Iterator[str]:
     elif not part[0] and head.kind == "det":
         yield singular(t, head.forms[0], "$r", "$c", _slots(positions, names or {}))
     else:
-        yield _entries(t, _Writer(t).component(part, names), "= 0")
+        yield _entries(t, _FormWriter(t).component(part, names), "= 0")
 
 
 def _slots(positions: tuple[str, ...], names: _Names) -> dict[str, str]:
@@ -191,7 +191,7 @@ def _marked(indices: list[str]) -> str:
     return f"[{', '.join(marks)}]" if marks else ""
 
 
-class _Writer:
+class _FormWriter:
     """Forms as text, each index marked, so that it gets a letter later."""
 
     def __init__(self, t: Terms) -> None:

@@ -8,14 +8,12 @@ from typing import Any
 
 from symgrad.errors import UsageError
 from symgrad.files import read_start
-from symgrad.proof.file.structure import DEPTH, fault_of
-from symgrad.proof.program.names import shown
+from symgrad.proof.file.structure import fault_of
+from symgrad.proof.limits import FILE_BYTES, FILE_DEPTH, FILE_VALUES, JSON_DIGITS
+from symgrad.proof.program.names import terminal_text
 
-__all__ = ["MOST_BYTES", "MOST_VALUES", "check_structure", "read_proof", "read_proof_file"]
+__all__ = ["check_structure", "read_proof", "read_proof_file"]
 
-MOST_BYTES = 32 * 2**20
-MOST_VALUES = 2_000_000
-_MOST_DIGITS = 100  # of a number that is no text
 _ANEW = "make the proof anew, with --proof"
 
 
@@ -32,7 +30,7 @@ def read_proof_file(path: Path) -> dict[str, Any]:
         UsageError: if it is no proof file.
         FileError: if it cannot be read.
     """
-    return read_proof(read_start(path, MOST_BYTES + 1))
+    return read_proof(read_start(path, FILE_BYTES + 1))
 
 
 def read_proof(content: bytes) -> dict[str, Any]:
@@ -48,11 +46,11 @@ def read_proof(content: bytes) -> dict[str, Any]:
         symgrad.errors.UsageError: this is not a proof file: the key 'format' stands twice in one object
         ...
     """
-    if len(content) > MOST_BYTES:
-        raise _refused(f"it has more than {MOST_BYTES // 2**20} MiB", "a smaller file")
+    if len(content) > FILE_BYTES:
+        raise _refused(f"it has more than {FILE_BYTES // 2**20} MiB", "a smaller file")
     # Before every value but the first stands one of these.
-    if sum(map(content.count, (b",", b"[", b":"))) > MOST_VALUES:
-        raise _refused(f"it has more than {MOST_VALUES:,} values", "a smaller file")
+    if sum(map(content.count, (b",", b"[", b":"))) > FILE_VALUES:
+        raise _refused(f"it has more than {FILE_VALUES:,} values", "a smaller file")
     try:
         data = json.loads(
             content.decode("utf-8"),
@@ -62,7 +60,7 @@ def read_proof(content: bytes) -> dict[str, Any]:
             parse_constant=_no_constant,
         )
     except RecursionError:
-        raise _refused("it nests too deeply", f"at most {DEPTH} levels") from None
+        raise _refused("it nests too deeply", f"at most {FILE_DEPTH} levels") from None
     except UnicodeDecodeError as error:
         raise _refused(f"it is not JSON: no UTF-8 at byte {error.start}", "JSON") from None
     except ValueError as error:
@@ -91,13 +89,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
-            raise _refused(f"the key '{shown(key, 60)}' stands twice in one object", "each key once")
+            raise _refused(f"the key '{terminal_text(key, 60)}' stands twice in one object", "each key once")
         made[key] = value
     return made
 
 
 def _no_float(text: str) -> None:
-    raise _refused(f"the number {shown(text, 60)} has a point or an exponent", 'a text such as "1/2"')
+    raise _refused(f"the number {terminal_text(text, 60)} has a point or an exponent", 'a text such as "1/2"')
 
 
 def _no_constant(text: str) -> None:
@@ -105,6 +103,6 @@ def _no_constant(text: str) -> None:
 
 
 def _whole(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        raise _refused(f"a number with {len(text):,} characters", f"at most {_MOST_DIGITS}, or a text")
+    if len(text) > JSON_DIGITS:
+        raise _refused(f"a number with {len(text):,} characters", f"at most {JSON_DIGITS}, or a text")
     return int(text)

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from symgrad.proof.limits import LINE_CHARACTERS
 from symgrad.proof.numbers import number_to_json
-from symgrad.proof.program.names import shown
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.names import terminal_text
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.program.text import INFIX
 
 __all__ = ["Statement", "statement_of", "value_text"]
@@ -27,7 +28,6 @@ _INFIX = {
 }
 
 _PREFIX = {"neg": "-", "not_": "not "}
-_LONG = 70  # a text as long as this gets a line and a name of its own
 _LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"
 
 
@@ -52,7 +52,7 @@ class Statement:
 
 
 def statement_of(
-    program: Program, a: int, b: int, wrt: str | None = None, *, both: bool = False
+    program: ProofProgram, a: int, b: int, wrt: str | None = None, *, both: bool = False
 ) -> Statement:
     """Return a statement as text.
 
@@ -64,8 +64,8 @@ def statement_of(
         both: whether both sides are differentiated.
 
     Example:
-        >>> x, y = Step("symbol", (), ("x",)), Step("mul", (0, 0))
-        >>> program = Program((x, y, Step("add", (0, 0))), (Symbol("x", "real", Fraction(0), None),))
+        >>> x, y = ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0))
+        >>> program = ProofProgram((x, y, ProofStep("add", (0, 0))), (Symbol("x", "real", Fraction(0), None),))
         >>> print(*statement_of(program, 1, 2, "x").lines, sep="; ")
         x : real(0, oo); d(x*x)/dx = x + x
     """
@@ -74,12 +74,12 @@ def statement_of(
     taken = {*sizes, *(s.name for s in program.symbols)}
     definitions, texts = _definitions(program, (a, b), needed, taken)
     left, right = (
-        texts[k] if wrt is None or not moved else f"d({texts[k]})/d{shown(wrt)}"
+        texts[k] if wrt is None or not moved else f"d({texts[k]})/d{terminal_text(wrt)}"
         for k, moved in ((a, True), (b, both))
     )
     return Statement(
         (
-            *(f"{shown(n)} : size, {shown(n)} >= 1" for n in sizes),
+            *(f"{terminal_text(n)} : size, {terminal_text(n)} >= 1" for n in sizes),
             *(_declaration(s) for s in program.symbols),
         ),
         tuple(definitions),
@@ -103,7 +103,7 @@ def value_text(value: Any) -> str:
 
 
 def _declaration(symbol: Symbol) -> str:
-    name = shown(symbol.name)
+    name = terminal_text(symbol.name)
     shape = f"[{', '.join(map(_length, symbol.shape))}]" if symbol.shape else ""
     if symbol.drawn is not None:
         parameters = ", ".join(map(number_to_json, symbol.drawn.parameters))
@@ -130,7 +130,7 @@ def _between(name: str, symbol: Symbol) -> str:
 
 
 def _definitions(
-    program: Program, wanted: tuple[int, int], needed: Sequence[int], taken: set[str]
+    program: ProofProgram, wanted: tuple[int, int], needed: Sequence[int], taken: set[str]
 ) -> tuple[list[str], Mapping[int, str]]:
     uses = Counter([*wanted, *(a for i in needed for a in program.steps[i].args)])
     lines: list[str] = []
@@ -138,7 +138,7 @@ def _definitions(
     for i in needed:
         step = program.steps[i]
         text = _text(step, [texts[a] for a in step.args])
-        if step.args and i not in wanted and (uses[i] > 1 or len(text) > _LONG):
+        if step.args and i not in wanted and (uses[i] > 1 or len(text) > LINE_CHARACTERS):
             name = f"s{i}"
             while name in taken:
                 name += "_"
@@ -153,7 +153,7 @@ def _definitions(
 
 def _length(size: Any) -> str:
     """A length as formulas write it: max and min are functions of arrays there."""
-    return shown(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
+    return terminal_text(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
 
 
 def _plain(value: Any) -> str:
@@ -163,7 +163,7 @@ def _plain(value: Any) -> str:
     return _length(value) if isinstance(value, str) else value_text(value)
 
 
-def _text(step: Step, args: list[str]) -> str:
+def _text(step: ProofStep, args: list[str]) -> str:
     written = _WRITTEN.get(step.op)
     if written is not None:
         return written(args, *step.params)

@@ -15,15 +15,13 @@ from importlib.resources import files
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import InternalError
-from symgrad.proof.program.names import shown
+from symgrad.proof.limits import FILE_DEPTH, VALUE_CHARACTERS
+from symgrad.proof.program.names import terminal_text
 
-__all__ = ["DEPTH", "Fault", "compiled", "fault_of", "schema"]
+__all__ = ["Fault", "compiled", "fault_of", "schema"]
 
-DEPTH = 70
-"""Levels of nesting: more than an array may have axes."""
 
-_TOO_DEEP = f"nests deeper than {DEPTH} levels"
-_SHOWN = 60  # characters of a value in a message
+_TOO_DEEP = f"nests deeper than {FILE_DEPTH} levels"
 _NOTES = frozenset({"$schema", "$defs", "title", "description"})
 
 
@@ -56,7 +54,7 @@ class Fault:
     @property
     def place(self) -> str:
         """Where it is, such as ``program/steps/3``."""
-        return shown("/".join(map(str, reversed(self.reversed_place))), 200)
+        return terminal_text("/".join(map(str, reversed(self.reversed_place))), 200)
 
 
 Check: TypeAlias = "Callable[[Any, int], Fault | None]"
@@ -138,7 +136,9 @@ def _text(value: Any) -> str:
         return "a list"
     if type(value) is int and value.bit_length() > 10_000:  # Python writes no longer ones out
         return f"a whole number of {value.bit_length():,} bits"
-    return shown(str(value) if isinstance(value, float) else json.dumps(value, default=repr), _SHOWN)
+    return terminal_text(
+        str(value) if isinstance(value, float) else json.dumps(value, default=repr), VALUE_CHARACTERS
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ keywords
@@ -159,7 +159,7 @@ def _type(own: Mapping[str, Any], _schema: Any) -> Check:
     def check(value: Any, depth: int) -> Fault | None:
         if type(value) is not kind:
             return Fault(f"{_text(value)} is not {words}", words)
-        return Fault(_TOO_DEEP, f"at most {DEPTH} levels") if depth > DEPTH else None
+        return Fault(_TOO_DEEP, f"at most {FILE_DEPTH} levels") if depth > FILE_DEPTH else None
 
     return check
 

@@ -8,20 +8,24 @@ from typing import Any
 
 from symgrad.proof.kernels.evaluate import values
 from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
-from symgrad.proof.kernels.fractions import Contradiction, Refine
+from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.parts import empty, parts
 from symgrad.proof.kernels.replay import Replay
+from symgrad.proof.limits import GENERATORS
 from symgrad.proof.numbers import number_from_json
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 
-__all__ = ["MOST_KERNELS", "check_case", "covered"]
-
-MOST_KERNELS = 4096
+__all__ = ["check_case", "covered"]
 
 
 def replayed(
-    program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], deadline: float
+    program: ProofProgram,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    data: Mapping[str, Any],
+    deadline: float,
 ) -> tuple[Functions, Element | None]:
     """Evaluate both sides with the answers of a proof: the kernels and the difference, None if there are no points.
 
@@ -29,7 +33,7 @@ def replayed(
         GiveUp: if an answer is wrong or missing, or at the deadline.
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
-    if not 0 < data["capacity"] <= MOST_KERNELS or any(by < 1 for by in scales.values()):
+    if not 0 < data["capacity"] <= GENERATORS or any(by < 1 for by in scales.values()):
         raise GiveUp("numbers that cannot be")
     oracle = Replay(data["answers"], scales)
     kernels = Functions(Field(data["capacity"], Budget(deadline)), oracle)
@@ -38,7 +42,7 @@ def replayed(
         return kernels, kernels.field.sub(left, right)
     except Contradiction:
         return kernels, None
-    except Refine as finer:
+    except TooCoarse as finer:
         raise GiveUp(str(finer)) from finer
 
 
@@ -63,7 +67,12 @@ def covered(first: Functions, second: tuple[Functions, Element | None]) -> tuple
 
 
 def check_case(
-    program: Program, a: int, b: int, outcome: Mapping[int, bool], data: Mapping[str, Any], deadline: float
+    program: ProofProgram,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    data: Mapping[str, Any],
+    deadline: float,
 ) -> tuple[str, tuple[str, ...]]:
     """Replay one case: ``proved``, ``empty``, or ``apart`` where the difference is a number; and what is left out.
 

@@ -10,6 +10,7 @@ from symgrad.proof.balls.gamma import polygamma
 from symgrad.proof.balls.ops import CONSTANTS, Value, ball
 from symgrad.proof.kernels.field import Element, Poly
 from symgrad.proof.kernels.generators import Generators
+from symgrad.proof.limits import CONSTANT_TERMS
 from symgrad.proof.numbers import flint
 
 __all__ = ["constant_sign", "value_at"]
@@ -18,13 +19,12 @@ arb: Any = flint.arb
 fmpq: Any = flint.fmpq
 
 _BITS = 256
-_MOST_TERMS = 100
 
 
 def constant_sign(k: Generators, h: Poly) -> int:
     """Return the sign of a polynomial that no variable is in; 0 if there is one, or the sign is not certain."""
     positions = k.within(p for p, d in enumerate(h.degrees()) if d > 0)
-    if len(h) > _MOST_TERMS or any(k.meaning[p][0] == "symbol" for p in positions):
+    if len(h) > CONSTANT_TERMS or any(k.meaning[p][0] == "symbol" for p in positions):
         return 0
     found = value_at(k, h, {})
     if found is None:

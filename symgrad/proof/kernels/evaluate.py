@@ -11,8 +11,8 @@ from symgrad.proof.kernels.fractions import Contradiction
 from symgrad.proof.kernels.functions import ROWS, Functions
 from symgrad.proof.kernels.identities import IDENTITIES
 from symgrad.proof.kernels.recurrences import SPECIAL
-from symgrad.proof.program.merging import merged
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.merging import merge_steps
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 
 __all__ = ["COMPARISONS", "branches", "reached", "values"]
 
@@ -28,7 +28,7 @@ _LOGIC: dict[str, Callable[..., bool]] = {
 }
 
 
-def reached(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
+def reached(program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
     """Return the steps that the outputs need, in order; of a `where` whose condition is decided, one branch."""
     needed: set[int] = set()
     stack = list(outputs)
@@ -42,7 +42,9 @@ def reached(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool
     return sorted(needed)
 
 
-def branches(program: Program, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[dict[int, bool]]:
+def branches(
+    program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]
+) -> list[dict[int, bool]]:
     """Return the ways on from an outcome: of the first comparison that it does not decide; none if it decides all."""
     for i in reached(program, outputs, outcome):
         op = program.steps[i].op
@@ -51,7 +53,7 @@ def branches(program: Program, outputs: Sequence[int], outcome: Mapping[int, boo
     return []
 
 
-def _truth(program: Program, at: int, outcome: Mapping[int, bool]) -> bool | None:
+def _truth(program: ProofProgram, at: int, outcome: Mapping[int, bool]) -> bool | None:
     """The truth value of a step, if the outcome of the comparisons decides it."""
     known: dict[int, bool | None] = {}
     stack = [at]
@@ -75,7 +77,7 @@ def _truth(program: Program, at: int, outcome: Mapping[int, bool]) -> bool | Non
 
 def values(
     k: Functions,
-    program: Program,
+    program: ProofProgram,
     outputs: Sequence[int],
     outcome: Mapping[int, bool],
     known: dict[int, Element] | None = None,
@@ -98,7 +100,7 @@ def values(
     whole: set[int] = set()  # steps that are integers at every point
     integers = {s.name for s in program.symbols if s.kind == "int"}
     order = reached(program, outputs, outcome)
-    first = merged(program, order, outputs)
+    first = merge_steps(program, order, outputs)
     for i in order:
         step = program.steps[i]
         if step.shape:
@@ -128,7 +130,7 @@ def _symbol(k: Functions, symbol: Symbol) -> Element:
     return k.symbol(symbol.name, symbol.low, symbol.high)
 
 
-def _whole(step: Step, whole: set[int], integers: set[str]) -> bool:
+def _whole(step: ProofStep, whole: set[int], integers: set[str]) -> bool:
     """Whether a step is an integer at every point: what it is said to be is not relied on."""
     if step.op == "number":
         return Fraction(step.params[0]).denominator == 1
@@ -138,7 +140,7 @@ def _whole(step: Step, whole: set[int], integers: set[str]) -> bool:
 
 
 def _value(
-    k: Functions, step: Step, args: Sequence[Element], symbols: Mapping[str, Element], whole: set[int]
+    k: Functions, step: ProofStep, args: Sequence[Element], symbols: Mapping[str, Element], whole: set[int]
 ) -> Element:
     match step.op:
         case "symbol":
@@ -162,7 +164,7 @@ def _value(
 
 
 def _assume(
-    k: Functions, step: Step, i: int, known: Mapping[int, Element], outcome: Mapping[int, bool]
+    k: Functions, step: ProofStep, i: int, known: Mapping[int, Element], outcome: Mapping[int, bool]
 ) -> None:
     """Restrict the case to the points where a comparison comes out as given; where both sides are equal is excluded."""
     if step.op not in COMPARISONS and step.op not in {"eq", "ne"}:

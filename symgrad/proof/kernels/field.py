@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from symgrad.proof.limits import DEGREE, NUMBER
+from symgrad.proof.limits import DEGREE, DENOMINATOR_TERMS, LONG_COEFFICIENT_BITS, NAME_CHARACTERS, NUMBER
 from symgrad.proof.numbers import Rational, flint, rational
 
 __all__ = [
     "Budget",
     "Element",
     "Field",
-    "Full",
+    "TooFewGenerators",
     "GiveUp",
     "Poly",
     "TooLarge",
@@ -28,10 +28,7 @@ __all__ = [
 Poly: TypeAlias = Any
 
 _ROOM = 64
-_LONGEST = 2_000  # characters of a text; names are made of texts of what they are functions of
 _PER_TERM = 2e-7  # seconds of a product of two terms, roughly
-_LONG_NUMBER = 512  # bits of a coefficient, beyond which products take longer
-_FEW = 12  # denominators with more terms are not tried as factors of large numerators
 
 
 class GiveUp(Exception):
@@ -46,7 +43,7 @@ class TooLarge(GiveUp):
     """A power is not computed."""
 
 
-class Full(GiveUp):
+class TooFewGenerators(GiveUp):
     """There are too few generators: begin again with more."""
 
 
@@ -111,7 +108,7 @@ class Field:
 
     def generator(self, name: str) -> Poly:
         if len(self.names) == self.capacity:
-            raise Full("there are more kernels than foreseen")
+            raise TooFewGenerators("there are more kernels than foreseen")
         self.budget.spend(0)
         self.names.append(name)
         return self.ring.gen(self.capacity - len(self.names))
@@ -163,8 +160,8 @@ class Field:
             raise GiveUp("the numbers grow too long")
         if a.total_degree() + b.total_degree() > DEGREE:
             raise GiveUp("a polynomial of too high a degree")
-        if terms > _LONG_NUMBER:
-            terms *= 1 + bits // _LONG_NUMBER
+        if terms > LONG_COEFFICIENT_BITS:
+            terms *= 1 + bits // LONG_COEFFICIENT_BITS
         self.budget.spend(terms)
         return a * b
 
@@ -200,7 +197,7 @@ class Field:
         left = dict(den)
         for i in which:
             divisor = self.factors[i]
-            if len(divisor) > _FEW and len(num) > 50 * _FEW:
+            if len(divisor) > DENOMINATOR_TERMS and len(num) > 50 * DENOMINATOR_TERMS:
                 continue
             while left.get(i, 0):
                 quotient = self.quotient(num, divisor)
@@ -313,7 +310,7 @@ class Field:
         terms: list[str] = []
         length = 0
         for exponents, c in num.terms():
-            if length > _LONGEST:
+            if length > NAME_CHARACTERS:
                 terms.append("...")
                 break
             powers = [
@@ -330,4 +327,4 @@ class Field:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= NAME_CHARACTERS else f"{text[:NAME_CHARACTERS]}..."

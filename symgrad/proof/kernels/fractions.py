@@ -18,21 +18,19 @@ from typing import Protocol
 
 from symgrad.proof.kernels.constants import constant_sign
 from symgrad.proof.kernels.field import Element, Field, GiveUp, Nowhere, Poly, TooLarge
-from symgrad.proof.kernels.generators import MANY, Atom, primes
+from symgrad.proof.kernels.generators import Generator, primes
 from symgrad.proof.kernels.zeros import Zeros
-from symgrad.proof.limits import DEGREE, HIGHEST, POWER
+from symgrad.proof.limits import DEGREE, HIGHEST, POWER, POWER_KERNELS, RESTATED_DEGREE
 from symgrad.proof.numbers import Rational
 
-__all__ = ["Contradiction", "Kernels", "Oracle", "Product", "Refine"]
-
-_RESTATED = 1_000  # the degree of a factor in other words
+__all__ = ["Contradiction", "Kernels", "Oracle", "Product", "TooCoarse"]
 
 
 class Contradiction(Exception):
     """No point has the signs that the case asks for."""
 
 
-class Refine(Exception):
+class TooCoarse(Exception):
     """A kernel must be finer: begin again with ``scale`` of it multiplied by ``by``."""
 
     def __init__(self, key: tuple[str, int], by: int) -> None:
@@ -161,7 +159,7 @@ class Kernels(Zeros):
         for i, known in enumerate(self.atoms):
             if known.value.num == value.num:
                 return i
-        self.atoms.append(Atom(value, self.field.constant(1) if isinstance(h, int) else self._sign(h)))
+        self.atoms.append(Generator(value, self.field.constant(1) if isinstance(h, int) else self._sign(h)))
         return len(self.atoms) - 1
 
     def _sign(self, h: Poly) -> Element:
@@ -298,7 +296,7 @@ class Kernels(Zeros):
                 root = self.atoms[place].root
                 self._count(powers, place, F.constant(Fraction(e, root[1] if root else 1)))
             elif kind == "power":
-                base, which = divmod(place, MANY)
+                base, which = divmod(place, POWER_KERNELS)
                 self._count(powers, base, F.scaled(self.atoms[base].powers[which][0], Fraction(e)))
             else:
                 at = self.atom(h)
@@ -315,7 +313,7 @@ class Kernels(Zeros):
         found = self.oracle.restate(F, h, roots, [a.value.num for a in self.atoms]) if roots else None
         if found is None or len(h) == 1:
             return None
-        if any(not f or abs(e) * f.total_degree() > _RESTATED for f, e in found):
+        if any(not f or abs(e) * f.total_degree() > RESTATED_DEGREE for f, e in found):
             raise GiveUp("factors of high degree")
         upper = F.reduced(F.product((f, e) for f, e in found if e > 0))
         lower = F.reduced(F.product([(h, 1), *((f, -e) for f, e in found if e < 0)]))

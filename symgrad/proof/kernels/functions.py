@@ -15,15 +15,14 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from symgrad.proof.kernels.field import Element, GiveUp, Poly
-from symgrad.proof.kernels.fractions import Refine
+from symgrad.proof.kernels.fractions import TooCoarse
 from symgrad.proof.kernels.powers import Powers
-from symgrad.proof.limits import ORDER
+from symgrad.proof.limits import GAMMA_SHIFTS, ORDER
 from symgrad.proof.numbers import flint
 
 __all__ = ["ROWS", "Functions"]
 
 _ODD = {"atan", "asin", "erf", "erfi", "erfinv", "Si", "fresnels", "fresnelc"}
-_SHIFTS = 24  # how far apart the arguments of gamma functions may be
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ class Functions(Powers):
         join, undo = (F.mul, self.div) if product else (F.add, F.sub)
         for known, its, value in list(self.functions):
             distance = F.number(F.sub(u, its[0])) if known == name else None
-            if distance is None or distance.q != 1 or abs(distance) > _SHIFTS:
+            if distance is None or distance.q != 1 or abs(distance) > GAMMA_SHIFTS:
                 continue
             for k in range(abs(int(distance.p))):
                 step = F.add(its[0], F.constant(k if distance > 0 else -1 - k))
@@ -90,7 +89,7 @@ class Functions(Powers):
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
             fine = (n / 2 if twice else n).denominator
             if fine != 1:
-                raise Refine(("tan", i), fine)
+                raise TooCoarse(("tan", i), fine)
             count = abs(n.numerator)
             if count > 64:
                 raise GiveUp("a large multiple of an angle")
@@ -128,7 +127,7 @@ class Functions(Powers):
         """The cosine and sine of r*pi: powers of the algebraic number tan(pi/n)."""
         F, order = self.field, self.oracle.scale("turn", 0)
         if order % r.denominator:
-            raise Refine(("turn", 0), r.denominator // math.gcd(r.denominator, order))
+            raise TooCoarse(("turn", 0), r.denominator // math.gcd(r.denominator, order))
         if self.turn is None:
             self.turn = self._tangent(2 * order)
         t, z = self.turn, (F.constant(1), F.constant(0))

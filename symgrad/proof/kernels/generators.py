@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symgrad.proof.kernels.field import Element, Field, GiveUp, Poly
-from symgrad.proof.limits import PRIME
+from symgrad.proof.limits import POWER_KERNELS, PRIME
 from symgrad.proof.numbers import Rational, flint
 from symgrad.proof.program.ranges import ANY, ONE, Range, power, times
 
-__all__ = ["MANY", "Atom", "Generators", "fraction", "primes"]
-
-MANY = 1_000  # places of power kernels of one h
+__all__ = ["Generator", "Generators", "fraction", "primes"]
 
 
 @dataclass(slots=True)
-class Atom:
+class Generator:
     """An h: its polynomial or prime number, and the kernels made of it."""
 
     value: Element
@@ -37,7 +35,7 @@ class Generators:
     """
 
     field: Field
-    atoms: list[Atom] = dataclasses.field(init=False, default_factory=list[Atom])
+    atoms: list[Generator] = dataclasses.field(init=False, default_factory=list[Generator])
     exps: list[tuple[Element, Element]] = dataclasses.field(
         init=False, default_factory=list[tuple[Element, Element]]
     )
@@ -106,7 +104,7 @@ class Generators:
             case "root" | "log":
                 return [self.atoms[place].value]
             case "power":
-                at, i = divmod(place, MANY)
+                at, i = divmod(place, POWER_KERNELS)
                 return [self.atoms[at].value, self.atoms[at].powers[i][0]]
             case "function":
                 return list(self.functions[place][1])

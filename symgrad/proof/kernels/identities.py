@@ -24,15 +24,14 @@ from types import MappingProxyType
 from symgrad.proof.kernels.field import Element, GiveUp
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.recurrences import SPECIAL
+from symgrad.proof.limits import ORDER_SHIFTS
 
 __all__ = ["IDENTITIES"]
-
-_FURTHEST = 24  # how far apart orders may be
 
 
 def _whole(k: Functions, v: Element) -> int | None:
     number = k.field.number(v)
-    return int(number.p) if number is not None and number.q == 1 and abs(number) <= _FURTHEST else None
+    return int(number.p) if number is not None and number.q == 1 and abs(number) <= ORDER_SHIFTS else None
 
 
 # ----------------------------------------------------------------------------------------------------- incomplete gamma

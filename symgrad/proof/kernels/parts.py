@@ -12,11 +12,11 @@ from itertools import product
 
 from symgrad.proof.kernels.field import Element, Poly
 from symgrad.proof.kernels.fractions import Kernels
+from symgrad.proof.limits import FREE_SIGNS
 from symgrad.proof.numbers import rational
 
 __all__ = ["Weights", "empty", "free_signs", "parts", "positive_quantities"]
 
-MOST_FREE = 6
 
 Weights = Callable[[Kernels, Sequence[Poly]], "Sequence[Fraction] | None"]
 """Proposes weights, none negative, with which positive quantities have a sum that cannot be positive."""
@@ -36,7 +36,7 @@ def free_signs(k: Kernels, difference: Element) -> list[tuple[Poly, Poly]]:
 def parts(k: Kernels, difference: Element) -> Iterator[tuple[list[tuple[Poly, bool]], bool]]:
     """Go through the parts, with the signs set as chosen; yield the choice and whether the difference is zero."""
     free = free_signs(k, difference)
-    if len(free) > MOST_FREE:
+    if len(free) > FREE_SIGNS:
         return
     for ups in product((True, False), repeat=len(free)):
         with _set(k, [(s, up) for (s, _), up in zip(free, ups, strict=True)]):

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symgrad.proof.kernels.field import Element, GiveUp, Poly, TooLarge
-from symgrad.proof.kernels.fractions import Kernels, Product, Refine
-from symgrad.proof.kernels.generators import MANY, fraction
+from symgrad.proof.kernels.fractions import Kernels, Product, TooCoarse
+from symgrad.proof.kernels.generators import fraction
+from symgrad.proof.limits import DIVIDED_DEGREE, KERNEL_ROOT, POWER_KERNELS
 from symgrad.proof.numbers import Rational
 from symgrad.proof.program.ranges import root
 
 __all__ = ["Powers"]
-
-_HIGHEST_ROOT = 1_000
-_HIGHEST_DIVIDED = 24
 
 
 @dataclass(slots=True)
@@ -120,7 +118,7 @@ class Powers(Kernels):
         parts = [(e.num, e.den)]
         lower = F.cleared(e)
         # Division in several generators may have a quotient with very many terms.
-        if e.den and (len(lower) <= 2 or e.num.total_degree() <= _HIGHEST_DIVIDED):
+        if e.den and (len(lower) <= 2 or e.num.total_degree() <= DIVIDED_DEGREE):
             whole, rest = divmod(e.num, lower)
             parts = [(whole, ()), (rest, e.den)]
         return [
@@ -138,7 +136,7 @@ class Powers(Kernels):
             return result
         if atom.root is None:
             order = math.lcm(self.oracle.scale("root", at), e.denominator)
-            if order > _HIGHEST_ROOT:
+            if order > KERNEL_ROOT:
                 raise TooLarge("a root of too high an order")
             k = self.new(f"|{F.text(atom.value.num)}|**(1/{order})", "root", at, positive=True)
             F.relate(k.num, order, k.num**order - size.num)
@@ -146,7 +144,7 @@ class Powers(Kernels):
             atom.root = k, order
         k, order = atom.root
         if order % e.denominator:
-            raise Refine(("root", at), math.lcm(order, e.denominator))
+            raise TooCoarse(("root", at), math.lcm(order, e.denominator))
         return F.mul(result, self.integer_power(k, rest * order // e.denominator))
 
     def _kernel_power(self, at: int, m: Element) -> Element:
@@ -155,9 +153,9 @@ class Powers(Kernels):
             ratio = self._ratio(m, known)
             if ratio is not None:
                 if ratio.denominator != 1:
-                    raise Refine(("power", at * MANY + i), ratio.denominator)
+                    raise TooCoarse(("power", at * POWER_KERNELS + i), ratio.denominator)
                 return self.integer_power(value, ratio.numerator)
-        place = at * MANY + len(powers)
+        place = at * POWER_KERNELS + len(powers)
         fine = F.scaled(m, Fraction(1, self.oracle.scale("power", place)))
         name = f"|{F.text(self.atoms[at].value.num)}|**({F.fraction_text(fine)})"
         powers.append((fine, self.new(name, "power", place, positive=True)))
@@ -213,6 +211,6 @@ class Powers(Kernels):
         result = F.constant(1)
         for i, (n, (_, value)) in enumerate(zip(parts, self.exps, strict=True)):
             if n.denominator != 1:
-                raise Refine(("exp", i), n.denominator)
+                raise TooCoarse(("exp", i), n.denominator)
             result = F.mul(result, self.integer_power(value, n.numerator))
         return result

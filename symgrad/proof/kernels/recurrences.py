@@ -15,10 +15,10 @@ from types import MappingProxyType
 
 from symgrad.proof.kernels.field import Element
 from symgrad.proof.kernels.functions import Functions
+from symgrad.proof.limits import ORDER_SHIFTS
 
 __all__ = ["SPECIAL"]
 
-_FURTHEST = 24  # how far apart orders may be
 _SIGNS = {"jv": (1, -1), "yv": (1, -1), "iv": (-1, 1), "kv": (1, 1)}
 """f(v + 1) = a*2*v/x*f(v) + b*f(v - 1)."""
 
@@ -45,7 +45,7 @@ def _bessel(name: str) -> Callable[[Functions, Element, Element], Element]:
 
 def _distance(k: Functions, v: Element, base: Element) -> int | None:
     distance = k.field.number(k.field.sub(v, base))
-    if distance is None or distance.q != 1 or abs(distance) > _FURTHEST:
+    if distance is None or distance.q != 1 or abs(distance) > ORDER_SHIFTS:
         return None
     return int(distance.p)
 

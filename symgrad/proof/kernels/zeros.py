@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from symgrad.proof.kernels.constants import constant_sign
 from symgrad.proof.kernels.field import Element, Poly
-from symgrad.proof.kernels.generators import MANY, Generators
+from symgrad.proof.kernels.generators import Generators
+from symgrad.proof.limits import POWER_KERNELS, ZERO_SIGNS
 from symgrad.proof.program.ranges import ANY
 
 __all__ = ["Zeros"]
 
-_MOST_SIGNS = 6
 _JUMPING = frozenset({"floor", "round", "sign", "atan2", "pow"})
 _ARCS = frozenset({"asin", "atan"})
 
@@ -56,7 +56,7 @@ class Zeros(Generators):
         if angles and not _ARCS.isdisjoint(functions):
             return nothing
         signs = [p for p in every if self.meaning[p][0] == "sign"]
-        if len(signs) > _MOST_SIGNS or not own.issuperset(signs):
+        if len(signs) > ZERO_SIGNS or not own.issuperset(signs):
             return nothing
         pieces = [h]
         for p in signs:
@@ -92,6 +92,6 @@ class Zeros(Generators):
         """Whether a kernel never takes the values that bound it."""
         kind, place = self.meaning[position]
         if kind in {"root", "power", "log"}:
-            atom = self.atoms[place // MANY if kind == "power" else place]
+            atom = self.atoms[place // POWER_KERNELS if kind == "power" else place]
             return self.field.number(atom.value) is not None
         return kind in {"symbol", "exp", "constant"}

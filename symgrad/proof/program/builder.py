@@ -6,29 +6,29 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from symgrad.proof.program.steps import Step
+from symgrad.proof.program.steps import ProofStep
 
-__all__ = ["Builder", "Shape", "broadcast"]
+__all__ = ["StepBuilder", "Shape", "broadcast"]
 
 Shape: TypeAlias = "tuple[int | str, ...]"
 
 _TRUTH = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
-class Builder:
+class StepBuilder:
     """The steps of a program, and more.
 
     Args:
         steps: what there is; it keeps its positions.
     """
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[ProofStep]) -> None:
         self.steps = list(steps)
-        self._at: dict[Step, int] = {}
+        self._at: dict[ProofStep, int] = {}
         for i, step in enumerate(self.steps):
             self._at.setdefault(step, i)
 
-    def step(self, step: Step) -> int:
+    def step(self, step: ProofStep) -> int:
         """Return where a step stands, after adding it if it is new."""
         at = self._at.setdefault(step, len(self.steps))
         if at == len(self.steps):
@@ -41,7 +41,7 @@ class Builder:
 
     def number(self, value: int | Fraction) -> int:
         """A number."""
-        return self.step(Step("number", (), (Fraction(value),)))
+        return self.step(ProofStep("number", (), (Fraction(value),)))
 
     def value(self, at: int) -> Fraction | None:
         """Return the number that a step is, if it is one."""
@@ -59,15 +59,15 @@ class Builder:
         if name == "mul" and self.value(args[0]) == 1:
             return args[1]
         shape = broadcast([self.shape(a) for a in args])
-        return self.step(Step(name, args, params, shape, "bool" if name in _TRUTH else "real"))
+        return self.step(ProofStep(name, args, params, shape, "bool" if name in _TRUTH else "real"))
 
     def full(self, at: int, shape: Shape) -> int:
         """Return a step repeated to a shape that it broadcasts to."""
-        return at if self.shape(at) == shape else self.step(Step("broadcast_to", (at,), (shape,), shape))
+        return at if self.shape(at) == shape else self.step(ProofStep("broadcast_to", (at,), (shape,), shape))
 
     def reshape(self, at: int, shape: Shape) -> int:
         """Return a step with axes of length 1 added or left out."""
-        return at if self.shape(at) == shape else self.step(Step("reshape", (at,), (shape,), shape))
+        return at if self.shape(at) == shape else self.step(ProofStep("reshape", (at,), (shape,), shape))
 
     def sum(self, at: int, axes: Sequence[int]) -> int:
         """The sum over axes."""
@@ -79,7 +79,7 @@ class Builder:
         sizes = {k: n for at, own in operands for k, n in zip(own, self.shape(at), strict=True)}
         params = (tuple(own for _, own in operands), result)
         return self.step(
-            Step("einsum", tuple(at for at, _ in operands), params, tuple(sizes[k] for k in result))
+            ProofStep("einsum", tuple(at for at, _ in operands), params, tuple(sizes[k] for k in result))
         )
 
     def blocks(self, a: int, b: int, d: int) -> int:
@@ -88,14 +88,14 @@ class Builder:
         double: int | str = 2 * n if isinstance(n, int) else f"2*({n})"
         zero = self.full(self.number(0), shape)
         axis, wide = len(lead), (*lead, n, double)
-        rows = [self.step(Step("concatenate", pair, (axis + 1,), wide)) for pair in ((a, b), (zero, d))]
-        return self.step(Step("concatenate", tuple(rows), (axis,), (*lead, double, double)))
+        rows = [self.step(ProofStep("concatenate", pair, (axis + 1,), wide)) for pair in ((a, b), (zero, d))]
+        return self.step(ProofStep("concatenate", tuple(rows), (axis,), (*lead, double, double)))
 
     def corner(self, at: int, shape: Shape) -> int:
         """The block on the right of the first row, of a shape, of what `blocks` made."""
         whole: list[tuple[Any, Any, int]] = [(None, None, 1)] * (len(shape) - 2)
         n = shape[-1]
-        return self.step(Step("slice", (at,), ((*whole, (None, n, 1), (n, None, 1)),), shape))
+        return self.step(ProofStep("slice", (at,), ((*whole, (None, n, 1), (n, None, 1)),), shape))
 
     def spread(self, at: int, axes: Sequence[int]) -> int:
         """Return what a reduction over axes gave with these axes as ones of length 1."""

@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.errors import UsageError
-from symgrad.proof.program.builder import Builder
+from symgrad.proof.program.builder import StepBuilder
 from symgrad.proof.program.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
-from symgrad.proof.program.steps import Program, Step, Symbol
+from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.program.tangents import ARRAY_TANGENTS
 
 __all__ = ["along", "derivative_claim", "differentiate", "gradient_claim"]
 
 
-def differentiate(program: Program, y: int, wrt: str, direction: str | None = None) -> tuple[Program, int]:
+def differentiate(
+    program: ProofProgram, y: int, wrt: str, direction: str | None = None
+) -> tuple[ProofProgram, int]:
     """Return a program with the steps of a derivative after those that it has.
 
     Args:
@@ -38,8 +40,8 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
         UsageError: if there is no such variable, if it is an integer, or if there is no rule for an op.
 
     Example:
-        >>> steps = (Step("symbol", (), ("x",)), Step("sin", (0,)), Step("mul", (1, 1)))
-        >>> made, at = differentiate(Program(steps, (Symbol("x", "real", None, None),)), 2, "x")
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("sin", (0,)), ProofStep("mul", (1, 1)))
+        >>> made, at = differentiate(ProofProgram(steps, (Symbol("x", "real", None, None),)), 2, "x")
         >>> [(s.op, s.args) for s in made.steps[3:]]
         [('number', ()), ('cos', (0,)), ('mul', (1, 4)), ('add', (5, 5))]
     """
@@ -48,21 +50,21 @@ def differentiate(program: Program, y: int, wrt: str, direction: str | None = No
 
 
 def _differentiated(
-    program: Program, ys: Sequence[int], wrt: str, direction: str | None = None
-) -> tuple[Program, list[int], str | None]:
+    program: ProofProgram, ys: Sequence[int], wrt: str, direction: str | None = None
+) -> tuple[ProofProgram, list[int], str | None]:
     """Return a program with the steps of several derivatives, their positions, and the name of their direction."""
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None:
         raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
     if symbol.kind not in {"real", "complex"}:
         raise UsageError(f"'{wrt}' takes no real values: there is no derivative by it")
-    into = Builder(program.steps)
+    into = StepBuilder(program.steps)
     symbols = program.symbols
     name: str | None = None
     if symbol.shape:
         name = _free(program, direction or f"d{wrt}")
         symbols = (*symbols, Symbol(name, "real", None, None, symbol.shape))
-        seed = into.step(Step("symbol", (), (name,), symbol.shape))
+        seed = into.step(ProofStep("symbol", (), (name,), symbol.shape))
     else:
         seed = into.number(1)
     tangents: dict[int, int] = {}
@@ -75,17 +77,17 @@ def _differentiated(
             if found is not None:
                 tangents[i] = into.full(found, step.shape)
     ends = [tangents[y] if y in tangents else into.full(into.number(0), program.steps[y].shape) for y in ys]
-    return Program(tuple(into.steps), symbols), ends, name
+    return ProofProgram(tuple(into.steps), symbols), ends, name
 
 
-def _free(program: Program, name: str) -> str:
+def _free(program: ProofProgram, name: str) -> str:
     taken = {s.name for s in program.symbols}
     while name in taken:
         name += "_"
     return name
 
 
-def _tangent(into: Builder, i: int, step: Step, moving: list[int | None]) -> int | None:
+def _tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
     """Return the tangent of a step, None where it is zero."""
     if step.op in CONSTANT:
         return None
@@ -104,7 +106,7 @@ def _tangent(into: Builder, i: int, step: Step, moving: list[int | None]) -> int
     return total
 
 
-def along(program: Program, claim: int, direction: str) -> tuple[Program, int]:
+def along(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
     """Return the change that a claimed derivative by an array gives in a direction.
 
     Args:
@@ -116,20 +118,22 @@ def along(program: Program, claim: int, direction: str) -> tuple[Program, int]:
         A program, and where it has the sum of the claim's entries times those of the direction: the claim is right
         exactly if that is the derivative in every direction.
     """
-    into = Builder(program.steps)
+    into = StepBuilder(program.steps)
     shape = next(s.shape for s in program.symbols if s.name == direction)
-    moved = into.step(Step("symbol", (), (direction,), shape))
+    moved = into.step(ProofStep("symbol", (), (direction,), shape))
     whole = into.steps[claim].shape
     if len(whole) < len(shape) or whole[len(whole) - len(shape) :] != shape:
         raise UsageError(f"a claim of shape {whole}", expected=f"last axes {shape}, those of the variable")
     lead = len(whole) - len(shape)
     labels = tuple(range(len(whole)))
     params = ((labels, labels[lead:]), labels[:lead])
-    at = into.step(Step("einsum", (claim, moved), params, whole[:lead]))
-    return Program(tuple(into.steps), program.symbols), at
+    at = into.step(ProofStep("einsum", (claim, moved), params, whole[:lead]))
+    return ProofProgram(tuple(into.steps), program.symbols), at
 
 
-def derivative_claim(program: Program, y: int, wrt: str, claim: int) -> tuple[Program, int, int, str | None]:
+def derivative_claim(
+    program: ProofProgram, y: int, wrt: str, claim: int
+) -> tuple[ProofProgram, int, int, str | None]:
     """Return the statement "the derivative of y by wrt is claim" as one that two steps are equal.
 
     Args:
@@ -157,7 +161,9 @@ def derivative_claim(program: Program, y: int, wrt: str, claim: int) -> tuple[Pr
     return stated, tangent, change, direction
 
 
-def gradient_claim(program: Program, a: int, b: int, wrt: str) -> tuple[Program, int, int, str | None]:
+def gradient_claim(
+    program: ProofProgram, a: int, b: int, wrt: str
+) -> tuple[ProofProgram, int, int, str | None]:
     """Return the statement "a and b have the same derivative by wrt" as one that two steps are equal.
 
     Args:
@@ -174,8 +180,8 @@ def gradient_claim(program: Program, a: int, b: int, wrt: str) -> tuple[Program,
         UsageError: if the shapes differ; and those of `differentiate`.
 
     Example:
-        >>> steps = (Step("symbol", (), ("x",)), Step("stop_gradient", (0,)))
-        >>> made, left, right, _ = gradient_claim(Program(steps, (Symbol("x", "real", None, None),)), 0, 1, "x")
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("stop_gradient", (0,)))
+        >>> made, left, right, _ = gradient_claim(ProofProgram(steps, (Symbol("x", "real", None, None),)), 0, 1, "x")
         >>> made.steps[left].params, made.steps[right].params
         ((Fraction(1, 1),), (Fraction(0, 1),))
     """

@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from symgrad.errors import UsageError
 
-__all__ = ["Drawn", "support"]
+__all__ = ["ProofDistribution", "support"]
 
 Interval: TypeAlias = "tuple[str, Fraction | None, Fraction | None]"
 """Real or integer numbers between two ends, which are excluded; None is no end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ProofDistribution:
     """A distribution with its parameters."""
 
     family: str
@@ -40,14 +40,14 @@ _FAMILIES: Mapping[str, tuple[int, tuple[int, ...], Interval | None]] = {
 }
 
 
-def support(drawn: Drawn) -> Interval:
+def support(drawn: ProofDistribution) -> Interval:
     """Return the kind and the ends of the values of a distribution; the ends of an interval do not count.
 
     Raises:
         UsageError: if there is no such distribution.
 
     Example:
-        >>> support(Drawn("Bernoulli", (Fraction(0),)))
+        >>> support(ProofDistribution("Bernoulli", (Fraction(0),)))
         ('int', Fraction(-1, 1), Fraction(1, 1))
     """
     count, positive, values = _FAMILIES.get(drawn.family, (-1, (), None))

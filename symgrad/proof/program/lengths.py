@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
-from symgrad.proof.program.names import shown
+from symgrad.proof.program.names import terminal_text
 
 __all__ = ["length", "names_in", "postfix", "resolve"]
 
@@ -60,7 +60,7 @@ def postfix(text: str) -> _Code:
                 todo += [f"{name}()", *reversed(args)]
             case _:
                 raise UsageError(
-                    f"'{shown(text, 60)}' is no length",
+                    f"'{terminal_text(text, 60)}' is no length",
                     expected="names and numbers with + - * / max min ceil",
                 )
     return tuple(code)
@@ -114,7 +114,9 @@ def length(size: int | str, sizes: Mapping[str, int]) -> int:
         else:
             raise UsageError(f"the length {item} has no value", expected=f"values of {names_in([size])}")
     if stack[-1].denominator != 1:
-        raise UsageError(f"the length '{shown(size, 60)}' is {stack[-1]} here", expected="a whole number")
+        raise UsageError(
+            f"the length '{terminal_text(size, 60)}' is {stack[-1]} here", expected="a whole number"
+        )
     return int(stack[-1])
 
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
-__all__ = ["merged", "same"]
+__all__ = ["merge_steps", "is_same_step"]
 
 _Key: TypeAlias = "tuple[Any, ...]"
 
@@ -29,21 +29,24 @@ _COMMUTATIVE = frozenset({"hypot", "eq", "ne", "and_", "or_", "xor"})
 _NUMBERS = frozenset({"real", "int"})
 
 
-def same(program: Program, a: int, b: int) -> bool:
+def is_same_step(program: ProofProgram, a: int, b: int) -> bool:
     """Tell whether two steps are the same by these laws.
 
     Example:
-        >>> steps = (Step("symbol", (), ("x",)), Step("symbol", (), ("y",)), Step("number", (), (Fraction(1),)))
-        >>> more = (Step("add", (0, 1)), Step("mul", (1, 2)), Step("add", (4, 0)), Step("mul", (0, 1)))
-        >>> program = Program((*steps, *more), ())
-        >>> same(program, 3, 5), same(program, 3, 6)
+        >>> x, y = ProofStep("symbol", (), ("x",)), ProofStep("symbol", (), ("y",))
+        >>> steps = (x, y, ProofStep("number", (), (Fraction(1),)))
+        >>> sums = ProofStep("add", (0, 1)), ProofStep("add", (4, 0))
+        >>> products = ProofStep("mul", (1, 2)), ProofStep("mul", (0, 1))
+        >>> more = (sums[0], products[0], sums[1], products[1])
+        >>> program = ProofProgram((*steps, *more), ())
+        >>> is_same_step(program, 3, 5), is_same_step(program, 3, 6)
         (True, False)
     """
-    found = merged(program, program.needed([a, b]), [a, b])
+    found = merge_steps(program, program.needed([a, b]), [a, b])
     return found[a] == found[b]
 
 
-def merged(program: Program, order: Sequence[int], outputs: Sequence[int]) -> dict[int, int]:
+def merge_steps(program: ProofProgram, order: Sequence[int], outputs: Sequence[int]) -> dict[int, int]:
     """Return for each of some steps the first one that is the same.
 
     Args:
@@ -61,7 +64,7 @@ def merged(program: Program, order: Sequence[int], outputs: Sequence[int]) -> di
     return found
 
 
-def _inner(steps: Sequence[Step], order: Sequence[int], outputs: Sequence[int]) -> set[int]:
+def _inner(steps: Sequence[ProofStep], order: Sequence[int], outputs: Sequence[int]) -> set[int]:
     """Return the steps that are read once, by a step of the same chain."""
     uses = dict.fromkeys(outputs, 2)
     mine: set[int] = set()
@@ -73,7 +76,7 @@ def _inner(steps: Sequence[Step], order: Sequence[int], outputs: Sequence[int]) 
     return {a for a in mine if uses[a] == 1 and steps[a].kind in _NUMBERS}
 
 
-def _key(steps: Sequence[Step], i: int, inner: set[int], found: dict[int, int]) -> _Key | int | None:
+def _key(steps: Sequence[ProofStep], i: int, inner: set[int], found: dict[int, int]) -> _Key | int | None:
     """Return what a step is made of; or the step that it is; or None for a part of a longer chain."""
     step = steps[i]
     args = [found.get(a, a) for a in step.args]
@@ -98,7 +101,7 @@ def _key(steps: Sequence[Step], i: int, inner: set[int], found: dict[int, int]) 
     return (step.op, step.params, step.shape, step.kind, tuple(args))
 
 
-def _chain(steps: Sequence[Step], i: int, inner: set[int], found: dict[int, int]) -> _Key | int:
+def _chain(steps: Sequence[ProofStep], i: int, inner: set[int], found: dict[int, int]) -> _Key | int:
     step = steps[i]
     neutral = _CHAINS[step.op]
     leaves: list[int] = []
@@ -115,9 +118,9 @@ def _chain(steps: Sequence[Step], i: int, inner: set[int], found: dict[int, int]
     return (step.op, step.shape, step.kind, tuple(leaves))
 
 
-def _alike(step: Step, other: Step) -> bool:
+def _alike(step: ProofStep, other: ProofStep) -> bool:
     return step.shape == other.shape and step.kind == other.kind
 
 
-def _is_number(step: Step, value: Fraction) -> bool:
+def _is_number(step: ProofStep, value: Fraction) -> bool:
     return step.op == "number" and not step.shape and step.kind in _NUMBERS and step.params[0] == value

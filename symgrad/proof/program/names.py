@@ -6,9 +6,10 @@ import re
 import unicodedata
 from keyword import iskeyword
 
-__all__ = ["is_name", "shown"]
+from symgrad.proof.limits import NAME_LETTERS
 
-LONGEST = 1000
+__all__ = ["is_name", "terminal_text"]
+
 _CONSTANTS = frozenset({"pi", "π"})
 _LETTERS_AND_DIGITS = re.compile(
     r"[^\W\d][\w\u0300-\u036f]*"
@@ -25,14 +26,14 @@ def is_name(text: str) -> bool:
         >>> [is_name(t) for t in ("x", "x_1", "σ", "5", "pi", "lambda", "__x", "x\n", "x" * 2000)]
         [True, True, True, False, False, False, False, False, False]
     """
-    if len(text) > LONGEST or not (text.isidentifier() and _LETTERS_AND_DIGITS.fullmatch(text)):
+    if len(text) > NAME_LETTERS or not (text.isidentifier() and _LETTERS_AND_DIGITS.fullmatch(text)):
         return False
     if unicodedata.normalize("NFKC", text) != text:
         return False
     return not (iskeyword(text) or text.startswith("__") or text in _CONSTANTS)
 
 
-def shown(text: str, most: int | None = None) -> str:
+def terminal_text(text: str, most: int | None = None) -> str:
     r"""Return a text for a terminal, with escapes for what acts on it, cannot be seen, or is not read left to right.
 
     Args:
@@ -40,7 +41,7 @@ def shown(text: str, most: int | None = None) -> str:
         most: characters after which it is cut, and dots stand for the rest.
 
     Example:
-        >>> print(shown("x\x1b[2J"), shown("a\u202eb"), shown("\u05d0"), shown("σ²"), shown("aaaa", 2))
+        >>> print(*map(terminal_text, ["x\x1b[2J", "a\u202eb", "\u05d0", "σ²"]), terminal_text("aaaa", 2))
         x\x1b[2J a\u202eb \u05d0 σ² aa...
     """
     cut = text if most is None or len(text) <= most else text[:most]

@@ -16,6 +16,7 @@ from itertools import compress, product
 from typing import Any, TypeAlias
 
 from symgrad.errors import UsageError
+from symgrad.proof.limits import LENGTH_FACTORS, LENGTH_TERMS
 from symgrad.proof.program.lengths import postfix
 
 __all__ = [
@@ -35,12 +36,10 @@ Size: TypeAlias = "tuple[tuple[tuple[Any, ...], int], ...]"
 
 ZERO: Size = ()
 ONE: Size = (((), 1),)
-_MOST_TERMS = 200
-_MOST_FACTORS = 8  # of a product in which names are written by what they exceed one by
 
 
 def _made(terms: Mapping[tuple[Any, ...], int]) -> Size:
-    if len(terms) > _MOST_TERMS:
+    if len(terms) > LENGTH_TERMS:
         raise UsageError("a length with too many terms")
     return tuple(sorted(((m, c) for m, c in terms.items() if c), key=repr))
 
@@ -116,7 +115,7 @@ def nonnegative(a: Size) -> bool:
         if not all(map(_atom_is_nonnegative, m)):
             return False
         names = [x for x in m if isinstance(x, str)]
-        if len(names) > _MOST_FACTORS:
+        if len(names) > LENGTH_FACTORS:
             return False
         others = tuple(x for x in m if not isinstance(x, str))
         for chosen in product((False, True), repeat=len(names)):

@@ -10,12 +10,12 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.errors import UsageError
-from symgrad.proof.program.builder import Builder
-from symgrad.proof.program.steps import Step
+from symgrad.proof.program.builder import StepBuilder
+from symgrad.proof.program.steps import ProofStep
 
-__all__ = ["CHOICES", "CONSTANT", "SLOPES", "Term", "tangent_of_choice"]
+__all__ = ["CHOICES", "CONSTANT", "SLOPES", "FormulaTerm", "tangent_of_choice"]
 
-_Rule: TypeAlias = "Callable[[Builder, int, Step, int], int | None]"
+_Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, int], int | None]"
 """From where a function stands, its step and the tangent of one argument, what that adds to the tangent."""
 
 _TRUTH = ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "not_")
@@ -24,70 +24,70 @@ CONSTANT = frozenset({*_TRUTH, *_WHOLE, "stop_gradient"})
 """Ops whose results have no tangent: where they are defined in the strict sense they do not change."""
 
 
-class Term:
+class FormulaTerm:
     """A step as a formula is written."""
 
-    def __init__(self, into: Builder, at: int) -> None:
+    def __init__(self, into: StepBuilder, at: int) -> None:
         self.into, self.at = into, at
 
-    def __call__(self, name: str, **options: tuple[int, ...]) -> Term:
-        return Term(self.into, self.into.op(name, self.at, **options))
+    def __call__(self, name: str, **options: tuple[int, ...]) -> FormulaTerm:
+        return FormulaTerm(self.into, self.into.op(name, self.at, **options))
 
-    def _with(self, name: str, other: Term | int | Fraction, swap: bool = False) -> Term:
-        at = other.at if isinstance(other, Term) else self.into.number(other)
+    def _with(self, name: str, other: FormulaTerm | int | Fraction, swap: bool = False) -> FormulaTerm:
+        at = other.at if isinstance(other, FormulaTerm) else self.into.number(other)
         pair = (at, self.at) if swap else (self.at, at)
-        return Term(self.into, self.into.op(name, *pair))
+        return FormulaTerm(self.into, self.into.op(name, *pair))
 
-    def __add__(self, other: Term | int) -> Term:
+    def __add__(self, other: FormulaTerm | int) -> FormulaTerm:
         return self._with("add", other)
 
-    def __radd__(self, other: int) -> Term:
+    def __radd__(self, other: int) -> FormulaTerm:
         return self._with("add", other, True)
 
-    def __neg__(self) -> Term:
+    def __neg__(self) -> FormulaTerm:
         return self("neg")
 
-    def __sub__(self, other: Term | int) -> Term:
+    def __sub__(self, other: FormulaTerm | int) -> FormulaTerm:
         return self + (-other)
 
-    def __rsub__(self, other: int) -> Term:
+    def __rsub__(self, other: int) -> FormulaTerm:
         return other + (-self)
 
-    def __mul__(self, other: Term | int) -> Term:
+    def __mul__(self, other: FormulaTerm | int) -> FormulaTerm:
         return self._with("mul", other)
 
-    def __rmul__(self, other: int) -> Term:
+    def __rmul__(self, other: int) -> FormulaTerm:
         return self._with("mul", other, True)
 
-    def __truediv__(self, other: Term | int) -> Term:
+    def __truediv__(self, other: FormulaTerm | int) -> FormulaTerm:
         return self._with("div", other)
 
-    def __rtruediv__(self, other: int) -> Term:
+    def __rtruediv__(self, other: int) -> FormulaTerm:
         return self._with("div", other, True)
 
-    def __pow__(self, other: Term | int | Fraction) -> Term:
+    def __pow__(self, other: FormulaTerm | int | Fraction) -> FormulaTerm:
         return self._with("pow", other)
 
 
-def _log_of(n: int, x: Term) -> Term:
-    return Term(x.into, x.into.number(n))("log")
+def _log_of(n: int, x: FormulaTerm) -> FormulaTerm:
+    return FormulaTerm(x.into, x.into.number(n))("log")
 
 
-def _gaussian(x: Term) -> Term:
+def _gaussian(x: FormulaTerm) -> FormulaTerm:
     """2/sqrt(pi)*exp(-x**2)."""
     return 2 / _root_of_pi(x) * (-(x**2))("exp")
 
 
-def _pi(x: Term) -> Term:
-    return Term(x.into, x.into.step(Step("constant", (), ("pi",))))
+def _pi(x: FormulaTerm) -> FormulaTerm:
+    return FormulaTerm(x.into, x.into.step(ProofStep("constant", (), ("pi",))))
 
 
-def _root_of_pi(x: Term) -> Term:
+def _root_of_pi(x: FormulaTerm) -> FormulaTerm:
     return _pi(x)("sqrt")
 
 
 # f is the value of the function, x its argument.
-_FUNCTIONS: dict[str, Callable[[Term, Term], Term]] = {
+_FUNCTIONS: dict[str, Callable[[FormulaTerm, FormulaTerm], FormulaTerm]] = {
     "sqrt": lambda f, x: 1 / (2 * f),
     "cbrt": lambda f, x: 1 / (3 * f**2),
     "exp": lambda f, x: f,
@@ -150,11 +150,17 @@ _FUNCTIONS: dict[str, Callable[[Term, Term], Term]] = {
     "gamma": lambda f, x: f * x("digamma"),
     "lgamma": lambda f, x: x("digamma"),
     "digamma": lambda f, x: x("polygamma", params=(1,)),
-    "sinc": lambda f, x: -_pi(x) * _of("spherical_jn", Term(x.into, x.into.number(1)), _pi(x) * x),
+    "sinc": lambda f, x: -_pi(x) * _of("spherical_jn", FormulaTerm(x.into, x.into.number(1)), _pi(x) * x),
     "abs": lambda f, x: x("sign"),
 }
 
-_OF_TWO: dict[str, tuple[Callable[[Term, Term, Term], Term], Callable[[Term, Term, Term], Term]]] = {
+_OF_TWO: dict[
+    str,
+    tuple[
+        Callable[[FormulaTerm, FormulaTerm, FormulaTerm], FormulaTerm],
+        Callable[[FormulaTerm, FormulaTerm, FormulaTerm], FormulaTerm],
+    ],
+] = {
     "mul": (lambda f, x, y: y, lambda f, x, y: x),
     "div": (lambda f, x, y: 1 / y, lambda f, x, y: -f / y),
     "hypot": (lambda f, x, y: x / f, lambda f, x, y: y / f),
@@ -162,35 +168,35 @@ _OF_TWO: dict[str, tuple[Callable[[Term, Term, Term], Term], Callable[[Term, Ter
 }
 
 
-def _unary(slope: Callable[[Term, Term], Term]) -> tuple[_Rule]:
-    def rule(into: Builder, at: int, step: Step, moved: int) -> int:
-        return into.op("mul", slope(Term(into, at), Term(into, step.args[0])).at, moved)
+def _unary(slope: Callable[[FormulaTerm, FormulaTerm], FormulaTerm]) -> tuple[_Rule]:
+    def rule(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+        return into.op("mul", slope(FormulaTerm(into, at), FormulaTerm(into, step.args[0])).at, moved)
 
     return (rule,)
 
 
-def _binary(slope: Callable[[Term, Term, Term], Term]) -> _Rule:
-    def rule(into: Builder, at: int, step: Step, moved: int) -> int:
-        x, y = (Term(into, a) for a in step.args)
-        return into.op("mul", slope(Term(into, at), x, y).at, moved)
+def _binary(slope: Callable[[FormulaTerm, FormulaTerm, FormulaTerm], FormulaTerm]) -> _Rule:
+    def rule(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+        x, y = (FormulaTerm(into, a) for a in step.args)
+        return into.op("mul", slope(FormulaTerm(into, at), x, y).at, moved)
 
     return rule
 
 
-def _same(_into: Builder, _at: int, _step: Step, moved: int) -> int:
+def _same(_into: StepBuilder, _at: int, _step: ProofStep, moved: int) -> int:
     return moved
 
 
-def _opposite(into: Builder, _at: int, _step: Step, moved: int) -> int:
+def _opposite(into: StepBuilder, _at: int, _step: ProofStep, moved: int) -> int:
     return into.op("neg", moved)
 
 
-def _quotient(into: Builder, _at: int, step: Step, moved: int) -> int:
+def _quotient(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
     return into.op("div", moved, step.args[1])
 
 
-def _power_of_base(into: Builder, _at: int, step: Step, moved: int) -> int | None:
-    x, y = (Term(into, a) for a in step.args)
+def _power_of_base(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int | None:
+    x, y = (FormulaTerm(into, a) for a in step.args)
     n = into.value(y.at)
     if n == 0:
         return None
@@ -198,11 +204,11 @@ def _power_of_base(into: Builder, _at: int, step: Step, moved: int) -> int | Non
     return moved if n == 1 else into.op("mul", slope.at, moved)
 
 
-def _power_of_exponent(into: Builder, at: int, step: Step, moved: int) -> int:
-    return into.op("mul", (Term(into, at) * Term(into, step.args[0])("log")).at, moved)
+def _power_of_exponent(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+    return into.op("mul", (FormulaTerm(into, at) * FormulaTerm(into, step.args[0])("log")).at, moved)
 
 
-def _no_slope(_into: Builder, _at: int, step: Step, _moved: int) -> int:
+def _no_slope(_into: StepBuilder, _at: int, step: ProofStep, _moved: int) -> int:
     raise UsageError(
         f"no rule to differentiate '{step.op}' by its order", cure="differentiate by its argument"
     )
@@ -211,50 +217,50 @@ def _no_slope(_into: Builder, _at: int, step: Step, _moved: int) -> int:
 def _bessel(sign: int, other: int) -> tuple[_Rule, _Rule]:
     """(sign*f(v - 1, x) + other*f(v + 1, x))/2."""
 
-    def rule(into: Builder, _at: int, step: Step, moved: int) -> int:
-        v, x = (Term(into, a) for a in step.args)
-        below, above = (Term(into, into.op(step.op, w.at, x.at)) for w in (v - 1, v + 1))
+    def rule(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+        v, x = (FormulaTerm(into, a) for a in step.args)
+        below, above = (FormulaTerm(into, into.op(step.op, w.at, x.at)) for w in (v - 1, v + 1))
         slope = (sign * below + other * above) / 2
         return into.op("mul", slope.at, moved)
 
     return _no_slope, rule
 
 
-def _of_order(slope: Callable[[Term, Term, Term], Term]) -> tuple[_Rule, _Rule]:
+def _of_order(slope: Callable[[FormulaTerm, FormulaTerm, FormulaTerm], FormulaTerm]) -> tuple[_Rule, _Rule]:
     """The derivative of a function of an order and x by x."""
     return _no_slope, _binary(slope)
 
 
-def _zeta(_f: Term, s: Term, x: Term) -> Term:
+def _zeta(_f: FormulaTerm, s: FormulaTerm, x: FormulaTerm) -> FormulaTerm:
     """At s = 0, where the product has only a limit, it is 1/2 - x."""
     if s.into.value(s.at) == 0:
-        return Term(s.into, s.into.number(-1))
+        return FormulaTerm(s.into, s.into.number(-1))
     return -s * _of("zeta", s + 1, x)
 
 
-def _spherical(_f: Term, n: Term, x: Term) -> Term:
+def _spherical(_f: FormulaTerm, n: FormulaTerm, x: FormulaTerm) -> FormulaTerm:
     """DLMF 10.51.2, without the function of order -1."""
     above = _of("spherical_jn", n + 1, x)
     if n.into.value(n.at) == 0:
         return -above
     below = n - 1
     if n.into.value(n.at) is None:  # where n = 0, any function that has a value may stand in the first term
-        below = Term(n.into, n.into.op("maximum", below.at, n.into.number(0)))
+        below = FormulaTerm(n.into, n.into.op("maximum", below.at, n.into.number(0)))
     return (n * _of("spherical_jn", below, x) - (n + 1) * above) / (2 * n + 1)
 
 
-def _of(name: str, x: Term, y: Term) -> Term:
-    return Term(x.into, x.into.op(name, x.at, y.at))
+def _of(name: str, x: FormulaTerm, y: FormulaTerm) -> FormulaTerm:
+    return FormulaTerm(x.into, x.into.op(name, x.at, y.at))
 
 
-def _by_parameter(f: Term, phi: Term, m: Term) -> Term:
+def _by_parameter(f: FormulaTerm, phi: FormulaTerm, m: FormulaTerm) -> FormulaTerm:
     """The derivative of the elliptic integral of the first kind by m, DLMF 19.4.5."""
     s = phi("sin")
     tail = s * phi("cos") / (2 * (1 - m) * (1 - m * s**2)("sqrt"))
     return _of("ellipeinc", phi, m) / (2 * m * (1 - m)) - f / (2 * m) - tail
 
 
-def _next_polygamma(into: Builder, _at: int, step: Step, moved: int) -> int:
+def _next_polygamma(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
     return into.op("mul", into.op("polygamma", *step.args, params=(step.params[0] + 1,)), moved)
 
 
@@ -295,7 +301,7 @@ SLOPES: dict[str, Sequence[_Rule]] = {
 CHOICES = frozenset({"where", "maximum", "minimum", "relu", "clip"})
 
 
-def tangent_of_choice(into: Builder, step: Step, moving: Sequence[int | None]) -> int | None:
+def tangent_of_choice(into: StepBuilder, step: ProofStep, moving: Sequence[int | None]) -> int | None:
     """Return the tangent of what is one of its arguments, by the same conditions; None if it is zero."""
 
     def choose(condition: int, x: int | None, y: int | None) -> int:

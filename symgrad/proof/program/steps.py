@@ -12,13 +12,13 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.errors import UsageError
 from symgrad.proof.numbers import NUMERAL, number_from_json, number_to_json
-from symgrad.proof.program.distributions import Drawn, support
+from symgrad.proof.program.distributions import ProofDistribution, support
 from symgrad.proof.program.lengths import length, names_in
-from symgrad.proof.program.names import is_name, shown
+from symgrad.proof.program.names import is_name, terminal_text
 
 __all__ = [
-    "Program",
-    "Step",
+    "ProofProgram",
+    "ProofStep",
     "Symbol",
     "program_from_json",
     "program_to_json",
@@ -48,7 +48,7 @@ class Symbol:
     high: Fraction | None
     shape: tuple[Length, ...] = ()
     symmetric: bool = False
-    drawn: Drawn | None = None
+    drawn: ProofDistribution | None = None
     ends: tuple[str | None, str | None] = field(
         default=(None, None), repr=False
     )  # points are drawn by what is shown
@@ -74,7 +74,7 @@ def resolved(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProofStep:
     """One operation: its name in programs, or one of the leaves ``symbol``, ``number``, ``constant``, ``size``.
 
     Args:
@@ -93,10 +93,10 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProofProgram:
     """Steps, each after its arguments, and the variables that they read."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ProofStep, ...]
     symbols: tuple[Symbol, ...]
 
     @property
@@ -172,12 +172,12 @@ def _facts_from_json(facts: list[Any]) -> dict[str, Any]:
         case ["symmetric"]:
             return {"symmetric": True}
         case [{"drawn": [str(family), *parameters]}]:
-            return {"drawn": Drawn(family, tuple(map(number_from_json, parameters)))}
+            return {"drawn": ProofDistribution(family, tuple(map(number_from_json, parameters)))}
         case _:
             raise ValueError("nothing that a variable can be")
 
 
-def program_to_json(program: Program) -> dict[str, Any]:
+def program_to_json(program: ProofProgram) -> dict[str, Any]:
     """Return what `json.dumps` takes."""
     return {
         "symbols": [
@@ -199,7 +199,7 @@ def program_to_json(program: Program) -> dict[str, Any]:
     }
 
 
-def program_from_json(data: Any) -> Program:
+def program_from_json(data: Any) -> ProofProgram:
     """Read a program back.
 
     Raises:
@@ -208,16 +208,16 @@ def program_from_json(data: Any) -> Program:
     try:
         symbols = tuple(_symbol_from_json(*row) for row in data["symbols"])
         steps = tuple(
-            Step(str(op), tuple(args), _from_json(params), tuple(shape), str(kind))
+            ProofStep(str(op), tuple(args), _from_json(params), tuple(shape), str(kind))
             for op, args, params, shape, kind in data["steps"]
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise UsageError(
-            f"this is not a program of a proof: {shown(repr(error), 200)}", cure="make the proof anew"
+            f"this is not a program of a proof: {terminal_text(repr(error), 200)}", cure="make the proof anew"
         ) from error
     _check_symbols(symbols)
     _check(steps, {s.name: s for s in symbols})
-    program = Program(steps, symbols)
+    program = ProofProgram(steps, symbols)
     _check_names(program)
     return program
 
@@ -225,7 +225,7 @@ def program_from_json(data: Any) -> Program:
 def _check_symbols(symbols: Sequence[Symbol]) -> None:
     """Refuse declarations that say two things, or nothing that a variable can be."""
     for s in symbols:
-        name, interval = shown(s.name, 60), (s.kind, s.low, s.high)
+        name, interval = terminal_text(s.name, 60), (s.kind, s.low, s.high)
         if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
             raise UsageError(f"'{name}' is declared symmetric and is no square matrix")
         if s.ends != (None, None) and s.kind != "int":
@@ -238,17 +238,19 @@ def _check_symbols(symbols: Sequence[Symbol]) -> None:
         raise UsageError("two variables have the same name")
 
 
-def _check_names(program: Program) -> None:
+def _check_names(program: ProofProgram) -> None:
     """Refuse names that no program can declare, and one that is both a variable and a size."""
     variables, sizes = {s.name for s in program.symbols}, set(program.sizes)
     strange = next((n for n in sorted(variables | sizes) if not is_name(n)), None)
     if strange is not None:
-        raise UsageError(f"'{shown(strange, 60)}' is no name", expected="a name that a program can declare")
+        raise UsageError(
+            f"'{terminal_text(strange, 60)}' is no name", expected="a name that a program can declare"
+        )
     if variables & sizes:
         raise UsageError(f"'{min(variables & sizes)}' is a variable and a size")
 
 
-def _check(steps: Sequence[Step], symbols: Mapping[str, Symbol]) -> None:
+def _check(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
         if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
             raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")

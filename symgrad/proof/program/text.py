@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from symgrad.proof.limits import TEXT_STEPS
 from symgrad.proof.numbers import number_to_json
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
 __all__ = ["INFIX", "step_text"]
 
@@ -13,17 +14,16 @@ INFIX = {
     "add": "+", "mul": "*", "div": "/", "pow": "**",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
-_LONGEST = 80
 
 
-def step_text(program: Program, at: int) -> str:
+def step_text(program: ProofProgram, at: int) -> str:
     """Return a step in the notation of programs, with an ellipsis for what is long."""
     texts: dict[int, str] = {}
     stack = [at]
     while stack:
         i = stack[-1]
         step = program.steps[i]
-        missing = [a for a in step.args if a not in texts] if len(stack) < _LONGEST else []
+        missing = [a for a in step.args if a not in texts] if len(stack) < TEXT_STEPS else []
         if missing:
             stack += missing
             continue
@@ -37,11 +37,11 @@ def step_text(program: Program, at: int) -> str:
             text = "-" + _wrapped(args[0])
         else:
             text = f"{step.op}({', '.join(args)})"
-        texts[i] = text if len(text) <= _LONGEST else "..."
+        texts[i] = text if len(text) <= TEXT_STEPS else "..."
     return texts[at]
 
 
-def _leaf(step: Step) -> str:
+def _leaf(step: ProofStep) -> str:
     if not step.params:
         return step.op
     value = step.params[0]

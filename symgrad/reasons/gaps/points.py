@@ -12,14 +12,14 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.reasons.gaps.zeros import maybe_zeros
+from symgrad.reasons.limits import GAP_PLACES
 from symgrad.reasons.noise.draws import domain_of, inside, value_at
 from symgrad.rewrite.condition import Conditions
 
-__all__ = ["DIGITS", "POINTS", "Point", "exact", "is_real", "places", "precise", "samples"]
+__all__ = ["DIGITS", "POINTS", "Point", "to_mp", "is_real", "places", "precise", "samples"]
 
 Point: TypeAlias = "dict[Node, Any]"
 
-_MOST = 8  # places that are looked at
 POINTS = 3  # values of the other inputs
 DIGITS = 240
 
@@ -43,7 +43,7 @@ def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
                 if v.dtype != "real" or v.shape:
                     continue
                 for at in _tried(below, above, v):
-                    if len(found) == _MOST or time.monotonic() > end:
+                    if len(found) == GAP_PLACES or time.monotonic() > end:
                         return
                     if (below, v, at) in seen:
                         continue
@@ -83,7 +83,7 @@ def samples(e: Node, v: Node, at: Node) -> list[tuple[Point, Any]]:
     found: list[tuple[Point, Any]] = []
     others = [s for s in symbols_of([e, at]) if s is not v]
     for k in range(4 * POINTS if others else 1):
-        point: Point = {s: exact(mp, value_at(s, k)) for s in others}
+        point: Point = {s: to_mp(mp, value_at(s, k)) for s in others}
         (value,) = evaluate_mp(mp, [at], point)
         if is_real(mp, value) and inside(domain_of(v), Fraction(float(value))):
             found.append((point, value))
@@ -102,7 +102,7 @@ def precise(digits: int = DIGITS) -> Any:
     return mp
 
 
-def exact(mp: Any, value: Any) -> Any:
+def to_mp(mp: Any, value: Any) -> Any:
     """Return a rational number in that context, a truth value as it is."""
     return value if isinstance(value, bool) else mp.mpf(value.numerator) / value.denominator
 
@@ -115,7 +115,7 @@ def is_real(mp: Any, value: Any) -> bool:
 def _vanishes(e: Node, n: Node, v: Node, at: Node) -> bool:
     mp = precise()
     # Most candidates are none: one point tells.
-    first: Point = {s: exact(mp, value_at(s, 0)) for s in symbols_of([n, at]) if s is not v}
+    first: Point = {s: to_mp(mp, value_at(s, 0)) for s in symbols_of([n, at]) if s is not v}
     if not _is_zero(mp, n, {**first, v: evaluate_mp(mp, [at], first)[0]}, unknown=True):
         return False
     points = samples(e, v, at)

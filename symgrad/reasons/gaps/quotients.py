@@ -9,12 +9,9 @@ from typing import Any
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.proof.balls.programs import flint
+from symgrad.reasons.limits import QUOTIENT_ATOMS, QUOTIENT_DEGREE, QUOTIENT_EQUATIONS
 
 __all__ = ["cancelled", "coefficients", "in_lowest_terms"]
-
-_LARGEST = 400  # equations
-_ATOMS = 12
-_DEGREE = 40
 
 
 def in_lowest_terms(node: Node) -> Node:
@@ -87,10 +84,10 @@ def coefficients(node: Node, v: Node) -> tuple[Node, list[list[Node]]] | None:
 def _quotient(node: Node) -> tuple[Any, Any, list[Node]] | None:
     """A formula as a quotient in lowest terms, and what it is a quotient in."""
     order = topological([node])
-    if len(order) > _LARGEST:
+    if len(order) > QUOTIENT_EQUATIONS:
         return None
     atoms = _atoms(node)
-    if not 0 < len(atoms) <= _ATOMS:
+    if not 0 < len(atoms) <= QUOTIENT_ATOMS:
         return None
     ctx = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(atoms))], "lex")
     values: dict[Node, tuple[Any, Any]] = {
@@ -110,7 +107,7 @@ def _is_rational(n: Node) -> bool:
         return False
     if n.op.name == "pow":
         e = n.args[1]
-        return e.is_number() and e.value.denominator == 1 and abs(e.value) <= _DEGREE
+        return e.is_number() and e.value.denominator == 1 and abs(e.value) <= QUOTIENT_DEGREE
     return n.is_number() or n.op.name in ("add", "neg", "mul", "div")
 
 
@@ -154,7 +151,7 @@ def _value(ctx: Any, n: Node, args: list[tuple[Any, Any] | None]) -> tuple[Any, 
 def _reduced(top: Any, bottom: Any) -> tuple[Any, Any] | None:
     if bottom == 0:
         return None
-    if max([*top.degrees(), *bottom.degrees()], default=0) > _DEGREE:
+    if max([*top.degrees(), *bottom.degrees()], default=0) > QUOTIENT_DEGREE:
         return None
     common = top.gcd(bottom)
     top, bottom = top / common, bottom / common

@@ -22,10 +22,11 @@ from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.reasons.gaps.beside import Beside, as_fraction
 from symgrad.reasons.gaps.points import DIGITS, Point, is_real, places, precise, samples
-from symgrad.reasons.gaps.series import NoSeries, Series
+from symgrad.reasons.gaps.series import NoSeries, PowerSeries
 from symgrad.reasons.gaps.shortest import Shortener, opened
 from symgrad.reasons.gaps.stable_forms import CLOSE, FormSearch
 from symgrad.reasons.gaps.undefined import SIDES, UNDEFINED, Why, limit_of, why_undefined
+from symgrad.reasons.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.draws import as_floats
 from symgrad.rules.pipeline import canonical
@@ -34,11 +35,9 @@ from symgrad.words.forms.common import factors_of, terms_of
 
 __all__ = ["Gap", "gaps_of", "looked_at", "mended", "slope_of_form"]
 
-_MOST = 400  # equations of a formula that is looked at
 _TERMS, _NUMBERS = 11, 61  # of a series; where its coefficients are numbers
 _DERIVED = 1e-12  # the largest error of a derivative of a form
 _ROUGH = 1e-6  # the error of a derivative of a form for which a better one is looked for
-_FIRST = 3  # terms of a long series that are shown
 _SHOWN = 15  # digits of a limit that has no formula
 
 
@@ -110,7 +109,8 @@ def _abridged(form: Node, naming: Naming) -> str:
     series = form.args[1] if form.op is OPS["where"] else form
     terms = terms_of(series)
     near = naming.whole(form.args[0], 60) if form.op is OPS["where"] else None
-    first = None if len(terms) <= _FIRST else naming.whole(reduce(operator.add, terms[:_FIRST]), 200)
+    few = terms[:SERIES_TERMS_TOLD]
+    first = None if len(few) == len(terms) else naming.whole(reduce(operator.add, few), 200)
     if near is None or first is None:
         return "its power series near the point (long: the attribute form has it)"
     return f"where {near}, {first} + ... ({len(terms)} terms: the attribute form has them), else as it is"
@@ -156,7 +156,7 @@ def looked_at(e: Node) -> bool:
     """Whether a formula is one of numbers, and short enough to be looked at."""
     order = topological([e])
     return (
-        len(order) <= _MOST
+        len(order) <= GAP_EQUATIONS
         and e.dtype == "real"
         and not any(n.shape or not n.op.pointwise for n in order if n.args)
     )
@@ -346,7 +346,7 @@ class _Place:
 
     # ----------------------------------------------------------------------------------------------------- the series
 
-    def _series(self, part: Node) -> tuple[Node, Node, Series]:
+    def _series(self, part: Node) -> tuple[Node, Node, PowerSeries]:
         """By what a part is expanded, where, and the series."""
         order = topological([part])
         moving = {self.v}
@@ -359,14 +359,14 @@ class _Place:
             if w is self.v or self.v not in topological([part], until=[w]):
                 try:
                     start = self.shortest.plainly(substitute([w], {self.v: self.at})[0])
-                    series = Series(part, w, start, self.shortest)
+                    series = PowerSeries(part, w, start, self.shortest)
                     series.first(1)
                     return w, start, series
                 except NoSeries as error:
                     failed = error
         raise failed
 
-    def _coefficients(self, series: Series) -> list[Node]:
+    def _coefficients(self, series: PowerSeries) -> list[Node]:
         """Coefficients of a series, as many as there is time for."""
         try:
             few = series.first(_TERMS)

@@ -15,19 +15,21 @@ from typing import TypeAlias
 
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.traverse import topological
+from symgrad.reasons.limits import (
+    CANCELLED_COEFFICIENTS,
+    COEFFICIENT_EQUATIONS,
+    SERIES_DEPTH,
+    SERIES_EQUATIONS,
+    SERIES_POWER,
+)
 from symgrad.spell.printer import str_text
 
-__all__ = ["NoSeries", "Series"]
+__all__ = ["NoSeries", "PowerSeries"]
 
-_DEEPEST = 60  # coefficients that wait for one another; Python's own stack holds some 150
-_LARGEST = 150  # equations of a coefficient
-_STEPS = 400  # equations of what is expanded
-_CANCELLED = 12  # coefficients that may vanish before one that does not
 
 Shortest: TypeAlias = "Callable[[Node], Node]"
 
 _ZERO, _ONE = as_node(0), as_node(1)
-_PRODUCTS = 16  # the largest power that is a product
 _QUOTIENTS: Mapping[str, Callable[[Node], Node]] = {
     "cot": lambda x: OPS["cos"](x) / OPS["sin"](x),
     "csc": lambda x: 1 / OPS["sin"](x),
@@ -49,7 +51,7 @@ class _Known:
     c: list[Node] = field(default_factory=list[Node])
 
 
-class Series:
+class PowerSeries:
     r"""The power series of a formula at w = at + t.
 
     Args:
@@ -62,7 +64,7 @@ class Series:
         >>> from symgrad.frontend.text import parse_program
         >>> from symgrad.rules.pipeline import canonical
         >>> p = parse_program("x : real\ny = (1 - cos(x))/x**2")
-        >>> series = Series(p["y"], p["x"], as_node(0), lambda n: canonical([n]).nodes[0])
+        >>> series = PowerSeries(p["y"], p["x"], as_node(0), lambda n: canonical([n]).nodes[0])
         >>> [str_text(c) for c in series.first(3)]
         ['1/2', '0', '-1/24']
     """
@@ -70,7 +72,7 @@ class Series:
     def __init__(self, e: Node, w: Node, at: Node, shortest: Shortest) -> None:
         self._shortest = shortest
         self._order = topological([e], until=[w])
-        if len(self._order) > _STEPS:
+        if len(self._order) > SERIES_EQUATIONS:
             raise NoSeries("it is too long")
         self._w = w
         self._known = {w: _Known(0, [at, _ONE])}
@@ -119,7 +121,7 @@ class Series:
             place = n, known.low + len(known.c)
             if place in self._pending:  # the slope of ellipe(x) is (ellipe(x) - ellipk(x))/(2*x)
                 raise NoSeries("its coefficients follow from one another alone")
-            if self._depth == _DEEPEST:  # the slope of polylog(n, x) reads polylog(n - 1, x), and so on
+            if self._depth == SERIES_DEPTH:  # the slope of polylog(n, x) reads polylog(n - 1, x), and so on
                 raise NoSeries("its coefficients need ever more functions")
             self._depth += 1
             self._pending.add(place)
@@ -128,7 +130,7 @@ class Series:
             finally:
                 self._depth -= 1
                 self._pending.discard(place)
-            if len(topological([c])) > _LARGEST:
+            if len(topological([c])) > COEFFICIENT_EQUATIONS:
                 raise NoSeries("its coefficients are too long")
             known.c.append(c)
         return known.c[k - known.low]
@@ -146,7 +148,7 @@ class Series:
             return 0
         self._at(n, -1)
         low = self._known[n].low
-        end = low + _CANCELLED if most is None else most
+        end = low + CANCELLED_COEFFICIENTS if most is None else most
         for k in range(low, end):
             if not self._at(n, k).is_number(0):
                 return k
@@ -219,7 +221,7 @@ class Series:
         base, p = n.args
         if self._moves(p):
             return OPS["exp"](p * OPS["log"](base))
-        if p.is_number() and p.value.denominator == 1 and 2 <= p.value <= _PRODUCTS:
+        if p.is_number() and p.value.denominator == 1 and 2 <= p.value <= SERIES_POWER:
             half = int(p.value) // 2
             return OPS["mul"](base**half, base ** (int(p.value) - half))
         return None

@@ -9,17 +9,15 @@ from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.scalar.arith import pow
-from symgrad.reasons.gaps.points import DIGITS, POINTS, exact, is_real, precise
+from symgrad.reasons.gaps.points import DIGITS, POINTS, is_real, precise, to_mp
 from symgrad.reasons.gaps.quotients import in_lowest_terms
 from symgrad.reasons.gaps.series import NoSeries
+from symgrad.reasons.limits import LARGEST_NUMBER_TOLD, RECOGNISED_DENOMINATOR
 from symgrad.reasons.noise.draws import value_at
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["Shortener", "opened"]
-
-_HUGE = 10**6
-_DENOMINATOR = 720  # of rational numbers that are recognised
 
 
 class Shortener:
@@ -61,20 +59,20 @@ class Shortener:
         fixed: dict[Node, bool] = {}
         for x in topological(nodes):
             # Of a huge order a function of mpmath's may take for ever.
-            huge = x.is_number() and abs(x.value) > _HUGE
+            huge = x.is_number() and abs(x.value) > LARGEST_NUMBER_TOLD
             fixed[x] = x.op is not SYMBOL and not huge and all(fixed[a] for a in x.args)
         constant = [x for x in nodes if fixed[x]]
         found: dict[Node, Fraction] = {}
         for x, v in zip(constant, evaluate_mp(self._mp, constant, {}), strict=True):
-            whole = v * _DENOMINATOR if is_real(self._mp, v) and abs(v) < 1e6 else None
+            whole = v * RECOGNISED_DENOMINATOR if is_real(self._mp, v) and abs(v) < 1e6 else None
             if whole is not None and abs(whole - self._mp.nint(whole)) < self._small:
-                found[x] = Fraction(int(self._mp.nint(whole)), _DENOMINATOR)
+                found[x] = Fraction(int(self._mp.nint(whole)), RECOGNISED_DENOMINATOR)
         return found
 
     def _is_zero(self, n: Node) -> bool:
         real = False
         for k in range(POINTS):
-            point = {s: exact(self._mp, value_at(s, k)) for s in symbols_of([n])}
+            point = {s: to_mp(self._mp, value_at(s, k)) for s in symbols_of([n])}
             (found,) = evaluate_mp(self._mp, [n], point)
             if not is_real(self._mp, found):
                 continue

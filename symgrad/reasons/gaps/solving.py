@@ -6,10 +6,10 @@ from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
 from symgrad.reasons.noise.dependence import Dependence
 
-__all__ = ["solved"]
+__all__ = ["tie_of"]
 
 
-def solved(left: Node, right: Node, u: Node) -> Node | None:
+def tie_of(left: Node, right: Node, u: Node) -> Node | None:
     """Return where two sides tie, if one of them is a chain of increasing or decreasing functions of u."""
     side, other = (left, right) if u in topological([left]) else (right, left)
     if u in topological([other]):

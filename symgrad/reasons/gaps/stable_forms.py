@@ -16,6 +16,7 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.reasons.gaps.beside import ULP, Beside
 from symgrad.reasons.gaps.quotients import cancelled
+from symgrad.reasons.limits import TERMS_BEYOND
 from symgrad.reasons.noise.draws import domain_of
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical, stable
@@ -30,7 +31,6 @@ _GOOD = 5e-14  # one of it and of its derivatives that is small enough
 _ORDERS = 2  # derivatives that are to keep their digits
 _SMALL = Fraction("1.1e-16")  # beside one, half an ulp
 _ROOM = Fraction("1e-4")  # for derivatives, of which high terms are a larger part
-_BEYOND = 3  # terms behind the last one that tell whether it was
 _NOTHING = 1e-25  # beside the value: a derivative that is 0
 
 
@@ -162,7 +162,7 @@ class FormSearch:
         first = next(k for k, x in enumerate(c) if not x.is_number(0))
         sizes = [without_sign(x) or x for x in c]
         size = as_node(_SMALL * _ROOM) * OPS["abs"](sizes[first])
-        left_out = [k for k in range(terms, len(c)) if not c[k].is_number(0)][:_BEYOND]
+        left_out = [k for k in range(terms, len(c)) if not c[k].is_number(0)][:TERMS_BEYOND]
         small = [OPS["le"](OPS["abs"](_times(sizes[k], t ** (k - first), known)), size) for k in left_out]
         return reduce(OPS["and_"], small), radii
 

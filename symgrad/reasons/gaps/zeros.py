@@ -11,14 +11,11 @@ from typing import TypeAlias
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.reasons.gaps.quotients import coefficients
+from symgrad.reasons.limits import NUMBERS_TRIED, POLYNOMIAL_FACTORS, SOLVED_COEFFICIENTS, UNDONE_FUNCTIONS
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["maybe_zeros"]
 
-_MOST = 4  # factors of a polynomial
-_NUMBERS = 6  # of the formula, at which it is tried
-_SOLVED = 3  # coefficients of a polynomial whose roots have a formula here
-_DEPTH = 12  # functions that are undone
 
 _Inverse: TypeAlias = "Callable[[Node], tuple[Node, ...]]"
 
@@ -81,10 +78,10 @@ def _all(f: Node, v: Node) -> Iterator[Node]:
     for factor in _factors(f):
         for written in dict.fromkeys([factor, canonical([factor]).nodes[0]]):
             if v in topological([written]):
-                yield from _solutions(written, as_node(0), v, _DEPTH)
+                yield from _solutions(written, as_node(0), v, UNDONE_FUNCTIONS)
     zero, pi = as_node(0), _pi()
     yield from (zero, as_node(1), as_node(-1))
-    numbers = [n for n in topological([f]) if n.is_number() and n.value not in (0, 1, -1)][:_NUMBERS]
+    numbers = [n for n in topological([f]) if n.is_number() and n.value not in (0, 1, -1)][:NUMBERS_TRIED]
     others = [s for s in symbols_of([f]) if s is not v and s.dtype == "real" and not s.shape]
     for s in (*others, *numbers):
         yield from (s, -s)
@@ -116,7 +113,7 @@ def _solutions(left: Node, right: Node, v: Node, depth: int) -> Iterator[Node]:
         atom, factors = found
         for value in _polynomial_roots(factors):
             yield from _solutions(atom, value, v, depth - 1)
-        if max(map(len, factors), default=0) <= _SOLVED:
+        if max(map(len, factors), default=0) <= SOLVED_COEFFICIENTS:
             return
     if len(moving) == 1:
         for value in _undone(left, moving[0], right):
@@ -153,10 +150,10 @@ def _undone(n: Node, k: int, c: Node) -> tuple[Node, ...]:
 
 def _polynomial_roots(factors: list[list[Node]]) -> Iterator[Node]:
     """Yield roots of the factors of a polynomial, each given by its coefficients, of degree one and two."""
-    for factor in factors[:_MOST]:
+    for factor in factors[:POLYNOMIAL_FACTORS]:
         if len(factor) == 2:
             yield -factor[0] / factor[1]
-        elif len(factor) == _SOLVED:
+        elif len(factor) == SOLVED_COEFFICIENTS:
             low, middle, high = factor
             if middle.is_number(0):
                 yield OPS["sqrt"](-low / high)

@@ -22,9 +22,10 @@ from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
+from symgrad.reasons.limits import PRECISE_WORK
 from symgrad.reasons.noise.draws import as_floats, domain_of, draws, value_at
 from symgrad.reasons.noise.straddle import straddling
-from symgrad.reasons.noise.witness import Evidence, Level, Witness, is_finite, steady
+from symgrad.reasons.noise.witness import Evidence, NoiseWitness, PrecisionPair, is_finite, steady
 
 __all__ = ["find_array_evidence"]
 
@@ -35,7 +36,6 @@ _SMALL = 3
 _STRADDLED = 2
 _PAIRS = ((0, 1), (2, 3))
 _DIGITS = (50, 90)
-_MOST = 30_000  # multiplications and entries at high precision
 
 
 def find_array_evidence(
@@ -63,7 +63,7 @@ def find_array_evidence(
         size = Fraction(1, 8) if index >= _POINTS else 1
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
         try:
-            if _work(order, sizes) > _MOST:
+            if _work(order, sizes) > PRECISE_WORK:
                 return None
             point = {s: _filled(s, sizes, partial(_entry, s, index, size)) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):
@@ -164,7 +164,7 @@ def _decide(
         return None
     if all(np.allclose(a, b, rtol=1e-7, atol=0) for a, b in zip(near[0][1:], near[1][1:], strict=True)):
         return None
-    level = Level(_DIGITS)
+    level = PrecisionPair(_DIGITS)
     both: list[list[dict[Node, Any]]] = []
     for mp in level.contexts:
         rows: list[dict[Node, Any]] = []
@@ -190,7 +190,7 @@ def _decide(
         texts = level.texts(*([_at(side[gradient], place) for side in rows] for rows in both))
         values = {s.name: _listed(v) for s, v in point.items()}
         pair = (_listed(sides[0]), _listed(sides[1]))
-        witness = Witness(values, pair, i, texts, source.name, place)
+        witness = NoiseWitness(values, pair, i, texts, source.name, place)
         return Evidence(witness, low[0], low[1], level)
     return None
 
@@ -199,7 +199,7 @@ def _at(value: Any, place: tuple[int, ...]) -> Any:
     return np.asarray(value, dtype=object)[place]
 
 
-def _place(level: Level, low: Any, high: Any, node: Node) -> tuple[int, ...] | None:
+def _place(level: PrecisionPair, low: Any, high: Any, node: Node) -> tuple[int, ...] | None:
     """Return the first entry of a gradient that differs between the draws, the same way at both precisions."""
     shape = np.shape(low[0][node])
     for place in np.ndindex(*shape):
@@ -217,7 +217,7 @@ def _listed(value: Any) -> Any:
 
 
 def _settled(
-    level: Level, order: Sequence[Node], values: Mapping[Node, Any], finer: Mapping[Node, Any]
+    level: PrecisionPair, order: Sequence[Node], values: Mapping[Node, Any], finer: Mapping[Node, Any]
 ) -> bool:
     """Tell whether no comparison, no jump and no choice of a position may have been decided by rounding."""
     exact: set[Node] = set()
@@ -242,7 +242,7 @@ def _is_position(node: Node) -> bool:
     return not node.op.pointwise and "piecewise-constant" in node.op.facts
 
 
-def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
     args = [np.asarray(values[a], dtype=object) for a in node.args]
     if _is_position(node):
         return _is_alone(args[0], doubts[0], node.params[0])

@@ -6,22 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symgrad.backward.trace import Trace
+from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Distribution, Number
 from symgrad.ops.array.layout import full
-from symgrad.reasons.naming import Naming, listed, rule_of
+from symgrad.reasons.limits import CURE_EQUATIONS, CURE_PLACES, CURES_TOLD
+from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import domain_of, place_in
 from symgrad.spell.printer import number_text
 
 __all__ = ["CleanValue", "clean_values"]
-
-_LARGEST = 2_000  # equations and steps
-_TRIED = 12  # places of a cure
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class CleanValue:
     cure: str | None = field(repr=False)
 
     def __str__(self) -> str:
-        entries = listed([f"{rule} (reads {value})" for rule, value in self.through], 2)
+        entries = join_texts([f"{rule} (reads {value})" for rule, value in self.through], 2)
         pullbacks = "pullbacks" if len(self.through) > 1 else "pullback"
         return (
             f"{self.name} by itself is clean: its derivative by {self.wrt} has no {self.random}; the noise enters "
@@ -52,7 +49,7 @@ class CleanValue:
 
 
 def clean_values(
-    y: Node, trace: Trace, noisy: Mapping[int, Sequence[Node]], source: Node, naming: Naming
+    y: Node, trace: BackwardTrace, noisy: Mapping[int, Sequence[Node]], source: Node, naming: Naming
 ) -> tuple[CleanValue, ...]:
     """Return the named values nearest to the noise whose own derivatives do not read it.
 
@@ -64,7 +61,7 @@ def clean_values(
         naming: the names of values.
     """
     order = topological([y])
-    if not noisy or len(order) > _LARGEST or len(trace.steps) > _LARGEST:
+    if not noisy or len(order) > CURE_EQUATIONS or len(trace.steps) > CURE_EQUATIONS:
         return ()
     passed = {s.node for s in trace.steps}
     named = [n for n in order if n in passed and n in naming.names and n.args and n is not y]
@@ -80,7 +77,7 @@ def clean_values(
     if not clean:
         return ()
     cure = _cure(y, trace, source, naming, {n for n, _ in clean})
-    by = listed([naming.text(w) for w in trace.wrt])
+    by = join_texts([naming.text(w) for w in trace.wrt])
     return tuple(
         CleanValue(
             naming.names[n],
@@ -95,7 +92,7 @@ def clean_values(
             ),
             cure,
         )
-        for n, behind in clean[:_SHOWN]
+        for n, behind in clean[:CURES_TOLD]
     )
 
 
@@ -103,7 +100,7 @@ def _reads(node: Node, other: Node) -> bool:
     return other in topological([node])
 
 
-def _cure(y: Node, trace: Trace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
+def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
     """What to write for a named value, the smallest behind the clean ones that does; each is tried."""
     typical = _typical(source)
     if typical is None:
@@ -112,7 +109,7 @@ def _cure(y: Node, trace: Trace, source: Node, naming: Naming, clean: Collection
     places = [
         n for n in topological([y]) if n in naming.names and n.args and any(_reads(n, c) for c in clean)
     ]
-    for place in dict.fromkeys([*places[:_TRIED], y]):
+    for place in dict.fromkeys([*places[:CURE_PLACES], y]):
         if place in clean or place.dtype != "real":
             continue
         (calm,) = substitute([place], {source: plain})

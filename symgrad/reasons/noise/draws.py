@@ -19,13 +19,12 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import Extent, least_value
 from symgrad.ir.types import Domain, Number
 from symgrad.ops.scalar.elementary import exp
+from symgrad.reasons.limits import LANDMARKS
 
 __all__ = ["as_floats", "domain_of", "draws", "inside", "mean_of", "only_value", "place_in", "value_at"]
 
 # Where in its support two draws are taken: the middle of either half first, then the ends, the centre and odd places.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
-
-_MOST_LANDMARKS = 8
 
 
 def domain_of(symbol: Node) -> Domain:
@@ -100,7 +99,7 @@ def draws(symbol: Node, landmarks: Iterable[Number]) -> list[Number | bool]:
     found: dict[Number | bool, None] = {place_in(domain, t): None for t in _PLACES}
     if domain.kind == "int":
         landmarks = [*(end for end in domain.span if end is not None), *map(int, landmarks)]
-    for landmark in [v for v in dict.fromkeys(landmarks) if inside(domain, v)][:_MOST_LANDMARKS]:
+    for landmark in [v for v in dict.fromkeys(landmarks) if inside(domain, v)][:LANDMARKS]:
         room = [abs(end - landmark) for end in domain.span if end is not None]
         step = 1 if domain.kind == "int" else min([Fraction(1, 1000), *(Fraction(r) / 2 for r in room)])
         found.update((v, None) for v in (landmark + step, landmark - step, landmark) if inside(domain, v))

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.trace import Step, Trace, placeholder
+from symgrad.backward.trace import BackwardTrace, Pullback, placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.reasons.limits import REPLAYED_PULLBACKS
 from symgrad.reasons.noise.witness import Evidence
 
 __all__ = ["influence_of"]
 
-_MOST = 400  # pullbacks of arrays that are replayed at high precision
 
-
-def influence_of(trace: Trace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
+def influence_of(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
     """Tell for each step whether the gradient changes when its coefficient alone is that of the second draw.
 
     Args:
@@ -30,17 +29,17 @@ def influence_of(trace: Trace, reading: Sequence[int], evidence: Evidence) -> di
     """
     if all(s.coefficient in evidence.first and not _is_array(s) for s in trace.steps):
         return _of_numbers(trace, reading, evidence)
-    if len(trace.steps) * (len(reading) + 1) > _MOST:
+    if len(trace.steps) * (len(reading) + 1) > REPLAYED_PULLBACKS:
         return {}
     usual = _replayed(trace, evidence, None)
     return {i: _differ(evidence, usual, _replayed(trace, evidence, i)) for i in reading}
 
 
-def _is_array(step: Step) -> bool:
+def _is_array(step: Pullback) -> bool:
     return not step.node.op.pointwise or bool(step.node.shape)
 
 
-def _of_numbers(trace: Trace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
+def _of_numbers(trace: BackwardTrace, reading: Sequence[int], evidence: Evidence) -> dict[int, bool]:
     """The gradient is affine in every coefficient: no derivative path passes an equation twice.
 
     A coefficient that is zero passes nothing on, whatever it meets: guards are strong zeros.
@@ -67,7 +66,7 @@ def _of_numbers(trace: Trace, reading: Sequence[int], evidence: Evidence) -> dic
     return changes
 
 
-def _replayed(trace: Trace, evidence: Evidence, changed: int | None) -> Any:
+def _replayed(trace: BackwardTrace, evidence: Evidence, changed: int | None) -> Any:
     """Return the gradient of the first draw, one step's coefficient taken from the second."""
     pulled: dict[Node, Any] = {o: evidence.first.get(seed, 1) for o, seed in trace.outputs}
     for i, step in enumerate(trace.steps):
@@ -78,7 +77,7 @@ def _replayed(trace: Trace, evidence: Evidence, changed: int | None) -> Any:
     return pulled.get(trace.wrt[evidence.witness.wrt], 0)
 
 
-def _pulled(step: Step, cotangent: Any, values: Mapping[Node, Any], mp: Any) -> Any:
+def _pulled(step: Pullback, cotangent: Any, values: Mapping[Node, Any], mp: Any) -> Any:
     shape = np.shape(values[step.target])
     whole = np.broadcast_to(np.asarray(cotangent, dtype=object), np.shape(values[step.node]))
     if not step.node.op.pointwise:

@@ -22,8 +22,9 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
-from symgrad.reasons.gaps.solving import solved
-from symgrad.reasons.naming import Naming, listed
+from symgrad.reasons.gaps.solving import tie_of
+from symgrad.reasons.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
+from symgrad.reasons.naming import Naming, join_texts
 from symgrad.reasons.noise.densities import density
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import as_floats, domain_of, place_in, value_at
@@ -36,9 +37,6 @@ __all__ = ["MovedJump", "moved_jumps"]
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
 """Comparisons, and whether they hold where the left side is the smaller one."""
 _PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})
-_MOST = 2_000  # equations of a value whose jumps are looked at
-_CHOICES = 12  # jumps that are looked at
-_SECONDS = 0.5  # to decide whether a choice is a jump
 _POINTS = 6
 _SHARP = 1e-6
 
@@ -72,7 +70,7 @@ class MovedJump:
     @property
     def headline(self) -> str:
         """What is missing of what."""
-        by, several = listed(list(self.terms)), len(self.terms) > 1
+        by, several = join_texts(list(self.terms)), len(self.terms) > 1
         what = f"the gradients by {by} miss" if several else f"the gradient by {by} misses"
         return f"{what} a term of the derivative of the mean over {self.random}"
 
@@ -80,7 +78,7 @@ class MovedJump:
     def reason(self) -> str:
         """Why, in a sentence."""
         place = f" where {self.random} = {self.where}" if self.where is not None else ""
-        by, several = listed(list(self.terms)), len(self.terms) > 1
+        by, several = join_texts(list(self.terms)), len(self.terms) > 1
         return (
             f"{self.value} jumps at {self.choice}{place}, and {by} move{'' if several else 's'} that point; on either "
             "side of a jump its derivative is 0, so no pullback sees it"
@@ -95,7 +93,7 @@ class MovedJump:
                 node = getattr(term, "node", term)
                 text = self._naming.body(node, 300)
                 random = [s.name for s in symbols_of([node]) if s.declaration.distribution is not None]
-                found[name] = f"the mean over {listed(random)} of {text}" if random else text
+                found[name] = f"the mean over {join_texts(random)} of {text}" if random else text
         return found
 
     @property
@@ -124,7 +122,7 @@ def moved_jumps(
     drawn = [u for u in sources if density(u, u) is not None]
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
     order = topological([y], until=stops)
-    if not drawn or len(order) > _MOST:
+    if not drawn or len(order) > JUMP_EQUATIONS:
         return ()
     held = set(topological([n.args[0] for n in stops]))
     depends = Dependence(order, [*drawn, *wrt])
@@ -135,7 +133,7 @@ def moved_jumps(
             continue
         crossing = [u for u in drawn if any(depends(a, u) for a in node.args)]
         moving = [w for w in wrt if w.dtype == "real" and _moves(node, w, depends)]
-        if not crossing or not moving or looked == _CHOICES:
+        if not crossing or not moving or looked == JUMPS:
             continue
         looked += 1
         jump = _Jump(y, node, order, tuple(moving), naming, node in held).found(crossing)
@@ -223,7 +221,7 @@ class _Jump:
         if u not in topological([slope]):
             at: Node | None = -substitute([gap], {u: full(as_node(0), u.shape)})[0] / slope
         else:
-            at = solved(*self.node.args[:2], u) if len(self.node.args) == 2 else None
+            at = tie_of(*self.node.args[:2], u) if len(self.node.args) == 2 else None
         if at is None:
             return None
         (at,) = canonical([full(at, self.node.shape)]).nodes
@@ -349,7 +347,7 @@ def _differ(a: Node, b: Node) -> bool:
     if gap.is_number():
         return not gap.is_number(0)
     try:
-        return decide(equal(a, b), _SECONDS).status == "refuted"
+        return decide(equal(a, b), JUMP_SECONDS).status == "refuted"
     except SymgradError:
         return False
 

@@ -17,6 +17,7 @@ import numpy as np
 from symgrad.ir.graph import Node
 from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.reasons.limits import STRADDLE_POINTS, STRADDLED_ENTRIES, STRADDLED_INPUTS, STRADDLED_KINKS
 from symgrad.reasons.noise.draws import as_floats, domain_of, inside, place_in
 from symgrad.verdicts.points.aims import COMPARED
 from symgrad.verdicts.points.roots import root_between
@@ -25,10 +26,6 @@ __all__ = ["straddling"]
 
 Point: TypeAlias = "Mapping[Node, Any]"
 
-_INPUTS = 4  # that are moved
-_ENTRIES = 16  # of an array that is compared
-_KINKS = 60  # entries that are looked at in all
-_MOST = 5  # points for an input
 _DIGITS = 40
 
 _ZEROS = frozenset({"abs", "sign", "relu", "floor", "ceil", "round"})
@@ -58,7 +55,7 @@ def straddling(
         if s.dtype == "bool" or not kinks or (s.shape and (s.dtype == "int" or np.size(point[s]) == 0)):
             continue
         moved += 1
-        if moved > _INPUTS:
+        if moved > STRADDLED_INPUTS:
             return
         for number in _between(kinks, source, draws, point, s):
             if inside(domain_of(s), number):
@@ -104,8 +101,8 @@ def _between(
             gap = np.asarray(values[a], dtype=float) - (
                 0.0 if b is None else np.asarray(values[b], dtype=float)
             )
-            flat += gap.ravel()[:_ENTRIES].tolist()
-        return np.array(flat[:_KINKS])
+            flat += gap.ravel()[:STRADDLED_ENTRIES].tolist()
+        return np.array(flat[:STRADDLED_KINKS])
 
     grid = list(dict.fromkeys(cast("Number", place_in(domain_of(s), t)) for t in _PLACES))
     rows = [np.array([gaps(number, k) for number in grid]) for k in (0, 1)]
@@ -124,7 +121,7 @@ def _between(
             number = _short(min(roots), max(roots), whole=s.dtype == "int")
             if number is not None:
                 found.setdefault(number)
-        if len(found) >= _MOST:
+        if len(found) >= STRADDLE_POINTS:
             break
     return list(found)
 

@@ -12,18 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.backward.jvp import push_forward
-from symgrad.backward.trace import Trace
+from symgrad.backward.trace import BackwardTrace
 from symgrad.ir.graph import SIZE, Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
-from symgrad.reasons.forms import Forms
-from symgrad.reasons.naming import Naming, listed, rule_of
+from symgrad.reasons.forms import GradientForms
+from symgrad.reasons.limits import PROVABLE_EQUATIONS, SIMPLIFIED_EQUATIONS
+from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.array_witness import find_array_evidence
 from symgrad.reasons.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.reasons.noise.downstream import CleanValue, clean_values
 from symgrad.reasons.noise.draws import only_value
 from symgrad.reasons.noise.influence import influence_of
-from symgrad.reasons.noise.witness import Evidence, Witness, find_evidence, find_straddling
+from symgrad.reasons.noise.witness import Evidence, NoiseWitness, find_evidence, find_straddling
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.source import Place
@@ -37,10 +38,6 @@ _CONTINUOUS = frozenset(
 
 # These change sign through infinity at points that no float hits, so their records name no kink there.
 _WITH_POLES = frozenset({"cot", "csc", "sec", "tan"})
-
-
-_SIMPLIFIED = 5_000  # equations of a gradient that is simplified for a proof
-_PROVABLE = 500  # equations of a gradient that is differentiated once more for a proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ class NoiseVerdict:
     enters: bool | None
     reason: str
     how: str
-    witness: Witness | None
+    witness: NoiseWitness | None
     all_paths: tuple[Reading, ...] = field(repr=False)
     clean: tuple[CleanValue, ...] = field(repr=False)
     _chosen: Reading | None = field(repr=False)
@@ -166,7 +163,7 @@ class NoiseVerdict:
 
 
 def judge(
-    y: Node, trace: Trace, forms: Forms, sources: Sequence[Node], naming: Naming
+    y: Node, trace: BackwardTrace, forms: GradientForms, sources: Sequence[Node], naming: Naming
 ) -> dict[str, NoiseVerdict]:
     """Return the verdict on every random input.
 
@@ -187,8 +184,8 @@ class _Question:
     """Does one random input enter? The evidence is sought from the cheapest to the dearest."""
 
     y: Node
-    trace: Trace
-    forms: Forms
+    trace: BackwardTrace
+    forms: GradientForms
     source: Node
     naming: Naming
     depends: Dependence
@@ -204,7 +201,7 @@ class _Question:
         if evidence is not None:
             return self._verdict(True, "two draws give different gradients", "", reading, evidence)
         if (
-            len(topological(self.forms.raw)) <= _SIMPLIFIED
+            len(topological(self.forms.raw)) <= SIMPLIFIED_EQUATIONS
             and self.forms.faithful
             and self._compares_numbers()
         ):
@@ -275,7 +272,7 @@ class _Question:
     def _unread(self) -> str:
         """Say why no pullback reads a value that depends on the random input."""
         u, name = self.source.name, self.naming.text(self.y)
-        by = listed([self.naming.text(w) for w in self.trace.wrt])
+        by = join_texts([self.naming.text(w) for w in self.trace.wrt])
         if not self.depends(self.y, self.source):
             return f"{name} does not depend on {u}"
         if not self.trace.steps:
@@ -287,8 +284,9 @@ class _Question:
                 f"value that depends on {u}"
             )
         edges = "edge is" if len(stops) == 1 else "edges are"
+        inside = join_texts([self.naming.body(s) for s in stops])
         return (
-            f"{u} reaches {name} only inside {listed([self.naming.body(s) for s in stops])}, whose derivative {edges} "
+            f"{u} reaches {name} only inside {inside}, whose derivative {edges} "
             f"cut, and no pullback on the remaining derivative path reads a value that depends on {u}"
         )
 
@@ -296,14 +294,14 @@ class _Question:
         rules = list(dict.fromkeys(rule_of(self.trace.steps[i].node) for i in reading))
         if not rules:
             return f"{self.source.name} is read by the gradient"
-        return f"{self.source.name} is read by the pullback{'s' if len(rules) > 1 else ''} of {listed(rules)}"
+        return f"{self.source.name} is read by the pullback{'s' if len(rules) > 1 else ''} of {join_texts(rules)}"
 
     def _cancels(self, reading: Sequence[int]) -> str:
         return f"{self._who_reads(reading)} but cancels: the gradient does not depend on it"
 
 
 def _readings(
-    trace: Trace,
+    trace: BackwardTrace,
     reading: Sequence[int],
     source: Node,
     naming: Naming,
@@ -336,7 +334,7 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     be defined everywhere, and nothing on the way may jump.
     """
     depends = Dependence(values, [source])
-    if source.dtype != "real" or len(depends.order) > _PROVABLE:
+    if source.dtype != "real" or len(depends.order) > PROVABLE_EQUATIONS:
         return False
     for node in depends.order:
         if node is source or not depends(node, source):

@@ -19,6 +19,13 @@ from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
+from symgrad.reasons.limits import (
+    WIDEST_VALUE,
+    WITNESS_ENTRIES_TOLD,
+    WITNESS_INPUTS_TOLD,
+    WITNESS_PAIRS,
+    WITNESS_WORK,
+)
 from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.rewrite.condition import Conditions
@@ -26,9 +33,9 @@ from symgrad.spell.printer import number_text
 
 __all__ = [
     "Evidence",
-    "Level",
-    "Value",
-    "Witness",
+    "PrecisionPair",
+    "ExactValue",
+    "NoiseWitness",
     "find_evidence",
     "find_straddling",
     "is_finite",
@@ -37,21 +44,16 @@ __all__ = [
 
 _POINTS = 12
 _BASES = 3  # points from which one input is moved, and numbers of the program beside which others are
-_PROPOSALS = 6  # pairs that are worth the high precision
-_AFFORDABLE = 40_000  # equations times pairs, evaluated that way
 # Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
 # damp a dependence below that, and so is asked again where nothing was seen.
 _NORMAL, _DEEP = (50, 90), (300, 400)
-_SHOWN = 6  # inputs that a sentence lists
-_ENTRIES = 4  # of an array, along each axis, that a sentence lists
 _DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
-_TOO_WIDE = 1e250  # beyond this, mpmath would need as many digits as the exponent has
 
 
-Value: TypeAlias = "Number | bool | list[Value]"
+ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
 
 
-class Level:
+class PrecisionPair:
     """Two mpmath contexts that must agree, and what counts as beyond rounding in the first of them."""
 
     def __init__(self, digits: tuple[int, int]) -> None:
@@ -87,7 +89,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class NoiseWitness:
     """One point and two draws at which the gradient differs.
 
     Attributes:
@@ -99,16 +101,18 @@ class Witness:
         entry: where in the gradient that entry is; () for a number.
     """
 
-    values: Mapping[str, Value]
-    draws: tuple[Value, Value]
+    values: Mapping[str, ExactValue]
+    draws: tuple[ExactValue, ExactValue]
     wrt: int
     gradients: tuple[str, str]
     name: str
     entry: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        at = ", ".join(f"{name} = {_written(value)}" for name, value in list(self.values.items())[:_SHOWN])
-        more = f" and {len(self.values) - _SHOWN} more inputs" if len(self.values) > _SHOWN else ""
+        told = list(self.values.items())[:WITNESS_INPUTS_TOLD]
+        at = ", ".join(f"{name} = {_written(value)}" for name, value in told)
+        left = len(self.values) - len(told)
+        more = f" and {left} more inputs" if left else ""
         where = f" in entry {list(self.entry)}" if self.entry else ""
         one, other = (
             f"{self.name} = {_written(draw)} gives {gradient}{where}"
@@ -121,10 +125,10 @@ class Witness:
 class Evidence:
     """A witness with the value of every node for either draw."""
 
-    witness: Witness
+    witness: NoiseWitness
     first: Mapping[Node, Any]
     second: Mapping[Node, Any]
-    level: Level
+    level: PrecisionPair
 
     def differs(self, node: Node) -> bool:
         """Tell whether a node's value depends on the draw, beyond rounding."""
@@ -158,12 +162,12 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
     candidates = draws(source, landmarks)
     seen, unseen = _proposals(order, y, gradients, source, inputs, candidates)
-    most = max(1, min(_PROPOSALS, _AFFORDABLE // len(order)))
+    most = max(1, min(WITNESS_PAIRS, WITNESS_WORK // len(order)))
     attempts = [(_NORMAL, seen[:most]), (_NORMAL, unseen[: (most + 1) // 2])]
     if most > 1:
         attempts.append((_DEEP, unseen[: most // 2]))
     for digits, proposals in attempts:
-        level = Level(digits)
+        level = PrecisionPair(digits)
         for index, one, other in proposals:
             point: dict[Node, Any] = {s: value_at(s, index) for s in inputs}
             pair = (candidates[one], candidates[other])
@@ -180,11 +184,11 @@ def find_straddling(
     order = topological([y, *gradients, *extra])
     inputs = [s for s in symbols_of(order) if s is not source]
     candidates = sorted(draws(source, ()), key=float)
-    if len(candidates) < 2 or len(order) > _AFFORDABLE // _PROPOSALS:
+    if len(candidates) < 2 or len(order) > WITNESS_WORK // WITNESS_PAIRS:
         return None
     # The middle half of the draws is likelier, the outer ones are further apart.
     pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
-    level = Level(_NORMAL)
+    level = PrecisionPair(_NORMAL)
     landmarks = dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool))
     beside = [v + side for v in list(landmarks)[:_BASES] for side in (1, -1)]
     bases = [{s: value_at(s, k) for s in inputs} for k in range(_BASES)]
@@ -224,7 +228,9 @@ def _proposals(
     usable = np.ones(shape, dtype=bool)
     for node in order:
         if node.dtype != "bool":
-            usable &= ~(np.abs(results[node]) > _TOO_WIDE)  # NaN is usable: it may lie in a branch not taken
+            usable &= ~(
+                np.abs(results[node]) > WIDEST_VALUE
+            )  # NaN is usable: it may lie in a branch not taken
     usable &= np.isfinite(np.broadcast_to(results[y], shape))
     for gradient in gradients:
         usable &= np.isfinite(np.broadcast_to(results[gradient], shape))
@@ -251,7 +257,7 @@ def _float(value: Number | bool) -> float | bool:
 
 
 def _decide(
-    level: Level,
+    level: PrecisionPair,
     order: list[Node],
     y: Node,
     gradients: Sequence[Node],
@@ -287,14 +293,14 @@ def _decide(
             return None
         texts = level.texts(*([side[gradient] for side in sides] for sides in both))
         named = {s.name: v for s, v in point.items()}
-        return Evidence(Witness(named, pair, i, texts, source.name), low[0], low[1], level)
+        return Evidence(NoiseWitness(named, pair, i, texts, source.name), low[0], low[1], level)
     return None
 
 
-def _written(value: Value) -> str:
+def _written(value: ExactValue) -> str:
     if isinstance(value, list):
-        shown = [_written(v) for v in value[:_ENTRIES]]
-        return f"[{', '.join([*shown, *(['...'] if len(value) > _ENTRIES else [])])}]"
+        shown = [_written(v) for v in value[:WITNESS_ENTRIES_TOLD]]
+        return f"[{', '.join([*shown, *(['...'] if len(value) > WITNESS_ENTRIES_TOLD else [])])}]"
     return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)
 
 
@@ -304,7 +310,7 @@ def is_finite(mp: Any, value: Any) -> bool:
 
 
 def _settled(
-    level: Level,
+    level: PrecisionPair,
     order: Sequence[Node],
     values: Mapping[Node, Any],
     finer: Mapping[Node, Any],
@@ -338,7 +344,7 @@ def _settled(
     return True
 
 
-def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
     """Tell whether a node's value is far from any other that its arguments could give it if they are a little off."""
     if not any(doubts):
         return True
@@ -349,7 +355,7 @@ def _sure(level: Level, node: Node, values: Mapping[Node, Any], doubts: Sequence
     return steady(level, node, values[node], args, doubts)
 
 
-def steady(level: Level, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
+def steady(level: PrecisionPair, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
     """Tell whether an op with kinks gives about the same value wherever its arguments, which may be off, may be."""
     mp = level.contexts[0]
     if not is_finite(mp, result):

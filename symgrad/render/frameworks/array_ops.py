@@ -10,13 +10,13 @@ from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.slices import Triple
 from symgrad.render.frameworks.table import Framework
 from symgrad.render.python_text import aligned, applied, tuple_text
-from symgrad.spell.contractions import Factor, Spelling, spell
+from symgrad.spell.contractions import ContractionSpelling, Factor, spell
 from symgrad.spell.literals import ATOM, MUL
 
-__all__ = ["ARRAYS", "Context"]
+__all__ = ["ARRAYS", "FrameworkContext"]
 
 
-class Context(Protocol):
+class FrameworkContext(Protocol):
     """What is written already, and where."""
 
     framework: str
@@ -44,15 +44,15 @@ class Context(Protocol):
 
 
 _Text: TypeAlias = "str | tuple[str, int]"
-_Writer: TypeAlias = Callable[[Node, Context], _Text]
+_Writer: TypeAlias = Callable[[Node, FrameworkContext], _Text]
 
 
-def shape_text(shape: Shape, w: Context) -> str:
+def shape_text(shape: Shape, w: FrameworkContext) -> str:
     """Return a shape as a tuple."""
     return tuple_text([w.size(s) for s in shape])
 
 
-def _moved(x: Node, w: Context) -> str:
+def _moved(x: Node, w: FrameworkContext) -> str:
     """An argument of what moves entries only: whole numbers stay as they are."""
     return w.tensor(x) if x.dtype == "real" or x.op is NUMBER else w.of(x)
 
@@ -62,7 +62,7 @@ def _moved(x: Node, w: Context) -> str:
 _SUM = {"jax": "jnp.sum", "torch": "torch.sum", "tensorflow": "tf.reduce_sum", "keras": "ops.sum"}
 
 
-def _summed(x: str, axes: Sequence[int], rank: int, w: Context) -> str:
+def _summed(x: str, axes: Sequence[int], rank: int, w: FrameworkContext) -> str:
     """A sum over axes; over all of them without saying so."""
     function = _SUM[w.framework]
     if tuple(axes) == tuple(range(rank)):
@@ -70,7 +70,7 @@ def _summed(x: str, axes: Sequence[int], rank: int, w: Context) -> str:
     return f"{function}({x}, {w.known.axis}={axes[0] if len(axes) == 1 else tuple(axes)})"
 
 
-def _flip(x: str, axes: Sequence[int], w: Context) -> str:
+def _flip(x: str, axes: Sequence[int], w: FrameworkContext) -> str:
     match w.framework:
         case "torch":
             return f"torch.flip({x}, {tuple(axes)})"
@@ -83,7 +83,7 @@ def _flip(x: str, axes: Sequence[int], w: Context) -> str:
 # ---------------------------------------------------------------------------------------------------- contractions
 
 
-def _einsum(node: Node, w: Context) -> _Text:
+def _einsum(node: Node, w: FrameworkContext) -> _Text:
     s = spell(node)
     x = node.args[0]
     array = w.known.array
@@ -108,7 +108,7 @@ def _einsum(node: Node, w: Context) -> _Text:
             return f'{array}.einsum("{s.subscripts}", {", ".join(w.tensor(a) for a in node.args)})'
 
 
-def _product(node: Node, s: Spelling, w: Context) -> _Text | None:
+def _product(node: Node, s: ContractionSpelling, w: FrameworkContext) -> _Text | None:
     """Matrix products as such. TensorFlow's are of matrices only: what has a vector is an einsum there."""
     shapes = [len(node.args[f.operand].shape) for part in s.parts for f in part]
     if w.framework == "tensorflow" and any(rank != 2 for rank in shapes):
@@ -117,7 +117,7 @@ def _product(node: Node, s: Spelling, w: Context) -> _Text | None:
     return f"{w.known.array}.outer({', '.join(parts)})" if s.form == "outer" else (parts[0], MUL)
 
 
-def _chain(node: Node, chain: Sequence[Factor], w: Context) -> str:
+def _chain(node: Node, chain: Sequence[Factor], w: FrameworkContext) -> str:
     texts: list[str] = []
     for f in chain:
         text = w.tensor(node.args[f.operand], ATOM)
@@ -136,25 +136,25 @@ def _chain(node: Node, chain: Sequence[Factor], w: Context) -> str:
 # ---------------------------------------------------------------------------------------------------------- layout
 
 
-def _reshape(node: Node, w: Context) -> _Text:
+def _reshape(node: Node, w: FrameworkContext) -> _Text:
     return f"{w.known.array}.reshape({_moved(node.args[0], w)}, {shape_text(node.shape, w)})"
 
 
-def _broadcast(node: Node, w: Context) -> _Text:
+def _broadcast(node: Node, w: FrameworkContext) -> _Text:
     x, shape = node.args[0], shape_text(node.shape, w)
     if x.op is NUMBER:
         return w.known.full.format(shape, w.of(x))
     return f"{w.known.array}.broadcast_to({_moved(x, w)}, {shape})"
 
 
-def _concatenate(node: Node, w: Context) -> _Text:
+def _concatenate(node: Node, w: FrameworkContext) -> _Text:
     name = {"tensorflow": "tf.concat"}.get(w.framework, f"{w.known.array}.concatenate")
     axis = node.params[0]
     says = f"{w.known.axis}={axis}"
     return f"{name}([{', '.join(w.tensor(a) for a in node.args)}], {says})"
 
 
-def _end(end: Size | None, w: Context, *, flipped: bool) -> str:
+def _end(end: Size | None, w: FrameworkContext, *, flipped: bool) -> str:
     if end is None:
         return ""
     if not flipped:
@@ -162,7 +162,7 @@ def _end(end: Size | None, w: Context, *, flipped: bool) -> str:
     return str(-(end + 1)) if isinstance(end, int) else f"-({w.size(end)} + 1)"
 
 
-def _key(triples: Sequence[Triple], w: Context, *, backwards: bool) -> tuple[str, list[int]]:
+def _key(triples: Sequence[Triple], w: FrameworkContext, *, backwards: bool) -> tuple[str, list[int]]:
     """Return subscripts, and the axes to flip first where steps must be positive: entry i is -(i + 1) of what is."""
     items: list[str] = []
     flipped: list[int] = []
@@ -178,7 +178,7 @@ def _key(triples: Sequence[Triple], w: Context, *, backwards: bool) -> tuple[str
     return ", ".join(items), flipped
 
 
-def _slice(node: Node, w: Context) -> _Text:
+def _slice(node: Node, w: FrameworkContext) -> _Text:
     x = node.args[0]
     key, flipped = _key(node.params[0], w, backwards=w.framework in ("jax", "tensorflow"))
     if flipped:
@@ -186,7 +186,7 @@ def _slice(node: Node, w: Context) -> _Text:
     return f"{w.tensor(x, ATOM) if x.dtype == 'real' else w.of(x, ATOM)}[{key}]"
 
 
-def _unslice(node: Node, w: Context) -> _Text:
+def _unslice(node: Node, w: FrameworkContext) -> _Text:
     triples, shape = node.params
     x = w.tensor(node.args[0])
     if w.framework == "jax":
@@ -208,7 +208,7 @@ def _slice_of(item: str) -> str:
 # ------------------------------------------------------------------------------------------------------- positions
 
 
-def _gather(node: Node, w: Context) -> _Text:
+def _gather(node: Node, w: FrameworkContext) -> _Text:
     x, *indices = node.args
     axes: tuple[int, ...] = node.params[0]
     texts = [w.positions(i) for i in indices]
@@ -228,7 +228,7 @@ def _gather(node: Node, w: Context) -> _Text:
     return f"{w.helper('_gather')}({array}, {axes}, {', '.join(texts)})"
 
 
-def _scatter_add(node: Node, w: Context) -> _Text:
+def _scatter_add(node: Node, w: FrameworkContext) -> _Text:
     values, *indices = node.args
     axes, shape = node.params[0], shape_text(node.shape, w)
     texts = [w.positions(i) for i in indices]
@@ -237,7 +237,7 @@ def _scatter_add(node: Node, w: Context) -> _Text:
     return f"{w.helper('_scatter_add')}({w.tensor(values)}, {axes}, {shape}, {', '.join(texts)})"
 
 
-def _one_hot(node: Node, w: Context) -> _Text:
+def _one_hot(node: Node, w: FrameworkContext) -> _Text:
     index = node.args[0]
     places = w.known.arange.format(w.size(node.params[0]))
     text = w.positions(index)
@@ -255,11 +255,11 @@ class Bare(str):
         return str(self)
 
 
-def _iota(node: Node, w: Context) -> _Text:
+def _iota(node: Node, w: FrameworkContext) -> _Text:
     return w.known.arange.format(w.size(node.params[0]))
 
 
-def _eye(node: Node, w: Context) -> _Text:
+def _eye(node: Node, w: FrameworkContext) -> _Text:
     rows, columns = node.params
     return w.known.eye.format(", ".join(w.size(s) for s in ([rows] if rows == columns else [rows, columns])))
 
@@ -269,7 +269,7 @@ def _eye(node: Node, w: Context) -> _Text:
 _LINALG = {"jax": "jnp.linalg", "torch": "torch.linalg", "tensorflow": "tf.linalg", "keras": "ops"}
 
 
-def _solve(node: Node, w: Context) -> _Text:
+def _solve(node: Node, w: FrameworkContext) -> _Text:
     a, b = node.args
     function = f"{_LINALG[w.framework]}.solve"
     if len(b.shape) == 1:

@@ -20,7 +20,8 @@ from symgrad.ops.control import value_alone
 from symgrad.render.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped, zeros
 from symgrad.render.frameworks.own_functions import HELPERS
 from symgrad.render.frameworks.table import FRAMEWORK
-from symgrad.render.frameworks.writer import Body, unspelled
+from symgrad.render.frameworks.writer import FunctionBody, unspelled
+from symgrad.render.limits import SLOPE_EQUATIONS
 from symgrad.render.python_text import free_name, parameters
 from symgrad.rules.pipeline import canonical, stable
 
@@ -28,8 +29,6 @@ __all__ = ["FRAMEWORKS", "framework_source"]
 
 FRAMEWORKS = tuple(FRAMEWORK)
 """The names of the frameworks."""
-
-_SMALL = 400  # equations of a pullback that is brought to canonical form
 
 
 def framework_source(
@@ -145,7 +144,7 @@ class _Module:
                 cure="the kernel form has them all, on the CPU: sg.to_torch, sg.to_jax, sg.to_tensorflow",
             )
         arguments = {s: self.arguments[s] for s in symbols}
-        body = Body(outputs, self.framework, arguments, self.names, self.helpers, self.taken)
+        body = FunctionBody(outputs, self.framework, arguments, self.names, self.helpers, self.taken)
         results = [
             zeros(self.framework, arguments[like[k]]) if like and o.is_number(0) else body.result(o)
             for k, o in enumerate(outputs)
@@ -224,7 +223,9 @@ class _Module:
         """Return what cotangents of outputs send to symbols; stop_gradient stays, for the next order."""
         found = pull_back(list(outputs), list(cotangents), list(wanted)).gradients
         # A form that is equal for symmetric matrices alone has other derivatives: they leave these.
-        if len(topological(found)) > _SMALL or any(s.declaration.symmetric for s in symbols_of(found)):
+        if len(topological(found)) > SLOPE_EQUATIONS or any(
+            s.declaration.symmetric for s in symbols_of(found)
+        ):
             return found
         tidy = canonical(found).nodes
         best = stable(tidy).nodes

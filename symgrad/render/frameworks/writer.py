@@ -11,11 +11,12 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.render.frameworks.array_ops import ARRAYS
 from symgrad.render.frameworks.own_functions import HELPERS, NEEDS
 from symgrad.render.frameworks.table import FRAMEWORK, spelling
+from symgrad.render.limits import SOURCE_CHARACTERS
 from symgrad.render.numpy.sizes import size_source
 from symgrad.render.python_text import (
     HELPER,
     INFIX,
-    Argument,
+    TemplateArgument,
     free_name,
     infix,
     template_of,
@@ -23,9 +24,8 @@ from symgrad.render.python_text import (
 )
 from symgrad.spell.literals import ATOM, NEG
 
-__all__ = ["Body", "unspelled"]
+__all__ = ["FunctionBody", "unspelled"]
 
-_LINE = 100  # characters of a formula that is written in one piece
 _PLAIN = frozenset({"neg", "stop_gradient", "and_", "or_", "xor", "not_", *INFIX})
 _KEEPS = frozenset(
     {"add", "mul", "neg", "abs", "sign"}
@@ -62,7 +62,7 @@ class _Argument:
         return self.tensor() if spec == "t" else self.atom if spec == "a" else self.plain
 
 
-class Body:
+class FunctionBody:
     """Writes nodes as lines of a function.
 
     Attributes:
@@ -200,7 +200,11 @@ class Body:
         self._note(text)
         own = self.names.get(node) if not last else None
         temporary = own is None and not last and (bool(node.args) or not node.op.pointwise)
-        if temporary and node not in self.constant and (self.count[node] > 1 or len(text) > _LINE):
+        if (
+            temporary
+            and node not in self.constant
+            and (self.count[node] > 1 or len(text) > SOURCE_CHARACTERS)
+        ):
             own = self._temporary()
         if own is not None:
             self.lines.append(f"{own} = {text}")
@@ -252,7 +256,7 @@ class Body:
         for name in HELPER.findall(template):
             self.helper(name)
         known = self.known
-        given = (Argument(a, self.of, self.tensor) for a in node.args)
+        given = (TemplateArgument(a, self.of, self.tensor) for a in node.args)
         return template.format(*given, np=known.array, m=known.elementwise, axis=known.axis)
 
     def _folds(self, node: Node) -> bool:

@@ -26,13 +26,12 @@ from symgrad.render.latex.pieces import (
     latex_size,
     within,
 )
-from symgrad.spell.contractions import Factor, Item, Spelling, spell, subscript
+from symgrad.render.limits import NESTED_CONTRACTIONS
+from symgrad.spell.contractions import ContractionSpelling, Factor, Item, spell, subscript
 
 __all__ = ["ARRAY_FORMS", "array_power", "array_product", "array_quotient", "is_product"]
 
 _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an index
-
-_NESTED = 8  # products inside a product that are written as one
 
 
 # ------------------------------------------------------------------------------------------------- products, quotients
@@ -115,7 +114,12 @@ def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
     """Write a transposed factor: of a column that is a product itself as a row, x' A rather than (A' x)'."""
     if node.op.name == "inv" and node not in texts.opaque:
         return f"{within(texts[node.args[0]], ATOM)}^{{-\\top}}"
-    if depth < _NESTED and node.op.name == "einsum" and node not in texts.opaque and len(node.shape) == 1:
+    if (
+        depth < NESTED_CONTRACTIONS
+        and node.op.name == "einsum"
+        and node not in texts.opaque
+        and len(node.shape) == 1
+    ):
         s = spell(node)
         if s.form == "product" and all(len(a.shape) <= 2 for a in node.args):
             chain = s.parts[0]
@@ -176,7 +180,7 @@ def _einsum(node: Node, texts: Texts) -> Written:
             return _indexed(node, s, texts)
 
 
-def _sum(node: Node, s: Spelling, texts: Texts) -> Written:
+def _sum(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     arg = node.args[0]
     text = texts[arg][0]
     if len(s.axes) < len(arg.shape):
@@ -193,7 +197,7 @@ def _sum(node: Node, s: Spelling, texts: Texts) -> Written:
     return _call("sum", text)
 
 
-def _entries(node: Node, s: Spelling, texts: Texts) -> Written:
+def _entries(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     rank = max(map(len, s.places))
     if all(len(p) == rank for p in s.places):
         text, own = _hadamard([texts[a] for a in node.args])
@@ -209,7 +213,7 @@ def _entries(node: Node, s: Spelling, texts: Texts) -> Written:
     return _indexed(node, s, texts)
 
 
-def _indexed(node: Node, s: Spelling, texts: Texts) -> Written:
+def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     factors: list[str] = []
     for arg, own in zip(node.args, s.labels, strict=True):
         factors.append(f"{_indexable(texts[arg])}_{{{' '.join(own)}}}")

@@ -29,12 +29,10 @@ from symgrad.render.latex.pieces import (
     within,
 )
 from symgrad.render.latex.pieces import Written as _Written
+from symgrad.render.limits import LATEX_CHARACTERS, LATEX_LINE_CHARACTERS, LATEX_REPEATED_CHARACTERS
 
 __all__ = ["latex", "latex_name"]
 
-ONE_LINE = 2_000  # characters of an expression that is written whole
-_LINE = 400  # characters of a line once there are several
-_SMALL = 30  # characters of a shared part that is repeated rather than named
 
 _CONSTANTS = {
     "pi": r"\pi",
@@ -89,7 +87,7 @@ def latex(
             if n is not node or n.op is SYMBOL:
                 written[n] = (text, ATOM)
                 written.opaque.add(n)
-    short = _expanded(order, written) <= ONE_LINE
+    short = _expanded(order, written) <= LATEX_CHARACTERS
     used = uses([node])
     fresh = _fresh(taken)
     lines: list[str] = []
@@ -97,7 +95,12 @@ def latex(
         if n in written:
             continue
         text, rank = _write(n, written)
-        if not short and n is not node and n.args and len(text) > (_SMALL if used[n] > 1 else _LINE):
+        if (
+            not short
+            and n is not node
+            and n.args
+            and len(text) > (LATEX_REPEATED_CHARACTERS if used[n] > 1 else LATEX_LINE_CHARACTERS)
+        ):
             name = next(fresh)
             lines.append(f"{name} &= {text}")
             text, rank = name, ATOM
@@ -124,7 +127,7 @@ def _expanded(order: Iterable[Node], written: Texts) -> int:
     for node in order:
         own = len(written[node][0]) if node in written else len(_template(node)) + 12 * (node.op is NUMBER)
         arguments = 0 if node in written else sum(lengths[a] for a in node.args)
-        total = lengths[node] = min(own + arguments, 10 * ONE_LINE)
+        total = lengths[node] = min(own + arguments, 10 * LATEX_CHARACTERS)
     return total
 
 

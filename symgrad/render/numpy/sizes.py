@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from symgrad.ir.sizes import Atom, Extent, Size
+from symgrad.ir.sizes import Extent, Size, SizeAtom
 
 __all__ = ["functions_in", "size_source"]
 
@@ -49,7 +49,7 @@ def size_source(size: Size, names: Mapping[str, str]) -> str:
     return text[3:] if text.startswith(" + ") else "-" + text[3:]
 
 
-def _atom(atom: Atom, names: Mapping[str, str]) -> str:
+def _atom(atom: SizeAtom, names: Mapping[str, str]) -> str:
     a, b = (size_source(s, names) for s in (atom.a, atom.b))
     if atom.op != "ceildiv":
         return f"{atom.op}({a}, {b})"

@@ -25,12 +25,13 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
 from symgrad.ops.control import as_computed
 from symgrad.ops.numpy_builder import OF_SCIPY
 from symgrad.ops.special.orders import BY_ORDER, number_of
+from symgrad.render.limits import NUMPY_CHARACTERS
 from symgrad.render.numpy.helpers import ARRAY_HELPERS, HELPERS
 from symgrad.render.numpy.sizes import functions_in, size_source
 from symgrad.render.numpy.whole_arrays import ARRAY_SOURCES, is_view
 from symgrad.render.python_text import (
     HELPER,
-    Argument,
+    TemplateArgument,
     infix,
     parameters,
     template_of,
@@ -41,7 +42,6 @@ from symgrad.spell.printer import ONE_LINE, str_text
 
 __all__ = ["numpy_source"]
 
-_LINE = 80  # characters of a formula that is written in one piece
 
 _CALL = {
     "clip": "np.minimum(np.maximum({0}, {1}), {2})",
@@ -129,7 +129,7 @@ def numpy_source(
     symbols = symbols_of([*(body for _, body in lines), *nodes])
     nodes = as_computed(nodes)
     lines = [(s, as_computed([body])[0]) for s, body in lines]
-    writer = _Writer(nodes, name, lines, literals or {}, symbols)
+    writer = _SourceWriter(nodes, name, lines, literals or {}, symbols)
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
     if isinstance(outputs, Mapping):
@@ -164,7 +164,7 @@ def _check_function(name: Any, taken: Collection[str]) -> None:
         )
 
 
-def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
+def _docstring(writer: _SourceWriter, nodes: list[Node], labels: list[str]) -> str:
     texts = [str_text(node) for node in nodes]
     lines = [
         f"{label} = {text}" if label else text
@@ -180,7 +180,7 @@ def _docstring(writer: _Writer, nodes: list[Node], labels: list[str]) -> str:
     return "".join(f"    {line}\n" if line else "\n" for line in f'"""{text}\n"""'.split("\n"))
 
 
-class _Writer:
+class _SourceWriter:
     def __init__(
         self,
         nodes: list[Node],
@@ -227,7 +227,9 @@ class _Writer:
             if node in self.written:
                 continue
             text, rank = self.write(node)
-            if (node.args or not node.op.pointwise) and (self.count[node] > 1 or len(text) > _LINE):
+            if (node.args or not node.op.pointwise) and (
+                self.count[node] > 1 or len(text) > NUMPY_CHARACTERS
+            ):
                 text, rank = self.temporary(text), ATOM
             self.written[node] = (text, rank)
 
@@ -337,7 +339,7 @@ class _Writer:
             )
         self.help(HELPER.findall(template))
         return template.format(
-            *(Argument(a, self.of, self.of) for a in node.args), np="np", m="np", axis="axis"
+            *(TemplateArgument(a, self.of, self.of) for a in node.args), np="np", m="np", axis="axis"
         )
 
     def help(self, names: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from symgrad.render.python_text import aligned, applied, tuple_text
 from symgrad.spell.contractions import Factor, spell, subscript
 from symgrad.spell.literals import ATOM, MUL
 
-__all__ = ["ARRAY_SOURCES", "ArraySource", "Context", "is_view"]
+__all__ = ["ARRAY_SOURCES", "ArraySource", "SourceContext", "is_view"]
 
 
 class ArraySource(NamedTuple):
@@ -29,7 +29,7 @@ class ArraySource(NamedTuple):
     helpers: tuple[str, ...] = ()
 
 
-class Context(Protocol):
+class SourceContext(Protocol):
     """What is written already."""
 
     def of(self, node: Node, rank: int = 0) -> str:
@@ -41,10 +41,10 @@ class Context(Protocol):
         ...
 
 
-_Writer: TypeAlias = Callable[[Node, Context], ArraySource]
+_Writer: TypeAlias = Callable[[Node, SourceContext], ArraySource]
 
 
-def _shape(shape: Shape, context: Context) -> str:
+def _shape(shape: Shape, context: SourceContext) -> str:
     texts = [context.size(s) for s in shape]
     return texts[0] if len(texts) == 1 else tuple_text(texts)
 
@@ -59,7 +59,7 @@ def _axes(axes: Sequence[int], rank: int) -> str:
 # -------------------------------------------------------------------------------------------------------- contractions
 
 
-def _einsum(node: Node, context: Context) -> ArraySource:
+def _einsum(node: Node, context: SourceContext) -> ArraySource:
     s = spell(node)
     x = node.args[0]
     match s.form:
@@ -86,7 +86,7 @@ def _einsum(node: Node, context: Context) -> ArraySource:
             )
 
 
-def _product(node: Node, chain: Sequence[Factor], context: Context) -> str:
+def _product(node: Node, chain: Sequence[Factor], context: SourceContext) -> str:
     factors = [
         f"{context.of(node.args[f.operand], ATOM)}.T"
         if f.transposed
@@ -102,7 +102,7 @@ def _product(node: Node, chain: Sequence[Factor], context: Context) -> str:
 # ---------------------------------------------------------------------------------------------------------- layout
 
 
-def _reshape(node: Node, context: Context) -> ArraySource:
+def _reshape(node: Node, context: SourceContext) -> ArraySource:
     x = node.args[0]
     if x.shape and len(node.shape) > len(x.shape):
         found = subscript(node, named=(x,))
@@ -112,7 +112,7 @@ def _reshape(node: Node, context: Context) -> ArraySource:
     return ArraySource(f"np.reshape({context.of(x)}, {_shape(node.shape, context) if node.shape else '()'})")
 
 
-def _broadcast(node: Node, context: Context) -> ArraySource:
+def _broadcast(node: Node, context: SourceContext) -> ArraySource:
     x, shape = node.args[0], _shape(node.shape, context)
     if x.is_number(0) or x.is_number(1):
         return ArraySource(f"np.{'ones' if x.value else 'zeros'}({shape})")
@@ -121,7 +121,7 @@ def _broadcast(node: Node, context: Context) -> ArraySource:
     return ArraySource(f"np.broadcast_to({context.of(x)}, {shape})")
 
 
-def _key(triples: Sequence[Triple], context: Context) -> str:
+def _key(triples: Sequence[Triple], context: SourceContext) -> str:
     items: list[str] = []
     for start, stop, step in triples:
         ends = ["" if end is None else context.size(end) for end in (start, stop)]
@@ -131,17 +131,17 @@ def _key(triples: Sequence[Triple], context: Context) -> str:
     return ", ".join(items)
 
 
-def _slice(node: Node, context: Context) -> ArraySource:
+def _slice(node: Node, context: SourceContext) -> ArraySource:
     return ArraySource(f"{context.of(node.args[0], ATOM)}[{_key(node.params[0], context)}]")
 
 
-def _unslice(node: Node, context: Context) -> ArraySource:
+def _unslice(node: Node, context: SourceContext) -> ArraySource:
     key = f"np.s_[{_key(node.params[0], context)}]"
     text = f"_unslice({context.of(node.args[0])}, {key}, {_shape(node.shape, context)})"
     return ArraySource(text, ATOM, ("_unslice",))
 
 
-def _concatenate(node: Node, context: Context) -> ArraySource:
+def _concatenate(node: Node, context: SourceContext) -> ArraySource:
     axis = f", axis={node.params[0]}" if node.params[0] else ""
     return ArraySource(f"np.concatenate([{', '.join(context.of(a) for a in node.args)}]{axis})")
 
@@ -149,7 +149,7 @@ def _concatenate(node: Node, context: Context) -> ArraySource:
 # ------------------------------------------------------------------------------------------------------- positions
 
 
-def _positions(node: Node, context: Context) -> str:
+def _positions(node: Node, context: SourceContext) -> str:
     """Return an array of positions: arithmetic on them is done in floats, as everywhere."""
     if node.op is NUMBER:
         return str(node.value)
@@ -161,7 +161,7 @@ def _positions(node: Node, context: Context) -> str:
     return f"np.asarray({context.of(node)}).astype(np.int64)"
 
 
-def _gather(node: Node, context: Context) -> ArraySource:
+def _gather(node: Node, context: SourceContext) -> ArraySource:
     x, *indices = node.args
     axes: tuple[int, ...] = node.params[0]
     texts = [_positions(i, context) for i in indices]
@@ -170,7 +170,7 @@ def _gather(node: Node, context: Context) -> ArraySource:
     return ArraySource(f"_gather({context.of(x)}, {axes}, {', '.join(texts)})", ATOM, ("_gather",))
 
 
-def _scatter_add(node: Node, context: Context) -> ArraySource:
+def _scatter_add(node: Node, context: SourceContext) -> ArraySource:
     values, *indices = node.args
     texts = ", ".join(_positions(i, context) for i in indices)
     shape = tuple_text([context.size(s) for s in node.shape])
@@ -179,12 +179,12 @@ def _scatter_add(node: Node, context: Context) -> ArraySource:
     )
 
 
-def _one_hot(node: Node, context: Context) -> ArraySource:
+def _one_hot(node: Node, context: SourceContext) -> ArraySource:
     rows = f"np.expand_dims({_positions(node.args[0], context)}, -1)"
     return ArraySource(f"({rows} == np.arange({context.size(node.params[0])})).astype(np.int64)")
 
 
-def _eye(node: Node, context: Context) -> ArraySource:
+def _eye(node: Node, context: SourceContext) -> ArraySource:
     rows, columns = node.params
     sizes = [rows] if rows == columns else [rows, columns]
     return ArraySource(f"np.eye({', '.join(context.size(s) for s in sizes)})")
@@ -199,7 +199,7 @@ def is_view(node: Node) -> bool:
     )
 
 
-def _solve(node: Node, context: Context) -> ArraySource:
+def _solve(node: Node, context: SourceContext) -> ArraySource:
     return ArraySource(f"np.linalg.solve({', '.join(context.of(a) for a in node.args)})")
 
 

@@ -6,7 +6,7 @@ from html import escape
 
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.reasons.derivation import Derivation, DerivationStep
+from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
@@ -16,14 +16,14 @@ from symgrad.render.derivation import (
     gap_title,
     gradient_text,
     path_text,
-    shaped,
+    shape_suffix,
     slope_text,
     title_text,
 )
+from symgrad.render.limits import STEPS_ON_PAGE
 
 __all__ = ["derivation_html"]
 
-_STEPS = 500
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6470; --paper: #fff; --rule: #d5d9df; --tint: #f5f6f8;
@@ -46,7 +46,7 @@ th { font-size: .85rem; color: var(--soft); } .linear td { color: var(--soft); }
 """.strip()
 
 
-def derivation_html(d: Derivation) -> str:
+def derivation_html(d: DerivationRecord) -> str:
     r"""Return a derivation as a self-contained HTML page.
 
     Example:
@@ -79,7 +79,7 @@ def derivation_html(d: Derivation) -> str:
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
-def _gradients(d: Derivation) -> str:
+def _gradients(d: DerivationRecord) -> str:
     lines = [str(s.declaration) for s in symbols_of([d.y, *d.wrt]) if s.shape]
     if d.y in d.naming.names and d.y.args:
         lines.append(f"{d.naming.names[d.y]} = {d.naming.body(d.y, 300)}")
@@ -111,7 +111,7 @@ def _verdict(v: NoiseVerdict) -> str:
     return f'<div class="verdict {kind}">{"".join(rows)}</div>'
 
 
-def _gap(d: Derivation, w: Node | None, gap: Gap) -> str:
+def _gap(d: DerivationRecord, w: Node | None, gap: Gap) -> str:
     rows = [f"<p><strong>{escape(gap_title(d, w))} {gap.what} where {escape(gap.where)}</strong></p>"]
     rows += [
         f"<p>{escape(label.capitalize())}: <code>{escape(text)}</code></p>"
@@ -129,12 +129,12 @@ def _jump(j: MovedJump) -> str:
     return f'<div class="verdict enters">{"".join(rows)}</div>'
 
 
-def _table(d: Derivation) -> str:
+def _table(d: DerivationRecord) -> str:
     head = "".join(
         f"<th>{h}</th>" for h in ("", "rule", "equation", "reads", "partial", "receives", "passes", "to")
     )
-    rows = "\n".join(_row(s) for s in d.steps[:_STEPS])
-    left = len(d.steps) - _STEPS
+    rows = "\n".join(_row(s) for s in d.steps[:STEPS_ON_PAGE])
+    left = len(d.steps) - STEPS_ON_PAGE
     caption = f"<caption>{left} more steps are not listed.</caption>" if left > 0 else ""
     return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table></div>'
 
@@ -143,12 +143,12 @@ def _row(s: DerivationStep) -> str:
     cells = (
         str(s.number),
         s.rule,
-        s.equation + shaped(s.shape),
+        s.equation + shape_suffix(s.shape),
         ", ".join(s.reads),
         s.partial,
         s.incoming,
         s.produced,
-        s.target + shaped(s.target_shape),
+        s.target + shape_suffix(s.target_shape),
     )
     kind = ' class="linear"' if s.linear else ""
     return f"<tr{kind}>{''.join(f'<td>{escape(c)}</td>' for c in cells)}</tr>"

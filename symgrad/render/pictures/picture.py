@@ -14,12 +14,11 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.naming import Naming
+from symgrad.render.limits import BOX_CHARACTERS
 
 __all__ = ["Box", "Edge", "Highlight", "Picture", "picture"]
 
 Kind = Literal["input", "random", "op", "stop"]
-
-_LONGEST = 34  # characters of an expression in a box
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
         Box(
             kind=_kind(n),
             name=str(n.declaration) if n.op is SYMBOL else names.get(n),
-            text=None if n.op is SYMBOL else naming.body(n, _LONGEST),
+            text=None if n.op is SYMBOL else naming.body(n, BOX_CHARACTERS),
             shape=shape_text(n.shape) if n.shape and n.op is not SYMBOL else None,
             remark=f"read by the pullback of {highlight.read_by[n]}" if n in highlight.read_by else None,
             output=n in outputs,

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from symgrad.ir.graph import Node
+from symgrad.render.limits import BOXES
 from symgrad.render.pictures.layout import Route, place
 from symgrad.render.pictures.picture import Box, Edge, Highlight, Picture, picture
 
-__all__ = ["FLOW", "LIMIT", "NOISE", "graph_svg", "picture_svg"]
+__all__ = ["FLOW", "NOISE", "graph_svg", "picture_svg"]
 
-LIMIT = 200  # boxes; a larger graph is no picture any more
 
 _MONO = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 _SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
@@ -45,7 +45,7 @@ def graph_svg(
     *,
     highlight: Highlight | None = None,
     title: str = "",
-    limit: int = LIMIT,
+    limit: int = BOXES,
 ) -> str:
     r"""Return a picture of a graph: inputs above, outputs below, a box per equation, an arrow per value read.
 

@@ -24,11 +24,11 @@ from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.arrays.inverses import Inverses
 from symgrad.rules.arrays.labels import in_order
-from symgrad.rules.arrays.operands import Open, Operand
+from symgrad.rules.arrays.operands import LabelledOperand, Open
 from symgrad.rules.arrays.scatters import counted_axes
 from symgrad.rules.normal.form import E, Form, Sum, is_long, short
 from symgrad.rules.normal.gathering import Gathering
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.views import view, written
 
 __all__ = ["Contractions"]
@@ -41,7 +41,7 @@ _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 class Contractions:
     """Contractions in normal form."""
 
-    def __init__(self, forms: Forms, inverses: Inverses) -> None:
+    def __init__(self, forms: AllForms, inverses: Inverses) -> None:
         self._forms = forms
         self._inverses = inverses
         self._sums: dict[Node, tuple[Node, tuple[Note, ...]]] = {}
@@ -116,9 +116,9 @@ class Contractions:
             elif name == "add":
                 content, primitive = self._forms.sums.primitive(core)
                 this.front.include(number(content), 1)
-                this.operands.append(Operand(primitive, 1, own))
+                this.operands.append(LabelledOperand(primitive, 1, own))
             else:
-                this.operands.append(Operand(core, 1, own))
+                this.operands.append(LabelledOperand(core, 1, own))
 
     def _factors(self, this: Open, node: Node, own: Labels, shape: Shape) -> list[tuple[Node, Labels]]:
         """Take in the factors of a product with these labels, and return those that may open further.
@@ -141,7 +141,7 @@ class Contractions:
             else:
                 core, axes = view(shown(base))
                 at = {a: k for a, k in zip(axes, own, strict=True) if a is not None}
-                this.operands.append(Operand(core, e, tuple(at[a] for a in range(len(core.shape)))))
+                this.operands.append(LabelledOperand(core, e, tuple(at[a] for a in range(len(core.shape)))))
         return opens
 
     def _identities(self, this: Open) -> None:
@@ -199,7 +199,7 @@ class Contractions:
 
     def _group(self, this: Open) -> None:
         """Operands with equal labels, one of them summed, are one product entry by entry."""
-        groups: dict[frozenset[int], list[Operand]] = {}
+        groups: dict[frozenset[int], list[LabelledOperand]] = {}
         for operand in this.operands:
             groups.setdefault(frozenset(operand.labels), []).append(operand)
         this.operands = []
@@ -221,7 +221,9 @@ class Contractions:
             this.front.include(number(factors.coefficient), 1)
             merged = self._forms.products.write(Form(1, factors.factors, factors.powers))
             if merged.shape:
-                this.operands.append(Operand(full(merged, tuple(this.sizes[k] for k in order)), 1, order))
+                this.operands.append(
+                    LabelledOperand(full(merged, tuple(this.sizes[k] for k in order)), 1, order)
+                )
             elif not merged.is_number(1):
                 this.front.take(merged, 1)
 
@@ -253,7 +255,7 @@ class Contractions:
                 this.front.laws["sum-of-a-repeated-axis"] = None
                 this.front.take(size_node(size), 1)
 
-    def _include(self, this: Open, part: list[Operand]) -> None:
+    def _include(self, this: Open, part: list[LabelledOperand]) -> None:
         """Multiply the front by one connected contraction."""
         kept = {k for o in part for k in o.labels if k in this.result}
         result = tuple(k for k in this.result if k in kept)
@@ -273,7 +275,7 @@ class Contractions:
             return
         this.front.include(written(self._ordered(operands, result), axes, shape), 1)
 
-    def _power(self, operand: Operand) -> Node:
+    def _power(self, operand: LabelledOperand) -> Node:
         if operand.exponent == 1:
             return operand.base
         return self._forms.products.write(Form(1, {operand.base: operand.exponent}, {}))

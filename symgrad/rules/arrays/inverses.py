@@ -17,9 +17,9 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.array.linalg import adjoint, det, inv, logdet, solve
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.trace import Note, Step
-from symgrad.rules.arrays.operands import Open, Operand
+from symgrad.rules.arrays.operands import LabelledOperand, Open
 from symgrad.rules.normal.form import Form
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.views import view
 
 __all__ = ["Inverses"]
@@ -33,7 +33,7 @@ _BOTH_WAYS = 4  # symmetric operands of a contraction that are tried both ways
 class Inverses:
     """Steps for inv, det, logdet and solve, and what contractions ask about them."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self._turned: dict[Node, Node] = {}
 
@@ -187,7 +187,7 @@ class Inverses:
             if not any(self._cancelled(this, o) for o in inverses):
                 return
 
-    def _cancelled(self, this: Open, operand: Operand) -> bool:
+    def _cancelled(self, this: Open, operand: LabelledOperand) -> bool:
         (x,) = operand.base.args
         p, q = operand.labels
         for shared, other, first in ((q, p, True), (p, q, False)):
@@ -264,8 +264,12 @@ def _chain(x: Node) -> list[tuple[Node, Labels]]:
 
 
 def _embedded(
-    this: Open, parts: Sequence[tuple[Node, Labels]], without: Operand, known: dict[int, int], end: int
-) -> tuple[list[Operand], dict[int, int]] | None:
+    this: Open,
+    parts: Sequence[tuple[Node, Labels]],
+    without: LabelledOperand,
+    known: dict[int, int],
+    end: int,
+) -> tuple[list[LabelledOperand], dict[int, int]] | None:
     """Find the parts of a matrix among the operands of a contraction, joined alike and to nothing else.
 
     Args:
@@ -278,9 +282,9 @@ def _embedded(
     Returns:
         The operands, and the label in the contraction for each label.
     """
-    pending: list[tuple[list[Operand], dict[int, int]]] = [([], known)]
+    pending: list[tuple[list[LabelledOperand], dict[int, int]]] = [([], known)]
     for base, own in parts:
-        longer: list[tuple[list[Operand], dict[int, int]]] = []
+        longer: list[tuple[list[LabelledOperand], dict[int, int]]] = []
         for used, labels in pending:
             for o in this.operands:
                 if o is without or o.base is not base or o.exponent != 1 or any(o is u for u in used):

@@ -42,10 +42,10 @@ def in_matrix_notation(outputs: Sequence[Node], forms: Callable[[], NormalForms]
     order = topological(outputs)
     if not any(n.shape or n.op is einsum for n in order):
         return list(outputs)
-    return _Writer(forms()).write(outputs, order)
+    return _MatrixWriter(forms()).write(outputs, order)
 
 
-class _Writer:
+class _MatrixWriter:
     def __init__(self, forms: NormalForms) -> None:
         self._forms = forms
         self._done: dict[Node, Node] = {}

@@ -11,23 +11,23 @@ from symgrad.ops.array.contraction import Labels, contract
 from symgrad.rules.normal.form import Exponent
 from symgrad.rules.normal.gathering import Gathering
 
-__all__ = ["Open", "Operand"]
+__all__ = ["Open", "LabelledOperand"]
 
 
 @dataclass(slots=True)
-class Operand:
+class LabelledOperand:
     """A power of an array, and the label of each of its axes."""
 
     base: Node
     exponent: Exponent
     labels: Labels
 
-    def diagonal(self) -> Operand:
+    def diagonal(self) -> LabelledOperand:
         """Return the diagonal of an operand that has a label twice."""
         labels = tuple(dict.fromkeys(self.labels))
         if labels == self.labels:
             return self
-        return Operand(contract([self.base], [self.labels], labels), self.exponent, labels)
+        return LabelledOperand(contract([self.base], [self.labels], labels), self.exponent, labels)
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Open:
     front: Gathering
     result: Labels
     sizes: dict[int, Size]
-    operands: list[Operand] = field(default_factory=list[Operand])
+    operands: list[LabelledOperand] = field(default_factory=list[LabelledOperand])
 
     def fresh(self, sizes: Iterable[Size]) -> list[int]:
         """Return new labels for axes of these sizes."""
@@ -47,7 +47,7 @@ class Open:
         return list(made)
 
     def add(self, base: Node, labels: Labels) -> None:
-        self.operands.append(Operand(base, 1, labels))
+        self.operands.append(LabelledOperand(base, 1, labels))
 
     def rename(self, old: int, new: int) -> None:
         for operand in self.operands:
@@ -57,13 +57,13 @@ class Open:
         """How often operands have a label."""
         return sum(operand.labels.count(label) for operand in self.operands)
 
-    def parts(self) -> list[list[Operand]]:
+    def parts(self) -> list[list[LabelledOperand]]:
         """Part the operands into those that summed labels connect."""
-        parts: list[tuple[set[int], list[Operand]]] = []
+        parts: list[tuple[set[int], list[LabelledOperand]]] = []
         for operand in self.operands:
             summed = {k for k in operand.labels if k not in self.result}
             mine = [operand]
-            apart: list[tuple[set[int], list[Operand]]] = []
+            apart: list[tuple[set[int], list[LabelledOperand]]] = []
             for labels, members in parts:
                 if labels & summed:
                     summed |= labels

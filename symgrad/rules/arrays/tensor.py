@@ -18,7 +18,7 @@ from symgrad.rules.arrays.inverses import Inverses
 from symgrad.rules.arrays.transposes import transpose_of_a_sum
 from symgrad.rules.normal.form import Form
 from symgrad.rules.normal.gathering import Gathering
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.views import is_plain, see_through, view, written
 
 __all__ = ["Tensors"]
@@ -29,7 +29,7 @@ _LINEAR = (reshape, slice_of, unslice, gather, scatter_add, cumsum)
 class Tensors:
     """Steps for nodes that are no sums or products of scalars."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self.inverses = Inverses(forms)
         self.contractions = Contractions(forms, self.inverses)

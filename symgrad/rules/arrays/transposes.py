@@ -9,13 +9,13 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add
 from symgrad.rewrite.trace import Step
 from symgrad.rules.normal.form import Exponent, Form, Sum
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.views import Map, is_plain, see_through, view, written
 
 __all__ = ["transpose_of_a_sum"]
 
 
-def transpose_of_a_sum(forms: Forms, node: Node, core: Node, axes: Map) -> Step | None:
+def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> Step | None:
     """Return the step that transposes the terms of a sum instead of the sum, if that is shorter.
 
     Args:

@@ -15,7 +15,7 @@ from symgrad.ops.scalar.logic import and_, ne, where
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Step
 from symgrad.rules.normal.form import Form, short
-from symgrad.rules.normal.interfaces import Forms, OpenProduct
+from symgrad.rules.normal.interfaces import AllForms, OpenProduct
 from symgrad.rules.normal.views import see_through, view, written
 
 __all__ = ["Choices"]
@@ -24,7 +24,7 @@ __all__ = ["Choices"]
 class Choices:
     """Laws of choices between a product and zero."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self._guarding: dict[Node, bool] = {}
 

@@ -16,7 +16,7 @@ from symgrad.ops.scalar.arith import add, pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.rules.normal.form import E, Exponent, Form, Sum, short
 from symgrad.rules.normal.gathering import Gathering
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 
 __all__ = ["Denominators"]
 
@@ -27,7 +27,7 @@ _MOST = 64  # terms of a numerator while it is distributed
 class Denominators:
     """Brings terms of a sum over one denominator; the domain stays exactly what it was."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
 
     def merge(self, total: Sum, laws: dict[str, None]) -> bool:

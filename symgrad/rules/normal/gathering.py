@@ -13,7 +13,7 @@ from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import ZERO, Note
 from symgrad.rules.normal.factors import MORE, NEGATIVE, Factors
 from symgrad.rules.normal.form import HALF, E, Exponent, Form, short
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.primes import is_power
 from symgrad.rules.normal.views import Map, see_through, view, written
 
@@ -38,7 +38,7 @@ class Gathering(Factors):
         sums: the sums among the factors, as they were written.
     """
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         super().__init__(forms.known)
         self._forms = forms
         self.sums: list[Node] = []

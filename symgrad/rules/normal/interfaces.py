@@ -1,8 +1,8 @@
 """What the parts of the normal form ask of each other: sums, products and contractions are made of one another.
 
 A factor of a product may be a sum, whose terms are products, whose factors may be sums. So `Sums` and `Products` call
-each other, and what stands beside them (laws, contractions) calls both. Each holds the others as `Forms`, and knows no
-more of them than is said here; `NormalForms` is all of them together. Take
+each other, and what stands beside them (laws, contractions) calls both. Each holds the others as `AllForms`, and knows
+no more of them than is said here; `NormalForms` is all of them together. Take
 
     x*(2*x + 4*y) + 3*x*(x + 2*y)
 
@@ -45,7 +45,7 @@ from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.normal.form import Exponent, Form, Sum
 from symgrad.rules.normal.order import Order
 
-__all__ = ["Forms", "OpenProduct", "ProductForms", "SumForms"]
+__all__ = ["AllForms", "OpenProduct", "ProductForms", "SumForms"]
 
 
 class OpenProduct(Protocol):
@@ -152,7 +152,7 @@ class SumForms(Protocol):
         ...
 
 
-class Forms(View, Protocol):
+class AllForms(View, Protocol):
     """The normal forms together, as each part of them sees the others."""
 
     @property

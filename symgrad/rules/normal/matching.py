@@ -21,7 +21,7 @@ from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note
 from symgrad.rules.normal.form import Exponent, Form, Sum, short
 from symgrad.rules.normal.gathering import Gathering
-from symgrad.rules.normal.interfaces import Forms, OpenProduct
+from symgrad.rules.normal.interfaces import AllForms, OpenProduct
 
 __all__ = ["RulesForProducts", "RulesForSums"]
 
@@ -52,7 +52,7 @@ class _SumRow:
 class RulesForProducts:
     """The rules whose left side is a product or power, matched against any part of a product."""
 
-    def __init__(self, rules: RuleSet, forms: Forms) -> None:
+    def __init__(self, rules: RuleSet, forms: AllForms) -> None:
         self._forms = forms
         self._by_anchor = _rows_for_products(rules)
 
@@ -99,7 +99,7 @@ class RulesForProducts:
 class RulesForSums:
     """The rules whose left side is a sum, matched against terms that share a further factor."""
 
-    def __init__(self, rules: RuleSet, forms: Forms) -> None:
+    def __init__(self, rules: RuleSet, forms: AllForms) -> None:
         self._forms = forms
         self._by_anchor = _rows_for_sums(rules)
 

@@ -3,7 +3,33 @@
     c * b1**e1 * b2**e2 * ...    c rational, e rational or a graph, b no product nor (for integer e) a power
 
 `Products` finds the form of a node (`rules/normal/gathering.py` collects it) and writes a form down as one quotient:
-`-2*x*sqrt(u)/(3*y)`.
+`-2*x*sqrt(u)/(3*y)`. With u positive, take
+
+    6*x*sqrt(u)*y/(9*u*x**3*exp(y))
+
+A `Gathering` walks down from the quotient, with the exponent -1 below the line. Numbers multiply the coefficient, 6/9;
+roots are exponents, u**(1/2 - 1); exp is a power of E whose exponent is a graph; x is met above and below, which is the
+law `product-of-powers`, x**(1 - 3):
+
+    >>> from symgrad.frontend.text import parse_program
+    >>> from symgrad.rewrite.condition import Conditions
+    >>> from symgrad.rules.normal.normaliser import NormalForms
+    >>> from symgrad.rules.normal.order import Order
+    >>> from symgrad.rules.pipeline import CANONICAL
+    >>> from symgrad.spell.printer import expression_text as text
+    >>> z = parse_program("x, y : real; u : positive; z = 6*x*sqrt(u)*y/(9*u*x**3*exp(y))")["z"]
+    >>> forms = NormalForms(CANONICAL, Conditions(), Order())
+    >>> found = Gathering(forms)
+    >>> found.walk(z)
+    >>> print(found.coefficient, {text(b): str(e) for b, e in found.factors.items()}, list(found.laws))
+    2/3 {'x': '-2', 'u': '-1/2', 'y': '1'} ['product-of-powers']
+    >>> {text(b): text(e) for b, e in found.powers.items()}
+    {'E()': '-y'}
+
+What comes out is written in the order of factors, negative exponents below the line:
+
+    >>> text(forms.products.write(found.form()))
+    '2*y*exp(-y)/(3*sqrt(u)*x**2)'
 """
 
 from __future__ import annotations
@@ -21,7 +47,7 @@ from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.rewrite.trace import Step
 from symgrad.rules.normal.form import HALF, E, Exponent, Form, is_long, short
 from symgrad.rules.normal.gathering import Gathering
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.order import FactorKey
 
 __all__ = ["Products", "product_of", "spell_signs"]
@@ -37,7 +63,7 @@ _FEW = 16  # factors: a product with more stays one factor where it is used seve
 class Products:
     """Forms of nodes, and nodes of forms."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self._known_forms: dict[Node, Form] = {}
         self._known_factors: dict[Node, Form] = {}

@@ -6,14 +6,14 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import TypeAlias
 
-from symgrad.ir.exact import fits, held
+from symgrad.ir.exact import exact_value, fits
 from symgrad.ir.graph import NUMBER, Node, number
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
 from symgrad.rules.normal.form import Exponent, Form, Sum, is_long, short
-from symgrad.rules.normal.interfaces import Forms
+from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.order import TermKey
 from symgrad.rules.normal.views import see_through
 
@@ -27,7 +27,7 @@ _FEW = 8  # terms: a longer sum stays one term where it is used several times
 class Sums:
     """Sums of nodes, and nodes of sums."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: AllForms) -> None:
         self._forms = forms
         self._sums: dict[Node, Sum] = {}
         self._split: dict[Node, tuple[Exponent, Node]] = {}
@@ -82,7 +82,7 @@ class Sums:
                 if shown is not node:
                     laws["elementwise-on-broadcasts"] = None
             if node.op is NUMBER:
-                total = held(total + node.value * scale)
+                total = exact_value(total + node.value * scale)
             elif node.op is add and self._forms.opens(node, root):
                 pending += [(node.args[1], scale), (node.args[0], scale)]
             elif node.op is neg and self._forms.opens(node, root):
@@ -91,7 +91,7 @@ class Sums:
                 c, term = self.split(node)
                 c = c if scale == 1 else -c if scale == -1 else c * scale
                 if term.is_number():
-                    total = held(total + term.value * c)
+                    total = exact_value(total + term.value * c)
                 elif term.op is not add or not self.small(term):
                     self._include(terms, term, c, laws)
                 elif c == 1 or c == -1:
@@ -106,7 +106,7 @@ class Sums:
         old = terms.get(term)
         if old is not None:
             laws["like-terms"] = None
-        terms[term] = short(c) if old is None else held(old + c)
+        terms[term] = short(c) if old is None else exact_value(old + c)
 
     def _distribute(
         self,
@@ -126,7 +126,7 @@ class Sums:
                     laws["distribute-a-number"] = None
                     for term, k in opened.terms.items():
                         self._include(terms, term, c * k, laws)
-                    total = held(total + opened.constant * c)
+                    total = exact_value(total + opened.constant * c)
                     del waiting[i]
                     break
             else:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isqrt
 
 from symgrad.errors import NumberTooLargeError
-from symgrad.ir.exact import Exact, held
+from symgrad.ir.exact import Exact, exact_value
 from symgrad.ir.graph import SYMBOL, Node, apply, number
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.condition import Conditions
@@ -21,7 +21,7 @@ from symgrad.rules.normal.products import product_of
 
 __all__ = ["Alternatives"]
 
-Term = tuple[Fraction, Node]
+ScaledTerm = tuple[Fraction, Node]
 
 _ONE = number(1)
 _TERMS = 8  # of a sum; a longer one is left alone
@@ -89,10 +89,10 @@ def _power(node: Node) -> tuple[Node, Node] | None:
     return None
 
 
-def _terms(node: Node) -> list[Term]:
+def _terms(node: Node) -> list[ScaledTerm]:
     """Return the terms of a sum in order, each a number times something; a number is itself times one."""
-    found: list[Term] = []
-    pending: list[Term] = [(Fraction(1), node)]
+    found: list[ScaledTerm] = []
+    pending: list[ScaledTerm] = [(Fraction(1), node)]
     while pending:
         c, part = pending.pop()
         name = part.op.name
@@ -110,7 +110,7 @@ def _terms(node: Node) -> list[Term]:
 
 
 def _times(c: Fraction, by: Exact) -> Fraction:
-    return Fraction(held(c * by))
+    return Fraction(exact_value(c * by))
 
 
 def _scaled(c: Fraction, part: Node) -> Node:
@@ -124,7 +124,7 @@ def _scaled(c: Fraction, part: Node) -> Node:
     return mul(number(c), part)
 
 
-def _sum_of(terms: Sequence[Term]) -> Node:
+def _sum_of(terms: Sequence[ScaledTerm]) -> Node:
     total: Node | None = None
     for c, part in terms:
         if total is None:
@@ -141,7 +141,7 @@ class _Sum:
     """The left side of a row for sums: its terms, those with an op first, bare variables last."""
 
     rule: Rule
-    terms: tuple[Term, ...]
+    terms: tuple[ScaledTerm, ...]
 
 
 class Alternatives:
@@ -225,7 +225,7 @@ class Alternatives:
             yield Step("common-denominator", node, quotient, "exact")
 
     def _applied(
-        self, rule: Rule, node: Node, bindings: Bindings, scale: Fraction, rest: tuple[Term, ...]
+        self, rule: Rule, node: Node, bindings: Bindings, scale: Fraction, rest: tuple[ScaledTerm, ...]
     ) -> Iterator[Step]:
         if not applicable(rule, bindings, self._known):
             return
@@ -259,7 +259,7 @@ def _instantiate(template: Node, bindings: Mapping[Node, Node], cancelled: Calla
 
 
 def _matches(
-    patterns: Sequence[Term], terms: Sequence[Term]
+    patterns: Sequence[ScaledTerm], terms: Sequence[ScaledTerm]
 ) -> Iterator[tuple[Fraction, Bindings, frozenset[int]]]:
     """Yield the ways in which a number times the pattern is a part of the sum."""
     (first_c, first), *others = patterns
@@ -273,7 +273,11 @@ def _matches(
 
 
 def _match_others(
-    patterns: Sequence[Term], terms: Sequence[Term], scale: Fraction, bindings: Bindings, used: frozenset[int]
+    patterns: Sequence[ScaledTerm],
+    terms: Sequence[ScaledTerm],
+    scale: Fraction,
+    bindings: Bindings,
+    used: frozenset[int],
 ) -> Iterator[tuple[Bindings, frozenset[int]]]:
     if not patterns:
         yield bindings, used
@@ -322,7 +326,7 @@ def _by_quotients(node: Node) -> Iterator[Node]:
     yield product_of([total, *ups[1:]])
 
 
-def _unsigned(node: Node) -> Term:
+def _unsigned(node: Node) -> ScaledTerm:
     """Return a node as a number times what is no negation or multiple by a number."""
     c, part = Fraction(1), node
     while True:

@@ -51,7 +51,7 @@ def stabilise(
         others: make further forms of all outputs, the simplest first; asked where those at hand lose digits.
     """
     trace = Trace()
-    search = _Search(known, sample)
+    search = _FormSearch(known, sample)
     chosen = search.forms_of(outputs)
     for make in others:
         if not any(search.loses(n, _BAD) for n in chosen):
@@ -67,7 +67,7 @@ def stabilise(
     return chosen, trace
 
 
-class _Search:
+class _FormSearch:
     def __init__(self, known: Conditions, sample: Sample) -> None:
         self._alternatives = Alternatives(STABLE, known)
         self.sample = sample

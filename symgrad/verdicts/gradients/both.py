@@ -14,7 +14,7 @@ from symgrad.ops.scalar.arith import add, neg
 from symgrad.proof.check import FORMAT
 from symgrad.verdicts.complex_domain import decide_complex
 from symgrad.verdicts.decide import decide, equal, same_gradient
-from symgrad.verdicts.verdict import Proof, Status, Verdict, by_text, derivatives_text, listed
+from symgrad.verdicts.verdict import Proof, Status, Verdict, by_text, derivatives_text, names_text
 
 __all__ = ["decide_both", "moved_inputs", "together"]
 
@@ -160,7 +160,9 @@ def _sentence(
             continue
         differing: list[Status] = [s for s in _ORDER if s in by]
         for k, status in enumerate(differing):
-            told.append((f"{what if k == 0 else 'those'} by {listed([*dict.fromkeys(by[status])])}", status))
+            told.append(
+                (f"{what if k == 0 else 'those'} by {names_text([*dict.fromkeys(by[status])])}", status)
+            )
     groups: list[tuple[list[str], Status]] = []
     for what, status in told:
         if groups and groups[-1][1] == status and "those" not in what:
@@ -170,5 +172,5 @@ def _sentence(
     text = ""
     for k, (what, status) in enumerate(groups):
         joint = ", but " if status == "refuted" and groups[k - 1][1] == "proved" else ", "
-        text += f"{joint if k else ''}{listed(what)} {_WORDS[status]}"
+        text += f"{joint if k else ''}{names_text(what)} {_WORDS[status]}"
     return text

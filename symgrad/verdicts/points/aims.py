@@ -22,7 +22,8 @@ from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.ops import Value, add, ball, neg, number
 from symgrad.proof.balls.programs import evaluate, flint
 from symgrad.proof.clock import tick
-from symgrad.proof.program.steps import Program, Symbol
+from symgrad.proof.program.steps import ProofProgram, Symbol
+from symgrad.verdicts.limits import AIM_STEPS, BRACKETS, COORDINATES, POLES, SWITCHES
 from symgrad.verdicts.points.roots import root_between
 from symgrad.verdicts.points.values import admits, within
 
@@ -34,12 +35,7 @@ Values: TypeAlias = "Mapping[str, Any]"
 
 _ZERO = fmpq(0)
 _BITS = 96
-_MOST_WORK = 12_000  # steps that are evaluated
 _PER_POINT = 20  # what a point costs beside its steps
-_MOST_SWITCHES = 24
-_MOST_COORDINATES = 8
-_MOST_BRACKETS = 4  # of a coordinate
-_MOST_POLES = 2
 _WIDE = [Fraction(c) for c in ("0", "1e-7", "1e-3", "1/3", "1", "3", "10", "100", "1e4", "1e7", "1e12")]
 _SIMPLE = (1, 12, 1000, 1_000_000)  # denominators of simple numbers
 _BESIDE = (Fraction(1, 1024), Fraction(1, 10**9))
@@ -95,12 +91,12 @@ class _Spent(Exception):
 class _Aims:
     """The search around points of one choice of sizes."""
 
-    def __init__(self, program: Program, sizes: Mapping[str, int]) -> None:
+    def __init__(self, program: ProofProgram, sizes: Mapping[str, int]) -> None:
         self.program, self.sizes = program, sizes
         self.switches = _switches(program)
         self.wanted = sorted({i for s in self.switches for i in (s.left, s.right) if i is not None})
         self.cost = _PER_POINT + len(_read(program, self.wanted))
-        self.left = _MOST_WORK
+        self.left = AIM_STEPS
         self.readers: dict[str, bytearray] = {}
 
     def gaps(self, values: Values) -> list[Value]:
@@ -168,9 +164,7 @@ class _Aims:
         grid = sorted({here, *(within(symbol, s * c) for c in _WIDE for s in (1, -1))})
         rows = [at(number) for number in grid]
         # Beside a pole there may be a root.
-        poles = [c for c, row in zip(grid, rows, strict=True) if any(row[k] is None for k in curved)][
-            :_MOST_POLES
-        ]
+        poles = [c for c, row in zip(grid, rows, strict=True) if any(row[k] is None for k in curved)][:POLES]
         beside = {c + s * _BESIDE[0] for c in poles for s in (1, -1)}
         known = dict(zip(grid, rows, strict=True)) | {c: at(c) for c in beside if admits(symbol, c)}
         grid = sorted(known)
@@ -182,7 +176,7 @@ class _Aims:
             if _sign(low[k]) * _sign(high[k]) < 0
         ]
         exact.update((n, None) for n, row in zip(grid, rows, strict=True) if any(row[k] == 0 for k in curved))
-        for k, i in brackets[:_MOST_BRACKETS]:
+        for k, i in brackets[:BRACKETS]:
             found = root_between(
                 lambda x, k=k: _middle(at(Fraction(x))[k]), float(grid[i]), float(grid[i + 1])
             )
@@ -194,7 +188,9 @@ class _Aims:
         return list(exact), list(close)
 
 
-def aimed(program: Program, bases: Sequence[Values], sizes: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def aimed(
+    program: ProofProgram, bases: Sequence[Values], sizes: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
     """Yield points near those that are given at which choices tie, and points between and beside these.
 
     Args:
@@ -238,7 +234,7 @@ def _around(symbol: Symbol, exact: list[Fraction], close: list[Fraction]) -> Ite
     yield from (c for n in found if admits(symbol, c := Fraction(round(n)) if whole else n))
 
 
-def _switches(program: Program) -> list[_Switch]:
+def _switches(program: ProofProgram) -> list[_Switch]:
     found: dict[_Switch, None] = {}
     moving = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
@@ -251,12 +247,12 @@ def _switches(program: Program) -> list[_Switch]:
             found.update(dict.fromkeys(_Switch(step.args[0], a) for a in step.args[1:]))
         elif step.op in _ZEROS or step.op in _JUMPS:
             found.setdefault(_Switch(step.args[0], None, _JUMPS.get(step.op)))
-        if len(found) >= _MOST_SWITCHES:
+        if len(found) >= SWITCHES:
             break
     return list(found)
 
 
-def _read(program: Program, wanted: Sequence[int]) -> set[int]:
+def _read(program: ProofProgram, wanted: Sequence[int]) -> set[int]:
     found, todo = set[int](), list(wanted)
     while todo:
         i = todo.pop()
@@ -266,7 +262,7 @@ def _read(program: Program, wanted: Sequence[int]) -> set[int]:
     return found
 
 
-def _coordinates(program: Program, values: Values) -> list[_Coordinate]:
+def _coordinates(program: ProofProgram, values: Values) -> list[_Coordinate]:
     """The numbers of a point that are moved: all variables that are no arrays first, then entries of arrays."""
     found = [_Coordinate(s, ()) for s in program.symbols if not s.shape and s.kind in ("real", "int")]
     for s in program.symbols:
@@ -274,7 +270,7 @@ def _coordinates(program: Program, values: Values) -> list[_Coordinate]:
         if shape and 0 not in shape and s.kind == "real":
             ends = dict.fromkeys([(0,) * len(shape), tuple(n - 1 for n in shape)])
             found += [_Coordinate(s, index) for index in ends]
-    return found[:_MOST_COORDINATES]
+    return found[:COORDINATES]
 
 
 def _ends(value: Any) -> tuple[Value, Value]:

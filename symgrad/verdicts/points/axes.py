@@ -8,18 +8,17 @@ from itertools import islice, permutations, product
 
 from symgrad.errors import UsageError
 from symgrad.proof.program.lengths import length, names_in
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.limits import SIZE_ROWS, SIZED_ENTRIES
 from symgrad.verdicts.points.thresholds import whole_numbers
 
 __all__ = ["lengths_of", "sizes_of"]
 
 _OTHERS = (1, 4, 5, 8, 6, 7, 11)
-_MOST = 40  # choices of sizes
 _PAIRED = 3  # numbers of a program that are the values of several names
-_MOST_ENTRIES = 20_000  # of all arrays of a program, but for the first sizes
 
 
-def lengths_of(program: Program) -> list[int | str]:
+def lengths_of(program: ProofProgram) -> list[int | str]:
     """Return every length that a program mentions, each once."""
     found: dict[int | str, None] = {}
     for symbol in program.symbols:
@@ -33,7 +32,7 @@ def lengths_of(program: Program) -> list[int | str]:
     return list(found)
 
 
-def sizes_of(program: Program) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
+def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
     """Return lengths for the names: a few distinct ones, so that a wrong axis shows; and others.
 
     The others are small ones, and the numbers of the program with their neighbours, as far as arrays stay small.
@@ -56,7 +55,7 @@ def sizes_of(program: Program) -> tuple[list[dict[str, int]], list[dict[str, int
     )
     others: list[dict[str, int]] = []
     for sizes in _others(program, names, found[0]):
-        if len(first) + len(others) >= _MOST:
+        if len(first) + len(others) >= SIZE_ROWS:
             break
         if (
             sizes not in first
@@ -68,7 +67,7 @@ def sizes_of(program: Program) -> tuple[list[dict[str, int]], list[dict[str, int
     return first, others
 
 
-def _others(program: Program, names: list[str], base: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yield choices with numbers of the program, with one name that has another value than in the base, or all."""
     numbers = whole_numbers(program)
     near = dict.fromkeys([*numbers, *(n + 1 for n in numbers), *(n - 1 for n in numbers if n > 1)])
@@ -97,5 +96,5 @@ def _possible(lengths: list[int | str], sizes: Mapping[str, int], least: int = 1
         return False
 
 
-def _small(program: Program, sizes: Mapping[str, int]) -> bool:
-    return sum(math.prod(length(n, sizes) for n in s.shape) for s in program.steps) <= _MOST_ENTRIES
+def _small(program: ProofProgram, sizes: Mapping[str, int]) -> bool:
+    return sum(math.prod(length(n, sizes) for n in s.shape) for s in program.steps) <= SIZED_ENTRIES

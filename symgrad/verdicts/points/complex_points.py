@@ -9,7 +9,7 @@ from itertools import chain, count, islice
 from typing import Any
 
 from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.program.steps import Program, Symbol
+from symgrad.proof.program.steps import ProofProgram, Symbol
 from symgrad.verdicts.points.draw import points_of
 
 __all__ = ["complex_points"]
@@ -19,7 +19,7 @@ _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 _HIGH = 4  # times the imaginary part of some: exp is no longer undone by log
 
 
-def complex_points(program: Program) -> Iterator[dict[str, Gaussian]]:
+def complex_points(program: ProofProgram) -> Iterator[dict[str, Gaussian]]:
     """Yield points: generic ones first, then also real and imaginary ones, which are where branches are cut.
 
     Args:
@@ -38,14 +38,14 @@ def complex_points(program: Program) -> Iterator[dict[str, Gaussian]]:
         yield found
 
 
-def _points(program: Program, parts: tuple[str, ...]) -> Iterator[dict[str, Gaussian]]:
+def _points(program: ProofProgram, parts: tuple[str, ...]) -> Iterator[dict[str, Gaussian]]:
     """Points whose complex coordinates have these parts, others are zero."""
 
     def real_symbols(s: Symbol) -> list[Symbol]:
         return [replace(s, name=f"{s.name} {p}", kind="real") for p in parts] if s.kind == "complex" else [s]
 
     symbols = tuple(chain.from_iterable(map(real_symbols, program.symbols)))
-    for k, point in enumerate(points_of(Program(program.steps, symbols), aim=False)):
+    for k, point in enumerate(points_of(ProofProgram(program.steps, symbols), aim=False)):
         yield {s.name: _number(s, point.values, k + j * (1 + k // 4)) for j, s in enumerate(program.symbols)}
 
 

@@ -13,35 +13,34 @@ from itertools import product
 from typing import Any, cast
 
 from symgrad.errors import UsageError
-from symgrad.proof.balls.entries import LARGEST_ARRAY
 from symgrad.proof.clock import tick
+from symgrad.proof.limits import ENTRIES
 from symgrad.proof.program.lengths import length
-from symgrad.proof.program.steps import Program, Symbol, resolved
+from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
+from symgrad.verdicts.limits import REPEATED_DRAWS, SEED_STEPS
 from symgrad.verdicts.points.aims import aimed
 from symgrad.verdicts.points.axes import sizes_of
 from symgrad.verdicts.points.thresholds import between, literals
-from symgrad.verdicts.points.values import STYLES, Style, drawn, has_values, nearest, positions_of
+from symgrad.verdicts.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
 
-__all__ = ["Point", "points_of"]
+__all__ = ["DrawnPoint", "points_of"]
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _COMMON = 5  # of the special values: those that entries of arrays have most often
 _BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
-_AGAIN = 200  # draws of points that were there before, after which there are no others
-_LOOKED_AT = 4000  # steps that are read for the seed
 _GENERIC: tuple[Style, ...] = ("positive", "positive", "signed", "odd", "signed")
 _EXTREME: tuple[Style, ...] = ("huge", "tiny", "ends", "wide", "odd", "huge", "tiny")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class DrawnPoint:
     """A value for every variable, a Fraction, a truth value or nested lists of them; and the lengths of axes."""
 
     values: Mapping[str, Any]
     sizes: Mapping[str, int]
 
 
-def points_of(program: Program, *, aim: bool = True) -> Iterator[Point]:
+def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint]:
     """Yield points, generic small ones first, then special ones, then of several magnitudes; without end if there are.
 
     A program without variables has one point for each choice of sizes, one whose domains are empty none.
@@ -66,7 +65,7 @@ def points_of(program: Program, *, aim: bool = True) -> Iterator[Point]:
                 yield point
                 again = 0
                 continue
-        if (again := again + 1) > _AGAIN:
+        if (again := again + 1) > REPEATED_DRAWS:
             return
 
 
@@ -77,12 +76,19 @@ def _frozen(values: Any) -> Any:
     return type(values), values
 
 
+def _seed(program: ProofProgram) -> int:
+    """Return a number that is the same for the same claim in every process and every version."""
+    text = repr((program.steps[:SEED_STEPS], program.symbols))
+    # By the names that these classes had when points were first drawn: another name moves no point.
+    return zlib.crc32(text.replace("ProofStep(", "Step(").replace("ProofDistribution(", "Drawn(").encode())
+
+
 class _Plan:
     """In which order points are tried."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProofProgram) -> None:
         self.program = program
-        self.rng = random.Random(zlib.crc32(repr((program.steps[:_LOOKED_AT], program.symbols)).encode()))
+        self.rng = random.Random(_seed(program))
         self.first, others = sizes_of(program)
         self.others = others
         self.every = [*self.first, *others]
@@ -90,7 +96,7 @@ class _Plan:
         self.numbers = [s for s in program.symbols if not s.shape and s.kind != "bool"]
         self.arrays = any(s.shape for s in program.symbols)
 
-    def points(self, *, aim: bool) -> Iterator[Point | None]:
+    def points(self, *, aim: bool) -> Iterator[DrawnPoint | None]:
         """Yield points, and None for each that cannot be made."""
         values, more = _special_values(self.program)
         first = self.first
@@ -106,20 +112,20 @@ class _Plan:
         for k in itertools.count():
             yield self.drawn(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
 
-    def lengths(self) -> Iterator[Point | None]:
+    def lengths(self) -> Iterator[DrawnPoint | None]:
         """Other lengths of axes."""
         for sizes in self.others:
             yield self.drawn("positive", sizes)
             yield self.drawn("signed", sizes)
 
-    def alike(self, values: Sequence[Fraction]) -> Iterator[Point | None]:
+    def alike(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
         """One value for all variables."""
         for k, value in enumerate(values):
             yield self.special(lambda _s, v=value: v, self.first[0])
             if self.arrays:
                 yield self.mixed(value, self.every[k % len(self.every)])
 
-    def apart(self, values: Sequence[Fraction]) -> Iterator[Point | None]:
+    def apart(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
         """Different values for the variables."""
         if len(self.numbers) > 1:
             place = {s.name: i for i, s in enumerate(self.program.symbols)}
@@ -128,7 +134,7 @@ class _Plan:
                     lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], self.first[0]
                 )
 
-    def beside(self, values: Sequence[Fraction]) -> Iterator[Point | None]:
+    def beside(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
         """A value for all variables, or for one of them."""
         for k, value in enumerate(values):
             yield self.special(lambda _s, v=value: v, self.first[0])
@@ -136,23 +142,23 @@ class _Plan:
                 yield self.mixed(value, self.every[k % len(self.every)])
             if len(self.numbers) > 1:
                 one = self.numbers[k % len(self.numbers)]
-                near = drawn(one, "signed", self.rng, {}, {})
+                near = draw_value(one, "signed", self.rng, {}, {})
                 yield self.special(
                     lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
                 )
 
-    def drawn(self, style: Style, sizes: dict[str, int]) -> Point | None:
-        return self.made(lambda s: drawn(s, style, self.rng, self.positions, sizes), sizes)
+    def drawn(self, style: Style, sizes: dict[str, int]) -> DrawnPoint | None:
+        return self.made(lambda s: draw_value(s, style, self.rng, self.positions, sizes), sizes)
 
-    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> Point | None:
+    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> DrawnPoint | None:
         return self.made(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)
 
-    def mixed(self, value: Fraction, sizes: dict[str, int]) -> Point | None:
+    def mixed(self, value: Fraction, sizes: dict[str, int]) -> DrawnPoint | None:
         """Entries of arrays among a few common values, so that there are zeros, and some are equal."""
         few = [value, *_SPECIAL[:_COMMON]]
         return self.special(lambda s: self.rng.choice(few) if s.shape else value, sizes)
 
-    def aimed(self) -> Iterator[Point | None]:
+    def aimed(self) -> Iterator[DrawnPoint | None]:
         """Points around a random one, and around two of small numbers, where roots are simple."""
         sizes, count = self.first[0], itertools.count(3)
         bases = [
@@ -162,21 +168,21 @@ class _Plan:
         ]
         found = [p.values for p in bases if p is not None]
         program = replace(self.program, symbols=tuple(resolved(s, sizes) for s in self.program.symbols))
-        yield from (Point(values, sizes) for values in aimed(program, found, sizes))
+        yield from (DrawnPoint(values, sizes) for values in aimed(program, found, sizes))
 
-    def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> Point | None:
+    def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> DrawnPoint | None:
         try:
-            if any(_entries(s, sizes) > LARGEST_ARRAY for s in self.program.symbols):
+            if any(_entries(s, sizes) > ENTRIES for s in self.program.symbols):
                 return None
             symbols = [resolved(s, sizes) for s in self.program.symbols]
             if not all(map(has_values, symbols)):
                 return None
-            return Point({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
+            return DrawnPoint({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
         except UsageError:
             return None
 
 
-def _in_turn(ways: Sequence[Iterator[Point | None]]) -> Iterator[Point | None]:
+def _in_turn(ways: Sequence[Iterator[DrawnPoint | None]]) -> Iterator[DrawnPoint | None]:
     """Yield of each in turn, until all have ended."""
     left = list(ways)
     while left:
@@ -187,7 +193,7 @@ def _in_turn(ways: Sequence[Iterator[Point | None]]) -> Iterator[Point | None]:
                 left.remove(way)
 
 
-def _special_values(program: Program) -> tuple[list[Fraction], list[Fraction]]:
+def _special_values(program: ProofProgram) -> tuple[list[Fraction], list[Fraction]]:
     """Small numbers, those of the formulas and some beside them; and further ones where formulas may change."""
     found = dict.fromkeys(_SPECIAL)
     for c in literals(program):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-__all__ = ["root_between"]
+from symgrad.verdicts.limits import ROOT_STEPS
 
-_STEPS = 60
+__all__ = ["root_between"]
 
 
 def root_between(function: Callable[[float], float], low: float, high: float) -> float:
@@ -26,7 +26,7 @@ def root_between(function: Callable[[float], float], low: float, high: float) ->
         (1.4142135623730951, 3.0)
     """
     below, above = function(low), function(high)
-    for step in range(_STEPS):
+    for step in range(ROOT_STEPS):
         middle = low + (high - low) / 2
         # A secant that comes too near to an end says little: every third step halves.
         if step % 3 < 2 and math.isfinite(below - above) and below != above:

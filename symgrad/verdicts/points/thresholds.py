@@ -7,41 +7,43 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from symgrad.proof.kernels.evaluate import COMPARISONS
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.verdicts.limits import (
+    LARGEST_THRESHOLD,
+    SEED_STEPS,
+    THRESHOLD_BITS,
+    THRESHOLD_EXPONENT,
+    THRESHOLDS,
+)
 
 __all__ = ["between", "literals", "whole_numbers"]
 
 _Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
 """A variable, its factor, and what is added; without a variable a number."""
 
-_LOOKED_AT = 4000  # steps that are read
-_FEW = 12
-_LARGEST = 10**30
-_FINEST = 1_024  # bits of a denominator
 _CLOSE = Fraction(1, 1024)
-_HIGHEST = 64  # exponent of a number that is computed
 _BITS = 256
 
 
-def literals(program: Program) -> list[Fraction]:
+def literals(program: ProofProgram) -> list[Fraction]:
     """Return the first few numbers that a program has."""
     found: dict[Fraction, None] = {}
-    for step in program.steps[:_LOOKED_AT]:
+    for step in program.steps[:SEED_STEPS]:
         if step.op == "number" and not isinstance(step.params[0], bool):
             value = Fraction(step.params[0])
-            if abs(value) < _LARGEST and value.denominator.bit_length() <= _FINEST:
+            if abs(value) < LARGEST_THRESHOLD and value.denominator.bit_length() <= THRESHOLD_BITS:
                 found.setdefault(value)
-        if len(found) >= _FEW:
+        if len(found) >= THRESHOLDS:
             break
     return list(found)
 
 
-def whole_numbers(program: Program) -> list[int]:
+def whole_numbers(program: ProofProgram) -> list[int]:
     """Return the first few positive whole numbers of a program, those of its slices and positions too."""
     found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
-    for step in program.steps[:_LOOKED_AT]:
+    for step in program.steps[:SEED_STEPS]:
         todo = list(step.params)
-        while todo and len(found) < 2 * _FEW:
+        while todo and len(found) < 2 * THRESHOLDS:
             item = todo.pop()
             if isinstance(item, tuple):
                 todo += item
@@ -50,18 +52,18 @@ def whole_numbers(program: Program) -> list[int]:
     return list(found)
 
 
-def between(program: Program) -> list[Fraction]:
+def between(program: ProofProgram) -> list[Fraction]:
     """Return roots of the lines that are compared or read by other functions, and numbers around and between all.
 
     Example:
         >>> from symgrad.proof.program.steps import Symbol
-        >>> steps = (Step("symbol", (), ("x",)), Step("number", (), (3,)), Step("mul", (0, 1)),
-        ...     Step("number", (), (7,)), Step("lt", (2, 3)))
-        >>> Fraction(7, 3) in between(Program(steps, (Symbol("x", "real", None, None),)))
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("mul", (0, 1)),
+        ...     ProofStep("number", (), (7,)), ProofStep("lt", (2, 3)))
+        >>> Fraction(7, 3) in between(ProofProgram(steps, (Symbol("x", "real", None, None),)))
         True
     """
     known = literals(program)
-    edges = list(dict.fromkeys([*_edges(program), *known]))[: 2 * _FEW]
+    edges = list(dict.fromkeys([*_edges(program), *known]))[: 2 * THRESHOLDS]
     found = dict.fromkeys(edges)
     for c in edges:
         found.update(dict.fromkeys((c / 2, 2 * c)))
@@ -72,11 +74,11 @@ def between(program: Program) -> list[Fraction]:
     return list(found)
 
 
-def _edges(program: Program) -> list[Fraction]:
+def _edges(program: ProofProgram) -> list[Fraction]:
     """Roots of lines and of their differences, and the numbers that they are compared with."""
     lines: list[_Line | None] = []
     found: dict[Fraction, None] = {}
-    for step in program.steps[:_LOOKED_AT]:
+    for step in program.steps[:SEED_STEPS]:
         args = [lines[a] for a in step.args]
         own = _line(step, args)
         lines.append(own)
@@ -89,12 +91,12 @@ def _edges(program: Program) -> list[Fraction]:
             read += [] if difference is None else [difference]
         for name, factor, rest in read:
             root = rest if name is None else -rest / factor
-            if abs(root) < _LARGEST:
+            if abs(root) < LARGEST_THRESHOLD:
                 found.setdefault(root)
     return list(found)
 
 
-def _line(step: Step, args: list[_Line | None]) -> _Line | None:
+def _line(step: ProofStep, args: list[_Line | None]) -> _Line | None:
     """Return a step as a line, if it is one."""
     known = [line for line in args if line is not None]
     if len(known) < len(args):
@@ -113,7 +115,7 @@ def _line(step: Step, args: list[_Line | None]) -> _Line | None:
         case "div", [u, (None, _, c)] if c:
             return _times(u, 1 / c)
         case "pow", [(None, _, c), (None, _, n)] if (
-            n.denominator == 1 and abs(n) <= _HIGHEST and (c or n > 0)
+            n.denominator == 1 and abs(n) <= THRESHOLD_EXPONENT and (c or n > 0)
         ):
             return _bounded((None, Fraction(0), Fraction(c ** int(n))))
         case "stop_gradient" | "broadcast_to", [u]:

@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from symgrad.proof.program.lengths import length
-from symgrad.proof.program.steps import Program, Symbol
+from symgrad.proof.program.steps import ProofProgram, Symbol
+from symgrad.verdicts.limits import LARGEST_INDEX, SCALED_INPUTS, SHORTENED_POINTS
 
 __all__ = [
     "THROUGH",
@@ -20,7 +21,7 @@ __all__ = [
     "Positions",
     "Style",
     "admits",
-    "drawn",
+    "draw_value",
     "has_values",
     "nearest",
     "negatives",
@@ -42,12 +43,10 @@ _PRIMES = (101, 127, 139, 257, 311, 397, 503, 613, 719, 839, 941, 997)
 _LARGE_PRIMES = (10_007, 99_991, 1_000_003)
 """Denominators of some numbers: a formula that vanishes at all other points, such as sin(720*pi*x), does not there."""
 
-_LARGEST_INDEX = 6
 _SHORT = (1, 2, 4, 8, 10, 16, 64)  # denominators of short numbers
-_SHORTENED = 3  # points with such that are tried
 _SCALE = Fraction(1000)
 _PLAIN = 4  # the largest denominator of a plain number
-_SCALED = 8  # variables that are made larger or smaller
+
 THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
 
 
@@ -64,7 +63,7 @@ class Positions:
     depths: tuple[int | str, ...]
 
 
-def positions_of(program: Program) -> dict[str, Positions]:
+def positions_of(program: ProofProgram) -> dict[str, Positions]:
     """Return for the variables that are used as positions the axes that they index."""
     found: dict[str, tuple[list[int | str], list[int | str]]] = {}
 
@@ -125,12 +124,12 @@ def nearest(
 ) -> Any:
     """Return a number in the domain of a variable; of what is no number, or a position, a random value."""
     if symbol.kind == "bool" or symbol.name in positions:
-        return drawn(symbol, "signed", rng, positions, sizes)
+        return draw_value(symbol, "signed", rng, positions, sizes)
     return within(symbol, value)
 
 
 def shorter(
-    program: Program, values: Mapping[str, Any], fixed: str | None = None
+    program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield a few points near one with shorter numbers: none is 0 or ties with another that did not before.
 
@@ -141,14 +140,14 @@ def shorter(
 
     Example:
         >>> x = Symbol("x", "real", None, Fraction(1))
-        >>> next(shorter(Program((), (x,)), {"x": Fraction(-55, 64)}))
+        >>> next(shorter(ProofProgram((), (x,)), {"x": Fraction(-55, 64)}))
         {'x': Fraction(-1, 1)}
     """
     symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed]
     numbers = {s.name: np.array(values[s.name], dtype=object) for s in symbols}
     distinct = {n for array in numbers.values() for n in array.flat}
     longest = max((n.denominator for n in distinct), default=1)
-    left = _SHORTENED
+    left = SHORTENED_POINTS
     for denominator in (d for d in _SHORT if d < longest):
         short = {n: n.limit_denominator(denominator) for n in distinct}
         plain = set(short.values())
@@ -163,7 +162,7 @@ def shorter(
 
 
 def plainer(
-    program: Program, values: Mapping[str, Any], fixed: str | None = None
+    program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield a few points with positive numbers: those of one, and with one variable or all a thousand times as large.
 
@@ -174,10 +173,10 @@ def plainer(
 
     Example:
         >>> x = Symbol("x", "real", None, None)
-        >>> [str(v["x"]) for v in plainer(Program((), (x,)), {"x": Fraction(-55, 32)})]
+        >>> [str(v["x"]) for v in plainer(ProofProgram((), (x,)), {"x": Fraction(-55, 32)})]
         ['7/4', '2000', '1/500']
     """
-    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:_SCALED]
+    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:SCALED_INPUTS]
     some = [[s] for s in symbols] + ([symbols] if len(symbols) > 1 else [])
     for scale, scaled in [(Fraction(1), []), *product((_SCALE, 1 / _SCALE), some)]:
         moved = {s.name: _moved(s, values[s.name], scale if s in scaled else None) for s in symbols}
@@ -193,7 +192,7 @@ def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
     return within(symbol, plain if scale is None else scale * (round(n) or 1))
 
 
-def negatives(program: Program, values: Mapping[str, Any], fixed: str | None = None) -> int:
+def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None) -> int:
     """Return how many variables are negative although they need not be."""
     free = [
         s for s in program.symbols if s.kind == "real" and s.name != fixed and (s.high is None or s.high > 0)
@@ -208,7 +207,7 @@ def admits(symbol: Symbol, number: Fraction) -> bool:
     return (symbol.low is None or number > symbol.low) and (symbol.high is None or number < symbol.high)
 
 
-def drawn(
+def draw_value(
     symbol: Symbol,
     style: Style,
     rng: random.Random,
@@ -239,7 +238,7 @@ def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[s
 def _whole(style: Style, rng: random.Random) -> int:
     if style in ("huge", "tiny"):
         return rng.choice((-1, 1)) * rng.randint(1, 10 ** rng.randint(3, 12))
-    reach = 40 if style in ("wide", "large") else _LARGEST_INDEX
+    reach = 40 if style in ("wide", "large") else LARGEST_INDEX
     return rng.randint(0 if style == "positive" else -reach // 2, reach)
 
 

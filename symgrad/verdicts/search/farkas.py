@@ -11,11 +11,9 @@ import numpy as np
 from symgrad.proof.kernels.field import Poly
 from symgrad.proof.kernels.fractions import Kernels
 from symgrad.proof.kernels.generators import fraction
+from symgrad.verdicts.limits import FARKAS_DENOMINATOR, INEQUALITIES
 
 __all__ = ["weights"]
-
-_MOST = 60  # quantities, and monomials in them
-_FINEST = 1_000
 
 
 def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
@@ -28,7 +26,7 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
 
     columns = [q.to_dict() for q in quantities]
     monomials = sorted({m for c in columns for m in c})
-    if not quantities or len(quantities) > _MOST or len(monomials) > _MOST:
+    if not quantities or len(quantities) > INEQUALITIES or len(monomials) > INEQUALITIES:
         return None
     rows: dict[str, list[list[float]]] = {"equal": [[1.0] * len(columns)], "below": []}
     for m in monomials:
@@ -54,4 +52,4 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
     )
     if not solved.success:
         return None
-    return [Fraction(max(float(x), 0.0)).limit_denominator(_FINEST) for x in solved.x]
+    return [Fraction(max(float(x), 0.0)).limit_denominator(FARKAS_DENOMINATOR) for x in solved.x]

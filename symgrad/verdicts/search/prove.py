@@ -1,4 +1,38 @@
-"""Looking for a proof that two steps of a program are equal: cases, restarts, signs."""
+"""Looking for a proof that two steps of a program are equal: cases, restarts, signs.
+
+Both sides become fractions of polynomials in *kernels*: x, exp(x), the root of what is no square. In a field of such
+fractions two are equal if and only if numerators are, so the proof is that the difference is 0. Take
+
+    exp(2*x)/exp(x)  =  exp(x)
+
+1. There is no comparison to be decided, so there is one case (`branches`).
+2. The steps are walked in order. exp(2*x) is met first and becomes a kernel. exp(x) is then no polynomial in it, but
+   half the exponent: the kernel was too coarse (`TooCoarse`), and all begins again, with a kernel twice as fine.
+3. Now the kernel is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
+   difference is 0. What must not vanish is told: here nothing, since exp is never 0.
+4. The checker walks the same way again. What took a search is written down for it: how fine kernels are (`scales`), and
+   every answer of the oracle (`steps.py`), such as factors. It multiplies these out and believes none.
+
+    >>> import time
+    >>> from symgrad.frontend.text import parse_program
+    >>> from symgrad.verdicts.decide import equal
+    >>> p = parse_program("x : real; a = exp(2*x)/exp(x); b = exp(x)")
+    >>> claim = equal(p["a"], p["b"])
+    >>> found = prove(claim.program, claim.a, claim.b, time.monotonic() + 60)
+    >>> found.proved, found.excluded, found.cases[0].data["scales"]
+    (True, (), [['exp', 0, 2]])
+    >>> known = found.cases[0].known
+    >>> [(step.op, str(known[i].num)) for i, step in enumerate(claim.program.steps)]
+    [('number', '2'), ('symbol', 'g15'), ('mul', '2*g15'), ('exp', 'g14^2'), ('exp', 'g14'), ('div', 'g14')]
+
+A comparison makes cases, one for each way in which it comes out, each with the proof that the sides agree there:
+
+    >>> p = parse_program("x : real; a = where(x > 0, x, -x); b = abs(x)")
+    >>> claim = equal(p["a"], p["b"])
+    >>> found = prove(claim.program, claim.a, claim.b, time.monotonic() + 60)
+    >>> [(case.result, len(case.outcome)) for case in found.cases]
+    [('proved', 1), ('proved', 1)]
+"""
 
 from __future__ import annotations
 
@@ -7,27 +41,25 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.kernels.cases import MOST_KERNELS, covered
+from symgrad.proof.kernels.cases import covered
 from symgrad.proof.kernels.evaluate import branches, values
-from symgrad.proof.kernels.field import Budget, Element, Field, Full, GiveUp, Nowhere, Poly
-from symgrad.proof.kernels.fractions import Contradiction, Kernels, Refine
+from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp, Nowhere, Poly, TooFewGenerators
+from symgrad.proof.kernels.fractions import Contradiction, Kernels, TooCoarse
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.generators import fraction
 from symgrad.proof.kernels.parts import empty, parts
-from symgrad.proof.program.merging import same
-from symgrad.proof.program.steps import Program
+from symgrad.proof.limits import GENERATORS
+from symgrad.proof.program.merging import is_same_step
+from symgrad.proof.program.steps import ProofProgram
+from symgrad.verdicts.limits import CASES, FIRST_GENERATORS, RESTARTS
 from symgrad.verdicts.search.farkas import weights
 from symgrad.verdicts.search.steps import Search
 
-__all__ = ["SAME", "Attempt", "Case", "Part", "prove"]
-
-_CASES = 64
-_RESTARTS = 60
-_CAPACITY = 16
+__all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SubCase:
     """A part of a case: polynomials, each with whether it is positive or negative, and whether the claim is proved."""
 
     signs: tuple[tuple[Poly, bool], ...]
@@ -57,7 +89,7 @@ class Case:
     excluded: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
     thin: bool = False
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SubCase, ...] = ()
     number: Fraction | None = None
     nowhere: bool = False
     kernels: Functions | None = None
@@ -98,9 +130,9 @@ SAME = Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": 
 """The proof that two steps are equal that are the same by laws that change no domain."""
 
 
-def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
+def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
     """Try to prove that two steps are equal wherever both are defined, but for thin sets that are listed."""
-    if same(program, a, b):
+    if is_same_step(program, a, b):
         return SAME
     cases: list[Case] = []
     pending: list[dict[int, bool]] = [{}]
@@ -108,7 +140,7 @@ def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
         outcome = pending.pop()
         ways = branches(program, [a, b], outcome)
         if ways:
-            if len(cases) + len(pending) > _CASES:
+            if len(cases) + len(pending) > CASES:
                 return Attempt((*cases, Case(outcome, "too many cases")))
             pending += ways
             continue
@@ -116,7 +148,7 @@ def prove(program: Program, a: int, b: int, deadline: float) -> Attempt:
     return Attempt(tuple(cases))
 
 
-def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadline: float) -> Case:
+def _case(program: ProofProgram, a: int, b: int, outcome: Mapping[int, bool], deadline: float) -> Case:
     case, first = _run(program, a, b, outcome, deadline, {})
     if case.result != "proved" or first is None or not len(first.poles) == len(first.angles) == 1:
         return case
@@ -132,17 +164,17 @@ def _case(program: Program, a: int, b: int, outcome: Mapping[int, bool], deadlin
 
 
 def _run(
-    program: Program,
+    program: ProofProgram,
     a: int,
     b: int,
     outcome: Mapping[int, bool],
     deadline: float,
     scales: dict[tuple[str, int], int],
 ) -> tuple[Case, Functions | None]:
-    capacity = _CAPACITY
+    capacity = FIRST_GENERATORS
     while capacity < len(program.symbols):
         capacity *= 2
-    for _ in range(_RESTARTS):
+    for _ in range(RESTARTS):
         search = Search(scales)
         kernels = Functions(Field(capacity, Budget(deadline)), search)
         data = {
@@ -156,11 +188,11 @@ def _run(
             left, right = values(kernels, program, [a, b], outcome, known)
             case = _judged(kernels, kernels.field.sub(left, right), outcome, data)
             return replace(case, kernels=kernels, known=known), kernels
-        except Full:
+        except TooFewGenerators:
             capacity *= 2
-            if capacity > MOST_KERNELS:
+            if capacity > GENERATORS:
                 return Case(outcome, "gave up: too many kernels"), None
-        except Refine as finer:
+        except TooCoarse as finer:
             scales[finer.key] = scales.get(finer.key, 1) * finer.by
         except Contradiction:
             return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
@@ -194,9 +226,9 @@ def _judged(
     return Case(outcome, "no proof: the difference has another normal form", excluded, data, parts=found)
 
 
-def _parts(kernels: Functions, difference: Element) -> tuple[tuple[Part, ...], list[list[str] | None]]:
+def _parts(kernels: Functions, difference: Element) -> tuple[tuple[SubCase, ...], list[list[str] | None]]:
     """The parts of a case, and for each what shows that it is empty, if it is."""
-    found: list[Part] = []
+    found: list[SubCase] = []
     shown: list[list[str] | None] = []
     for signs, zero in parts(kernels, difference):
         proposed: list[Fraction] = []
@@ -210,5 +242,5 @@ def _parts(kernels: Functions, difference: Element) -> tuple[tuple[Part, ...], l
         void = not zero and empty(kernels, propose)
         shown.append([str(w) for w in proposed] if void else None)
         if not void:
-            found.append(Part(tuple(signs), zero))
+            found.append(SubCase(tuple(signs), zero))
     return tuple(found), shown

@@ -14,10 +14,18 @@ import numpy as np
 from symgrad.proof.balls.ops import Value, ball
 from symgrad.proof.balls.programs import context, evaluate, flint
 from symgrad.proof.clock import tick, until
-from symgrad.proof.program.steps import Program
-from symgrad.proof.witness import Witness, apart, known, pairs, texts_apart
+from symgrad.proof.program.steps import ProofProgram
+from symgrad.proof.witness import Witness, all_certain, are_apart, pairs, texts_apart
 from symgrad.verdicts.agreement import TOO_FEW, agreement, shrinks
-from symgrad.verdicts.points.draw import Point, points_of
+from symgrad.verdicts.limits import (
+    CERTAIN_DIGITS,
+    COMMON_POINTS,
+    ENTRIES,
+    POINTS,
+    POINTS_ENOUGH,
+    WITNESS_STEPS,
+)
+from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.points.values import negatives, plainer, shorter
 
 __all__ = ["Outcome", "refute"]
@@ -25,14 +33,8 @@ __all__ = ["Outcome", "refute"]
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_MOST = 600  # points that are tried
-_FURTHER = 240  # points in the common domain after which no more are tried
-_MOST_ENTRIES = 256  # that are looked at one by one
-_ENOUGH_DIGITS = 12  # to which values agree that are not computed once more at once
-_ENOUGH = 48  # points in the common domain after which some are tried at higher precisions
 _DECADES = 6  # powers of ten within which values have a moderate size
 _MODERATE = (0, 0)
-_LOOKED_AT = 2000  # steps of a program whose witness is made moderate
 _FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
 
 
@@ -52,7 +54,7 @@ class Outcome:
     """
 
     witness: Witness | None
-    points: tuple[Point, ...]
+    points: tuple[DrawnPoint, ...]
     digits: int | None
     precise: int
     tried: int
@@ -60,10 +62,10 @@ class Outcome:
     out_of_time: bool
 
 
-class _Search:
+class _PointSearch:
     def __init__(
         self,
-        program: Program,
+        program: ProofProgram,
         wanted: list[int],
         strict: bool | str,
         plain: int | None,
@@ -77,14 +79,14 @@ class _Search:
         self.deadline = deadline
         self.direction = direction
         self.witness: Witness | None = None
-        self.agreeing: dict[int, Point] = {}
+        self.agreeing: dict[int, DrawnPoint] = {}
         self.digits: dict[int, int | None] = {}  # None: exactly equal
         self.gaps: dict[int, Any] = {}  # largest distances of values that are tiny or zero
-        self.unknown: dict[int, Point] = {}
+        self.unknown: dict[int, DrawnPoint] = {}
         self.tried = 0
         self.settled = False  # whether what is left to try are further points
 
-    def both(self, point: Point, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
+    def both(self, point: DrawnPoint, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
         """Return the entries of both values at a point, as far as they are certain."""
         left, right, *rest = evaluate(
             self.program,
@@ -96,32 +98,32 @@ class _Search:
             wanted=self.wanted,
             deadline=self.deadline,
         )
-        return pairs(left, right) if known(rest) else []
+        return pairs(left, right) if all_certain(rest) else []
 
     def refuted(
-        self, point: Point, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
+        self, point: DrawnPoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> float:
         """Keep a point as the witness if its values differ; return how much they do, 0 if they do not."""
-        different = [(i, x, y) for i, x, y in values if apart(x, y)]
+        different = [(i, x, y) for i, x, y in values if are_apart(x, y)]
         if not different:
             return 0
         index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
         self.witness = Witness(point.values, point.sizes, precision, index, *texts_apart(x, y))
         return max(_distance(x, y), 1e-300)
 
-    def point_out(self, point: Point, precision: int) -> None:
+    def point_out(self, point: DrawnPoint, precision: int) -> None:
         """Of a witness in some direction, make one in the direction of a single entry: the first that differs most."""
         if self.direction is None:
             return
         best, found = 0.0, self.witness
         for unit in _units(np.shape(np.array(point.values[self.direction], dtype=object))):
-            there = Point({**point.values, self.direction: unit}, point.sizes)
+            there = DrawnPoint({**point.values, self.direction: unit}, point.sizes)
             size = self.refuted(there, precision, self.both(there, precision))
             if size > best:
                 best, found = size, self.witness
         self.witness = found
 
-    def look(self, number: int, point: Point, precision: int) -> bool:
+    def look(self, number: int, point: DrawnPoint, precision: int) -> bool:
         """Evaluate at a point; tell whether it is a witness."""
         both = self.both(point, precision)
         with context.workprec(precision):
@@ -173,13 +175,13 @@ class _Search:
         Of `exp(a*F/(R*T))` with a large constant F the values that are drawn first are as large as 1e2000.
         """
         first = self.witness
-        if first is None or len(self.program.steps) > _LOOKED_AT:
+        if first is None or len(self.program.steps) > WITNESS_STEPS:
             return
         best = self.oddity(first)
         if best <= _MODERATE:
             return
         for values in plainer(self.program, first.point, self.direction):
-            point = Point(values, first.sizes)
+            point = DrawnPoint(values, first.sizes)
             both = self.both(point, first.precision)
             with context.workprec(first.precision):
                 found = self.witness
@@ -195,8 +197,8 @@ class _Search:
         """How far a witness is from one that a person would choose: by the size of its values, and negative inputs."""
         if witness is None:
             return _MODERATE
-        both = self.both(Point(witness.point, witness.sizes), witness.precision)
-        sizes = [_decades(v) for i, x, y in both if i == witness.index and apart(x, y) for v in (x, y)]
+        both = self.both(DrawnPoint(witness.point, witness.sizes), witness.precision)
+        sizes = [_decades(v) for i, x, y in both if i == witness.index and are_apart(x, y) for v in (x, y)]
         return max(0, max(sizes, default=0) - _DECADES), negatives(
             self.program, witness.point, self.direction
         )
@@ -207,15 +209,15 @@ class _Search:
         if first is None:
             return
         for values in shorter(self.program, first.point, self.direction):
-            point = Point(values, first.sizes)
+            point = DrawnPoint(values, first.sizes)
             both = self.both(point, first.precision)
             with context.workprec(first.precision):
                 if self.refuted(point, first.precision, both):
                     return
 
-    def several(self, points: Iterator[tuple[int, Point]], precision: int, enough: int) -> bool:
+    def several(self, points: Iterator[tuple[int, DrawnPoint]], precision: int, enough: int) -> bool:
         """Evaluate at points until so many agree; tell whether one is a witness."""
-        while self.tried < _MOST and len(self.agreeing) < enough:
+        while self.tried < POINTS and len(self.agreeing) < enough:
             number, point = next(points, (0, None))
             if point is None:
                 return False
@@ -223,7 +225,7 @@ class _Search:
                 return True
             # Where magnitudes are extreme few digits are left.
             loose = self.digits.get(number)
-            if loose is not None and loose < _ENOUGH_DIGITS and self.look(number, point, 4 * precision):
+            if loose is not None and loose < CERTAIN_DIGITS and self.look(number, point, 4 * precision):
                 return True
             self.tried += 1
         return False
@@ -243,7 +245,7 @@ class _Search:
 
 def _units(shape: tuple[int, ...]) -> Iterator[Any]:
     """Yield the arrays with one 1 and else 0, as nested lists; of a large one only the first few."""
-    for index in islice(np.ndindex(*shape), _MOST_ENTRIES):
+    for index in islice(np.ndindex(*shape), ENTRIES):
         unit = np.full(shape, Fraction(0), dtype=object)
         unit[index] = Fraction(1)
         yield unit.tolist()
@@ -263,7 +265,7 @@ def _distance(x: Value, y: Value) -> float:
 
 
 def refute(
-    program: Program,
+    program: ProofProgram,
     a: int,
     b: int,
     *,
@@ -273,7 +275,7 @@ def refute(
     start: int = 64,
     defined: Sequence[int] = (),
     direction: str | None = None,
-    enough: int = _ENOUGH,
+    enough: int = POINTS_ENOUGH,
     most: int | None = None,
     finer: bool = True,
 ) -> Outcome:
@@ -299,19 +301,20 @@ def refute(
         The first witness, or at which points the values agree.
 
     Example:
-        >>> from symgrad.proof.program.steps import Step, Symbol
-        >>> steps = (Step("symbol", (), ("x",)), Step("mul", (0, 0)), Step("sqrt", (1,)), Step("abs", (0,)))
-        >>> program = Program(steps, (Symbol("x", "real", None, None),))
+        >>> from symgrad.proof.program.steps import ProofStep, Symbol
+        >>> roots = (ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)), ProofStep("abs", (0,)))
+        >>> steps = (ProofStep("symbol", (), ("x",)), *roots)
+        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
         >>> refute(program, 0, 2).witness.point["x"] < 0
         True
         >>> refute(program, 2, 3).witness is None
         True
     """
-    search = _Search(program, [a, b, *defined], strict, plain, deadline, direction)
+    search = _PointSearch(program, [a, b, *defined], strict, plain, deadline, direction)
     out_of_time = False
     try:
         with until(deadline):
-            search.run(start, enough, most or (_FURTHER if finer else enough), finer=finer)
+            search.run(start, enough, most or (COMMON_POINTS if finer else enough), finer=finer)
     except TimeoutError:
         out_of_time = not search.settled
     inexact = [d for d in search.digits.values() if d is not None]

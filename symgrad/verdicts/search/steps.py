@@ -9,16 +9,18 @@ from typing import Any
 from symgrad.proof.kernels.field import Element, Field, Poly
 from symgrad.proof.kernels.replay import factors_to_json
 from symgrad.proof.numbers import flint, number_to_json
+from symgrad.verdicts.limits import (
+    COMBINED_TERMS,
+    COMBINED_WORK,
+    FACTORED_DEGREE,
+    FACTORED_TERMS,
+    RESTATED_TERMS,
+)
 
 __all__ = ["Search"]
 
-_SHORT = 12  # terms of what may be restated
-_LONG = 300  # terms of a polynomial that is only divided by what is known
-_HIGH = 300  # its degree
 _MANY, _FEW, _LOW = 10, 40, 4  # generators, terms, and the degree in one of them
 _SLOW, _SLOWER = 1e-5, 5e-5  # seconds of a factorisation by terms and degree; in more than four generators
-_CHEAP = 500  # terms over a common denominator, up to which combinations of all of a basis are looked for
-_DEAR = 1_000_000
 _PER_ENTRY = 1e-6  # seconds of an elimination, by rows and the square of columns
 
 
@@ -65,12 +67,12 @@ def _restated(
 
     With p**2 - q**2*k**2 a square d**2, p + q*k is (p + d + q*k)**2/(2*(p + d)).
     """
-    if len(h) > _SHORT:
+    if len(h) > RESTATED_TERMS:
         return None
     mine = sum(1 for p in roots if h.degrees()[p])
     for other in atoms:
         degrees = other.degrees()
-        if other == h or len(other) > _SHORT or not any(degrees[p] for p in roots):
+        if other == h or len(other) > RESTATED_TERMS or not any(degrees[p] for p in roots):
             continue
         product = ring.reduced(h * other)
         left = product.degrees()
@@ -89,9 +91,9 @@ def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list
     if not basis:
         return None
     which = list(range(len(basis)))
-    if _cost(ring, [target, *basis]) > _CHEAP:
+    if _cost(ring, [target, *basis]) > COMBINED_TERMS:
         which = _tied(ring, target, basis)
-        if not which or _cost(ring, [target, *(basis[i] for i in which)]) > _DEAR:
+        if not which or _cost(ring, [target, *(basis[i] for i in which)]) > COMBINED_WORK:
             return None
     den: dict[int, int] = {}
     some = [basis[i] for i in which]
@@ -108,7 +110,7 @@ def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list
                 num = num * ring.factors[i]
         columns.append(ring.reduced(num).to_dict())
     rows = sorted({m for c in columns for m in c})
-    if len(rows) * len(columns) ** 2 > _DEAR:
+    if len(rows) * len(columns) ** 2 > COMBINED_WORK:
         return None
     ring.budget.wait(_PER_ENTRY * len(rows) * len(columns) ** 2)
     matrix = flint.fmpq_mat(len(rows), len(columns), [c.get(m, 0) for m in rows for c in columns])
@@ -132,7 +134,7 @@ def _cost(ring: Field, fractions: Sequence[Element]) -> int:
     cost = sum(len(a.num) for a in fractions)
     for i, n in den.items():
         cost *= len(ring.factors[i]) ** min(n, 64)
-        if cost > _DEAR:
+        if cost > COMBINED_WORK:
             break
     return cost
 
@@ -197,7 +199,7 @@ def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
 def _is_soon_factored(ring: Field, num: Poly) -> bool:
     """Whether the factors of a polynomial may be computed, which nothing interrupts."""
     terms, degree = len(num), int(num.total_degree())
-    if terms > _LONG or degree > _HIGH:
+    if terms > FACTORED_TERMS or degree > FACTORED_DEGREE:
         return False
     degrees = [int(d) for d in num.degrees() if d]
     # A polynomial with many factors in many generators of higher degree may take hours.

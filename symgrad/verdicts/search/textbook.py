@@ -21,13 +21,13 @@ from symgrad.ops.scalar.trig import cos, sin
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Place", "simpler"]
+__all__ = ["ZeroSet", "simpler"]
 
-Place: TypeAlias = "tuple[Node, ...]"
+ZeroSet: TypeAlias = "tuple[Node, ...]"
 """What is zero, all of it."""
 
 
-def simpler(places: Sequence[Place], factors: Callable[[Node], Iterable[Node]]) -> list[Place]:
+def simpler(places: Sequence[ZeroSet], factors: Callable[[Node], Iterable[Node]]) -> list[ZeroSet]:
     """Return the same points as shorter conditions.
 
     Args:
@@ -36,7 +36,7 @@ def simpler(places: Sequence[Place], factors: Callable[[Node], Iterable[Node]]) 
     """
     single = {p[0]: None for p in places if len(p) == 1}
     plain = list(_of_angles(single))
-    found: dict[Place, None] = {(n,): None for n in plain}
+    found: dict[ZeroSet, None] = {(n,): None for n in plain}
     covered = {f for n in plain for f in factors(n)}
     for place in places:
         if len(place) == 1 or any(_within(n, covered, factors) for n in place) or not _can_be(place):
@@ -86,7 +86,7 @@ def _within(n: Node, covered: set[Node], factors: Callable[[Node], Iterable[Node
     return all(f in covered for f in factors(n))
 
 
-def _can_be(place: Place) -> bool:
+def _can_be(place: ZeroSet) -> bool:
     """Whether all may be zero, where an input that is among them is 0."""
     table = {n: as_node(0) for n in place if n.op is SYMBOL}
     known = Conditions()

@@ -17,23 +17,20 @@ from symgrad.ir.types import Domain, Number
 from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.clock import until
-from symgrad.proof.program.steps import Program
-from symgrad.proof.witness import known
+from symgrad.proof.program.steps import ProofProgram
+from symgrad.proof.witness import all_certain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
-from symgrad.verdicts.points.draw import Point, points_of
+from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS
+from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Undefined
 from symgrad.words.domains import outside_of_choices
 
 __all__ = ["Side", "conditions_of", "narrowed", "undefined"]
 
-_POINTS = 80
 _BITS = 128
-_MOST_CONDITIONS = 40
-_MOST_PARTS = 24  # of a condition that is told
-_LONGEST = 80
 _OPPOSITE = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt"}
 _SWAPPED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 
@@ -54,7 +51,7 @@ class Side:
 
 
 def undefined(
-    program: Program,
+    program: ProofProgram,
     sides: tuple[Side, Side],
     *,
     strict: str | bool,
@@ -77,12 +74,12 @@ def undefined(
     try:
         with until(deadline):
             for side, other in ((0, 1), (1, 0)):
-                own = [c for c in conditions[side] if c not in conditions[other]][:_MOST_CONDITIONS]
+                own = [c for c in conditions[side] if c not in conditions[other]][:CONDITIONS_TOLD]
                 if not own:
                     continue
                 wanted = sides[other].wanted
-                defined: list[Point] = []
-                for point in islice(points_of(program), _POINTS):
+                defined: list[DrawnPoint] = []
+                for point in islice(points_of(program), DEFINEDNESS_POINTS):
                     values = evaluate(
                         program,
                         point.values,
@@ -92,7 +89,7 @@ def undefined(
                         plain=plain,
                         wanted=wanted,
                     )
-                    if known(values):
+                    if all_certain(values):
                         defined.append(point)
                 for condition, point in _told(own, defined):
                     at = {name: v for name, v in point.values.items() if name != direction}
@@ -102,7 +99,7 @@ def undefined(
     return tuple(found)
 
 
-def _told(conditions: Sequence[Node], points: Sequence[Point]) -> Iterator[tuple[Node, Point]]:
+def _told(conditions: Sequence[Node], points: Sequence[DrawnPoint]) -> Iterator[tuple[Node, DrawnPoint]]:
     """Yield conditions that fail at points, those that fail at more of them first, with the first such point."""
     program, at = program_of(conditions)
     fails: dict[Node, set[int]] = {c: set() for c in conditions}
@@ -121,7 +118,7 @@ def _told(conditions: Sequence[Node], points: Sequence[Point]) -> Iterator[tuple
             seen |= fails[condition]
 
 
-def _length(point: Point) -> tuple[int, int]:
+def _length(point: DrawnPoint) -> tuple[int, int]:
     """How special a point is, and how long to read: at 0 conditions often fail by a hair."""
     return sum(v == 0 for v in point.values.values()), len(str(dict(point.values)))
 
@@ -224,7 +221,7 @@ def _failing(comparison: Node) -> str:
     name = _OPPOSITE[comparison.op.name]
     if not left.args and left.is_number():
         left, right, name = right, left, _SWAPPED[name]
-    if len(topological([left, right])) > _MOST_PARTS:
+    if len(topological([left, right])) > CONDITION_PARTS:
         return ""
     text = expression_text(apply(OPS[name], (left, right)))
-    return text if len(text) <= _LONGEST else ""
+    return text if len(text) <= CONDITION_LENGTH else ""

@@ -22,7 +22,7 @@ from symgrad.ir.types import Domain
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.rewrite.whole import is_position
 from symgrad.verdicts.points.values import THROUGH
-from symgrad.verdicts.verdict import Verdict, listed
+from symgrad.verdicts.verdict import Verdict, names_text
 from symgrad.words.forms.positions import starts_at
 
 __all__ = ["with_declared_labels"]
@@ -80,10 +80,10 @@ def with_declared_labels(
     rules = dict.fromkeys(
         _beyond(use) for use in sorted(uses, key=lambda use: use.ones) if use.symbol in outside
     )
-    declarations = listed([str(declared[s].declaration) for s in outside])
+    declarations = names_text([str(declared[s].declaration) for s in outside])
     are = ("is" if len(names) == 1 else "are") if refuted else "may be"
     hint = (
-        f"{listed(names)} {are} out of range{' there' * refuted}: {', and '.join(rules)}; "
+        f"{names_text(names)} {are} out of range{' there' * refuted}: {', and '.join(rules)}; "
         f"with {declarations} declared the claim is {other.status}"
     )
     return replace(verdict, diagnosis=hint, seconds=verdict.seconds + other.seconds)

@@ -26,24 +26,17 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.definite import is_definite
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.verdicts.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
 from symgrad.verdicts.masks import MASKS
 from symgrad.verdicts.points.aims import COMPARED
-from symgrad.verdicts.search.textbook import Place, simpler
+from symgrad.verdicts.search.textbook import ZeroSet, simpler
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.told.definedness import narrowed
 from symgrad.words.domains import outside_of_choices
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
 
 __all__ = ["in_words"]
 
-_MOST = 100
-"""Parts of a claim that are compared with conditions."""
-
-_LONGEST = 100
-"""Characters of a part that stands for a condition."""
-
-_SECONDS = 1.0
-"""How long it may take; what is not found until then is said as the proof has it."""
 
 _ENTRIES = {"=": "is 0", "<=": "is 0 or negative", "<": "is negative"}
 _BARS = re.compile(r"\|([^|]+)\|")
@@ -70,11 +63,11 @@ def in_words(conditions: Sequence[str], sides: Sequence[Node], names: Mapping[No
     if any(n.shape or n.op is SIZE for n in topological(sides)):
         compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in COMPARED and n.shape}
         speaker = _Speaker(Conditions(), names, compared)
-        table = _of_arrays([*parts[:_MOST], *compared], speaker)
+        table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], speaker)
         told = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))
     else:
         speaker = _Speaker(Conditions(), names)
-        told = dict.fromkeys(_of_numbers(conditions, parts[:_MOST], speaker, narrowed(sides)))
+        told = dict.fromkeys(_of_numbers(conditions, parts[:LEFT_OUT_PARTS], speaker, narrowed(sides)))
     return tuple(text for text in told if not any(text in covers for covers in map(_covered, told)))
 
 
@@ -104,10 +97,10 @@ class _Speaker:
 
     def text(self, node: Node) -> str | None:
         """Return a part in words, None if it is long."""
-        if len(topological([node], until=self._names)) > _LONGEST:
+        if len(topological([node], until=self._names)) > LEFT_OUT_EQUATIONS:
             return None
         text = expression_text(node, self._names)
-        return text if len(text) <= _LONGEST else None
+        return text if len(text) <= LEFT_OUT_EQUATIONS else None
 
     def said(self, node: Node, relation: str) -> tuple[str, ...] | None:
         """Return where a part is zero (``=``), negative (``<``) or either, factor by factor; None if that is long."""
@@ -167,7 +160,7 @@ def _squared(node: Node) -> Node | None:
 
 def _of_arrays(parts: Sequence[Node], speaker: _Speaker) -> dict[str, tuple[str, ...]]:
     """Return for each condition that parts of a claim have what is said for it."""
-    t = Terms(BUDGET, LAWS, deadline=time.monotonic() + _SECONDS)
+    t = Terms(BUDGET, LAWS, deadline=time.monotonic() + LEFT_OUT_SECONDS)
     options: dict[str, list[tuple[bool, tuple[str, ...]]]] = {}  # inputs first
     try:
         program, at = program_of(parts)
@@ -224,9 +217,9 @@ def _of_numbers(
     """
     symbols = {s.name: s for s in symbols_of(parts)}
     forms = dict(zip(parts, canonical(parts).nodes, strict=True))
-    deadline = time.monotonic() + _SECONDS
+    deadline = time.monotonic() + LEFT_OUT_SECONDS
     told: list[str] = []
-    places: dict[Place, str] = {}
+    places: dict[ZeroSet, str] = {}
     for condition in conditions:
         place = None if "|" in condition or time.monotonic() > deadline else _read(condition, symbols)
         if place is None:
@@ -249,12 +242,12 @@ def _of_numbers(
     return told
 
 
-def _is_nowhere(place: Place, speaker: _Speaker, inside: Mapping[Node, Node]) -> bool:
+def _is_nowhere(place: ZeroSet, speaker: _Speaker, inside: Mapping[Node, Node]) -> bool:
     """Tell whether something of what vanishes together vanishes nowhere in smaller domains."""
     return any(speaker.known.nonzero(n) == "yes" for n in substitute(list(place), inside))
 
 
-def _read(condition: str, symbols: Mapping[str, Node]) -> Place | None:
+def _read(condition: str, symbols: Mapping[str, Node]) -> ZeroSet | None:
     """What vanishes where a condition holds, all of it; None for another condition."""
     texts = condition.split(" and ")
     if not all(t.endswith(" = 0") for t in texts):
@@ -311,5 +304,5 @@ def _of_part(factor: Node, forms: Mapping[Node, Node], speaker: _Speaker) -> str
 
 
 def _never_zero(node: Node, known: Conditions) -> bool:
-    quotient = opened(node)
+    quotient = rational_of(node)
     return quotient is not None and any(known.nonzero(f) == "yes" for f in quotient.forms())

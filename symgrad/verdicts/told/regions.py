@@ -17,18 +17,18 @@ from symgrad.proof.clock import until
 from symgrad.proof.kernels.field import Budget, Poly
 from symgrad.proof.kernels.functions import Functions
 from symgrad.proof.kernels.generators import fraction
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.program.text import step_text
-from symgrad.proof.witness import Witness, apart, known, pairs
+from symgrad.proof.witness import Witness, all_certain, are_apart, pairs
+from symgrad.verdicts.limits import REGION_POINTS
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.prove import Attempt, Case
 from symgrad.verdicts.signs import Sign, parts_of
 from symgrad.verdicts.told.wording import Wording
 from symgrad.verdicts.verdict import Region, Status
 
-__all__ = ["Tried", "regions_of", "tried"]
+__all__ = ["Tried", "regions_of", "try_points"]
 
-_POINTS = 120  # that are tried
 _BITS = 128
 _STRICT = {True: {"lt", "gt", "ne"}, False: {"le", "ge", "eq"}}
 """Comparisons whose sides are not equal where they come out so."""
@@ -42,8 +42,8 @@ class Tried:
     differs: bool
 
 
-def tried(
-    program: Program, wanted: Sequence[int], *, strict: str | bool, plain: int | None, deadline: float
+def try_points(
+    program: ProofProgram, wanted: Sequence[int], *, strict: str | bool, plain: int | None, deadline: float
 ) -> list[Tried]:
     """Return points at which both sides have a value.
 
@@ -57,19 +57,19 @@ def tried(
     found: list[Tried] = []
     try:
         with until(deadline), context.workprec(_BITS):
-            for _, point in zip(range(_POINTS), points_of(program), strict=False):
+            for _, point in zip(range(REGION_POINTS), points_of(program), strict=False):
                 left, right, *rest = evaluate(
                     program, point.values, precision=_BITS, strict=strict, plain=plain, wanted=wanted
                 )
-                both = pairs(left, right) if known(rest) else []
-                found += [Tried(point.values, apart(x, y)) for _, x, y in both]
+                both = pairs(left, right) if all_certain(rest) else []
+                found += [Tried(point.values, are_apart(x, y)) for _, x, y in both]
     except TimeoutError:
         pass
     return found
 
 
 def regions_of(
-    program: Program,
+    program: ProofProgram,
     inputs: Sequence[Node],
     attempt: Attempt,
     points: Sequence[Tried],
@@ -117,7 +117,7 @@ def regions_of(
     return tuple(found)
 
 
-def _left_out(program: Program, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
+def _left_out(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
     """Return what a proof leaves out in a part of its case, but for what cannot be where a sign or comparison is."""
     if case.kernels is None:
         return case.excluded
@@ -170,7 +170,7 @@ def _below_roots(k: Functions, h: Poly) -> Poly:
         h = k.atoms[place].value.num
 
 
-def _conditions(program: Program, case: Case, wording: Wording) -> list[str]:
+def _conditions(program: ProofProgram, case: Case, wording: Wording) -> list[str]:
     """Return how the comparisons of a case come out."""
     found = [
         wording.comparison(i, way=way) or (step_text(program, i) if way else f"not {step_text(program, i)}")
@@ -179,7 +179,7 @@ def _conditions(program: Program, case: Case, wording: Wording) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _comes_out(program: Program, case: Case, point: Mapping[str, Any]) -> bool:
+def _comes_out(program: ProofProgram, case: Case, point: Mapping[str, Any]) -> bool:
     """Whether the comparisons certainly come out so at a point."""
     values = evaluate(program, point, precision=_BITS, wanted=list(case.outcome))
     return all(value is way for value, way in zip(values, case.outcome.values(), strict=True))

@@ -9,14 +9,13 @@ from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import OPS, Node, apply, as_node, constant, truth
 from symgrad.ir.traverse import topological
-from symgrad.proof.program.steps import Program
+from symgrad.proof.program.steps import ProofProgram
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS
 
 __all__ = ["Wording"]
 
-_LONGEST = 80
-_MOST = 24  # parts of a formula
 _LOG, _SIZE = re.compile(r"log\|([^|]+)\|"), re.compile(r"\|([^|]+)\|")
 _COMPARISONS = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
@@ -29,7 +28,7 @@ class Wording:
         inputs: its variables.
     """
 
-    def __init__(self, program: Program, inputs: Sequence[Node]) -> None:
+    def __init__(self, program: ProofProgram, inputs: Sequence[Node]) -> None:
         self._program = program
         self._inputs: Mapping[str, Node] = {s.name: s for s in inputs}
         self._nodes: dict[int, Node | None] = {}
@@ -89,7 +88,7 @@ class Wording:
 
 
 def _text(node: Node | None, *, canonically: bool = True) -> str | None:
-    if node is None or len(topological([node])) > _MOST:
+    if node is None or len(topological([node])) > CONDITION_PARTS:
         return None
     text = expression_text(canonical([node], drop_stops=True).nodes[0] if canonically else node)
-    return text if len(text) <= _LONGEST else None
+    return text if len(text) <= CONDITION_LENGTH else None

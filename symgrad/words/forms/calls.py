@@ -19,16 +19,15 @@ from symgrad.ir.traverse import topological
 from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.arith import mul
 from symgrad.spell.printer import expression_text
+from symgrad.words.limits import EQUATIONS
 
-__all__ = ["Call", "Spelling", "call_texts", "calls_in", "regrouped"]
+__all__ = ["NamedCall", "Notation", "call_texts", "calls_in", "regrouped"]
 
-_LARGEST = 400
-"""Equations of a program in which calls are looked for."""
 
 _CALL = re.compile(r"\b([A-Za-z]\w*)\(")
 
 
-class Call(NamedTuple):
+class NamedCall(NamedTuple):
     """A call of a function of one argument that has no op of its own.
 
     Args:
@@ -41,7 +40,7 @@ class Call(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class Notation:
     """How formulas over names are written, in whichever notation.
 
     Args:
@@ -50,14 +49,14 @@ class Spelling:
     """
 
     literals: Mapping[Node, Node]
-    calls: Mapping[Node, Call]
+    calls: Mapping[Node, NamedCall]
 
     def text(self, node: Node) -> str:
         """Return a formula in program notation."""
         return expression_text(node, call_texts(self.calls))
 
 
-def call_texts(calls: Mapping[Node, Call], names: Mapping[Node, str] = {}) -> dict[Node, str]:
+def call_texts(calls: Mapping[Node, NamedCall], names: Mapping[Node, str] = {}) -> dict[Node, str]:
     r"""Return how calls are written in program notation, given nodes that are written as a name.
 
     Example:
@@ -74,7 +73,7 @@ def call_texts(calls: Mapping[Node, Call], names: Mapping[Node, str] = {}) -> di
     return texts
 
 
-def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, Call]:
+def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, NamedCall]:
     r"""Return the calls of functions of one argument in a program, by what they are.
 
     Args:
@@ -92,10 +91,10 @@ def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, Call]:
     if not forms:
         return {}
     nodes = topological(bodies)
-    if len(nodes) > _LARGEST:
+    if len(nodes) > EQUATIONS:
         return {}
     known = set(nodes)
-    found: dict[Node, Call] = {}
+    found: dict[Node, NamedCall] = {}
     for name, how in forms:
         for argument in nodes:
             try:
@@ -103,11 +102,11 @@ def calls_in(text: str, bodies: Iterable[Node]) -> dict[Node, Call]:
             except SymgradError:  # of a truth value, say
                 continue
             if made in known and made.args:
-                found.setdefault(made, Call(name, argument))
+                found.setdefault(made, NamedCall(name, argument))
     return found
 
 
-def regrouped(node: Node, calls: Mapping[Node, Call]) -> Node:
+def regrouped(node: Node, calls: Mapping[Node, NamedCall]) -> Node:
     """Return a node with the factors of calls that are products beside each other: `h*silu(g)`."""
     products = [c for c in calls if c.op is mul]
     if not products:

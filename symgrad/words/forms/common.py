@@ -13,10 +13,10 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.contraction import Labels, contract, einsum
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, div, mul, neg
+from symgrad.words.limits import COMMON_TERMS
 
 __all__ = ["apart", "factors_of", "flat", "shared", "terms_of", "without_sign"]
 
-_MOST = 8  # terms of a sum, and operands of a product, that are looked at
 
 _Operand = tuple[Node, Labels]
 
@@ -100,7 +100,7 @@ def shared(node: Node) -> Iterator[Node]:
         True
     """
     terms = terms_of(node)
-    if not 1 < len(terms) <= _MOST:
+    if not 1 < len(terms) <= COMMON_TERMS:
         return
     groups: dict[tuple[Node, Labels, Labels], dict[int, Node]] = {}
     whole = [i for i, term in enumerate(terms) if term.shape == node.shape]  # the axes of others are others
@@ -122,7 +122,11 @@ def apart(node: Node) -> Node:
     for n in topological([node]):
         args = tuple(done[a] for a in n.args)
         made = n if args == n.args else apply(n.op, args, n.params)
-        if n.op is einsum and len(set(n.params[0])) == 1 and prod(len(terms_of(a)) for a in args) <= _MOST:
+        if (
+            n.op is einsum
+            and len(set(n.params[0])) == 1
+            and prod(len(terms_of(a)) for a in args) <= COMMON_TERMS
+        ):
             made = reduce(lambda a, b: a + b, _apart(made))
         done[n] = made
     return done[node]
@@ -145,7 +149,7 @@ def _splits(term: Node) -> Iterator[_Split]:
     if product is None:
         return
     operands, result = flat(product)
-    if not 1 < len(operands) <= _MOST:
+    if not 1 < len(operands) <= COMMON_TERMS:
         return
     for i, (operand, own) in enumerate(operands):
         others = [o for k, o in enumerate(operands) if k != i]

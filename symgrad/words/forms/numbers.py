@@ -19,20 +19,10 @@ from symgrad.ir.types import Declaration, Domain, Number
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.spell.literals import number_text, significant_digits
 from symgrad.words.forms.common import without_sign
+from symgrad.words.limits import FOLDED_DENOMINATOR, FOLDED_DIGITS, FOLDED_WHOLE_DIGITS, PRODUCT_DIGITS
 
 __all__ = ["Literals"]
 
-_FEW = 3
-"""Digits up to which a decimal is folded like any number: 0.5, 1e-5, 3.14."""
-
-_FINE = 1_000
-"""The denominator up to which it is: nobody multiplies `v + 1e-5` out."""
-
-_FEW_OF_WHOLE = 6
-"""The same of whole numbers."""
-
-_MOST = 8
-"""Digits that a number may have that is multiplied out."""
 
 _BINARY = (2, 4, 8)
 """Denominators of decimals such as 0.5 and 2.25, that quotients have as well."""
@@ -107,8 +97,8 @@ class Literals:
         if digits is None:
             return False
         if isinstance(value, Fraction):
-            return self.whole or digits > _FEW or value.denominator > _FINE
-        return digits > _FEW_OF_WHOLE
+            return self.whole or digits > FOLDED_DIGITS or value.denominator > FOLDED_DENOMINATOR
+        return digits > FOLDED_WHOLE_DIGITS
 
     def tidy(self, node: Node) -> Node:
         """Return a node with its numbers as a person would leave them: `2*0.26992*w` is `0.53984*w`.
@@ -176,11 +166,11 @@ class Literals:
         if len(literals) == 1 and abs(number_) != 1:
             value = abs(number_) * self.meaning[literals[0]].value
             if self._is_short(
-                value, max(_MOST, 1 + (significant_digits(self.meaning[literals[0]].value) or 0))
+                value, max(PRODUCT_DIGITS, 1 + (significant_digits(self.meaning[literals[0]].value) or 0))
             ):
                 above.remove(literals[0])
                 number_ = value if number_ > 0 else -value
-        short = self._is_decimal(number_, _MOST)
+        short = self._is_decimal(number_, PRODUCT_DIGITS)
         if not short and (not literals or literals[0] in above):
             return self._rebuilt(node, done)
         front = self._literal(number_) if isinstance(number_, Fraction) else as_node(number_)

@@ -18,16 +18,11 @@ from symgrad.ops.scalar.arith import add, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.words.forms.measure import COST
 from symgrad.words.forms.ring import LongError, Polynomial, Ring
+from symgrad.words.limits import GROUPED_TERMS, QUOTIENT_TERMS
 
 __all__ = ["Quotient", "Rational"]
 
 Quotient: TypeAlias = "tuple[Polynomial, Polynomial]"
-
-_SUMMED = 24
-"""Terms up to which a sum is offered as one."""
-
-_GROUPED = 8
-"""The same term by term, and with a part that some of them have in common."""
 
 
 @dataclass(slots=True)
@@ -121,10 +116,10 @@ class Rational:
             if factored + bound.of_product([*others, (whole, 1)]) <= most:
                 parts = [*((f, e) for f, e in factors), *((f, -e) for f, e in (*others, (whole, 1)))]
                 yield self._product(_value(c) / _value(d), [(self._sum(f), e) for f, e in parts])
-        if 1 < len(self.above) <= _SUMMED:
+        if 1 < len(self.above) <= QUOTIENT_TERMS:
             if over + bound.of_sum(self.above) <= most:
                 yield self._product(1 / _value(d), [(self._sum(self.above), 1), *below])
-            if divisors and len(self.above) <= _GROUPED:
+            if divisors and len(self.above) <= GROUPED_TERMS:
                 yield reduce(lambda a, b: a + b, self._terms(d, divisors))
 
         yield from self._grouped([*below], _value(d))
@@ -148,7 +143,7 @@ class Rational:
 
     def _parted(self, p: Polynomial) -> Iterator[tuple[Polynomial, Polynomial]]:
         """Yield the terms with a generator in common, of those that have several, and the others."""
-        if 2 < len(p) <= _GROUPED:
+        if 2 < len(p) <= GROUPED_TERMS:
             for k, gen in enumerate(self._ring.gens):
                 quotient, rest = divmod(p, gen)
                 if 1 < len(quotient) < len(p) and rest and not quotient.degrees()[k]:

@@ -19,18 +19,18 @@ from symgrad.ops.scalar.hyperbolic import cosh, sech, sinh, tanh
 from symgrad.ops.scalar.logic import where
 from symgrad.ops.scalar.trig import cos, sin
 from symgrad.words.forms.quotients import Quotient, Rational
-from symgrad.words.forms.ring import TERMS, LongError, Polynomial, Ring
+from symgrad.words.forms.ring import LongError, Polynomial, Ring
+from symgrad.words.limits import POLYNOMIAL_TERMS, RATIONAL_EXPONENT
 
-__all__ = ["opened"]
+__all__ = ["rational_of"]
 
-_POWER = 12
 _SQUARES = {sin: (cos, 1, -1), cosh: (sinh, 1, 1), sech: (tanh, 1, -1)}
 """Functions whose square is a + b times that of a fellow."""
 
 _ARITHMETIC = frozenset((add, mul, div, neg))
 
 
-def opened(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
+def rational_of(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
     """Return an expression as a quotient of polynomials; None if it is no arithmetic, or too long.
 
     Args:
@@ -48,7 +48,7 @@ def opened(root: Node, named: Mapping[Node, Node] = {}) -> Rational | None:
 
 def _is_arithmetic(node: Node) -> bool:
     if node.op is pow:
-        return node.args[1].is_number() and abs(node.args[1].value) <= _POWER
+        return node.args[1].is_number() and abs(node.args[1].value) <= RATIONAL_EXPONENT
     return node.op in _ARITHMETIC or node.op is sqrt
 
 
@@ -229,19 +229,19 @@ class _Opening:
                 return self._checked(above, below)
 
     def _times(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        if len(a) * len(b) > 4 * TERMS:
+        if len(a) * len(b) > 4 * POLYNOMIAL_TERMS:
             raise LongError
         return a * b
 
     def _checked(self, a: Polynomial, b: Polynomial) -> Quotient:
         a, b = self._ring.reduced(a), self._ring.reduced(b)
-        if b.is_zero() or max(len(a), len(b)) > TERMS:
+        if b.is_zero() or max(len(a), len(b)) > POLYNOMIAL_TERMS:
             raise LongError
         return a, b
 
 
 def _raised(base: Polynomial, one: Polynomial, k: int) -> Quotient:
-    if abs(k) > _POWER:
+    if abs(k) > RATIONAL_EXPONENT:
         raise LongError
     return (base**k, one) if k >= 0 else (one, base**-k)
 

@@ -9,17 +9,13 @@ from typing import Any, TypeAlias, cast
 import flint as _flint
 
 from symgrad.ir.graph import Node
+from symgrad.words.limits import POLYNOMIAL_PARTS, POLYNOMIAL_TERMS
 
-__all__ = ["TERMS", "LongError", "Polynomial", "Ring"]
+__all__ = ["LongError", "Polynomial", "Ring"]
 
 # python-flint has no type information.
 flint = cast(Any, _flint)
 Polynomial: TypeAlias = Any
-
-TERMS = 400
-"""Terms that a polynomial may have."""
-
-_PARTS = 24
 
 
 class LongError(Exception):
@@ -57,7 +53,7 @@ class Ring:
         Raises:
             LongError: if there are too many.
         """
-        if len(self.nodes) > _PARTS:
+        if len(self.nodes) > POLYNOMIAL_PARTS:
             raise LongError
         # The first are the largest: what has a relation comes first, so that its powers lead.
         self.context = flint.fmpq_mpoly_ctx.get(tuple(f"g{k}" for k in range(len(self.nodes))), "lex")
@@ -92,7 +88,7 @@ class Ring:
         Raises:
             LongError: if it would be too long.
         """
-        if len(a) * len(b) > 4 * TERMS:
+        if len(a) * len(b) > 4 * POLYNOMIAL_TERMS:
             raise LongError
         return self.reduced(a * b)
 

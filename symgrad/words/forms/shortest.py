@@ -27,37 +27,30 @@ from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import CanonicalForms, canonical
 from symgrad.spell.printer import expression_text
-from symgrad.words.forms.calls import Spelling, calls_in, regrouped
+from symgrad.words.forms.calls import Notation, calls_in, regrouped
 from symgrad.words.forms.choices import chosen
 from symgrad.words.forms.common import apart, shared, terms_of
 from symgrad.words.forms.guards import asked_once, without_guards_of_zero, without_idle_guards
 from symgrad.words.forms.measure import Measure
 from symgrad.words.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
-from symgrad.words.forms.rational import opened
+from symgrad.words.forms.rational import rational_of
 from symgrad.words.forms.spoken import Spoken, relatives, without_sech
 from symgrad.words.forms.style import styled, terms_in
+from symgrad.words.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.words.normal import Normal
 from symgrad.words.program import Words
 from symgrad.words.rows import stacked
 
-__all__ = ["Forms"]
+__all__ = ["ShortestForms"]
 
 _ARITHMETIC = frozenset((add, mul, div, neg, pow, sqrt))
 
-_DEEP = 3
-"""Names that are read to see that a part is a number."""
 
 _WORTH = 2
 """How many times as hard to read a form may be before its terms are collected, to be looked at."""
 
-_READ = 200
-"""Characters up to which an expression is also looked at with what its names stand for."""
 
-_LONG = 600
-"""Characters beyond which an expression is taken as it is."""
-
-
-class Forms:
+class ShortestForms:
     """Chooses forms for the lines of a program.
 
     Attributes:
@@ -83,7 +76,7 @@ class Forms:
         self._own = {terms_in(n) for n in parts if n.op is add}
         self._keepdims = any(n.op is reshape and n.args[0].op is mean and 1 in n.shape for n in parts)
         self._calls = calls_in(words.source, words.bodies.values())
-        self.spelling = Spelling(words.literals.meaning, self._calls)
+        self.spelling = Notation(words.literals.meaning, self._calls)
         self._normal = Normal(
             words.source, [*words.names], self._canonical, self._collected, lambda n: self.cost(n)
         )
@@ -137,7 +130,7 @@ class Forms:
 
     def _read(self, node: Node) -> Iterator[Node]:
         """Yield forms of a node with what its names stand for: something may cancel that a name hides."""
-        if node.op not in _ARITHMETIC or self.length(node) > _READ:
+        if node.op not in _ARITHMETIC or self.length(node) > READ_CHARACTERS:
             return
         bodies = self._words.bodies
         table = {n: bodies[n] for n in topological([node]) if n in bodies and bodies[n].op in _ARITHMETIC}
@@ -188,7 +181,7 @@ class Forms:
     def _read_as_number(self, node: Node) -> Number | None:
         """Return the number that a part is once some of its names are read, the last lines of the program first."""
         bodies = self._words.bodies
-        for _ in range(_DEEP):
+        for _ in range(NAMES_READ):
             read = set(topological([node]))
             names = [n for n in bodies if n in read]
             if not names:
@@ -231,7 +224,7 @@ class Forms:
 
     def simplified(self, node: Node) -> Node:
         """Return a node whose parts are in their shortest forms, the innermost first."""
-        if self.length(node) > _LONG:
+        if self.length(node) > FORM_CHARACTERS:
             return node
         order = topological([node])
         inside = {a for n in order for a in n.args if n.op in _ARITHMETIC and a.op in _ARITHMETIC}
@@ -251,7 +244,7 @@ class Forms:
             self._simple[node] = node  # a form of a form may be the node again
             most = _WORTH * self.cost(node)
             forms = [self._canonical(f) for f in self._forms_of(node, most) if self.cost(f) <= most]
-            forms = [f for f in forms if f.shape == node.shape and self.length(f) <= _LONG]
+            forms = [f for f in forms if f.shape == node.shape and self.length(f) <= FORM_CHARACTERS]
             found = self._simple[node] = min([*forms, node], key=self.cost)
         return found
 
@@ -274,11 +267,11 @@ class Forms:
         """Yield quotients of polynomials that a node is: in its parts, and in its innermost sums; no harder ones."""
         sums = _innermost(node)
         for parts in (named, {**named, **sums})[: 1 + bool(sums)]:
-            quotient = opened(node, parts)
+            quotient = rational_of(node, parts)
             for found in (quotient, quotient and quotient.without_roots()):
                 if found is not None:
                     for form in found.forms(self.cost, most):
-                        if self.cost(form) <= most and self.length(form) <= _LONG:
+                        if self.cost(form) <= most and self.length(form) <= FORM_CHARACTERS:
                             yield form
 
 

@@ -8,10 +8,10 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.memo import remembered
 from symgrad.words.domains import Domains
-from symgrad.words.forms.shortest import Forms
+from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.program import Words
 
-__all__ = ["Simplified", "gained", "simplified"]
+__all__ = ["Simplified", "domain_gains", "simplified"]
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -33,15 +33,15 @@ def simplified(node: Node) -> Simplified:
 
 
 def _simplified(node: Node) -> Simplified:
-    forms = Forms(Words())
+    forms = ShortestForms(Words())
     found = forms.best([node])
     if forms.cost(found) >= forms.cost(node):
         return Simplified(node, ())
-    return Simplified(found, gained(node, found))
+    return Simplified(found, domain_gains(node, found))
 
 
-def gained(node: Node, form: Node) -> tuple[str, ...]:
+def domain_gains(node: Node, form: Node) -> tuple[str, ...]:
     """Return where a form of a node has values and the node has none, a phrase each."""
-    forms = Forms(Words())
+    forms = ShortestForms(Words())
     domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))
     return tuple(domains.gained(node, [form]))

@@ -25,15 +25,15 @@ from symgrad.rules.normal.products import spell_signs
 from symgrad.spell.printer import expression_text
 from symgrad.words.forms.common import factors_of, flat, terms_of, without_sign
 
-__all__ = ["Terms", "styled", "terms_in"]
+__all__ = ["TermSet", "styled", "terms_in"]
 
-Terms = frozenset[Node]
+TermSet = frozenset[Node]
 _Operand = tuple[Node, Labels]
 _PRODUCTS = (mul, div, neg)
 _KIND = {add: "sum", mul: "product", div: "product", neg: "product", einsum: "contraction"}
 
 
-def styled(node: Node, known: Conditions, own: Collection[Terms] = (), *, keepdims: bool = False) -> Node:
+def styled(node: Node, known: Conditions, own: Collection[TermSet] = (), *, keepdims: bool = False) -> Node:
     """Return a node as it is set; its value and domain are the same.
 
     Args:
@@ -92,7 +92,7 @@ def _is_negative(term: Node) -> bool:
     return term.op is neg or (term.is_number() and term.value < 0)
 
 
-def _positive(node: Node, known: Conditions, own: Collection[Terms], *, alone: bool) -> Node:
+def _positive(node: Node, known: Conditions, own: Collection[TermSet], *, alone: bool) -> Node:
     """Return a product with the negations of sums that are known to be negative."""
     sign, *factors = factors_of(node)
     turned = _has_inner_signs(node)
@@ -134,7 +134,7 @@ def _base(factor: Node) -> tuple[Node, bool]:
     return (factor.args[0], bool(factor.args[1].value % 2)) if whole else (factor, True)
 
 
-def _is_other_way_round(total: Node, own: Collection[Terms]) -> bool:
+def _is_other_way_round(total: Node, own: Collection[TermSet]) -> bool:
     """Tell whether the program writes a sum with all signs turned, and never so."""
     if total.op is not add or terms_in(total) in own:
         return False
@@ -230,7 +230,7 @@ def _negated(total: Node) -> Node:
     return _in_order(reduce(operator.add, [-t for t in terms_of(total)]))
 
 
-def _added(node: Node, own: Collection[Terms], known: Conditions) -> Node:
+def _added(node: Node, own: Collection[TermSet], known: Conditions) -> Node:
     """Write what is subtracted of a product with a difference as what is added of that with the other."""
     terms = terms_of(node)
     signed = [-positive if (positive := without_sign(t)) is not None else t for t in terms]
@@ -260,7 +260,7 @@ def _is_plain_difference(total: Node) -> bool:
     return len(terms) == 2 and _is_mixed(total) and not any(t.is_number() for t in terms)
 
 
-def terms_in(total: Node) -> Terms:
+def terms_in(total: Node) -> TermSet:
     """Return the terms of a sum in any order."""
     return frozenset(terms_of(total))
 

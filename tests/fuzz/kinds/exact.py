@@ -20,7 +20,7 @@ import symgrad as sg
 import symgrad.ops  # fills the table of written functions
 from symgrad.cli.main import main as command_line
 from symgrad.errors import NumberTooLargeError, SymgradError
-from symgrad.ir.written import WRITTEN, Written
+from symgrad.ir.written import WRITTEN, WrittenFunction
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.check import check
 from symgrad.verdicts.statement import program_of
@@ -245,7 +245,7 @@ _CONSTANTS = ("0", "1", "-1", "2", "1/2")
 def foldings(rng: random.Random) -> None:
     """A written function with constants among its arguments, against the formula that the documentation says it is."""
     name = rng.choice(sorted(WRITTEN))
-    form: Written = rng.choice(WRITTEN[name])
+    form: WrittenFunction = rng.choice(WRITTEN[name])
     arguments = [rng.choice([*_CONSTANTS, "x", "x", "y"]) for _ in form.parameters]
     names = {n: sg.symbols(n) for n in ("x", "y")}
     call = sg.parse(f"{name}({', '.join(arguments)})", symbols=names).last

@@ -22,7 +22,7 @@ from symgrad.cli.values import read_values
 from symgrad.errors import SymgradError
 from symgrad.proof.check import check
 from symgrad.proof.file.reading import read_proof_file
-from symgrad.verdicts.batch import finished, read_rows
+from symgrad.verdicts.batch import finished_ids, read_rows
 from tests.fuzz.kind import kind, refused
 
 _DTYPES = ["<f8", ">f8", "<f4", "<f2", "<i8", ">i2", "|u1", "|b1", "<c16", "<U3", "<M8[D]", "|V4", "|O", "<g"]
@@ -179,7 +179,7 @@ def _rows(path: Path) -> None:
 
 def _results(path: Path) -> None:
     before = path.read_bytes()
-    finished(path)
+    finished_ids(path)
     # A last line that was cut off is dropped; no other is touched.
     assert before.startswith(path.read_bytes())
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import symgrad as sg
 from symgrad.errors import UsageError
-from symgrad.proof.check import Checked, check
+from symgrad.proof.check import CheckResult, check
 from tests.fuzz.believed import Believed, Undefined, differ, draw, precisely
 from tests.fuzz.believed_numbers import mp, real
 from tests.fuzz.kind import kind, refused
@@ -314,7 +314,7 @@ def mutated_proofs(rng: random.Random) -> None:
         holds(found, Believed(found.statement.lines), rng)
 
 
-def holds(found: Checked, b: Believed, rng: random.Random) -> None:
+def holds(found: CheckResult, b: Believed, rng: random.Random) -> None:
     """What is printed is true at random points, or false at the one that is given."""
     if found.difference is not None:
         point = {
@@ -350,7 +350,7 @@ def _array(value):
     return value
 
 
-def _is_left_out(found: Checked, b: Believed, point) -> bool:
+def _is_left_out(found: CheckResult, b: Believed, point) -> bool:
     """Whether a point is one of those of which nothing is claimed: whole numbers may well be."""
     for condition in found.excluded:
         left, _, right = condition.partition(" = ")

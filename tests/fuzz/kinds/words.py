@@ -14,7 +14,7 @@ from symgrad.errors import MissingInputError
 from symgrad.ir.sizes import Shape
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.rules.pipeline import canonical
-from symgrad.words.said import said
+from symgrad.words.said import name_derivatives
 from tests.fuzz.kind import kind
 from tests.fuzz.programs import random_program
 
@@ -51,7 +51,7 @@ def printed_in_names(rng: random.Random) -> None:
     if g.slope is None:
         return
     (listing,) = g.listings
-    found = said(listing, [g.slope])
+    found = name_derivatives(listing, [g.slope])
     if found is None:
         return
     names = {str(x.name): x for x in inputs} | {n: program[n] for n in listing.assignments}

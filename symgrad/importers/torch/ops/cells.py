@@ -7,10 +7,10 @@ from typing import Any, final
 
 from symgrad.importers.torch.table import RefusedError
 
-__all__ = ["Cell", "View", "same"]
+__all__ = ["TensorCell", "TensorView", "whole_view"]
 
 
-class Cell:
+class TensorCell:
     """What a tensor of torch's holds: written to in place, it holds another value."""
 
     def __init__(self, value: Any) -> None:
@@ -28,11 +28,11 @@ class Cell:
 
 
 @final
-class View(Cell):
+class TensorView(TensorCell):
     """A part of what another tensor holds: it changes with it, and a write to it is one to that."""
 
     def __init__(
-        self, parent: Cell, look: Callable[[Any], Any], put: Callable[[Any, Any], Any] | None
+        self, parent: TensorCell, look: Callable[[Any], Any], put: Callable[[Any, Any], Any] | None
     ) -> None:
         super().__init__(look(parent.read()))
         self._parent, self._look, self._put, self._seen = parent, look, put, parent.version
@@ -51,11 +51,11 @@ class View(Cell):
         self.read()
 
     def hold(self, value: Any) -> None:
-        self._parent, self._look, self._put, self._seen = Cell(value), same, _new, 0
+        self._parent, self._look, self._put, self._seen = TensorCell(value), whole_view, _new, 0
         super().write(value)
 
 
-def same(value: Any) -> Any:
+def whole_view(value: Any) -> Any:
     """Return what is given: a view of all of it."""
     return value
 

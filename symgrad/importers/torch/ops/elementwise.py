@@ -13,7 +13,7 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.importers.torch.table import TABLE, RefusedError, alias, aten, count, number
-from symgrad.importers.truths import chosen, equal, flag, held_between, truncated_remainder, unequal
+from symgrad.importers.truths import flag, held_between, is_equal, select_value, truncated_remainder, unequal
 
 __all__: list[str] = []
 
@@ -66,7 +66,7 @@ def truth(e: Any) -> Any:
 
 _BINARY: dict[str, Any] = {
     "atan2": f.atan2,
-    "eq": equal,
+    "eq": is_equal,
     "ge": lambda a, b: a >= b,
     "gt": lambda a, b: a > b,
     "hypot": f.hypot,
@@ -164,7 +164,7 @@ def frac(self: Any) -> Expr:
 @aten("where")
 def choose(condition: Any, self: Any, other: Any) -> Any:
     both = all(isinstance(e, Expr) and e.dtype == "bool" for e in (self, other))
-    return chosen(condition, self, other) if both else f.where(condition, number(self), number(other))
+    return select_value(condition, self, other) if both else f.where(condition, number(self), number(other))
 
 
 @aten("masked_fill")

@@ -10,7 +10,7 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.functions import matrices as m
 from symgrad.api.handles.expr import Expr
-from symgrad.importers.linear import sign_and_logdet, solved, triangle
+from symgrad.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.importers.torch.ops.layout import axis_of
 from symgrad.importers.torch.ops.reductions import norm
 from symgrad.importers.torch.table import RefusedError, aten
@@ -44,29 +44,29 @@ def solve(A: Any, B: Any, left: bool = True) -> Expr:
     # As torch: b is vectors if it has one axis, or the shape of a without its last axis.
     vectors = len(B.shape) == 1 or B.shape == A.shape[:-1]
     if not vectors:
-        return solved(A, B, left=left)
+        return solve_matrix(A, B, left=left)
     if not left:
         raise RefusedError("vectors on the left", cure="left=True, or matrices")
-    return l.squeeze(solved(A, B[..., None]), len(A.shape) - 1)
+    return l.squeeze(solve_matrix(A, B[..., None]), len(A.shape) - 1)
 
 
 @aten("linalg_solve_triangular")
 def solve_triangular(self: Any, B: Any, upper: bool, left: bool = True, unitriangular: bool = False) -> Expr:
-    return solved(triangle(self, lower=not upper, unit=unitriangular), B, left=left)
+    return solve_matrix(triangle(self, lower=not upper, unit=unitriangular), B, left=left)
 
 
 @aten("triangular_solve")
 def triangular_solve(
     self: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> list[Expr]:
-    return [solved(triangle(A, lower=not upper, unit=unitriangular), self, transpose=transpose), A]
+    return [solve_matrix(triangle(A, lower=not upper, unit=unitriangular), self, transpose=transpose), A]
 
 
 @aten("cholesky_solve")
 def cholesky_solve(self: Any, input2: Any, upper: bool = False) -> Expr:
     factor = triangle(input2, lower=not upper)
     factor = l.swapaxes(factor, -1, -2) if upper else factor
-    return solved(factor, solved(factor, self), transpose=True)
+    return solve_matrix(factor, solve_matrix(factor, self), transpose=True)
 
 
 @aten("matrix_power", "linalg_matrix_power")

@@ -12,7 +12,7 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.importers.torch.ops.elementwise import clamp_min
 from symgrad.importers.torch.ops.reductions import count_over, norm
 from symgrad.importers.torch.table import RefusedError, aten, count
-from symgrad.importers.truths import whole
+from symgrad.importers.truths import as_number
 
 __all__: list[str] = []
 
@@ -188,7 +188,7 @@ def multi_margin_loss(
 def multilabel_margin_loss(self: Any, target: Any, reduction: int = 1) -> Expr:
     # The labels of a row end before its first negative number.
     axis, classes = len(self.shape) - 1, count(self.shape[-1])
-    said = a.cumsum(whole(target < 0), axis) <= 0
+    said = a.cumsum(as_number(target < 0), axis) <= 0
     label = f.where(said, target, 0)
     chosen = a.max(f.where(said[..., None], l.one_hot(label, classes), 0), axis) > 0
     apart = f.relu(1 - l.take_along_axis(self, label, axis)[..., :, None] + self[..., None, :])

@@ -16,7 +16,7 @@ __all__: list[str] = []
 _STEPS = 100
 """Steps of a layer that are written out."""
 
-State = tuple[Any, ...]
+CellState = tuple[Any, ...]
 """What a step hands on: the output first."""
 
 
@@ -26,14 +26,14 @@ def _parts(x: Any, number: int) -> list[Expr]:
     return [x[..., k * n : (k + 1) * n] for k in range(number)]
 
 
-def _lstm(x: Any, state: State, w: Any, u: Any, b: Any = None, c: Any = None) -> State:
+def _lstm(x: Any, state: CellState, w: Any, u: Any, b: Any = None, c: Any = None) -> CellState:
     h, cell = state
     enter, forget, new, leave = _parts(linear(x, w, b) + linear(h, u, c), 4)
     cell = f.sigmoid(forget) * cell + f.sigmoid(enter) * f.tanh(new)
     return f.sigmoid(leave) * f.tanh(cell), cell
 
 
-def _gru(x: Any, state: State, w: Any, u: Any, b: Any = None, c: Any = None) -> State:
+def _gru(x: Any, state: CellState, w: Any, u: Any, b: Any = None, c: Any = None) -> CellState:
     (h,) = state
     reset, update, new = _parts(linear(x, w, b), 3)
     reset_h, update_h, new_h = _parts(linear(h, u, c), 3)
@@ -42,14 +42,14 @@ def _gru(x: Any, state: State, w: Any, u: Any, b: Any = None, c: Any = None) -> 
     return ((1 - kept) * new + kept * h,)
 
 
-def _simple(activation: Any) -> Callable[..., State]:
-    def step(x: Any, state: State, w: Any, u: Any, b: Any = None, c: Any = None) -> State:
+def _simple(activation: Any) -> Callable[..., CellState]:
+    def step(x: Any, state: CellState, w: Any, u: Any, b: Any = None, c: Any = None) -> CellState:
         return (activation(linear(x, w, b) + linear(state[0], u, c)),)
 
     return step
 
 
-_CELLS: dict[str, Callable[..., State]] = {
+_CELLS: dict[str, Callable[..., CellState]] = {
     "lstm": _lstm,
     "gru": _gru,
     "rnn_tanh": _simple(f.tanh),
@@ -57,7 +57,9 @@ _CELLS: dict[str, Callable[..., State]] = {
 }
 
 
-def _run(step: Callable[..., State], rows: Sequence[Any], state: State, weights: Sequence[Any]) -> Any:
+def _run(
+    step: Callable[..., CellState], rows: Sequence[Any], state: CellState, weights: Sequence[Any]
+) -> Any:
     """Return the outputs of all steps, and the last state."""
     outputs: list[Any] = []
     for row in rows:
@@ -93,7 +95,7 @@ def _layer(name: str) -> None:
         if length > _STEPS:
             raise RefusedError(f"{length:,} steps, more than {_STEPS}", cure="write one step, and call it")
         rows: list[Any] = [input[(*(slice(None),) * axis, k)] for k in range(length)]
-        last: list[State] = []
+        last: list[CellState] = []
         for layer in range(num_layers):
             both: list[list[Any]] = []
             for direction in range(directions):

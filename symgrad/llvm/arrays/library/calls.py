@@ -10,10 +10,11 @@ from symgrad.ir.op import Scan
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.llvm.arrays.library.factors import write_factors
 from symgrad.llvm.arrays.library.products import largest, product_name
-from symgrad.llvm.arrays.lines import Region, StepWriter
+from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Storage, splat, storage_of
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.builder import Value
+from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import strides
 from symgrad.lower.arrays.memory import Memory
@@ -98,18 +99,18 @@ class _Line:
         self.start = r.add(r.mul(r.mul(outer, n), step), inner)
         self.step = step
 
-    def _pointer(self, r: Region, k: int, storage: Storage, j: str) -> str:
+    def _pointer(self, r: BlockWriter, k: int, storage: Storage, j: str) -> str:
         at = r.add(self.start, r.mul(j, self.step))
         return r.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
 
-    def load(self, r: Region, j: str, *, result: bool = False) -> str:
+    def load(self, r: BlockWriter, j: str, *, result: bool = False) -> str:
         k, storage = (self.target, self.target_storage) if result else (self.source, self.source_storage)
         raw = r.once(f"load {storage.element}, ptr {self._pointer(r, k, storage, j)}, align {storage.align}")
         if storage.kind == "int":
             return r.scalar(f"sitofp i64 {raw} to {self.number}")
         return raw
 
-    def store(self, r: Region, j: str, value: str) -> None:
+    def store(self, r: BlockWriter, j: str, value: str) -> None:
         storage = self.target_storage
         if storage.kind == "int":
             whole = self.fn.declarations.declare("llvm.fptosi.sat.i64.f64", "i64", "double")
@@ -132,21 +133,21 @@ def _lines(fn: StepWriter, node: Node, memory: Memory, axis: int, body: Callable
     _loop(fn, _unless_empty(fn.region(), rows, n, columns), [], row)
 
 
-def _unless_empty(r: Region, count: str, *lengths: str) -> str:
+def _unless_empty(r: BlockWriter, count: str, *lengths: str) -> str:
     """Return how many turns a loop has: none where there is nothing in each."""
     for length in lengths:
         count = r.scalar(f"select i1 {r.scalar(f'icmp ne i64 {length}, 0')}, i64 {count}, i64 0")
     return count
 
 
-def _reversed(r: Region, n: str, j: str) -> str:
+def _reversed(r: BlockWriter, n: str, j: str) -> str:
     return r.scalar(f"sub i64 {r.add(n, '-1')}, {j}")
 
 
 def _scan(fn: StepWriter, node: Node, memory: Memory, scan: Scan) -> None:
     axis, backwards = (*node.params, 0)[:2]
 
-    def combined(at: _Line, r: Region, before: str, entry: str) -> str:
+    def combined(at: _Line, r: BlockWriter, before: str, entry: str) -> str:
         if isinstance(scan.combine, str):
             return r.scalar(f"f{scan.combine} {at.number} {before}, {entry}")
         b = r.wide if at.number == "double" else r.b
@@ -258,39 +259,16 @@ def _name(x_turned: bool, y_turned: bool) -> str:
     return f"product.{'t' if x_turned else 'n'}{'t' if y_turned else 'n'}"
 
 
-def choice_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target, gemm: str) -> str:
-    """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns.
-
-    Tiny products are loops here, those of moderate size (and lengths that BLAS cannot count, in its 32 bits) our
-    kernel, large ones calls of BLAS.
-
-    Args:
-        real: the format.
-        x_turned: whether x is.
-        y_turned: whether y is.
-        target: what the processor has.
-        gemm: what the routine of BLAS is called.
-    """
-    t = real.llvm
-    xi, xk = ("1", "%xs") if x_turned else ("%xs", "1")
-    yk, yj = ("1", "%ys") if y_turned else ("%ys", "1")
-    suffix = "f64" if real.bits == 64 else "f32"
-    one = "1.0"
-    step = (
-        f"  %sum.next = call {t} @llvm.fma.{suffix}({t} %x.value, {t} %y.value, {t} %sum)"
-        if target.fused
-        else f"  %product = fmul {t} %x.value, %y.value\n  %sum.next = fadd {t} %sum, %product"
-    )
-    return f"""\
-define internal void @{_name(x_turned, y_turned)}(
-  ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xs, i64 %ys, i64 %zs) #0 {{
+_CHOICE = """\
+define internal void @${name}(
+  ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xs, i64 %ys, i64 %zs) #0 {
 entry:
   %mn = mul i64 %m, %n
   %none = icmp eq i64 %mn, 0
   br i1 %none, label %done, label %some
 some:
   %mnk = mul i64 %mn, %k
-  %small = icmp sle i64 %mnk, {SMALL}
+  %small = icmp sle i64 %mnk, ${small}
   %mn.bits = or i64 %m, %n
   %mnk.bits = or i64 %mn.bits, %k
   %x.bits = or i64 %mnk.bits, %xs
@@ -299,17 +277,17 @@ some:
   %long = icmp ugt i64 %all.bits, 2147483647
   br i1 %small, label %rows, label %not.small
 not.small:
-  %many = icmp sgt i64 %mnk, {largest(target)}
+  %many = icmp sgt i64 %mnk, ${largest}
   %short = xor i1 %long, true
   %blas = and i1 %many, %short
   br i1 %blas, label %big, label %moderate
 moderate:
-  call void @{product_name(real)}(
-    ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 {xi}, i64 {xk}, i64 {yk}, i64 {yj}, i64 %zs)
+  call void @${product}(
+    ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 ${xr}, i64 ${xc}, i64 ${yr}, i64 ${yc}, i64 %zs)
   br label %done
 big:
   %ints = alloca [6 x i32]
-  %reals = alloca [2 x {t}]
+  %reals = alloca [2 x ${real}]
   %letters = alloca [2 x i8]
   %m.at = getelementptr i32, ptr %ints, i64 0
   %n.at = getelementptr i32, ptr %ints, i64 1
@@ -329,46 +307,46 @@ big:
   store i32 %xs.int, ptr %xs.at
   store i32 %ys.int, ptr %ys.at
   store i32 %zs.int, ptr %zs.at
-  %beta.at = getelementptr {t}, ptr %reals, i64 1
-  store {t} {one}, ptr %reals
-  store {t} 0.0, ptr %beta.at
+  %beta.at = getelementptr ${real}, ptr %reals, i64 1
+  store ${real} 1.0, ptr %reals
+  store ${real} 0.0, ptr %beta.at
   %y.letter = getelementptr i8, ptr %letters, i64 1
-  store i8 {ord("T" if x_turned else "N")}, ptr %letters
-  store i8 {ord("T" if y_turned else "N")}, ptr %y.letter
-  call void {gemm}(
+  store i8 ${x.letter}, ptr %letters
+  store i8 ${y.letter}, ptr %y.letter
+  call void ${gemm}(
     ptr %y.letter, ptr %letters, ptr %n.at, ptr %m.at, ptr %k.at, ptr %reals,
     ptr %y, ptr %ys.at, ptr %x, ptr %xs.at, ptr %beta.at, ptr %z, ptr %zs.at)
   br label %done
 rows:
   %i = phi i64 [ 0, %some ], [ %i.next, %rows.next ]
-  %x.row = mul i64 %i, {xi}
+  %x.row = mul i64 %i, ${xr}
   %z.row = mul i64 %i, %zs
   br label %columns
 columns:
   %j = phi i64 [ 0, %rows ], [ %j.next, %columns.next ]
-  %y.column = mul i64 %j, {yj}
+  %y.column = mul i64 %j, ${yc}
   %any = icmp sgt i64 %k, 0
   br i1 %any, label %terms, label %columns.next
 terms:
   %l = phi i64 [ 0, %columns ], [ %l.next, %terms ]
-  %sum = phi {t} [ 0.0, %columns ], [ %sum.next, %terms ]
-  %x.step = mul i64 %l, {xk}
+  %sum = phi ${real} [ 0.0, %columns ], [ %sum.next, %terms ]
+  %x.step = mul i64 %l, ${xc}
   %x.index = add i64 %x.row, %x.step
-  %x.at = getelementptr {t}, ptr %x, i64 %x.index
-  %x.value = load {t}, ptr %x.at
-  %y.step = mul i64 %l, {yk}
+  %x.at = getelementptr ${real}, ptr %x, i64 %x.index
+  %x.value = load ${real}, ptr %x.at
+  %y.step = mul i64 %l, ${yr}
   %y.index = add i64 %y.column, %y.step
-  %y.at = getelementptr {t}, ptr %y, i64 %y.index
-  %y.value = load {t}, ptr %y.at
-{step}
+  %y.at = getelementptr ${real}, ptr %y, i64 %y.index
+  %y.value = load ${real}, ptr %y.at
+${step}
   %l.next = add i64 %l, 1
   %l.more = icmp slt i64 %l.next, %k
   br i1 %l.more, label %terms, label %columns.next
 columns.next:
-  %total = phi {t} [ 0.0, %columns ], [ %sum.next, %terms ]
+  %total = phi ${real} [ 0.0, %columns ], [ %sum.next, %terms ]
   %z.index = add i64 %z.row, %j
-  %z.at = getelementptr {t}, ptr %z, i64 %z.index
-  store {t} %total, ptr %z.at
+  %z.at = getelementptr ${real}, ptr %z, i64 %z.index
+  store ${real} %total, ptr %z.at
   %j.next = add i64 %j, 1
   %j.more = icmp slt i64 %j.next, %n
   br i1 %j.more, label %columns, label %rows.next
@@ -378,5 +356,47 @@ rows.next:
   br i1 %i.more, label %rows, label %done
 done:
   ret void
-}}
+}
 """
+
+
+def choice_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target, gemm: str) -> str:
+    """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns.
+
+    Tiny products are loops here, those of moderate size (and lengths that BLAS cannot count, in its 32 bits) our
+    kernel, large ones calls of BLAS.
+
+    Args:
+        real: the format.
+        x_turned: whether x is.
+        y_turned: whether y is.
+        target: what the processor has.
+        gemm: what the routine of BLAS is called.
+    """
+    t = real.llvm
+    xi, xk = ("1", "%xs") if x_turned else ("%xs", "1")
+    yk, yj = ("1", "%ys") if y_turned else ("%ys", "1")
+    suffix = "f64" if real.bits == 64 else "f32"
+    step = (
+        f"  %sum.next = call {t} @llvm.fma.{suffix}({t} %x.value, {t} %y.value, {t} %sum)"
+        if target.fused
+        else f"  %product = fmul {t} %x.value, %y.value\n  %sum.next = fadd {t} %sum, %product"
+    )
+    return filled(
+        _CHOICE,
+        {
+            "name": _name(x_turned, y_turned),
+            "real": t,
+            "small": SMALL,
+            "largest": largest(target),
+            "product": product_name(real),
+            "gemm": gemm,
+            "xr": xi,
+            "xc": xk,
+            "yr": yk,
+            "yc": yj,
+            "x.letter": ord("T" if x_turned else "N"),
+            "y.letter": ord("T" if y_turned else "N"),
+            "step": step,
+        },
+    )

@@ -6,18 +6,21 @@ the end. A block that reaches beyond the last row computes that row again instea
 
 from __future__ import annotations
 
+from symgrad.llvm.text.module import Function
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["DOTS", "dots_text"]
+__all__ = ["DOTS", "dots"]
 
 DOTS = "dots"
 """The name of the function, ``void (x, y, z, m, n, k, x_row, y_row, z_row)``; distances of rows are in elements."""
+
+_PARAMETERS = (*("ptr %x", "ptr %y", "ptr %z"), *(f"i64 %{n}" for n in ("m", "n", "k", "xs", "ys", "zs")))
 
 _CHUNK = 256
 """Vectors that are added up before their sum is added to that of all."""
 
 
-def dots_text(real: FloatType, w: int, rows: int, *, fused: bool) -> str:
+def dots(real: FloatType, w: int, rows: int, *, fused: bool) -> Function:
     """Return the function.
 
     Args:
@@ -76,8 +79,6 @@ def dots_text(real: FloatType, w: int, rows: int, *, fused: bool) -> str:
         ]
 
     lines = [
-        f"define internal void @{DOTS}(",
-        "  ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xs, i64 %ys, i64 %zs) #0 {",
         "entry:",
         f"  %totals = alloca [{rows * rows} x {v}], align 64",
         "  %m.last = sub i64 %m, 1",
@@ -179,6 +180,5 @@ def dots_text(real: FloatType, w: int, rows: int, *, fused: bool) -> str:
         "  br i1 %i.more, label %rows, label %done",
         "done:",
         "  ret void",
-        "}",
     ]
-    return "\n".join(lines)
+    return Function(DOTS, "void", _PARAMETERS, lines)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.llvm.arrays.library.dots import DOTS, dots_text
+from symgrad.llvm.arrays.library.dots import DOTS, dots
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine
-from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.engine.shared import load_or_compile
 from symgrad.llvm.engine.target import Target, host
-from symgrad.llvm.text.module import Declaration, Item, Linkage, Module
+from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
+from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["know_product", "largest", "product_name", "product_items"]
@@ -38,7 +39,7 @@ def largest(target: Target) -> int:
 
 @made_once
 def _engine(real: FloatType) -> Engine:
-    return kept(str(Module(product_items(real, host().target, linkage="external"))))
+    return load_or_compile(str(Module(product_items(real, host().target, linkage="external"))))
 
 
 @made_once
@@ -63,16 +64,125 @@ def product_items(real: FloatType, target: Target, *, linkage: Linkage) -> list[
     many = target.vector_bytes == 64 or host().triple.startswith(("aarch64", "arm64"))
     blocks, w = (8, 2, 1) if many else (4, 1), target.vector_bytes // real.itemsize
     v, suffix = f"<{w} x {real.llvm}>", f"v{w}f{real.bits}"
-    parts = [_tile(real, w, r, n, fused=target.fused) for r in blocks for n in range(1, _VECTORS + 1)]
-    parts.append(dots_text(real, w, 5 if many else 3, fused=target.fused))
+    parts: list[Item] = [
+        _tile(real, w, r, n, fused=target.fused) for r in blocks for n in range(1, _VECTORS + 1)
+    ]
+    parts.append(dots(real, w, 5 if many else 3, fused=target.fused))
     parts.append(_driver(product_name(real), real, w, blocks, linkage))
     mask = f"<{w} x i1>"
     return [
         *parts,
-        Declaration(f"llvm.fma.{suffix}", v, (v, v, v)),
-        Declaration(f"llvm.masked.load.{suffix}.p0", v, ("ptr", mask, v)),
-        Declaration(f"llvm.masked.store.{suffix}.p0", "void", (v, "ptr", mask)),
+        FunctionDeclaration(f"llvm.fma.{suffix}", v, (v, v, v)),
+        FunctionDeclaration(f"llvm.masked.load.{suffix}.p0", v, ("ptr", mask, v)),
+        FunctionDeclaration(f"llvm.masked.store.{suffix}.p0", "void", (v, "ptr", mask)),
     ]
+
+
+_DRIVER = """\
+define ${linkage}void @${name}(
+  ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xr, i64 %xc, i64 %yr, i64 %yc, i64 %zr) #0 {
+entry:
+  %buffer = alloca [${buffered} x ${real}], align 64
+  %any.n = icmp sgt i64 %n, 0
+  %any.m = icmp sgt i64 %m, 0
+  %any = and i1 %any.n, %any.m
+  %direct = icmp eq i64 %yc, 1
+  %x.along = icmp eq i64 %xc, 1
+  %y.along = icmp eq i64 %yr, 1
+  %along = and i1 %x.along, %y.along
+  %few.m = icmp sle i64 %m, ${few}
+  %few.n = icmp sle i64 %n, ${few}
+  %few = and i1 %few.m, %few.n
+  %long = icmp sge i64 %k, ${long}
+  %few.long = and i1 %few, %long
+  %dots = and i1 %along, %few.long
+  br i1 %any, label %choice, label %done
+choice:
+  br i1 %dots, label %sums, label %columns
+sums:
+  call void @${dots}(ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xr, i64 %yc, i64 %zr)
+  br label %done
+columns:
+  %j = phi i64 [ 0, %choice ], [ %j.next, %columns.next ]
+  %left = sub i64 %n, %j
+  %many = icmp sgt i64 %left, ${wide}
+  %here = select i1 %many, i64 ${wide}, i64 %left
+  %up = add i64 %here, ${lanes.less}
+  %count = udiv i64 %up, ${lanes}
+  %whole = sub i64 %count, 1
+  %before = mul i64 %whole, ${lanes}
+  %last = sub i64 %here, %before
+  %y.at = mul i64 %j, %yc
+  %yj = getelementptr ${real}, ptr %y, i64 %y.at
+  %zj = getelementptr ${real}, ptr %z, i64 %j
+  br label %chunks
+chunks:
+  %l = phi i64 [ 0, %columns ], [ %l.next, %chunks.next ]
+  %l.left = sub i64 %k, %l
+  %l.many = icmp sgt i64 %l.left, ${chunk}
+  %terms = select i1 %l.many, i64 ${chunk}, i64 %l.left
+  %add = icmp sgt i64 %l, 0
+  %yl.at = mul i64 %l, %yr
+  %yl = getelementptr ${real}, ptr %yj, i64 %yl.at
+  %xl.at = mul i64 %l, %xc
+  %xl = getelementptr ${real}, ptr %x, i64 %xl.at
+  %some = icmp sgt i64 %terms, 0
+  %copied = select i1 %some, i1 %direct, i1 true
+  br i1 %copied, label %ready, label %copy
+copy:
+  %cj = phi i64 [ 0, %chunks ], [ %cj.next, %copy.next ]
+  %from.at = mul i64 %cj, %yc
+  %from = getelementptr ${real}, ptr %yl, i64 %from.at
+  %to = getelementptr ${real}, ptr %buffer, i64 %cj
+  br label %one
+one:
+  %cl = phi i64 [ 0, %copy ], [ %cl.next, %one ]
+  %read.at = mul i64 %cl, %yr
+  %read = getelementptr ${real}, ptr %from, i64 %read.at
+  %value = load ${real}, ptr %read, align ${bytes}
+  %write.at = mul i64 %cl, ${wide}
+  %write = getelementptr ${real}, ptr %to, i64 %write.at
+  store ${real} %value, ptr %write, align ${bytes}
+  %cl.next = add i64 %cl, 1
+  %cl.more = icmp slt i64 %cl.next, %terms
+  br i1 %cl.more, label %one, label %copy.next
+copy.next:
+  %cj.next = add i64 %cj, 1
+  %cj.more = icmp slt i64 %cj.next, %here
+  br i1 %cj.more, label %copy, label %ready
+ready:
+  %panel = select i1 %direct, ptr %yl, ptr %buffer
+  %panel.row = select i1 %direct, i64 %yr, i64 ${wide}
+  br label %rows
+rows:
+  %i = phi i64 [ 0, %ready ], [ %i.next, %call ]
+  %below = sub i64 %m, %i
+${steps}
+  %x.at = mul i64 %i, %xr
+  %xi = getelementptr ${real}, ptr %xl, i64 %x.at
+  %z.at = mul i64 %i, %zr
+  %zi = getelementptr ${real}, ptr %zj, i64 %z.at
+  switch i64 %count, label %case${vectors} [ ${switch} ]
+${cases}
+call:
+  %f = phi ptr ${chosen}
+  call void %f(
+    ptr %xi, ptr %panel, ptr %zi, i64 %terms, i64 %xr, i64 %xc, i64 %panel.row, i64 %zr, i64 %last, i1 %add)
+  %i.next = add i64 %i, ${step}
+  %i.more = icmp slt i64 %i.next, %m
+  br i1 %i.more, label %rows, label %chunks.next
+chunks.next:
+  %l.next = add i64 %l, ${chunk}
+  %l.more = icmp slt i64 %l.next, %k
+  br i1 %l.more, label %chunks, label %columns.next
+columns.next:
+  %j.next = add i64 %j, ${wide}
+  %j.more = icmp slt i64 %j.next, %n
+  br i1 %j.more, label %columns, label %done
+done:
+  ret void
+}
+"""
 
 
 def _driver(name: str, real: FloatType, w: int, blocks: Sequence[int], linkage: Linkage) -> str:
@@ -95,121 +205,44 @@ def _driver(name: str, real: FloatType, w: int, blocks: Sequence[int], linkage: 
         step = f"%step{r}"
     chosen = ", ".join(f"[ %f{n}.{max(blocks)}, %case{n} ]" for n in range(1, _VECTORS + 1))
     switch = " ".join(f"i64 {n}, label %case{n}" for n in range(1, _VECTORS))
-    return f"""\
-define {"internal " if linkage == "internal" else ""}void @{name}(
-  ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xr, i64 %xc, i64 %yr, i64 %yc, i64 %zr) #0 {{
-entry:
-  %buffer = alloca [{_CHUNK * wide} x {t}], align 64
-  %any.n = icmp sgt i64 %n, 0
-  %any.m = icmp sgt i64 %m, 0
-  %any = and i1 %any.n, %any.m
-  %direct = icmp eq i64 %yc, 1
-  %x.along = icmp eq i64 %xc, 1
-  %y.along = icmp eq i64 %yr, 1
-  %along = and i1 %x.along, %y.along
-  %few.m = icmp sle i64 %m, {_FEW}
-  %few.n = icmp sle i64 %n, {_FEW}
-  %few = and i1 %few.m, %few.n
-  %long = icmp sge i64 %k, {_LONG}
-  %few.long = and i1 %few, %long
-  %dots = and i1 %along, %few.long
-  br i1 %any, label %choice, label %done
-choice:
-  br i1 %dots, label %sums, label %columns
-sums:
-  call void @{DOTS}(ptr %x, ptr %y, ptr %z, i64 %m, i64 %n, i64 %k, i64 %xr, i64 %yc, i64 %zr)
-  br label %done
-columns:
-  %j = phi i64 [ 0, %choice ], [ %j.next, %columns.next ]
-  %left = sub i64 %n, %j
-  %many = icmp sgt i64 %left, {wide}
-  %here = select i1 %many, i64 {wide}, i64 %left
-  %up = add i64 %here, {w - 1}
-  %count = udiv i64 %up, {w}
-  %whole = sub i64 %count, 1
-  %before = mul i64 %whole, {w}
-  %last = sub i64 %here, %before
-  %y.at = mul i64 %j, %yc
-  %yj = getelementptr {t}, ptr %y, i64 %y.at
-  %zj = getelementptr {t}, ptr %z, i64 %j
-  br label %chunks
-chunks:
-  %l = phi i64 [ 0, %columns ], [ %l.next, %chunks.next ]
-  %l.left = sub i64 %k, %l
-  %l.many = icmp sgt i64 %l.left, {_CHUNK}
-  %terms = select i1 %l.many, i64 {_CHUNK}, i64 %l.left
-  %add = icmp sgt i64 %l, 0
-  %yl.at = mul i64 %l, %yr
-  %yl = getelementptr {t}, ptr %yj, i64 %yl.at
-  %xl.at = mul i64 %l, %xc
-  %xl = getelementptr {t}, ptr %x, i64 %xl.at
-  %some = icmp sgt i64 %terms, 0
-  %copied = select i1 %some, i1 %direct, i1 true
-  br i1 %copied, label %ready, label %copy
-copy:
-  %cj = phi i64 [ 0, %chunks ], [ %cj.next, %copy.next ]
-  %from.at = mul i64 %cj, %yc
-  %from = getelementptr {t}, ptr %yl, i64 %from.at
-  %to = getelementptr {t}, ptr %buffer, i64 %cj
-  br label %one
-one:
-  %cl = phi i64 [ 0, %copy ], [ %cl.next, %one ]
-  %read.at = mul i64 %cl, %yr
-  %read = getelementptr {t}, ptr %from, i64 %read.at
-  %value = load {t}, ptr %read, align {size}
-  %write.at = mul i64 %cl, {wide}
-  %write = getelementptr {t}, ptr %to, i64 %write.at
-  store {t} %value, ptr %write, align {size}
-  %cl.next = add i64 %cl, 1
-  %cl.more = icmp slt i64 %cl.next, %terms
-  br i1 %cl.more, label %one, label %copy.next
-copy.next:
-  %cj.next = add i64 %cj, 1
-  %cj.more = icmp slt i64 %cj.next, %here
-  br i1 %cj.more, label %copy, label %ready
-ready:
-  %panel = select i1 %direct, ptr %yl, ptr %buffer
-  %panel.row = select i1 %direct, i64 %yr, i64 {wide}
-  br label %rows
-rows:
-  %i = phi i64 [ 0, %ready ], [ %i.next, %call ]
-  %below = sub i64 %m, %i
-{chr(10).join(steps)}
-  %x.at = mul i64 %i, %xr
-  %xi = getelementptr {t}, ptr %xl, i64 %x.at
-  %z.at = mul i64 %i, %zr
-  %zi = getelementptr {t}, ptr %zj, i64 %z.at
-  switch i64 %count, label %case{_VECTORS} [ {switch} ]
-{cases}
-call:
-  %f = phi ptr {chosen}
-  call void %f(
-    ptr %xi, ptr %panel, ptr %zi, i64 %terms, i64 %xr, i64 %xc, i64 %panel.row, i64 %zr, i64 %last, i1 %add)
-  %i.next = add i64 %i, {step}
-  %i.more = icmp slt i64 %i.next, %m
-  br i1 %i.more, label %rows, label %chunks.next
-chunks.next:
-  %l.next = add i64 %l, {_CHUNK}
-  %l.more = icmp slt i64 %l.next, %k
-  br i1 %l.more, label %chunks, label %columns.next
-columns.next:
-  %j.next = add i64 %j, {wide}
-  %j.more = icmp slt i64 %j.next, %n
-  br i1 %j.more, label %columns, label %done
-done:
-  ret void
-}}
-"""
+    return filled(
+        _DRIVER,
+        {
+            "linkage": "internal " if linkage == "internal" else "",
+            "name": name,
+            "dots": DOTS,
+            "real": t,
+            "bytes": size,
+            "lanes": w,
+            "lanes.less": w - 1,
+            "wide": wide,
+            "chunk": _CHUNK,
+            "buffered": _CHUNK * wide,
+            "few": _FEW,
+            "long": _LONG,
+            "vectors": _VECTORS,
+            "steps": "\n".join(steps),
+            "switch": switch,
+            "cases": cases,
+            "chosen": chosen,
+            "step": step,
+        },
+    )
 
 
-def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> str:
+_TILE_PARAMETERS = (
+    *("ptr %x", "ptr %y", "ptr %z"),
+    *(f"i64 %{n}" for n in ("k", "xr", "xc", "yr", "zr", "last")),
+    "i1 %add",
+)
+
+
+def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> Function:
     """Some rows times some vectors of columns, the last vector under a mask; sums stay in registers."""
     t, v = real.llvm, f"<{w} x {real.llvm}>"
     suffix, size = f"v{w}f{real.bits}", real.itemsize
     mask = f"<{w} x i1>"
     lines = [
-        f"define internal void @tile.{rows}.{vectors}(ptr %x, ptr %y, ptr %z, i64 %k, i64 %xr, i64 %xc, i64 %yr, "
-        "i64 %zr, i64 %last, i1 %add) #0 {",
         "entry:",
         f"  %n.one = insertelement <{w} x i64> poison, i64 %last, i64 0",
         f"  %n = shufflevector <{w} x i64> %n.one, <{w} x i64> poison, <{w} x i32> zeroinitializer",
@@ -281,4 +314,4 @@ def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> s
             else f"  call void @llvm.masked.store.{suffix}.p0({v} %w{r}.{c}, ptr align {size} %za{r}.{c}, "
             f"{mask} %mask)"
         )
-    return "\n".join([*lines, "  ret void", "}"])
+    return Function(f"tile.{rows}.{vectors}", "void", _TILE_PARAMETERS, [*lines, "  ret void"])

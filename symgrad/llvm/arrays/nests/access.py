@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.llvm.arrays.lines import Region
+from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.text.builder import Value
 from symgrad.llvm.text.types import FloatType
-from symgrad.lower.arrays.memory import Array
+from symgrad.lower.arrays.memory import Buffer
 
 __all__ = [
     "Lanes",
@@ -25,7 +25,7 @@ __all__ = [
     "store_lanes",
     "storage_of",
     "store_one",
-    "whole",
+    "to_i64",
 ]
 
 
@@ -62,7 +62,7 @@ class Storage:
         return f"splat ({self.real} 0x7FF8000000000000)" if self.kind == "real" else "zeroinitializer"
 
 
-def storage_of(array: Array, real: FloatType) -> Storage:
+def storage_of(array: Buffer, real: FloatType) -> Storage:
     """Return how an array lies in memory."""
     return Storage("real", "double") if array.kind == "double" else Storage(array.kind, real.llvm)
 
@@ -77,7 +77,7 @@ class Lanes:
         mask: which lanes there are; None for all.
     """
 
-    region: Region
+    region: BlockWriter
     counter: str
     mask: str | None
 
@@ -101,7 +101,7 @@ def counting(width: int) -> str:
     return f"<{', '.join(f'i64 {k}' for k in range(width))}>"
 
 
-def splat(r: Region, kind: str, scalar: str) -> str:
+def splat(r: BlockWriter, kind: str, scalar: str) -> str:
     """Return a vector with one value in all lanes."""
     w = r.b.width
     if scalar.lstrip("-").isdigit() and kind == "i64":
@@ -110,7 +110,7 @@ def splat(r: Region, kind: str, scalar: str) -> str:
     return r.scalar(f"shufflevector <{w} x {kind}> {one}, <{w} x {kind}> poison, <{w} x i32> zeroinitializer")
 
 
-def _value(r: Region, storage: Storage, raw: str) -> Value:
+def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
     w = r.b.width
     if storage.kind == "real":
         return Value(raw, False, None)
@@ -119,7 +119,7 @@ def _value(r: Region, storage: Storage, raw: str) -> Value:
     return r.b.emit(f"icmp ne <{w} x i8> {raw}, zeroinitializer", mask=True)
 
 
-def load_one(r: Region, storage: Storage, pointer: str) -> tuple[Value, str]:
+def load_one(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, str]:
     """Return one element for all lanes, and the element itself (whole numbers as i64)."""
     element = storage.element
     raw = r.once(f"load {element}, ptr {pointer}, align {storage.align}")
@@ -173,17 +173,17 @@ def place_lanes(
     return _value(r, storage, raw), raw
 
 
-def _both(r: Region, a: str | None, b: str | None) -> str | None:
+def _both(r: BlockWriter, a: str | None, b: str | None) -> str | None:
     if a is None or b is None:
         return a or b
     return r.scalar(f"and <{r.b.width} x i1> {a}, {b}")
 
 
-def _call(r: Region, name: str, gives: str, args: str, *takes: str) -> str:
+def _call(r: BlockWriter, name: str, gives: str, args: str, *takes: str) -> str:
     return f"call {gives} {r.b.declarations.declare(f'llvm.{name}', gives, *takes)}({args})"
 
 
-def _raw(r: Region, storage: Storage, value: Value) -> str:
+def _raw(r: BlockWriter, storage: Storage, value: Value) -> str:
     w = r.b.width
     if storage.kind == "real":
         return value.text
@@ -193,12 +193,12 @@ def _raw(r: Region, storage: Storage, value: Value) -> str:
     return r.scalar(_call(r, name, f"<{w} x i64>", f"<{w} x double> {value.text}", f"<{w} x double>"))
 
 
-def whole(r: Region, value: Value) -> str:
+def to_i64(r: BlockWriter, value: Value) -> str:
     """Return numbers as i64, lane by lane."""
     return _raw(r, Storage("int", ""), value)
 
 
-def store_one(r: Region, storage: Storage, pointer: str, value: Value) -> None:
+def store_one(r: BlockWriter, storage: Storage, pointer: str, value: Value) -> None:
     """Store the first lane."""
     raw = _raw(r, storage, value)
     one = r.scalar(f"extractelement <{r.b.width} x {storage.element}> {raw}, i64 0")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symgrad.llvm.arrays.lines import Region, StepWriter
+from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, Storage, load_lanes, storage_of, store_lanes
 from symgrad.llvm.arrays.nests.lanes import lane_loop
 from symgrad.llvm.arrays.nests.sums import ROWS, Reducer, two_sum
@@ -17,11 +17,11 @@ from symgrad.llvm.text.builder import Value
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest
 
-__all__ = ["Cell", "Cells"]
+__all__ = ["Accumulator", "Accumulators"]
 
 
 @dataclass(slots=True)
-class Cell:
+class Accumulator:
     """Where one sum is.
 
     Args:
@@ -37,7 +37,7 @@ class Cell:
     arrays: list[int] = field(default_factory=list[int])
 
 
-class Cells:
+class Accumulators:
     """The sums of a nest over its outer loops.
 
     Args:
@@ -50,16 +50,16 @@ class Cells:
         self.fn = fn
         self.nest = nest
         self.memory = memory
-        self._cells: dict[Member, Cell] = {}
+        self._cells: dict[Member, Accumulator] = {}
 
     def __contains__(self, member: Member) -> bool:
         return member in self._cells
 
-    def get(self, member: Member) -> Cell | None:
+    def get(self, member: Member) -> Accumulator | None:
         """Return where the sum of a member is, if it sums over outer loops."""
         return self._cells.get(member)
 
-    def of_depth(self, depth: int) -> Iterator[tuple[Member, Cell]]:
+    def of_depth(self, depth: int) -> Iterator[tuple[Member, Accumulator]]:
         """Yield the sums that a loop completes."""
         return ((m, c) for m, c in self._cells.items() if c.depth == depth)
 
@@ -70,7 +70,7 @@ class Cells:
             if not outer:
                 continue
             reducer = Reducer(member.task.combine, wide=member.task.node.dtype == "int")
-            cell = self._cells[member] = Cell(reducer, outer[0])
+            cell = self._cells[member] = Accumulator(reducer, outer[0])
             if not member.inner or self.nest.inner in member.reduced:
                 cell.names = [f"%cell.{len(self._cells)}.{j}" for j in range(2 if reducer.sums else 1)]
                 for name in cell.names:
@@ -94,14 +94,14 @@ class Cells:
             if cell.names:
                 region.do(f"store i64 0, ptr {cell.names[0]}")
 
-            def clear(lanes: Lanes, cell: Cell = cell) -> None:
+            def clear(lanes: Lanes, cell: Accumulator = cell) -> None:
                 for j, k in enumerate(cell.arrays):
                     text = cell.reducer.identity(lanes.region) if j == 0 else "zeroinitializer"
                     self._row_store(lanes, k, Value(text, False, None))
 
             lane_loop(self.fn, self.nest.loops[-1], clear)
 
-    def add(self, region: Region, cell: Cell, rows: list[Value]) -> None:
+    def add(self, region: BlockWriter, cell: Accumulator, rows: list[Value]) -> None:
         """Add the numbers of some rows."""
         while len(rows) > 1:
             rows = [cell.reducer.simple(region, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
@@ -118,7 +118,7 @@ class Cells:
             total = cell.reducer.fold(Lanes(lanes.region, lanes.counter, None), factors, total)
         self._row_store(lanes, cell.arrays[0], total)
 
-    def count_rows(self, cell: Cell, rows: int) -> None:
+    def count_rows(self, cell: Accumulator, rows: int) -> None:
         """Count rows that were added; after a block of them, add it to the sum of all."""
         fn = self.fn
         r = fn.region()
@@ -134,7 +134,7 @@ class Cells:
         fn.put(f"br label %{after}")
         fn.start(after)
 
-    def complete(self, cell: Cell) -> None:
+    def complete(self, cell: Accumulator) -> None:
         """Move the sums of the last rows to the sums of all, with what rounding lost."""
         if len(cell.arrays) < 2:
             return
@@ -148,20 +148,20 @@ class Cells:
 
         lane_loop(self.fn, self.nest.loops[-1], flush)
 
-    def total(self, region: Region, cell: Cell) -> Value:
+    def total(self, region: BlockWriter, cell: Accumulator) -> Value:
         """Return a sum that is one number."""
         return cell.reducer.total(region, self._parts(region, cell))
 
-    def row_total(self, lanes: Lanes, cell: Cell) -> Value:
+    def row_total(self, lanes: Lanes, cell: Accumulator) -> Value:
         """Return the sums of these lanes."""
         parts = [self._row_load(lanes, k) for k in cell.arrays]
         return cell.reducer.total(lanes.region, parts[1:] or parts)
 
-    def _parts(self, region: Region, cell: Cell) -> list[Value]:
+    def _parts(self, region: BlockWriter, cell: Accumulator) -> list[Value]:
         vector = self._vector(cell)
         return [Value(region.once(f"load {vector}, ptr {n}"), False, None) for n in cell.names]
 
-    def _vector(self, cell: Cell) -> str:
+    def _vector(self, cell: Accumulator) -> str:
         return f"<{self.fn.width} x {'double' if cell.reducer.wide else self.fn.real.llvm}>"
 
     def _storage(self, k: int) -> Storage:

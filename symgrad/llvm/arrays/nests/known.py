@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
-from symgrad.llvm.arrays.lines import Region, StepWriter
+from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, Storage, splat, storage_of
 from symgrad.llvm.text.builder import Value
 from symgrad.lower.arrays.index import Index
@@ -15,7 +15,7 @@ from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest
 from symgrad.lower.arrays.passes import Pair, Passes
 
-__all__ = ["Known"]
+__all__ = ["KnownValues"]
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class _Row:
     pointers: dict[tuple[int, Index], str] = field(default_factory=dict[tuple[int, Index], str])
 
 
-class Known:
+class KnownValues:
     """What is known where code is written.
 
     Args:
@@ -60,7 +60,7 @@ class Known:
         self._whole: dict[str, str] = {}  # numbers that were loaded as i64
         self._streams: dict[tuple[int, Index], Storage] = {}  # what the first pass reads one after the other
 
-    def begin(self, number: int, region: Region) -> None:
+    def begin(self, number: int, region: BlockWriter) -> None:
         """Start a pass, whose row part is written to the region."""
         self._number = number
         self.row = region
@@ -70,7 +70,7 @@ class Known:
         """The counters of the loops in the current row."""
         return self._rows[self.copy].counters
 
-    def rows(self, counters: Sequence[Sequence[str]], region: Region) -> None:
+    def rows(self, counters: Sequence[Sequence[str]], region: BlockWriter) -> None:
         """Start rows, or go on after a loop: what was known inside it is not known here."""
         self.row = region
         self.copy = 0
@@ -89,7 +89,7 @@ class Known:
         """Return how array k lies in memory."""
         return storage_of(self.memory.arrays[k], self.fn.real)
 
-    def _region(self, pair: Pair, lanes: Lanes | None) -> Region:
+    def _region(self, pair: Pair, lanes: Lanes | None) -> BlockWriter:
         level = self.passes.levels[pair]
         if level.inner and lanes is not None:
             return lanes.region

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size, size_product
 from symgrad.llvm.arrays.asking import ask_every_row, endless
-from symgrad.llvm.arrays.lines import Region, StepWriter
+from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import (
     Lanes,
     Storage,
@@ -19,7 +19,7 @@ from symgrad.llvm.arrays.nests.access import (
     store_lanes,
     store_one,
 )
-from symgrad.llvm.arrays.nests.cells import Cell, Cells
+from symgrad.llvm.arrays.nests.cells import Accumulator, Accumulators
 from symgrad.llvm.arrays.nests.lanes import UNROLL, LaneLoop, lane_loop
 from symgrad.llvm.arrays.nests.sums import Reducer
 from symgrad.llvm.arrays.nests.values import Values
@@ -61,7 +61,7 @@ class NestWriter:
         self.results: dict[tuple[Member, int], Value] = {}
         self.together = self._together()
         self.endless = not fn.alone and endless(nest)
-        self.cells = Cells(fn, nest, memory)
+        self.cells = Accumulators(fn, nest, memory)
 
     # the loops
 
@@ -183,7 +183,7 @@ class NestWriter:
                 self._store_row_value(region, member, self.cells.total(region, cell))
                 continue
 
-            def finish(lanes: Lanes, member: Member = member, cell: Cell = cell) -> None:
+            def finish(lanes: Lanes, member: Member = member, cell: Accumulator = cell) -> None:
                 self._store(lanes, member, self.cells.row_total(lanes, cell))
 
             self.cells.complete(cell)
@@ -224,7 +224,7 @@ class NestWriter:
             k = self.memory.output(task.target)
         return k, flat(member.place, task.shape)
 
-    def _store_row_value(self, region: Region, member: Member, value: Value) -> None:
+    def _store_row_value(self, region: BlockWriter, member: Member, value: Value) -> None:
         k, index = self._target(member)
         storage = self.values.storage(k)
         at = self.fn.position(region, index, self.values.counters)
@@ -234,7 +234,7 @@ class NestWriter:
         pointer = region.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
         store_one(region, storage, pointer, value)
 
-    def _scatter_one(self, region: Region, member: Member, value: Value, k: int, at: str) -> None:
+    def _scatter_one(self, region: BlockWriter, member: Member, value: Value, k: int, at: str) -> None:
         offset, valid = self.values.positions(member, None)
         where = region.add(at, offset)
         element = self.values.storage(k).element
@@ -245,7 +245,7 @@ class NestWriter:
         b = region.wide if self.values.storage(k).kind == "int" else region.b
         store_one(lanes.region, self.values.storage(k), pointer, b.add(old, value))
 
-    def _first_lane(self, region: Region) -> str:
+    def _first_lane(self, region: BlockWriter) -> str:
         w = self.fn.width
         return region.scalar(f"insertelement <{w} x i1> zeroinitializer, i1 true, i64 0")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.llvm.arrays.lines import Region
+from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.arrays.nests.access import Lanes
 from symgrad.llvm.text.builder import Value, VectorBuilder
 
@@ -48,10 +48,10 @@ class Reducer:
         """Whether a state has a second number: what rounding lost."""
         return self.combine == "sum"
 
-    def builder(self, region: Region) -> VectorBuilder:
+    def builder(self, region: BlockWriter) -> VectorBuilder:
         return region.wide if self.wide else region.b
 
-    def identity(self, region: Region) -> str:
+    def identity(self, region: BlockWriter) -> str:
         """What changes nothing."""
         b = self.builder(region)
         start = {"sum": 0.0, "prod": 1.0, "max": float("-inf"), "min": float("inf")}[self.combine]
@@ -61,7 +61,7 @@ class Reducer:
         """What a state has besides the value, at the start."""
         return [Value("zeroinitializer", False, None)] if self.sums else []
 
-    def simple(self, region: Region, old: Value, value: Value) -> Value:
+    def simple(self, region: BlockWriter, old: Value, value: Value) -> Value:
         """Return two values together, rounded."""
         b = self.builder(region)
         if self.combine == "sum":
@@ -89,13 +89,13 @@ class Reducer:
             )
         return self.simple(lanes.region, old, value)
 
-    def join(self, region: Region, state: list[Value], value: Value) -> list[Value]:
+    def join(self, region: BlockWriter, state: list[Value], value: Value) -> list[Value]:
         """Return a state with the value of a block."""
         if not self.sums:
             return [self.simple(region, state[0], value)]
         return list(two_sum(self.builder(region), state[0], state[1], value))
 
-    def total(self, region: Region, state: list[Value]) -> Value:
+    def total(self, region: BlockWriter, state: list[Value]) -> Value:
         """Return the value of a state."""
         if len(state) == 1:
             return state[0]
@@ -104,7 +104,7 @@ class Reducer:
         # Where the sum is infinite, what it lost is NaN.
         return b.select(b.isnan(c), s, b.add(s, c))
 
-    def across(self, region: Region, state: list[Value]) -> Value:
+    def across(self, region: BlockWriter, state: list[Value]) -> Value:
         """Return the lanes of a state together, in all lanes."""
         b = self.builder(region)
         parts = list(state)

@@ -8,7 +8,7 @@ from symgrad.errors import InternalError
 from symgrad.ir.bounds import LARGEST
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Shape
-from symgrad.llvm.arrays.lines import Region
+from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.arrays.nests.access import (
     Lanes,
     Storage,
@@ -17,9 +17,9 @@ from symgrad.llvm.arrays.nests.access import (
     place_lanes,
     splat,
     store_lanes,
-    whole,
+    to_i64,
 )
-from symgrad.llvm.arrays.nests.known import Known
+from symgrad.llvm.arrays.nests.known import KnownValues
 from symgrad.llvm.text.builder import Value
 from symgrad.lower.arrays.index import Index, flat, strides
 from symgrad.lower.arrays.nests import Member
@@ -28,7 +28,7 @@ from symgrad.lower.arrays.passes import Pair, inside
 __all__ = ["Values"]
 
 
-class Values(Known):
+class Values(KnownValues):
     """Computes the values of one nest."""
 
     # values
@@ -41,7 +41,7 @@ class Values(Known):
             found.append(self._as(value, pair[0], member.task.node, self._region(pair, lanes)))
         return found
 
-    def product(self, member: Member, lanes: Lanes | None, region: Region | None = None) -> Value:
+    def product(self, member: Member, lanes: Lanes | None, region: BlockWriter | None = None) -> Value:
         """Return the product of the operands of a member."""
         values = self.factors(member, lanes)
         region = region or (lanes.region if lanes else self.row)
@@ -66,7 +66,7 @@ class Values(Known):
         )
         store_lanes(lanes, storage, pointer, value)
 
-    def _as(self, value: Value, node: Node, like: Node, region: Region) -> Value:
+    def _as(self, value: Value, node: Node, like: Node, region: BlockWriter) -> Value:
         """Return a value in the format of another node."""
         if value.mask or (node.dtype == "int") == (like.dtype == "int"):
             return value
@@ -134,7 +134,7 @@ class Values(Known):
             return first
         return values[0][1]  # a view
 
-    def _compute(self, node: Node, args: Sequence[tuple[Node, Value]], region: Region) -> Value:
+    def _compute(self, node: Node, args: Sequence[tuple[Node, Value]], region: BlockWriter) -> Value:
         wide = node.dtype == "int" or (
             node.dtype == "bool" and bool(args) and all(a.dtype != "real" for a, _ in args)
         )
@@ -160,11 +160,11 @@ class Values(Known):
             )
         return result
 
-    def _number_of(self, text: str, region: Region) -> Value:
+    def _number_of(self, text: str, region: BlockWriter) -> Value:
         number = region.scalar(f"sitofp i64 {text} to double")
         return Value(splat(region, "double", number), False, None)
 
-    def _count(self, index: Index, region: Region, lanes: Lanes | None) -> Value:
+    def _count(self, index: Index, region: BlockWriter, lanes: Lanes | None) -> Value:
         step = index.coefficient(self.nest.inner)
         outer = index.without(self.nest.inner) if lanes else index
         start = self.fn.position(self.row if outer.terms else self.fn.entry, outer, self.counters)
@@ -230,7 +230,12 @@ class Values(Known):
         return self._offset(member.indices, member.task.shape, member.task.axes, lanes, self.row)
 
     def _offset(
-        self, indices: Sequence[Pair], shape: Shape, axes: Sequence[int], lanes: Lanes | None, row: Region
+        self,
+        indices: Sequence[Pair],
+        shape: Shape,
+        axes: Sequence[int],
+        lanes: Lanes | None,
+        row: BlockWriter,
     ) -> tuple[str, str]:
         vector = any(self.passes.levels[p].inner for p in indices)
         region = lanes.region if vector and lanes else row
@@ -255,7 +260,7 @@ class Values(Known):
             valid = region.scalar(f"and {chooser} {valid}, {inside_axis}") if valid else inside_axis
         return ("<" + total if vector else total), valid
 
-    def _whole_number(self, pair: Pair, region: Region, vector: bool) -> str:
+    def _whole_number(self, pair: Pair, region: BlockWriter, vector: bool) -> str:
         value = self._known(pair)
         if value is None:
             raise InternalError(f"no value for {pair[0]!r}")
@@ -267,7 +272,7 @@ class Values(Known):
                 return splat(region, "i64", number) if vector else number
             if pair[0].dtype != "int":
                 value = region.convert(value, True)
-            raw = whole(region, value)
+            raw = to_i64(region, value)
             if vector:
                 return raw
             return region.scalar(f"extractelement <{self.fn.width} x i64> {raw}, i64 0")
@@ -315,7 +320,7 @@ class Values(Known):
             self._whole[value.text] = raw
         return value
 
-    def _spread_first(self, region: Region, storage: Storage, value: Value, raw: str) -> Value:
+    def _spread_first(self, region: BlockWriter, storage: Storage, value: Value, raw: str) -> Value:
         w = self.fn.width
         b = region.wide if storage.kind == "int" else region.b
         kind = f"<{w} x i1>" if value.mask else b.vector

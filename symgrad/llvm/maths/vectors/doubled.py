@@ -7,26 +7,26 @@ from __future__ import annotations
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.logarithm import mantissa
-from symgrad.llvm.maths.vectors.lanes import Doubled, Lanes, Pair
+from symgrad.llvm.maths.vectors.lanes import Doubled, LaneWriter, Pair
 
 __all__ = ["log_of_sum", "minus", "plus", "polynomial_of_sum", "times"]
 
 
-def plus(lanes: Lanes, a: Pair, b: Pair) -> Pair:
+def plus(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
     total, lost = lanes.two_sum(a[0], b[0])
     return lanes.fast_two_sum(total, lost + (a[1] + b[1]))
 
 
-def minus(lanes: Lanes, a: Pair, b: Pair) -> Pair:
+def minus(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
     return plus(lanes, a, (-b[0], -b[1]))
 
 
-def times(lanes: Lanes, a: Pair, b: Pair) -> Pair:
+def times(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
     product, lost = lanes.two_product(a[0], b[0])
     return lanes.fast_two_sum(product, lanes.muladd(a[0], b[1], lanes.muladd(a[1], b[0], lost)))
 
 
-def polynomial_of_sum(lanes: Lanes, x: Pair, series: Doubled) -> Pair:
+def polynomial_of_sum(lanes: LaneWriter, x: Pair, series: Doubled) -> Pair:
     """Horner's scheme; the terms whose coefficients are doubles only are too small to need more."""
     value = lanes.horner(x[0], series.small), lanes.const(0)
     for high, low in reversed(series.leading):
@@ -34,7 +34,7 @@ def polynomial_of_sum(lanes: Lanes, x: Pair, series: Doubled) -> Pair:
     return value
 
 
-def log_of_sum(lanes: Lanes, x: Pair) -> Pair:
+def log_of_sum(lanes: LaneWriter, x: Pair) -> Pair:
     """log(x) for x >= 2: the sum's first term is a normal number."""
     k, m = mantissa(lanes, x[0])
     f = m - 1.0

@@ -7,7 +7,7 @@ import ctypes
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.libm import lane_by_lane, of_c
-from symgrad.llvm.engine.shared import kept
+from symgrad.llvm.engine.shared import load_or_compile
 from symgrad.llvm.maths import FUNCTIONS, define
 from symgrad.llvm.text.module import Function, Item, Module
 from symgrad.llvm.text.types import FLOAT64, FloatType
@@ -35,7 +35,7 @@ def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool) -
     libm: list[Item] = []
     for f, n in made.libm.items():
         libm += [lane_by_lane(f, n, _WIDTH, FLOAT64), of_c(f, n, FLOAT64)]
-    return kept(str(Module([caller, made.function, *libm, *made.intrinsics])), quick=True)
+    return load_or_compile(str(Module([caller, made.function, *libm, *made.intrinsics])), quick=True)
 
 
 def fold(

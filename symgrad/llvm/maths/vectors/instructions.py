@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from symgrad.llvm.text.instructions import Instruction, Splat
-from symgrad.llvm.text.module import Declaration
+from symgrad.llvm.text.module import FunctionDeclaration
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["Instructions", "Kind", "Lane", "Operand"]
@@ -129,7 +129,7 @@ class Instructions:
     def __init__(self, width: int) -> None:
         self.width = width
         self.lines: list[str | Instruction] = []
-        self.intrinsics: dict[str, Declaration] = {}  # by the code of the instructions that call them
+        self.intrinsics: dict[str, FunctionDeclaration] = {}  # by the code of the instructions that call them
         self.libm: dict[
             str, tuple[str, int]
         ] = {}  # by these too: the C functions, and their numbers of arguments
@@ -212,7 +212,7 @@ class Instructions:
     def _intrinsic(self, name: str, *args: Lane) -> Lane:
         full, vector = f"llvm.{name}.v{self.width}f64", self.type("double")
         code = f"call {vector} @{full}({', '.join([f'{vector} %s'] * len(args))})"
-        self.intrinsics[code] = Declaration(full, vector, (vector,) * len(args))
+        self.intrinsics[code] = FunctionDeclaration(full, vector, (vector,) * len(args))
         return self.emit(code, *[a.text for a in args])
 
     def sqrt(self, x: Lane) -> Lane:

@@ -12,13 +12,13 @@ from typing import NamedTuple, TypeAlias
 from symgrad.llvm.maths.vectors.instructions import Instructions, Lane, Operand
 from symgrad.llvm.text.instructions import Instruction
 
-__all__ = ["Doubled", "Lane", "Lanes", "Pair", "Series"]
+__all__ = ["Doubled", "Lane", "LaneWriter", "Pair", "Coefficients"]
 
 Pair: TypeAlias = tuple[Lane, Lane]
 """An unevaluated sum, the second term at most about an ulp of the first."""
 
 
-class Series(NamedTuple):
+class Coefficients(NamedTuple):
     """Coefficients of a polynomial, the constant first: for results in double, and for results in single precision."""
 
     double: tuple[float, ...]
@@ -36,7 +36,7 @@ _MANY = 8
 """Coefficients of a polynomial from which on it is computed in two chains."""
 
 
-class Lanes(Instructions):
+class LaneWriter(Instructions):
     """Writes the instructions of one function.
 
     Args:
@@ -85,7 +85,7 @@ class Lanes(Instructions):
             return a * b + c
         return self._intrinsic("fma", a, b, c)
 
-    def polynomial(self, x: Lane, series: Series, *, chains: int = 2) -> Lane:
+    def polynomial(self, x: Lane, series: Coefficients, *, chains: int = 2) -> Lane:
         """Horner's scheme; in two chains, of the even and of the odd powers of x, where there are many.
 
         The processor fills the waits of short chains with the next points, but does not look so far ahead for others.

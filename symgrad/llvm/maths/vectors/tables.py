@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.llvm.maths.vectors.lanes import Lane, Lanes
-from symgrad.llvm.text.module import Declaration
+from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
+from symgrad.llvm.text.module import FunctionDeclaration
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["lookup"]
@@ -13,7 +13,7 @@ __all__ = ["lookup"]
 _DOUBLES, _INTEGERS = "<8 x double>", "<8 x i64>"
 
 
-def lookup(lanes: Lanes, table: Sequence[float], places: Lane) -> Lane:
+def lookup(lanes: LaneWriter, table: Sequence[float], places: Lane) -> Lane:
     """The numbers of a table of 8 or 16 at places that the last bits of integers say.
 
     The instruction has eight lanes, whatever the width.
@@ -26,7 +26,9 @@ def lookup(lanes: Lanes, table: Sequence[float], places: Lane) -> Lane:
     name = "permvar.df" if len(halves) == 1 else "vpermi2var.pd"
     full = f"llvm.x86.avx512.{name}.512"
     code = f"call {_DOUBLES} @{full}({', '.join([halves[0], f'{_INTEGERS} %s', *halves[1:]])})"
-    lanes.intrinsics[code] = Declaration(full, _DOUBLES, (_DOUBLES, _INTEGERS, _DOUBLES)[: len(halves) + 1])
+    lanes.intrinsics[code] = FunctionDeclaration(
+        full, _DOUBLES, (_DOUBLES, _INTEGERS, _DOUBLES)[: len(halves) + 1]
+    )
     parts = [lanes.emit(code, _eight(lanes, places, first)).text for first in range(0, lanes.width, 8)]
     count = 8
     while len(parts) > 1:
@@ -38,7 +40,7 @@ def lookup(lanes: Lanes, table: Sequence[float], places: Lane) -> Lane:
     return Lane(lanes, parts[0], "double")
 
 
-def _eight(lanes: Lanes, x: Lane, first: int) -> str:
+def _eight(lanes: LaneWriter, x: Lane, first: int) -> str:
     """Eight lanes from there on; of a narrower vector some have no value."""
     if lanes.width == 8:
         return x.text
@@ -47,7 +49,7 @@ def _eight(lanes: Lanes, x: Lane, first: int) -> str:
 
 
 def _consecutive(
-    lanes: Lanes, of: str, a: str, b: str, count: int, first: int = 0, without_value: int = 0
+    lanes: LaneWriter, of: str, a: str, b: str, count: int, first: int = 0, without_value: int = 0
 ) -> str:
     """So many lanes of two vectors of a type, one after the other, and some that have no value."""
     places = [f"i32 {k}" for k in range(first, first + count)] + ["i32 poison"] * without_value

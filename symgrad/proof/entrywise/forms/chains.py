@@ -6,12 +6,12 @@ from symgrad.proof.entrywise.forms.laws import log, magnitude
 from symgrad.proof.entrywise.forms.terms import Form, Terms
 from symgrad.proof.entrywise.inverses import determinant, inverse
 from symgrad.proof.entrywise.rows import shape_of
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
 
 __all__ = ["of_product"]
 
 
-def of_product(t: Terms, program: Program, at: int, forms: dict[int, Form]) -> Form | None:
+def of_product(t: Terms, program: ProofProgram, at: int, forms: dict[int, Form]) -> Form | None:
     """Return inv, det or logdet of a product of square matrices, or None if the matrix is none.
 
     The product has an inverse exactly where all of its factors have one.
@@ -37,7 +37,7 @@ def of_product(t: Terms, program: Program, at: int, forms: dict[int, Form]) -> F
     return result if step.op == "det" else log(t, magnitude(t, result))
 
 
-def _factors(program: Program, at: int) -> list[tuple[int, bool]]:
+def _factors(program: ProofProgram, at: int) -> list[tuple[int, bool]]:
     """Return the positions of the factors of a matrix product, and whether each is transposed."""
     done: list[tuple[int, bool]] = []
     pending = [(at, False)]
@@ -53,7 +53,7 @@ def _factors(program: Program, at: int) -> list[tuple[int, bool]]:
     return done
 
 
-def _path(program: Program, step: Step) -> list[tuple[int, bool]] | None:
+def _path(program: ProofProgram, step: ProofStep) -> list[tuple[int, bool]] | None:
     """Return the operands of a contraction in the order of a matrix product, all square and of one size."""
     if step.op != "einsum":
         return None

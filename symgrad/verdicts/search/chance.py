@@ -12,17 +12,17 @@ import random
 from fractions import Fraction
 from typing import TypeAlias
 
-from symgrad.proof.program.steps import Program, Step
+from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.verdicts.limits import CHANCE_POINTS
 
 __all__ = ["error_probability"]
 
 _Degrees: TypeAlias = "tuple[int, int]"
 
 _PRIME = 2**61 - 1
-_POINTS = 4
 
 
-def error_probability(program: Program, a: int, b: int) -> float | None:
+def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
     """Return a bound on the probability that two steps differ although they agree at random points of a finite field.
 
     Args:
@@ -41,7 +41,7 @@ def error_probability(program: Program, a: int, b: int) -> float | None:
     degree = max(p + s, r + q)
     draw = random.SystemRandom()
     agreed = 0
-    for _ in range(3 * _POINTS):
+    for _ in range(3 * CHANCE_POINTS):
         point = {x.name: draw.randrange(_PRIME) for x in program.symbols}
         values = _values(program, max(a, b), point)
         if values is None:
@@ -49,12 +49,12 @@ def error_probability(program: Program, a: int, b: int) -> float | None:
         if values[a] != values[b]:
             return None
         agreed += 1
-        if agreed == _POINTS:
-            return (degree / _PRIME if degree < _PRIME else 1.0) ** _POINTS
+        if agreed == CHANCE_POINTS:
+            return (degree / _PRIME if degree < _PRIME else 1.0) ** CHANCE_POINTS
     return None
 
 
-def _degrees(program: Program, last: int) -> list[_Degrees | None]:
+def _degrees(program: ProofProgram, last: int) -> list[_Degrees | None]:
     """Bounds on the degrees of numerator and denominator of every step; None for what is no rational function."""
     found: list[_Degrees | None] = []
     for step in program.steps[: last + 1]:
@@ -65,7 +65,7 @@ def _degrees(program: Program, last: int) -> list[_Degrees | None]:
     return found
 
 
-def _degree(program: Program, step: Step, a: _Degrees, b: _Degrees) -> _Degrees | None:
+def _degree(program: ProofProgram, step: ProofStep, a: _Degrees, b: _Degrees) -> _Degrees | None:
     (p, q), (r, s) = a, b
     match step.op:
         case "symbol":
@@ -86,7 +86,7 @@ def _degree(program: Program, step: Step, a: _Degrees, b: _Degrees) -> _Degrees 
             return None
 
 
-def _exponent(program: Program, at: int) -> int | None:
+def _exponent(program: ProofProgram, at: int) -> int | None:
     step = program.steps[at]
     if step.op == "number" and not isinstance(step.params[0], bool):
         value = Fraction(step.params[0])
@@ -95,7 +95,7 @@ def _exponent(program: Program, at: int) -> int | None:
     return None
 
 
-def _values(program: Program, last: int, point: dict[str, int]) -> list[int] | None:
+def _values(program: ProofProgram, last: int, point: dict[str, int]) -> list[int] | None:
     found: list[int] = []
     for step in program.steps[: last + 1]:
         args = [found[x] for x in step.args]
