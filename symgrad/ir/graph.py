@@ -31,8 +31,9 @@ from symgrad.ir import op as record
 from symgrad.ir.arithmetic import Arithmetic
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.exact import CONSTANTS, held
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Atom, Shape, Size
-from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
+from symgrad.ir.types import Declaration, Kind, Number
 
 __all__ = [
     "CONSTANT",
@@ -225,8 +226,7 @@ def interned() -> int:
 
 def symbol(declaration: Declaration) -> Node:
     """Return the symbol of a declaration."""
-    support = declaration.distribution.support if declaration.distribution else declaration.domain
-    return _intern(SYMBOL, (), (declaration,), declaration.shape, support.kind)
+    return _intern(SYMBOL, (), (declaration,), declaration.shape, declaration.values.kind)
 
 
 def number(value: Number | float) -> Node:

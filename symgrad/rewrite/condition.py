@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.facts import COMPARISONS, facts_of, is_ruled
+from symgrad.rewrite.facts import COMPARISONS, facts_of, is_ruled, operands_of
 from symgrad.rewrite.intervals import Facts, add, exactly, mul
 
 __all__ = ["Conditions", "Truth"]
@@ -56,13 +56,14 @@ class Conditions:
         pending = [node]
         while pending:
             top = pending[-1]
-            missing = [a for a in top.args if a not in self._facts]
+            operands = operands_of(top)
+            missing = [a for a in operands if a not in self._facts]
             if missing:
                 pending.extend(missing)
                 continue
             pending.pop()
             if top not in self._facts:
-                self._facts[top] = facts_of(top, [self._facts[a] for a in top.args])
+                self._facts[top] = facts_of(top, [self._facts[a] for a in operands])
         return self._facts[node]
 
     def point(self, node: Node) -> int | Fraction | None:
