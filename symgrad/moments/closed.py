@@ -115,7 +115,8 @@ class ClosedForms:
             raise known
         return known
 
-    def _of_parts(self, m: Monomial) -> Node:
+    def parts(self, m: Monomial) -> list[tuple[int, Monomial]]:
+        """Return the independent parts of a product, each with a bit for every input it depends on."""
         parts: list[tuple[int, Monomial]] = []
         for factor in m:
             mask, part = self.expand.mask(factor[0]), (factor,)
@@ -126,9 +127,12 @@ class ClosedForms:
                 else:
                     rest.append((other, factors))
             parts = [*rest, (mask, part)]
+        return parts
+
+    def _of_parts(self, m: Monomial) -> Node:
         total = _1
         lost: NoMoment | None = None
-        for mask, part in parts:
+        for mask, part in self.parts(m):
             sources = [s for s, bit in self.expand.sources.items() if bit & mask]
             try:
                 total = total * self._of_part(sources, part)

@@ -361,8 +361,8 @@ class Expansion:
         if len(terms) == 1:
             ((m, c),) = terms.items()
             if all(self.nonnegative(a) or _is_even(e) for a, e in m):
-                return {m: OPS["abs"](c)}
-            size: Terms = {m: OPS["abs"](c)}
+                return {m: _size(c)}
+            size: Terms = {m: _size(c)}
             minus = self._of_product(_1, m)
         else:
             size = terms
@@ -426,6 +426,10 @@ def _if(condition: Node) -> Node:
     return _1 if known == "yes" else _0 if known == "no" else OPS["where"](condition, _1, _0)
 
 
+def _size(c: Node) -> Node:
+    return as_node(abs(c.value)) if c.is_number() else OPS["abs"](c)
+
+
 def _other(region: Terms) -> Terms:
     """Return the indicator of where another one is 0."""
     if len(region) == 1:
@@ -470,20 +474,45 @@ def _mul(x: Expansion, node: Node) -> Terms:
 
 
 def _div(x: Expansion, node: Node) -> Terms:
-    below_ = x(node.args[1])
     if not x.mask(node.args[1]):
         return {m: c / node.args[1] for m, c in x(node.args[0]).items()}
-    if any(is_indicator(a) for m in below_ for a, _ in m):
-        inverse = x.by_region(below_, lambda t: x.power(t, as_node(-1)))
-    else:
-        inverse = x.power(below_, as_node(-1))
-    return product(x(node.args[0]), inverse, x.most)
+    return product(x(node.args[0]), _whole_power(x, node.args[1], -1), x.most)
+
+
+def _whole_power(x: Expansion, node: Node, exponent: int) -> Terms:
+    """Return a power of a product as the powers of its factors: sums that are divided by are not multiplied out."""
+    found: Terms = {ONE: _1}
+    pending = [(node, exponent)]
+    while pending:
+        n, e = pending.pop()
+        name, args = n.op.name, n.args
+        if not x.mask(n):
+            found = scaled(found, power_of(n, as_node(e)))
+        elif name == "mul":
+            pending += [(a, e) for a in args]
+        elif name == "div":
+            pending += [(args[0], e), (args[1], -e)]
+        elif name in {"neg", "stop_gradient"}:
+            found = scaled(found, as_node((-1) ** e)) if name == "neg" else found
+            pending.append((args[0], e))
+        elif name == "pow" and _is_whole(args[1]):
+            pending.append((args[0], e * int(args[1].value)))
+        else:
+            of_region = _powers(x, as_node(e))
+            found = product(found, x.by_region(x(n), of_region), x.most)
+    return found
+
+
+def _powers(x: Expansion, exponent: Node) -> Callable[[Terms], Terms]:
+    return lambda terms: x.power(terms, exponent)
 
 
 def _pow(x: Expansion, node: Node) -> Terms:
     base, exponent = node.args
+    if _is_whole(exponent):
+        return _whole_power(x, base, int(exponent.value))
     if not x.mask(exponent):
-        return x.by_region(x(base), lambda t: x.power(t, exponent))
+        return x.by_region(x(base), _powers(x, exponent))
     if x.mask(base):
         raise Undecided
     if x.positive(base):

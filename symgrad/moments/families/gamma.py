@@ -134,9 +134,11 @@ def laplace(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
 
 def _two_sided(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
     """E[u**n * abs(u)**a], of an input around 0."""
-    if f.is_truncated or not mean.is_number(0) or not (isinstance(f.rate, Node) and f.rate.is_number(0)):
+    if not mean.is_number(0) or not (isinstance(f.rate, Node) and f.rate.is_number(0)):
+        raise Undecided
+    sides = {((), ()): (1, -1), ((_0,), ()): (1,), ((), (_0,)): (-1,)}.get((f.low, f.high), ())
+    if not sides:
         raise Undecided
     n = whole(f.power)
-    if n % 2:
-        raise Undecided
-    return gamma(Factor(f.u, power=n + f.size), given, _1, scale)
+    size = gamma(Factor(f.u, power=n + f.size), given, _1, scale)
+    return size * Fraction(sum(side**n for side in sides), 2)

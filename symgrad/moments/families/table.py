@@ -26,6 +26,7 @@ from symgrad.moments.families.normal import lognormal, normal
 from symgrad.moments.families.others import cauchy, poisson
 from symgrad.moments.given import Given, Undecided
 from symgrad.moments.monomials import Monomial
+from symgrad.rules.pipeline import canonical
 
 __all__ = ["expected", "parameters_of", "values_of"]
 
@@ -94,6 +95,7 @@ def of_factor(name: str, parameters: Sequence[Node], f: Factor, given: Given) ->
 def _plain(node: Node) -> Node:
     """Return a formula with the gamma function and its logarithmic derivative written out at small numbers."""
     found: dict[Node, Node] = {}
+    (node,) = canonical([node]).nodes
     for n in topological([node]):
         if n.op.name in {"gamma", "digamma"} and n.args[0].is_number():
             value = Fraction(n.args[0].value)
