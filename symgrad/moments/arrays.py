@@ -19,7 +19,7 @@ from typing import TypeVar
 from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.moments.closed import ClosedForms
-from symgrad.moments.given import Budget, Given, Undecided
+from symgrad.moments.given import Budget, Given, NoMoment, Undecided
 from symgrad.moments.monomials import ONE, Monomial, node_of
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import broadcast_to, expand, full
@@ -271,9 +271,17 @@ class ArrayForms:
             Undecided: if no closed form is known.
         """
         total = _0
-        for p in self.products(node):
-            total = total + self._expected(p, [(f, 0) for f in p.noisy], joint=False)
+        terms = self.products(node)
+        for p in terms:
+            try:
+                total = total + self._expected(p, [(f, 0) for f in p.noisy], joint=False)
+            except NoMoment as none:
+                raise self._lost(len(terms), none) from None
         return full(total, node.shape)
+
+    def _lost(self, terms: int, none: NoMoment) -> Exception:
+        """Return what is said of a sum of which one term has no moment."""
+        return Undecided() if terms > 1 else NoMoment(f"{none.reason} (where its coefficient is not 0)")
 
     def covariance(self, a: Node, b: Node) -> Node:
         """Return the covariance of two nodes of one shape, entry by entry."""
@@ -286,7 +294,11 @@ class ArrayForms:
                 continue
             q = self._fresh(q, p.result)
             both = Product(p.scale * q.scale, p.operands + q.operands, (), p.result)
-            total = total + self._expected(both, [(f, 0) for f in p.noisy] + [(f, 1) for f in q.noisy], joint=True)
+            noisy = [(f, 0) for f in p.noisy] + [(f, 1) for f in q.noisy]
+            try:
+                total = total + self._expected(both, noisy, joint=True)
+            except NoMoment as none:
+                raise self._lost(len(first) if a is b else 2, none) from None
         return full(total, a.shape)
 
     def _expected(self, p: Product, noisy: list[tuple[tuple[Node, Labels], int]], *, joint: bool) -> Node:

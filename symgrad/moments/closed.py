@@ -15,6 +15,7 @@ from symgrad.moments.families.table import expected, values_of
 from symgrad.moments.given import Budget, Given, NoMoment, Undecided
 from symgrad.moments.monomials import ONE, Monomial, Terms, node_of, times
 from symgrad.rules.pipeline import canonical
+from symgrad.spell.printer import expression_text
 
 __all__ = ["ClosedForms"]
 
@@ -59,15 +60,19 @@ class ClosedForms:
             try:
                 total = total + c * self.of_monomial(m)
             except NoMoment as none:
-                if self.given.known.nonzero(c) != "yes":
-                    raise Undecided from None
-                lost.append((m, none))
+                lost.append((m, self._without(c, none)))
         # What two terms lack may cancel, unless they are of different regions.
         if any(times(a, b) is not None for i, (a, _) in enumerate(lost) for b, _ in lost[:i]):
             raise Undecided
         if lost:
             raise lost[0][1]
         return total
+
+    def _without(self, c: Node, none: NoMoment) -> NoMoment:
+        """Return what is said where a term without a moment has this coefficient."""
+        if self.given.known.nonzero(c) == "yes":
+            return none
+        return NoMoment(f"{none.reason} (where {expression_text(c)} is not 0)")
 
     def covariance(self, a: Node, b: Node) -> Node:
         """Return the covariance of two nodes, entry by entry.
@@ -80,8 +85,9 @@ class ClosedForms:
         if len(first) * len(second) > _PAIRS:
             raise Undecided
         masks = {m: self._mask(m) for m in {**first, **second}}
+        if a is b:
+            self._check_squares(first)
         total = _0
-        lost = 0
         for m, c in first.items():
             for n, d in second.items():
                 if not masks[m] & masks[n] or c.is_number(0) or d.is_number(0):
@@ -90,11 +96,27 @@ class ClosedForms:
                 try:
                     joint = _0 if both is None else self.of_monomial(both)
                     total = total + c * d * (joint - self.of_monomial(m) * self.of_monomial(n))
-                except NoMoment as none:
-                    if len(first) > 1 or a is not b or self.given.known.nonzero(c) != "yes":
-                        raise Undecided from None
-                    raise none from None
-        return total if not lost else _0
+                except NoMoment:
+                    raise Undecided from None
+        return total
+
+    def _check_squares(self, terms: Terms) -> None:
+        """See that each term has a variance: where one alone has none, the sum has none."""
+        lost: list[NoMoment] = []
+        for m, c in terms.items():
+            square = times(m, m)
+            assert square is not None
+            c = canonical([c]).nodes[0]
+            if m == ONE or c.is_number(0):
+                continue
+            try:
+                self.of_monomial(square)
+            except NoMoment as none:
+                lost.append(self._without(c, none))
+        if len(lost) > 1:
+            raise Undecided
+        if lost:
+            raise lost[0]
 
     def _mask(self, m: Monomial) -> int:
         found = 0
@@ -139,9 +161,7 @@ class ClosedForms:
             except NoMoment as none:
                 lost = none
         if lost is not None:
-            if self.given.known.nonzero(canonical([total]).nodes[0]) != "yes":
-                raise Undecided
-            raise lost
+            raise self._without(canonical([total]).nodes[0], lost)
         return total
 
     def _of_part(self, sources: list[Node], part: Monomial) -> Node:
@@ -189,7 +209,7 @@ def _at(node: Node, source: Node, value: Node) -> Node:
     try:
         (found,) = canonical(substitute([node], {source: value})).nodes
         if not symbols_of([found]) and not np.all(np.isfinite(evaluate([found], {})[0])):
-            raise NoMoment(f"there is no value at {source.name} = {value!r}"[:200])
+            raise NoMoment(f"there is no value at {source.name} = {expression_text(value)}, which has a probability above 0")
     except NumberTooLargeError:
         raise Undecided from None
     return found

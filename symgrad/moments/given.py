@@ -58,23 +58,28 @@ class Given:
     def __init__(self, sources: Collection[Node]) -> None:
         self.known = Conditions()
         self.sources = frozenset(sources)
-        self.conditions: dict[Node, None] = {}
+        self.conditions: dict[Node, bool] = {}
 
-    def require(self, condition: Node, otherwise: str) -> None:
+    def require(self, condition: Node, otherwise: str | None) -> None:
         """Go on where a condition holds; where that is not known, remember it as a condition of the formula.
+
+        Args:
+            condition: a node of kind bool.
+            otherwise: why there is no moment where it does not hold; None if there may be one all the same, of which
+                the formula says nothing.
 
         Raises:
             NoMoment: if it never holds, for the reason given.
-            Undecided: if it depends on a random input.
+            Undecided: if it depends on a random input, or never holds and no reason is given.
         """
         condition = canonical([condition]).nodes[0]
         holds = self.known.holds(condition)
         if holds == "no":
-            raise NoMoment(otherwise)
+            raise Undecided if otherwise is None else NoMoment(otherwise)
         if holds == "unknown":
             if self.sources & set(topological([condition])):
                 raise Undecided
-            self.conditions[condition] = None
+            self.conditions[condition] = self.conditions.get(condition, False) or otherwise is not None
 
     def known_to_hold(self, condition: Node) -> bool:
         """Tell whether a condition is known to hold, without asking for it."""

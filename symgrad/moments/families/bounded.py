@@ -82,7 +82,7 @@ def _integral(f: Factor, given: Given, low: Node, high: Node, name: str = "") ->
     t = f.rate
     # The antiderivative of u**n * exp(t*u): exp(t*u) * sum of (-1)**j * n!/(n - j)! * u**(n - j)/t**(j + 1).
     if isinstance(t, Node):
-        given.require(OPS["ne"](t, _0), "exp(0)")
+        given.require(OPS["ne"](t, _0), None)
     total = f.zero
     for j in range(n + 1):
         c = (-1) ** j * math.perm(n, j)
@@ -116,7 +116,7 @@ def _of_power(a: Node, k: int, given: Given, u: Node) -> Node:
     if u.is_number(0):
         return _0
     if not a.is_number():
-        given.require(OPS["ne"](a, as_node(-1)), "1/u")
+        given.require(OPS["ne"](a, as_node(-1)), None)
     if a.is_number(-1):
         return OPS["log"](OPS["abs"](u)) ** (k + 1) * Fraction(1, k + 1)
     total = _0

@@ -1,0 +1,171 @@
+"""Monte Carlo: seeded draws, on a compiled kernel, in blocks, with intervals that hold with 99 % probability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Distribution
+from symgrad.ir.values.evaluate import evaluate, sizes_of
+from symgrad.kernel.compile import compile_nodes
+from symgrad.moments.families.table import parameters_of
+from symgrad.moments.given import Budget
+
+__all__ = ["LEVEL", "Sampled", "sampled"]
+
+LEVEL = 0.99
+_Z = 2.5758293035489004
+"""The quantile of the normal distribution beyond which there is half of what the level leaves."""
+
+_BLOCK = 2**14
+_ENTRIES = 2**22  # of an array of draws
+_TOTAL = 2**27  # entries drawn at most
+_TOP = 300  # of the sizes of draws, by which the tail is judged
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """An estimate.
+
+    Args:
+        value: of the moment.
+        half: half of the width of its interval.
+        notes: what the sample says against it.
+    """
+
+    value: Any
+    half: Any
+    notes: tuple[str, ...]
+
+
+def sampled(
+    outputs: Sequence[Node],
+    sources: Sequence[Node],
+    values: Mapping[Node, Any],
+    budget: Budget,
+    kind: Literal["expectation", "covariance"],
+    sizes: Mapping[str, int] | None = None,
+) -> Sampled:
+    """Estimate the expectation of the first output, or the covariance of the first two, entry by entry.
+
+    Args:
+        outputs: one node, or two.
+        sources: the random inputs.
+        values: a number or array for every other symbol.
+        budget: how many draws, and the seed.
+        kind: which moment.
+        sizes: named sizes that no given array has.
+    """
+    known = sizes_of([*topological(outputs), *sources], values, sizes)
+    symbols = [s for s in symbols_of(outputs) if s in values or s in sources]
+    kernel = compile_nodes(list(outputs), symbols) if symbols else None
+    shapes = {s: tuple(evaluate_size(x, known) for x in s.shape) for s in sources}
+    entries = max([1, *(math.prod(s) for s in shapes.values()), *(_length(o, known) for o in outputs)])
+    block = max(1, min(_BLOCK, _ENTRIES // entries))
+    total = max(2 * block, min(budget.samples, _TOTAL // entries))
+    generator = np.random.default_rng(budget.seed)
+    sums = _Sums()
+    for _ in range(-(-total // block)):
+        draws = _draws(sources, shapes, values, block, generator)
+        given = [draws[s] if s in draws else values[s] for s in symbols]
+        found = kernel(*given) if kernel is not None else evaluate(outputs, values)
+        found = found if isinstance(found, tuple) else (found,)
+        whole = [_batched(f, o, known, block) for f, o in zip(found, outputs, strict=True)]
+        sums.add(whole if kind == "covariance" else whole[:1])
+    return sums.covariance() if kind == "covariance" else sums.expectation()
+
+
+def _length(node: Node, sizes: Mapping[str, int]) -> int:
+    return math.prod(evaluate_size(x, sizes) for x in node.shape)
+
+
+def _batched(found: Any, node: Node, sizes: Mapping[str, int], block: int) -> Any:
+    return np.broadcast_to(found, (block, *[evaluate_size(x, sizes) for x in node.shape]))
+
+
+def _draws(
+    sources: Sequence[Node], shapes: Mapping[Node, tuple[int, ...]], values: Mapping[Node, Any], block: int, generator: Any
+) -> dict[Node, Any]:
+    """Return a block of draws of each input, in an order in which parameters come first."""
+    found: dict[Node, Any] = {}
+    for s in sources:
+        name, parameters = parameters_of(s)
+        numbers = [Fraction(float(p)) for p in evaluate(parameters, values)]
+        draw = Distribution(name, tuple(numbers)).draw(generator, (block, *shapes[s]))
+        found[s] = np.asarray(draw, dtype=np.float64)
+    return found
+
+
+class _Sums:
+    """Sums of powers of the distances from the mean of the first block, of one output or two."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.centre: list[Any] = []
+        self.power: Any = None
+        self.tail: list[Any] = []
+
+    def add(self, outputs: list[Any]) -> None:
+        """Take in a block."""
+        if not self.centre:
+            self.centre = [np.mean(o, axis=0) for o in outputs]
+        x, y = outputs[0] - self.centre[0], outputs[-1] - self.centre[-1]
+        sums = [np.sum(x**i * y**j, axis=0) for i, j in _POWERS]
+        self.power = sums if self.power is None else [a + b for a, b in zip(self.power, sums, strict=True)]
+        self.count += len(x)
+        if not self.tail:
+            self.tail = [np.sort(np.abs(d), axis=0)[-min(_TOP, len(d) // 10 or 1) :] for d in (x, y)]
+
+    def _mean(self, i: int, j: int) -> Any:
+        return self.power[_POWERS.index((i, j))] / self.count
+
+    def expectation(self) -> Sampled:
+        """Return the mean, with its interval by the variance."""
+        moved = self._mean(1, 0)
+        spread = np.maximum(self._mean(2, 0) - moved**2, 0) * self.count / (self.count - 1)
+        return Sampled(
+            self.centre[0] + moved,
+            _Z * np.sqrt(spread / self.count),
+            self._said(2, "variance: the interval may be too narrow by far"),
+        )
+
+    def covariance(self) -> Sampled:
+        """Return the covariance, with its interval by the fourth moments."""
+        a, b = self._mean(1, 0), self._mean(0, 1)
+        value = self._mean(1, 1) - a * b
+        # The variance of (x - a)*(y - b), multiplied out.
+        square = (
+            self._mean(2, 2)
+            - 2 * b * self._mean(2, 1)
+            - 2 * a * self._mean(1, 2)
+            + b**2 * self._mean(2, 0)
+            + a**2 * self._mean(0, 2)
+            + 4 * a * b * self._mean(1, 1)
+            - 3 * a**2 * b**2
+        )
+        half = _Z * np.sqrt(np.maximum(square - value**2, 0) / self.count)
+        return Sampled(
+            value * self.count / (self.count - 1),
+            half,
+            self._said(2, "variance") + self._said(4, "fourth moment: the interval may be too narrow by far"),
+        )
+
+    def _said(self, order: int, what: str) -> tuple[str, ...]:
+        """Judge the tail by Hill's estimator (1975): a density that falls as x**-(a + 1) has moments below a."""
+        lightest = math.inf
+        for top in self.tail:
+            with np.errstate(all="ignore"):
+                a = 1 / np.mean(np.log(top[1:] / top[0]), axis=0)
+            lightest = min(lightest, float(np.min(np.where(np.isfinite(a), a, math.inf))))
+        return (f"the draws look as if there were no {what}",) if lightest <= order else ()
+
+
+_POWERS = ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (2, 1), (1, 2), (2, 2))
