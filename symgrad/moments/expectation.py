@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.moments.arrays import ArrayForms
@@ -188,14 +186,14 @@ def _further(
 ) -> Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate]:
     """Return what computes a moment at numbers: quadrature where it converges, else Monte Carlo."""
 
-    def centred(found: list[Any], weights: Any, axes: tuple[int, ...]) -> Any:
-        a, b = (f - np.sum(f * weights, axis=axes, keepdims=True) for f in found)
+    def centred(found: list[Any], means: list[Any]) -> Any:
+        a, b = (f - m for f, m in zip(found, means, strict=True))
         return a * b
 
     def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
         try:
             rule = Quadrature(outputs, sources)
-            of = centred if kind == "covariance" else lambda found, _weights, _axes: found[0]
+            of = centred if kind == "covariance" else lambda found, _means: found[0]
             value, error = rule.mean(values, budget.order, of)
             return Estimate(value, value - error, value + error, "quadrature")
         except Undecided:

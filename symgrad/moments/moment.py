@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,7 +20,7 @@ __all__ = ["NONE", "Estimate", "How", "Moment"]
 How = Literal["closed form", "quadrature", "monte carlo", "none"]
 NONE: How = "none"
 
-_DIGITS = 30
+_DIGITS = (30, 60, 120, 240)
 _ENTRIES = 500  # up to which formulas are computed with that many digits
 
 
@@ -116,15 +117,18 @@ def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] |
     )
     if sizes or not small or any(n.op.name == "size" for n in topological([node])):
         return rough, 1e-9 * np.abs(rough)
-    found: list[Any] = []
-    for digits in (_DIGITS, 2 * _DIGITS):
+    before: Any = math.inf
+    value, error = rough, math.inf
+    for digits in _DIGITS:
         mp: Any = mpmath.MPContext()
         mp.dps = digits
-        exact = {s: _exact(mp, v) for s, v in values.items()}
-        found.append(evaluate_mp(mp, [node], exact)[0])
-    value = np.asarray(found[1]).astype(float)[()] if np.ndim(found[1]) else float(found[1])
-    apart = np.asarray(found[1] - found[0]).astype(float)
-    return value, np.abs(apart)[()] + 2.0**-52 * np.abs(value)
+        found = evaluate_mp(mp, [node], {s: _exact(mp, v) for s, v in values.items()})[0]
+        value = np.asarray(found, dtype=float)[()]
+        error = np.abs(np.asarray(found - before, dtype=float))[()] + 2.0**-52 * np.abs(value)
+        if np.all(error <= 1e-14 * np.abs(value)):
+            break
+        before = found
+    return value, error
 
 
 def _exact(mp: Any, value: Any) -> Any:
