@@ -28,7 +28,8 @@ def definite_integral(
     Args:
         integrand: a scalar node.
         variable: the symbol to integrate over.
-        low, high: the ends, None for an infinite one.
+        low: the lower end, None for an infinite one.
+        high: the upper one.
         seconds: after which the search ends.
 
     Returns:
@@ -65,7 +66,9 @@ def definite_integral(
     return value, condition
 
 
-def _integral(integrand: Node, variable: Node, low: Node | None, high: Node | None) -> tuple[Node, Node] | None:
+def _integral(
+    integrand: Node, variable: Node, low: Node | None, high: Node | None
+) -> tuple[Node, Node] | None:
     nodes = [n for n in (integrand, variable, low, high) if n is not None]
     e, x, *ends = (s.doit() for s in to_sympy(nodes))
     first = ends.pop(0) if low is not None else -sympy.oo
@@ -77,8 +80,8 @@ def _integral(integrand: Node, variable: Node, low: Node | None, high: Node | No
     if found.has(sympy.Integral, sympy.I, sympy.nan, sympy.oo, sympy.zoo):
         return None
     declared = declarations(nodes)
-    value = from_sympy(found, declared)
-    return value, truth(True) if condition is sympy.true else from_sympy(condition, declared)
+    (value,) = from_sympy([found], declared)
+    return value, truth(True) if condition is sympy.true else from_sympy([condition], declared)[0]
 
 
 def _main() -> None:

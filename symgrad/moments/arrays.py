@@ -2,16 +2,16 @@
 
     Product ::= scale * sum over labels of operands[labels] * noisy[labels]
 
-The entries of an input are independent and alike, so the expectation of a product of factors f_k(u)[i_k] is the sum over
-the partitions of the factors of the products of joint cumulants, one for each block: a joint cumulant of independent
-variables is zero, so that all indices of a block are one index (Leonov and Shiryaev, 1959). The covariance of two
-products is the same sum over those partitions that have a block with factors of both.
+The entries of an input are independent and alike, so the expectation of a product of factors f_k(u)[i_k] is the sum
+over the partitions of the factors of the products of joint cumulants, one for each block: a joint cumulant of
+independent variables is zero, so that all indices of a block are one index (Leonov and Shiryaev, 1959). The covariance
+of two products is the same sum over those partitions that have a block with factors of both.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as all_of
 from typing import TypeVar
@@ -193,7 +193,9 @@ class ArrayForms:
         names: dict[int, int] = dict(zip(p.result, result, strict=True)) if result is not None else {}
 
         def renamed(labels: Labels) -> Labels:
-            return tuple(names[x] if x in names else names.setdefault(x, self.label(self.sizes[x])) for x in labels)
+            return tuple(
+                names[x] if x in names else names.setdefault(x, self.label(self.sizes[x])) for x in labels
+            )
 
         operands = tuple((n, renamed(own)) for n, own in p.operands)
         noisy = tuple((n, renamed(own)) for n, own in p.noisy)
@@ -224,9 +226,7 @@ class ArrayForms:
         for p, q in all_of(a, b):
             result = self.labels(shape)
             p_, q_ = self._spread(p, shape, result), self._spread(q, shape, result)
-            found.append(
-                Product(p.scale * q.scale, p_.operands + q_.operands, p_.noisy + q_.noisy, result)
-            )
+            found.append(Product(p.scale * q.scale, p_.operands + q_.operands, p_.noisy + q_.noisy, result))
         return found
 
     def _contracted(self, node: Node, terms: list[list[Product]]) -> list[Product]:
@@ -240,7 +240,9 @@ class ArrayForms:
                 for label, size in zip(own, arg.shape, strict=True):
                     if label not in names:
                         names[label] = self.label(size)
-            parts = [self._fresh(p, tuple(names[x] for x in own)) for p, own in zip(chosen, labels, strict=True)]
+            parts = [
+                self._fresh(p, tuple(names[x] for x in own)) for p, own in zip(chosen, labels, strict=True)
+            ]
             scale = _1
             for p in parts:
                 scale = scale * p.scale
@@ -386,20 +388,22 @@ class ArrayForms:
                 (node if not self.entries.expand.mask(node) else self.entries.expectation(node), labels)
                 for node, labels in moments
             ]
-            term, _ = self._together([(full(e, node.shape), own) for (e, own), (node, _) in zip(expected, moments, strict=True)], keys)
+            term, _ = self._together(
+                [(full(e, node.shape), own) for (e, own), (node, _) in zip(expected, moments, strict=True)],
+                keys,
+            )
             total = total + (-1) ** (k - 1) * math.factorial(k - 1) * term
         found = canonical([full(total, whole.shape)]).nodes[0]
         return (found, frame) if not found.is_number(0) else (_0, ())
 
-    def _written(self, p: Product, operands: list[tuple[Node, Labels]], root: object) -> Node:
+    def _written(self, p: Product, operands: list[tuple[Node, Labels]], root: Callable[[int], int]) -> Node:
         """Write a product down as one contraction: what the operands do not have is repeated."""
-        assert callable(root)
         nodes = [n for n, _ in operands]
         labels = [own for _, own in operands]
         present = {x for own in labels for x in own}
         result: list[int] = []
         for x in p.result:
-            label: int = root(x)
+            label = root(x)
             if label in result:
                 fresh = self.label(self.sizes[x])
                 nodes.append(OPS["eye"](params=(self.sizes[x], self.sizes[x])))

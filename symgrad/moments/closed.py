@@ -209,9 +209,9 @@ def _at(node: Node, source: Node, value: Node) -> Node:
     try:
         (found,) = canonical(substitute([node], {source: value})).nodes
         if not symbols_of([found]) and not np.all(np.isfinite(evaluate([found], {})[0])):
-            raise NoMoment(f"there is no value at {source.name} = {expression_text(value)}, which has a probability above 0")
+            raise NoMoment(
+                f"there is no value at {source.name} = {expression_text(value)}, which has a probability above 0"
+            )
     except NumberTooLargeError:
         raise Undecided from None
     return found
-
-

@@ -8,8 +8,6 @@ from fractions import Fraction
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.moments.given import Given, Undecided
-from symgrad.rules.pipeline import canonical
-from symgrad.rewrite.condition import Conditions
 from symgrad.moments.monomials import (
     ONE,
     Monomial,
@@ -27,6 +25,8 @@ from symgrad.moments.monomials import (
     raised,
     scaled,
 )
+from symgrad.rewrite.condition import Conditions
+from symgrad.rules.pipeline import canonical
 
 __all__ = ["Expansion"]
 

@@ -13,8 +13,8 @@ from symgrad.moments.families.table import parameters_of
 from symgrad.moments.given import Budget, Given, NoMoment, Undecided
 from symgrad.moments.integration import integrated
 from symgrad.moments.moment import Estimate, Moment
-from symgrad.moments.quadrature import Quadrature
-from symgrad.moments.sampling import sampled
+from symgrad.moments.numeric.quadrature import Quadrature, first
+from symgrad.moments.numeric.sampling import sampled
 from symgrad.ops.array.layout import full
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
@@ -24,9 +24,7 @@ __all__ = ["covariance", "expectation", "variance"]
 Kind = Literal["expectation", "covariance"]
 
 
-def expectation(
-    outputs: Sequence[Node], over: Sequence[Node], budget: Budget | None = None
-) -> list[Moment]:
+def expectation(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | None = None) -> list[Moment]:
     """Return the expectations of nodes over independent random inputs.
 
     Args:
@@ -68,7 +66,8 @@ def covariance(
     """Return the covariances of pairs of nodes, entry by entry.
 
     Args:
-        first, second: as many nodes; the shapes of a pair broadcast.
+        first: some nodes.
+        second: as many; the shapes of a pair broadcast.
         over: the random inputs.
         budget: what is spent.
 
@@ -95,7 +94,9 @@ def _moment(kind: Kind, outputs: list[Node], over: Sequence[Node], budget: Budge
     read = set(symbols_of(outputs))
     sources = _with_parameters([s for s in over if s in read], over)
     if not sources:
-        return Moment("closed form", outputs[0] if kind == "expectation" else full(as_node(0), outputs[0].shape))
+        return Moment(
+            "closed form", outputs[0] if kind == "expectation" else full(as_node(0), outputs[0].shape)
+        )
     further = _further(kind, outputs, sources, budget)
     nested = any(set(sources) & set(symbols_of(parameters_of(s)[1])) for s in sources)
     given = Given(sources)
@@ -137,7 +138,9 @@ def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
 
 
 def _closed(kind: Kind, outputs: list[Node], sources: list[Node], given: Given, budget: Budget) -> Node:
-    entrywise = all(n.op.pointwise or not set(sources) & set(topological([n])) for n in _noisy(outputs, sources))
+    entrywise = all(
+        n.op.pointwise or not set(sources) & set(topological([n])) for n in _noisy(outputs, sources)
+    )
     forms = (ClosedForms if entrywise else ArrayForms)(sources, given, budget)
     found = forms.expectation(outputs[0]) if kind == "expectation" else forms.covariance(*outputs)
     return full(found, outputs[0].shape)
@@ -181,20 +184,21 @@ def _numeric(
     return Moment("quadrature", node, _further=further)
 
 
+def centred(found: Sequence[Any], means: Sequence[Any]) -> Any:
+    """Return the product of two outputs less their expectations."""
+    a, b = (f - m for f, m in zip(found, means, strict=True))
+    return a * b
+
+
 def _further(
     kind: Kind, outputs: list[Node], sources: list[Node], budget: Budget
 ) -> Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate]:
     """Return what computes a moment at numbers: quadrature where it converges, else Monte Carlo."""
 
-    def centred(found: list[Any], means: list[Any]) -> Any:
-        a, b = (f - m for f, m in zip(found, means, strict=True))
-        return a * b
-
     def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
         try:
             rule = Quadrature(outputs, sources)
-            of = centred if kind == "covariance" else lambda found, _means: found[0]
-            value, error = rule.mean(values, budget.order, of)
+            value, error = rule.mean(values, budget.order, centred if kind == "covariance" else first)
             return Estimate(value, value - error, value + error, "quadrature")
         except Undecided:
             found = sampled(outputs, sources, values, budget, kind, sizes)
@@ -202,5 +206,3 @@ def _further(
             return Estimate(found.value, low, high, "monte carlo", found.notes)
 
     return at
-
-

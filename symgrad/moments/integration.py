@@ -14,7 +14,7 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.families.table import parameters_of
 from symgrad.moments.given import Budget, Given, Undecided
-from symgrad.moments.quadrature import Quadrature
+from symgrad.moments.numeric.quadrature import Quadrature, first
 from symgrad.reasons.noise.densities import density
 from symgrad.reasons.noise.draws import value_at
 from symgrad.rules.pipeline import canonical
@@ -63,7 +63,7 @@ def _ends(u: Node) -> tuple[Node | None, Node | None]:
         return parameters[0], parameters[1]
     distribution = u.declaration.distribution
     assert distribution is not None
-    low, high = (None if end is None else as_node(end) for end in distribution.support.span)  # pyright: ignore[reportArgumentType]
+    low, high = (None if end is None else as_node(end) for end in distribution.support.span)
     return low, high
 
 
@@ -72,11 +72,13 @@ def _agrees(value: Node, condition: Node, node: Node, u: Node, budget: Budget) -
     rule = Quadrature([node], [u])
     agreed = False
     for trial in range(_TRIALS):
-        values: dict[Node, Any] = {s: float(value_at(s, trial)) for s in symbols_of([node, value]) if s is not u}
+        values: dict[Node, Any] = {
+            s: float(value_at(s, trial)) for s in symbols_of([node, value]) if s is not u
+        }
         if not evaluate([condition], values)[0]:
             continue
         try:
-            mean, error = rule.mean(values, budget.order, lambda found, _means: found[0])
+            mean, error = rule.mean(values, budget.order, first)
         except Undecided:
             continue
         apart = abs(evaluate([value], values)[0] - mean)

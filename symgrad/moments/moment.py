@@ -30,8 +30,8 @@ class Estimate:
 
     Args:
         value: a float or an array; NaN where there is none.
-        low, high: between which it lies: of a closed form up to rounding, of a quadrature as far as two orders agree, of
-            a Monte Carlo estimate with a probability of 99 %.
+        low, high: between which it lies: of a closed form up to rounding, of a quadrature as far as two orders agree,
+            of a Monte Carlo estimate with a probability of 99 %.
         how: by which method.
         notes: what speaks against it, and why there is none.
     """
@@ -73,7 +73,7 @@ class Moment:
     node: Node | None = None
     reason: str = ""
     notes: tuple[str, ...] = ()
-    conditions: Mapping[Node, bool] = field(default_factory=dict)
+    conditions: Mapping[Node, bool] = field(default_factory=dict[Node, bool])
     _further: Further | None = None
 
     def at(self, values: Mapping[Node, Any], sizes: Mapping[str, int] | None = None) -> Estimate:

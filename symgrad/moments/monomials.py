@@ -1,12 +1,12 @@
 """Products of powers of noisy parts, and sums of such products with coefficients that are free of noise.
 
-    Terms    ::= {Monomial: coefficient}          -- a sum; coefficients are nodes without a random input
-    Monomial ::= ((atom, exponent)*)              -- a product; exponents are nodes without a random input
-    atom     ::= u                                -- a random input
-               | exp(m) | log(m) | cos(c*m) | sin(c*m) | s**u
-               | abs(u) | c0 + u | c0 - u
-               | where(u < c, 1, 0) | where(u >= c, 1, 0)
-               | any other node, of which nothing is known
+Terms    ::= {Monomial: coefficient}          -- a sum; coefficients are nodes without a random input
+Monomial ::= ((atom, exponent)*)              -- a product; exponents are nodes without a random input
+atom     ::= u                                -- a random input
+           | exp(m) | log(m) | cos(c*m) | sin(c*m) | s**u
+           | abs(u) | c0 + u | c0 - u
+           | where(u < c, 1, 0) | where(u >= c, 1, 0)
+           | any other node, of which nothing is known
 """
 
 from __future__ import annotations
@@ -18,7 +18,18 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import digest
 from symgrad.moments.given import Undecided
 
-__all__ = ["ONE", "Monomial", "Terms", "above", "below", "is_indicator", "node_of", "plus", "power_of", "raised"]
+__all__ = [
+    "ONE",
+    "Monomial",
+    "Terms",
+    "above",
+    "below",
+    "is_indicator",
+    "node_of",
+    "plus",
+    "power_of",
+    "raised",
+]
 
 Monomial = tuple[tuple[Node, Node], ...]
 Terms = dict[Monomial, Node]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.moments.families.complexes import Complex, Value, exp
-from symgrad.moments.families.factor import Factor, largest, smallest, whole
+from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
 from symgrad.moments.families.gamma import gamma_ratio
 from symgrad.moments.given import Given, NoMoment, Undecided
 
@@ -32,10 +33,16 @@ def uniform(f: Factor, given: Given, low: Node, high: Node) -> Value:
     return _integral(f, given, start, end) / width
 
 
-def _clipped(ends: tuple[Node, ...], choose: object, end: Node, low: Node, high: Node, given: Given) -> Node:
+def _clipped(
+    ends: tuple[Node, ...],
+    choose: Callable[[tuple[Node, ...]], Node],
+    end: Node,
+    low: Node,
+    high: Node,
+    given: Given,
+) -> Node:
     """Return the end of a region, or that of the support, whichever is inside."""
-    assert callable(choose)
-    found: Node = choose(ends)
+    found = choose(ends)
     if end is low and not given.known_to_hold(OPS["ge"](found, low)):
         found = OPS["maximum"](found, low)
     if end is high and not given.known_to_hold(OPS["le"](found, high)):
@@ -47,7 +54,7 @@ def _shifted(f: Factor, given: Given, start: Node, end: Node) -> Value:
     """With one power of v = c0 + c1*u, the integral over v."""
     if len(f.shifted) > 1 or f.logs or not f.size.is_number(0):
         raise Undecided
-    ((c0, c1, e, logs),) = f.shifted
+    c0, c1, e, logs = f.shifted[0]
     n = whole(f.power, 12)
     at_start, at_end = c0 + c1 * start, c0 + c1 * end
     if not given.known_to_hold(OPS["gt"](c1, _0)):
@@ -102,13 +109,15 @@ def _check_zero(a: Node, logs: int, given: Given, low: Node, high: Node, name: s
             return
         inside = given.known_to_hold(OPS["le"](low, _0)) and given.known_to_hold(OPS["ge"](high, _0))
         if inside and given.known_to_hold(OPS["lt"](low, high)):
-            raise NoMoment(f"1/{name}**{-a.value} is not integrable at {name} = 0")
+            raise NoMoment(f"{reciprocal(name, a.value)} is not integrable at {name} = 0")
         raise Undecided
     if given.known_to_hold(OPS["lt"](low, _0)):
         raise NoMoment(f"there is no value for {name} < 0, which has a probability above 0")
     if not given.known_to_hold(OPS["ge"](low, _0)):
         raise Undecided
-    given.require(OPS["gt"](a, as_node(-1)), f"a power of {name} of -1 or less is not integrable at {name} = 0")
+    given.require(
+        OPS["gt"](a, as_node(-1)), f"a power of {name} of -1 or less is not integrable at {name} = 0"
+    )
 
 
 def _of_power(a: Node, k: int, given: Given, u: Node) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
@@ -12,7 +13,7 @@ from symgrad.moments.given import Given, Undecided
 from symgrad.moments.monomials import Monomial, is_indicator
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Factor", "factor_of", "in_waves", "largest", "oriented", "smallest", "whole"]
+__all__ = ["Factor", "factor_of", "in_waves", "largest", "oriented", "reciprocal", "smallest", "whole"]
 
 _0, _1 = as_node(0), as_node(1)
 _MOST_WAVES = 8
@@ -134,9 +135,7 @@ def _with(f: Factor, u: Node, atom: Node, e: Node) -> Factor:
         return replace(f, power=f.power + e)
     if is_indicator(atom) and args[0].args[0] is u:
         c = args[0].args[1]
-        return (
-            replace(f, high=(*f.high, c)) if args[0].op.name == "lt" else replace(f, low=(*f.low, c))
-        )
+        return replace(f, high=(*f.high, c)) if args[0].op.name == "lt" else replace(f, low=(*f.low, c))
     if name == "abs" and args[0] is u:
         if e.is_number() and isinstance(e.value, int) and e.value % 2 == 0:
             return replace(f, power=f.power + e)
@@ -229,6 +228,11 @@ def in_waves(f: Factor) -> Iterator[tuple[Node, Factor, str]]:
             rate = f.rate
             assert isinstance(rate, Node)
             yield c, replace(plain, rate=Complex(rate, w)), "re" if kind == "cos" else "im"
+
+
+def reciprocal(name: str, power: int | Fraction) -> str:
+    """Return how a negative power is said."""
+    return f"1/{name}" if power == -1 else f"1/{name}**{-power}"
 
 
 def smallest(ends: tuple[Node, ...]) -> Node:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.moments.families.complexes import Complex, Value, exp, power
-from symgrad.moments.families.factor import Factor, largest, smallest, whole
+from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
 from symgrad.moments.given import Given, NoMoment, Undecided
 
 __all__ = ["exponential", "gamma", "gamma_ratio", "laplace"]
@@ -33,7 +33,7 @@ def _gamma_function(k: Node) -> Node:
 
 
 def gamma(f: Factor, given: Given, k: Node, theta: Node) -> Value:
-    """E[u**a * exp(t*u)] = gamma(k + a)/gamma(k) * theta**a * (1 - theta*t)**-(k + a), for t < 1/theta, k + a > 0."""
+    """Return E[u**a * exp(t*u)] = gamma(k + a)/gamma(k) * theta**a * (1 - theta*t)**-(k + a), for t < 1/theta, k + a > 0."""
     f.only("power", "size", "rate", "low", "high")
     a, t = f.power + f.size, f.rate
     name = f.u.name
@@ -44,9 +44,7 @@ def gamma(f: Factor, given: Given, k: Node, theta: Node) -> Value:
         )
     real = t.re if isinstance(t, Complex) else t
     if not f.high and not real.is_number(0):
-        given.require(
-            OPS["gt"](1 - theta * real, _0), f"exp grows faster than the density of {name} falls"
-        )
+        given.require(OPS["gt"](1 - theta * real, _0), f"exp grows faster than the density of {name} falls")
     if f.is_truncated:
         return _truncated(f, given, k, theta, a)
     moment = gamma_ratio(k, a) * theta**a
@@ -110,7 +108,7 @@ def laplace(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
     if p is not None and not f.is_truncated and Fraction(p).denominator != 1:
         raise NoMoment(f"{f.u.name}**({p}) has no value for {f.u.name} < 0, which has a probability above 0")
     if p is not None and not f.is_truncated and p < 0:
-        raise NoMoment(f"1/{f.u.name}**{-p} is not integrable: the density is not 0 at {f.u.name} = 0")
+        raise NoMoment(f"{reciprocal(f.u.name, p)} is not integrable: the density is not 0 at {f.u.name} = 0")
     n = whole(f.power)
     t = f.rate
     real = t.re if isinstance(t, Complex) else t
@@ -136,9 +134,9 @@ def _two_sided(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
     """E[u**n * abs(u)**a], of an input around 0."""
     if not mean.is_number(0) or not (isinstance(f.rate, Node) and f.rate.is_number(0)):
         raise Undecided
-    sides = {((), ()): (1, -1), ((_0,), ()): (1,), ((), (_0,)): (-1,)}.get((f.low, f.high), ())
-    if not sides:
+    if (f.low and f.low != (_0,)) or (f.high and f.high != (_0,)):
         raise Undecided
+    sides = [side for side, end in ((1, f.high), (-1, f.low)) if not end]
     n = whole(f.power)
     size = gamma(Factor(f.u, power=n + f.size), given, _1, scale)
-    return size * Fraction(sum(side**n for side in sides), 2)
+    return size * (as_node(sum(side**n for side in sides)) / 2)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.moments.families.complexes import Complex, Value, exp
-from symgrad.moments.families.factor import Factor, largest, smallest, whole
+from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
 from symgrad.moments.given import Given, NoMoment, Undecided
 
 __all__ = ["lognormal", "normal"]
@@ -24,7 +24,9 @@ def normal(f: Factor, given: Given, mean: Node, sd: Node) -> Value:
     t, q = f.rate, f.square
     v = _1 if q.is_number(0) else 1 - 2 * q * sd**2
     if v is not _1:
-        given.require(OPS["gt"](v, _0), "exp of the square of a Normal input grows faster than its density falls")
+        given.require(
+            OPS["gt"](v, _0), "exp of the square of a Normal input grows faster than its density falls"
+        )
     m = (t * sd**2 + mean) / v
     scale = exp((t * mean + t * t * (sd**2 / 2) + q * mean**2) / v)
     spread = sd if v is _1 else sd / OPS["sqrt"](v)
@@ -32,7 +34,7 @@ def normal(f: Factor, given: Given, mean: Node, sd: Node) -> Value:
         scale = scale / OPS["sqrt"](v)
     if not f.size.is_number(0):
         return scale * _size(f, given, m, spread)
-    _check_power(f, given)
+    _check_power(f)
     n = whole(f.power)
     if not f.is_truncated:
         total = f.zero
@@ -50,7 +52,7 @@ def _whole_power(m: Value, n: int) -> Value:
     return m**n
 
 
-def _check_power(f: Factor, given: Given) -> None:
+def _check_power(f: Factor) -> None:
     if not f.power.is_number():
         raise Undecided
     p = Fraction(f.power.value)
@@ -61,13 +63,18 @@ def _check_power(f: Factor, given: Given) -> None:
         raise Undecided
     if p.denominator != 1:
         raise NoMoment(f"{f.u.name}**({p}) has no value for {f.u.name} < 0, which has a probability above 0")
-    raise NoMoment(f"1/{f.u.name}**{-p} is not integrable: the density is not 0 at {f.u.name} = 0")
+    raise NoMoment(f"{reciprocal(f.u.name, p)} is not integrable: the density is not 0 at {f.u.name} = 0")
 
 
 def _size(f: Factor, given: Given, m: Value, sd: Node) -> Value:
     """E[abs(u)**a] = sd**a * 2**(a/2) * gamma((a + 1)/2)/sqrt(pi), for the mean 0."""
     half = (f.low, f.high) in (((_0,), ()), ((), (_0,)))
-    if (f.is_truncated and not half) or isinstance(m, Complex) or not m.is_number(0) or not f.power.is_number(0):
+    if (
+        (f.is_truncated and not half)
+        or isinstance(m, Complex)
+        or not m.is_number(0)
+        or not f.power.is_number(0)
+    ):
         raise Undecided
     a = f.size
     given.require(OPS["gt"](a, as_node(-1)), f"abs({f.u.name}) to a power of -1 or less is not integrable")
@@ -91,10 +98,7 @@ def _truncated(f: Factor, given: Given, m: Node, sd: Node, n: int) -> Node:
         high = OPS["maximum"](low, high)
     at_low = _cdf(low) if low is not None else _0
     at_high = _cdf(high) if high is not None else _1
-    if high is None and low is not None:
-        moments = [_cdf(-low)]
-    else:
-        moments = [at_high - at_low]
+    moments = [_cdf(-low)] if high is None and low is not None else [at_high - at_low]
     for j in range(1, n + 1):
         found = (j - 1) * moments[j - 2] if j > 1 else _0
         if low is not None:

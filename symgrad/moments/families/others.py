@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.moments.families.complexes import Complex, Value, exp
-from symgrad.moments.families.factor import Factor, largest, smallest, whole
+from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
 from symgrad.moments.given import Given, NoMoment, Undecided
 
 __all__ = ["cauchy", "poisson"]
@@ -12,7 +12,7 @@ __all__ = ["cauchy", "poisson"]
 _0, _1 = as_node(0), as_node(1)
 
 
-def poisson(f: Factor, given: Given, rate: Node) -> Value:
+def poisson(f: Factor, _given: Given, rate: Node) -> Value:
     """E[u**n * s**u] = exp(rate*(s - 1)) * sum of S(n, j)*(rate*s)**j, with Stirling numbers of the second kind."""
     f.only("power", "size", "rate", "base")
     power = f.power + f.size
@@ -30,7 +30,7 @@ def poisson(f: Factor, given: Given, rate: Node) -> Value:
     return exp((s - 1) * rate) * total
 
 
-def cauchy(f: Factor, given: Given, location: Node, scale: Node) -> Value:
+def cauchy(f: Factor, _given: Given, location: Node, scale: Node) -> Value:
     """E[exp(i*w*u)] = exp(i*location*w - scale*abs(w)); probabilities of intervals; nothing that grows."""
     name = f.u.name
     f.only("power", "size", "rate", "low", "high")
@@ -51,9 +51,13 @@ def cauchy(f: Factor, given: Given, location: Node, scale: Node) -> Value:
     if f.low and f.high:
         raise Undecided
     if power.value >= 1:
-        raise NoMoment(f"the tails of a Cauchy input are too heavy: {name} to a power of 1 or more has no mean")
+        raise NoMoment(
+            f"the tails of a Cauchy input are too heavy: {name} to a power of 1 or more has no mean"
+        )
     if not f.is_truncated and isinstance(power.value, int):
-        raise NoMoment(f"1/{name}**{-power.value} is not integrable: the density is not 0 at {name} = 0")
+        raise NoMoment(
+            f"{reciprocal(name, power.value)} is not integrable: the density is not 0 at {name} = 0"
+        )
     raise Undecided
 
 

@@ -47,8 +47,13 @@ _ROWS: Mapping[str, Callable[..., Value]] = {
 _WITH_LOGS = frozenset({"LogNormal", "Uniform"})
 """Rows that know the logarithm; of others it is the derivative by the exponent of u."""
 
+
+def _bernoulli(p: Node) -> Sequence[tuple[Node, Node]]:
+    return [(_0, 1 - p), (_1, p)]
+
+
 _VALUES: Mapping[str, Callable[..., Sequence[tuple[Node, Node]]]] = {
-    "Bernoulli": lambda p: [(_0, 1 - p), (_1, p)],
+    "Bernoulli": _bernoulli,
 }
 
 
@@ -114,7 +119,9 @@ def _digamma(n: int) -> Node:
     return sum((Fraction(1, j) for j in range(1, n)), Fraction(0)) - constant("EulerGamma")
 
 
-def _with_logs(name: str, row: Callable[..., Value], parameters: Sequence[Node], f: Factor, given: Given) -> Value:
+def _with_logs(
+    name: str, row: Callable[..., Value], parameters: Sequence[Node], f: Factor, given: Given
+) -> Value:
     powers = [(f.power, f.logs), *((e, logs) for _, _, e, logs in f.shifted)]
     if name in _WITH_LOGS or not any(logs for _, logs in powers):
         return row(f, given, *parameters)

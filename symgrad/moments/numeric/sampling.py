@@ -76,9 +76,9 @@ def sampled(
     for _ in range(-(-total // block)):
         draws = _draws(sources, shapes, values, block, generator)
         given = [draws[s] if s in draws else values[s] for s in symbols]
-        found = kernel(*given) if kernel is not None else evaluate(outputs, values)
-        found = found if isinstance(found, tuple) else (found,)
-        whole = [_batched(f, o, known, block) for f, o in zip(found, outputs, strict=True)]
+        found: Any = kernel(*given) if kernel is not None else evaluate(outputs, values)
+        given_back: Any = found if isinstance(found, tuple | list) else (found,)
+        whole = [_batched(f, o, known, block) for f, o in zip(given_back, outputs, strict=True)]
         sums.add(whole if kind == "covariance" else whole[:1])
     return sums.covariance() if kind == "covariance" else sums.expectation()
 
@@ -92,7 +92,11 @@ def _batched(found: Any, node: Node, sizes: Mapping[str, int], block: int) -> An
 
 
 def _draws(
-    sources: Sequence[Node], shapes: Mapping[Node, tuple[int, ...]], values: Mapping[Node, Any], block: int, generator: Any
+    sources: Sequence[Node],
+    shapes: Mapping[Node, tuple[int, ...]],
+    values: Mapping[Node, Any],
+    block: int,
+    generator: Any,
 ) -> dict[Node, Any]:
     """Return a block of draws of each input, in an order in which parameters come first."""
     found: dict[Node, Any] = {}

@@ -9,124 +9,28 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from symgrad.ir.graph import OPS, Node, as_node, constant, symbol
+from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.families.table import parameters_of, values_of
 from symgrad.moments.given import Undecided
+from symgrad.moments.numeric.rules import RULES, Rule
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import concatenate, move_up
 from symgrad.ops.control import as_computed
 
-__all__ = ["Quadrature"]
+__all__ = ["Quadrature", "first"]
 
 _MOST = 2  # random inputs
 _CLOSE = 1e-6  # relative difference of two orders that is taken for convergence
 _GRID = 400  # points between which kinks are looked for
+_KINKS = 8  # of one op
 _KINKED = frozenset({"abs", "sign", "where", "maximum", "minimum", "relu", "clip", "hypot"})
-
-Points = tuple[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How an input is written with standard points.
-
-    Args:
-        points: points and weights of an order, from the parameters that change the rule, as floats.
-        place: the input, from its parameters and a standard point.
-        density: of the standard points, from these parameters; None for whole numbers.
-        low, high: between which standard points lie.
-        shapes: which of the parameters change the rule.
-    """
-
-    points: Callable[..., Points]
-    place: Callable[..., Node]
-    density: Callable[..., Any] | None
-    low: float = -math.inf
-    high: float = math.inf
-    shapes: tuple[int, ...] = ()
-
-
-def _hermite(order: int) -> Points:
-    from scipy.special import roots_hermitenorm  # for start-up time, as below
-
-    points, weights = roots_hermitenorm(order)
-    return points, weights / weights.sum()
-
-
-def _legendre(order: int) -> Points:
-    from scipy.special import roots_legendre  # see _hermite
-
-    points, weights = roots_legendre(order)
-    return points, weights / 2
-
-
-def _laguerre(order: int, k: float = 1.0) -> Points:
-    from scipy.special import roots_genlaguerre  # see _hermite
-
-    points, weights = roots_genlaguerre(order, k - 1)
-    return points, weights / weights.sum()
-
-
-def _two_sided(order: int) -> Points:
-    points, weights = _laguerre(order)
-    return np.concatenate([-points[::-1], points]), np.concatenate([weights[::-1], weights]) / 2
-
-
-def _jacobi(order: int, a: float, b: float) -> Points:
-    from scipy.special import roots_jacobi  # see _hermite
-
-    points, weights = roots_jacobi(order, b - 1, a - 1)
-    return (1 + points) / 2, weights / weights.sum()
-
-
-def _counts(order: int, rate: float) -> Points:
-    from scipy.stats import poisson  # see _hermite
-
-    points = np.arange(int(rate + 14 * math.sqrt(rate)) + order)  # far beyond where there is probability
-    return points.astype(float), poisson.pmf(points, rate)
-
-
-def _exp(x: Node) -> Node:
-    return OPS["exp"](x)
-
-
-def _gauss(e: float) -> float:
-    return math.exp(-e * e / 2) / math.sqrt(2 * math.pi)
-
-
-def _gamma_density(e: float, k: float = 1.0) -> float:
-    return math.exp((k - 1) * math.log(e) - e - math.lgamma(k)) if e > 0 else 0.0
-
-
-def _beta_density(e: float, a: float, b: float) -> float:
-    whole = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    return math.exp(whole + (a - 1) * math.log(e) + (b - 1) * math.log1p(-e)) if 0 < e < 1 else 0.0
-
-
-def _half(e: float) -> float:
-    del e
-    return 0.5
-
-
-_RULES: Mapping[str, Rule] = {
-    "Normal": Rule(_hermite, lambda mean, sd, e: mean + sd * e, _gauss),
-    "LogNormal": Rule(_hermite, lambda mean, sd, e: _exp(mean + sd * e), _gauss),
-    "Uniform": Rule(_legendre, lambda a, b, e: (a + b) / 2 + (b - a) / 2 * e, _half, -1, 1),
-    "Exponential": Rule(_laguerre, lambda rate, e: e / rate, _gamma_density, 0),
-    "Gamma": Rule(_laguerre, lambda k, theta, e: theta * e, _gamma_density, 0, shapes=(0,)),
-    "Beta": Rule(_jacobi, lambda a, b, e: e, _beta_density, 0, 1, shapes=(0, 1)),
-    "Laplace": Rule(_two_sided, lambda mean, scale, e: mean + scale * e, lambda e: math.exp(-abs(e)) / 2),
-    "Poisson": Rule(_counts, lambda rate, e: e, None, shapes=(0,)),
-    "Cauchy": Rule(_legendre, lambda x0, scale, e: x0 + scale * OPS["tan"](constant("pi") / 2 * e), _half, -1, 1),
-}
 
 
 class Quadrature:
@@ -152,11 +56,11 @@ class Quadrature:
         replaced: dict[Node, Node] = {}
         for i, s in enumerate(sources):
             name, parameters = parameters_of(s)
-            rule = _RULES.get(name)
+            rule = RULES.get(name)
             if values_of(s) is not None or rule is None:
                 raise Undecided
             e = symbol(Declaration(f"{s.name}'", REAL, (f"{s.name}'", *[1] * (self.rank + i))))
-            replaced[s] = rule.place(*parameters, e)
+            replaced[s] = rule.input(parameters, e)
             self.points.append(e)
             self.rules.append(rule)
         self.outputs = substitute(as_computed(outputs), replaced)
@@ -182,7 +86,9 @@ class Quadrature:
             weights = weights * w.reshape(axes)
         found = evaluate(self.outputs, given)
         shape = weights.shape[: len(self.sources)]
-        whole = [np.broadcast_to(f, np.broadcast_shapes(np.shape(f), (*shape, *[1] * self.rank))) for f in found]
+        whole = [
+            np.broadcast_to(f, np.broadcast_shapes(np.shape(f), (*shape, *[1] * self.rank))) for f in found
+        ]
         return whole, weights
 
     def mean(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
@@ -224,16 +130,18 @@ class Quadrature:
         error = np.maximum(error, 4e-14 * sizes[2])
         return means[2], _small(error, sizes[2])
 
-    def _adaptively(self, values: Mapping[Node, Any], _order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
+    def _adaptively(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
         """Over the standard points themselves, piece by piece between the kinks."""
-        from scipy.integrate import quad_vec  # see _hermite
+        del order  # as many points as it takes
+        import scipy.integrate  # for start-up time
 
+        quad_vec: Any = cast("Any", scipy.integrate).quad_vec
         (s,), (e,), (rule,) = self.sources, self.points, self.rules
         parameters = parameters_of(s)[1]
         shapes = [float(x) for x in evaluate([parameters[j] for j in rule.shapes], values)]
         edges = self._edges(values)
         assert rule.density is not None
-        density = rule.density
+        density = cast("Callable[..., float]", rule.density)
 
         def weighted(function: Callable[[list[Any]], Any]) -> Callable[[float], Any]:
             def at(x: float) -> Any:
@@ -242,12 +150,15 @@ class Quadrature:
                     return zero
                 found = evaluate(self.outputs, {**values, e: np.full([1] * (self.rank + 1), x)})
                 with np.errstate(all="ignore"):
-                    return np.broadcast_to(function(found) * w, (1, *[1] * self.rank) if not self.rank else np.shape(zero))
+                    return np.broadcast_to(
+                        function(found) * w, (1, *[1] * self.rank) if not self.rank else np.shape(zero)
+                    )
 
             return at
 
         def integral(function: Callable[[list[Any]], Any]) -> tuple[Any, Any]:
-            total, error = 0.0, 0.0
+            total: Any = 0.0
+            error: Any = 0.0
             for low, high in itertools.pairwise(edges):
                 part, apart, told = quad_vec(
                     weighted(function), low, high, epsabs=1e-12, epsrel=1e-10, limit=400, full_output=True
@@ -257,7 +168,7 @@ class Quadrature:
                 total, error = total + part, error + apart
             if not np.all(np.isfinite(total)):
                 raise Undecided
-            return np.reshape(total, np.shape(zero)[1:]), error
+            return np.reshape(total, np.shape(zero)[1:])[()], error
 
         start = evaluate(self.outputs, {**values, e: np.full([1] * (self.rank + 1), 0.5)})
         zero = np.zeros(np.broadcast_shapes((1,), *map(np.shape, start)))
@@ -268,8 +179,9 @@ class Quadrature:
 
     def _edges(self, values: Mapping[Node, Any]) -> list[float]:
         """Return the ends and the kinks between them: where an argument of an op that has one changes its sign."""
-        from scipy.optimize import brentq  # see _hermite
+        import scipy.optimize  # for start-up time
 
+        brentq: Any = cast("Any", scipy.optimize).brentq
         (e,), (rule,) = self.points, self.rules
         grid = np.linspace(-1, 1, _GRID + 1)[1:-1] + 1e-9
         if math.isinf(rule.high):
@@ -280,10 +192,12 @@ class Quadrature:
         switches = [w for n in self.kinks for w in _switches(n) if not self.rank]
         for switch in switches:
             y = np.broadcast_to(evaluate([switch], {**values, e: grid})[0], grid.shape)
-            for i in np.flatnonzero(np.sign(y[1:]) * np.sign(y[:-1]) < 0)[:8]:
-                found.add(
-                    brentq(lambda x: float(evaluate([switch], {**values, e: x})[0]), grid[i], grid[i + 1])  # noqa: B023
-                )
+
+            def value(x: float, switch: Node = switch) -> float:
+                return float(evaluate([switch], {**values, e: x})[0])
+
+            for i in np.flatnonzero(np.sign(y[1:]) * np.sign(y[:-1]) < 0)[:_KINKS]:
+                found.add(float(brentq(value, grid[i], grid[i + 1])))
         return [rule.low, *sorted(found), rule.high]
 
     def expression(self, order: int) -> Node | None:
@@ -305,6 +219,12 @@ class Quadrature:
         if len(found.shape) != len(labels):
             return None
         return contract([weights, found], [labels, labels], ())
+
+
+def first(found: Sequence[Any], means: Sequence[Any]) -> Any:
+    """Return the first output: the function of which an expectation is the mean."""
+    del means
+    return found[0]
 
 
 def _item(i: int) -> Callable[[list[Any]], Any]:
