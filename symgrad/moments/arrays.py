@@ -20,7 +20,7 @@ from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.moments.closed import ClosedForms
 from symgrad.moments.given import Budget, Given, NoMoment, Undecided
-from symgrad.moments.monomials import ONE, Monomial, node_of
+from symgrad.moments.terms.monomials import ONE, Monomial, node_of
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import broadcast_to, expand, full
 from symgrad.rules.pipeline import canonical

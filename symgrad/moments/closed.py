@@ -10,10 +10,11 @@ from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.moments.expand import Expansion
 from symgrad.moments.families.table import expected, values_of
 from symgrad.moments.given import Budget, Given, NoMoment, Undecided
-from symgrad.moments.monomials import ONE, Monomial, Terms, node_of, times
+from symgrad.moments.terms.expansion import Expansion
+from symgrad.moments.terms.monomials import ONE, Monomial, Terms, node_of, times
+from symgrad.moments.terms.rules import RULES
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 
@@ -37,7 +38,7 @@ class ClosedForms:
         self.sources = list(sources)
         self.given = given
         self.budget = budget
-        self.expand = Expansion(sources, given, budget.terms)
+        self.expand = Expansion(sources, given, budget.terms, RULES)
         self._expected: dict[Monomial, Node | NoMoment] = {ONE: _1}
 
     def expectation(self, node: Node) -> Node:

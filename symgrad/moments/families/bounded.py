@@ -52,9 +52,11 @@ def _clipped(
 
 def _shifted(f: Factor, given: Given, start: Node, end: Node) -> Value:
     """With one power of v = c0 + c1*u, the integral over v."""
-    if len(f.shifted) > 1 or f.logs or not f.size.is_number(0):
+    if f.logs or not f.size.is_number(0):
         raise Undecided
-    c0, c1, e, logs = f.shifted[0]
+    (c0, c1, e, logs), *others = f.shifted
+    if others:
+        raise Undecided
     n = whole(f.power, 12)
     at_start, at_end = c0 + c1 * start, c0 + c1 * end
     if not given.known_to_hold(OPS["gt"](c1, _0)):

@@ -10,7 +10,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.moments.families.complexes import Complex, Value
 from symgrad.moments.given import Given, Undecided
-from symgrad.moments.monomials import Monomial, is_indicator
+from symgrad.moments.terms.monomials import Monomial, is_indicator
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["Factor", "factor_of", "in_waves", "largest", "oriented", "reciprocal", "smallest", "whole"]

@@ -33,7 +33,7 @@ def _gamma_function(k: Node) -> Node:
 
 
 def gamma(f: Factor, given: Given, k: Node, theta: Node) -> Value:
-    """Return E[u**a * exp(t*u)] = gamma(k + a)/gamma(k) * theta**a * (1 - theta*t)**-(k + a), for t < 1/theta, k + a > 0."""
+    """For t < 1/theta and k + a > 0 that is gamma(k + a)/gamma(k) * theta**a * (1 - theta*t)**-(k + a)."""
     f.only("power", "size", "rate", "low", "high")
     a, t = f.power + f.size, f.rate
     name = f.u.name

@@ -25,7 +25,7 @@ from symgrad.moments.families.gamma import exponential, gamma, laplace
 from symgrad.moments.families.normal import lognormal, normal
 from symgrad.moments.families.others import cauchy, poisson
 from symgrad.moments.given import Given, Undecided
-from symgrad.moments.monomials import Monomial
+from symgrad.moments.terms.monomials import Monomial
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["expected", "parameters_of", "values_of"]

@@ -77,8 +77,8 @@ def sampled(
         draws = _draws(sources, shapes, values, block, generator)
         given = [draws[s] if s in draws else values[s] for s in symbols]
         found: Any = kernel(*given) if kernel is not None else evaluate(outputs, values)
-        given_back: Any = found if isinstance(found, tuple | list) else (found,)
-        whole = [_batched(f, o, known, block) for f, o in zip(given_back, outputs, strict=True)]
+        arrays: list[Any] = list(found) if isinstance(found, tuple | list) else [found]  # pyright: ignore[reportUnknownArgumentType]  (of a kernel)
+        whole = [_batched(f, o, known, block) for f, o in zip(arrays, outputs, strict=True)]
         sums.add(whole if kind == "covariance" else whole[:1])
     return sums.covariance() if kind == "covariance" else sums.expectation()
 
@@ -135,11 +135,10 @@ class _Sums:
         """Return the mean, with its interval by the variance."""
         moved = self._mean(1, 0)
         spread = np.maximum(self._mean(2, 0) - moved**2, 0) * self.count / (self.count - 1)
-        return Sampled(
-            self.centre[0] + moved,
-            _Z * np.sqrt(spread / self.count),
-            self._said(2, "variance: the interval may be too narrow by far"),
-        )
+        said = self._said(1, "expectation: there may be no interval")
+        half = np.full(np.shape(moved), math.inf)[()] if said else _Z * np.sqrt(spread / self.count)
+        said = said or self._said(2, "variance: the interval may be too narrow by far")
+        return Sampled(self.centre[0] + moved, half, said)
 
     def covariance(self) -> Sampled:
         """Return the covariance, with its interval by the fourth moments."""
@@ -156,20 +155,19 @@ class _Sums:
             - 3 * a**2 * b**2
         )
         half = _Z * np.sqrt(np.maximum(square - value**2, 0) / self.count)
-        return Sampled(
-            value * self.count / (self.count - 1),
-            half,
-            self._said(2, "variance") + self._said(4, "fourth moment: the interval may be too narrow by far"),
-        )
+        said = self._said(2, "variance: there may be no interval")
+        half = np.full(np.shape(half), math.inf)[()] if said else half
+        said = said or self._said(4, "fourth moment: the interval may be too narrow by far")
+        return Sampled(value * self.count / (self.count - 1), half, said)
 
-    def _said(self, order: int, what: str) -> tuple[str, ...]:
+    def _said(self, order: float, what: str) -> tuple[str, ...]:
         """Judge the tail by Hill's estimator (1975): a density that falls as x**-(a + 1) has moments below a."""
         lightest = math.inf
         for top in self.tail:
             with np.errstate(all="ignore"):
                 a = 1 / np.mean(np.log(top[1:] / top[0]), axis=0)
             lightest = min(lightest, float(np.min(np.where(np.isfinite(a), a, math.inf))))
-        return (f"the draws look as if there were no {what}",) if lightest <= order else ()
+        return (f"the draws look as if there were no {what}",) if lightest <= 1.1 * order else ()
 
 
 _POWERS = ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (2, 1), (1, 2), (2, 2))

@@ -26,9 +26,15 @@ __all__ = [
     "below",
     "is_indicator",
     "node_of",
+    "opposite",
+    "ordered",
     "plus",
+    "power",
     "power_of",
+    "product",
     "raised",
+    "scaled",
+    "times",
 ]
 
 Monomial = tuple[tuple[Node, Node], ...]

@@ -14,7 +14,8 @@ from symgrad.ir.graph import OPS, Node, constant
 __all__ = ["RULES", "Rule"]
 
 Points: TypeAlias = tuple[Any, Any]
-Place: TypeAlias = "Callable[[Node, Node], Node] | Callable[[Node, Node, Node], Node]"  # by the number of parameters, so that the type checker reads inside the lambdas of the table
+# By the number of parameters, so that the type checker reads inside the lambdas of the table.
+Place: TypeAlias = "Callable[[Node, Node], Node] | Callable[[Node, Node, Node], Node]"
 Density: TypeAlias = "Callable[[float], float] | Callable[[float, float, float], float]"
 
 
@@ -76,10 +77,10 @@ def _jacobi(order: int, a: float, b: float) -> Points:
 
 
 def _counts(order: int, rate: float) -> Points:
-    from scipy.stats import poisson  # see _hermite
+    from scipy.special import gammaln, xlogy  # see _hermite
 
     points = np.arange(int(rate + 14 * math.sqrt(rate)) + order)  # far beyond where there is probability
-    return points.astype(float), poisson.pmf(points, rate)
+    return points.astype(float), np.exp(xlogy(points, rate) - rate - gammaln(points + 1))
 
 
 def _exp(x: Node) -> Node:
