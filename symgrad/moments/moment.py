@@ -88,19 +88,20 @@ class Moment:
         """
         if self.how == "none":
             return _nothing(self.reason)
+        rounded = {s: _rounded(v) for s, v in values.items()}
         if self.how != "closed form":
             assert self._further is not None
-            return self._further(values, sizes)
+            return self._further(rounded, sizes)
         for condition, exists in self.conditions.items():
-            if not np.all(evaluate([condition], values, sizes)[0]):
+            if not np.all(evaluate([condition], rounded, sizes)[0]):
                 if exists:
                     return _nothing(f"there is none where {expression_text(condition)} does not hold")
                 if self._further is not None:
-                    return self._further(values, sizes)
+                    return self._further(rounded, sizes)
         assert self.node is not None
         value, error = _computed(self.node, values, sizes)
         if not np.all(np.isfinite(value)) and self._further is not None:
-            return self._further(values, sizes)
+            return self._further(rounded, sizes)
         return Estimate(value, value - error, value + error, "closed form")
 
 
@@ -111,7 +112,7 @@ def _nothing(reason: str) -> Estimate:
 
 def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> tuple[Any, Any]:
     """Return the value of a formula and a bound of its error: formulas cancel, so it is computed with more digits."""
-    rough = evaluate([node], values, sizes)[0]
+    rough = evaluate([node], {s: _rounded(v) for s, v in values.items()}, sizes)[0]
     small = np.size(rough) <= _ENTRIES and all(
         np.size(values[s]) <= _ENTRIES for s in symbols_of([node]) if s in values
     )
@@ -129,6 +130,12 @@ def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] |
             break
         before = found
     return value, error
+
+
+def _rounded(value: Any) -> Any:
+    """Return numbers of any kind as floats; truth values stay."""
+    array = np.asarray(value)
+    return array if array.dtype == bool else array.astype(float)[()]
 
 
 def _exact(mp: Any, value: Any) -> Any:

@@ -39,6 +39,8 @@ def negative_part(x: Expansion, terms: Terms) -> Terms:
     if x.given.known.negative(node) == "yes":
         return {ONE: _1}
     noisy = [m for m in terms if m]
+    if not noisy:
+        return {ONE: _if(OPS["lt"](simple(node), _0))}
     if len(noisy) == 1 and ONE not in terms:
         return _of_product(x, *x.factored(terms))
     affine = _threshold(x, terms, noisy)
