@@ -9,7 +9,6 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.moments.arrays import ArrayForms
 from symgrad.moments.closed import ClosedForms
-from symgrad.moments.families.table import parameters_of
 from symgrad.moments.given import Budget, Given, NoMoment, Undecided
 from symgrad.moments.integration import integrated
 from symgrad.moments.moment import Estimate, Moment
@@ -92,17 +91,14 @@ def _simple(nodes: Sequence[Node]) -> list[Node]:
 
 def _moment(kind: Kind, outputs: list[Node], over: Sequence[Node], budget: Budget) -> Moment:
     read = set(symbols_of(outputs))
-    sources = _with_parameters([s for s in over if s in read], over)
+    sources = [s for s in over if s in read]
     if not sources:
         return Moment(
             "closed form", outputs[0] if kind == "expectation" else full(as_node(0), outputs[0].shape)
         )
     further = _further(kind, outputs, sources, budget)
-    nested = any(set(sources) & set(symbols_of(parameters_of(s)[1])) for s in sources)
     given = Given(sources)
     try:
-        if nested:
-            raise Undecided
         found = _closed(kind, outputs, sources, given, budget)
     except NoMoment as none:
         return Moment("none", reason=none.reason)
@@ -113,20 +109,6 @@ def _moment(kind: Kind, outputs: list[Node], over: Sequence[Node], budget: Budge
             return _numeric(kind, outputs, sources, budget, further)
     (node,) = canonical([found]).nodes
     return Moment("closed form", node, "", _notes(given.conditions), given.conditions, further)
-
-
-def _with_parameters(sources: list[Node], over: Sequence[Node]) -> list[Node]:
-    """Return random inputs with those of which they have parameters, these first."""
-    found: dict[Node, None] = {}
-    pending = [(s, False) for s in reversed(sources)]
-    while pending:
-        s, ready = pending.pop()
-        if ready:
-            found[s] = None
-        elif s not in found:
-            pending.append((s, True))
-            pending += [(p, False) for p in symbols_of(parameters_of(s)[1]) if p in over]
-    return list(found)
 
 
 def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from symgrad.moments.given import Given, NoMoment, Undecided
 __all__ = ["beta", "uniform"]
 
 _0, _1 = as_node(0), as_node(1)
+_HIGHEST = 9  # power that is divided out
 
 
 def uniform(f: Factor, given: Given, low: Node, high: Node) -> Value:
@@ -28,6 +29,13 @@ def uniform(f: Factor, given: Given, low: Node, high: Node) -> Value:
     end = _clipped(f.high, smallest, high, low, high, given) if f.high else high
     if f.is_truncated and not given.known_to_hold(OPS["le"](start, end)):
         end = OPS["maximum"](start, end)
+    n = f.power.value if f.power.is_number() else None
+    if n in range(_HIGHEST) and f == Factor(f.u, power=f.power):
+        # (high**(n + 1) - low**(n + 1))/(high - low), divided out.
+        total = _0
+        for j in range(int(n) + 1):
+            total = total + low**j * high ** (int(n) - j)
+        return total / (int(n) + 1)
     if f.shifted:
         return _shifted(f, given, start, end) / width
     return _integral(f, given, start, end) / width

@@ -136,7 +136,7 @@ def product(a: Terms, b: Terms, most: int) -> Terms:
 
 def scaled(terms: Terms, c: Node) -> Terms:
     """Return a sum times a coefficient."""
-    return {m: d * c for m, d in terms.items()}
+    return {} if c.is_number(0) else {m: d * c for m, d in terms.items()}
 
 
 def power(terms: Terms, n: int, most: int) -> Terms:
