@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.moments.arrays import ArrayForms
+from symgrad.moments.arrays.forms import ArrayForms
 from symgrad.moments.closed import ClosedForms
 from symgrad.moments.given import Budget, Given, NoMoment, Undecided
 from symgrad.moments.integration import integrated

@@ -13,6 +13,7 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.expectation import expectation, variance
 from symgrad.ops.random.family import drawn
 from symgrad.spell.printer import str_text
@@ -49,7 +50,8 @@ def _compare(
         law = s.declaration.distribution
         assert law is not None
         if law.family.independent:
-            draws[s.name] = drawn(law, rng, (_DRAWS, *shape))
+            formulas = dict(zip(law.formulas, evaluate(law.formulas, {}, names), strict=True))
+            draws[s.name] = drawn(law, rng, (_DRAWS, *shape), formulas)
         else:
             draws[s.name] = np.array([rng.permutation(names["n"])[: shape[0]] for _ in range(_DRAWS)])
     sample = function(draws)
@@ -148,3 +150,45 @@ def test_what_no_formula_is_known_of_goes_to_draws() -> None:
     assert found.how == "monte carlo"
     estimate = found.at({listing["a"]: _DATA["a"]})
     assert estimate.low < 0 < estimate.high
+
+
+def _minibatch(draws: Mapping[str, Any]) -> Any:
+    x, y = _X[draws["i"]], _DATA["y"][draws["i"]]
+    return 2 * np.einsum("sij,si->sj", x, x @ _DATA["w"] - y) / 2
+
+
+def test_a_minibatch_without_replacement() -> None:
+    listing = parse_program(_HEAD + "i ~ Permutation(n)[2]\nL = mean((y[i] - X[i]@w)**2)")
+    mean, _ = _compare(_gradient(listing, "w"), _minibatch, _SIZES)
+    assert mean == "2*(X.T@(X@w) - X.T@y)/n"  # that of all rows: unbiased
+
+
+def test_a_minibatch_of_everything_has_no_variance() -> None:
+    listing = parse_program(_HEAD + "i ~ Permutation(n)[n]\nL = mean((y[i] - X[i]@w)**2)")
+    (spread,) = variance([_gradient(listing, "w")], [listing["i"]], CLOSED)
+    assert spread.how == "closed form"
+    found = spread.at({listing[k]: _DATA[k] for k in "Xyw"})
+    assert np.all(np.abs(found.value) < 1e-12)
+
+
+def test_a_minibatch_with_replacement() -> None:
+    listing = parse_program(_HEAD + "i ~ Categorical(full(n, 1/n))[2]\nL = mean((y[i] - X[i]@w)**2)")
+    _compare(_gradient(listing, "w"), _minibatch, _SIZES)
+
+
+def test_the_gradient_by_what_is_picked() -> None:
+    listing = parse_program(_HEAD + "i ~ Permutation(n)[3]\nL = sum(y[i]**2*a[i])")
+    _compare(
+        _gradient(listing, "y"),
+        lambda d: 2 * _DATA["y"] * _DATA["a"] * np.sum(d["i"][:, :, None] == np.arange(4), axis=1),
+        _SIZES,
+    )
+
+
+def test_functions_of_a_categorical_draw() -> None:
+    listing = parse_program("x : real\np : real(0, 1)[3]\nk ~ Categorical(p)\ny = sin(x + k)")
+    (found,) = expectation([listing["y"]], [listing["k"]], CLOSED)
+    assert found.how == "closed form"
+    p = [0.2, 0.5, 0.3]
+    expected = sum(q * np.sin(0.7 + k) for k, q in enumerate(p))
+    assert found.at({listing["x"]: 0.7, listing["p"]: np.array(p)}).value == pytest.approx(expected)

@@ -29,13 +29,13 @@ def uniform(f: Factor, given: Given, low: Node, high: Node) -> Value:
     end = _clipped(f.high, smallest, high, low, high, given) if f.high else high
     if f.is_truncated and not given.known_to_hold(OPS["le"](start, end)):
         end = OPS["maximum"](start, end)
-    n = f.power.value if f.power.is_number() else None
-    if n in range(_HIGHEST) and f == Factor(f.u, power=f.power):
+    if f == Factor(f.u, power=f.power) and f.power.is_number() and f.power.value in range(_HIGHEST):
         # (high**(n + 1) - low**(n + 1))/(high - low), divided out.
+        n = int(f.power.value)
         total = _0
-        for j in range(int(n) + 1):
-            total = total + low**j * high ** (int(n) - j)
-        return total / (int(n) + 1)
+        for j in range(n + 1):
+            total = total + low**j * high ** (n - j)
+        return total / (n + 1)
     if f.shifted:
         return _shifted(f, given, start, end) / width
     return _integral(f, given, start, end) / width

@@ -33,7 +33,7 @@ def _gamma_function(k: Node) -> Node:
 
 
 def gamma(f: Factor, given: Given, k: Node, theta: Node) -> Value:
-    """With t < 1/theta and k + a > 0: E[u**a*exp(t*u)] is theta**a * (1 - theta*t)**-(k + a) times a ratio of gammas."""
+    """Γ(k + a)/Γ(k) * theta**a * (1 - theta*t)**-(k + a) is E[u**a * exp(t*u)], for t < 1/theta and k + a > 0."""
     f.only("power", "size", "rate", "low", "high")
     a, t = f.power + f.size, f.rate
     name = f.u.name

@@ -26,6 +26,7 @@ from symgrad.moments.families.normal import lognormal, normal
 from symgrad.moments.families.others import cauchy, poisson
 from symgrad.moments.given import Given, Undecided
 from symgrad.moments.terms.monomials import Monomial
+from symgrad.ops.array.layout import move_up, slice_axes
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["expected", "parameters_of", "values_of"]
@@ -52,8 +53,23 @@ def _bernoulli(p: Node) -> Sequence[tuple[Node, Node]]:
     return [(_0, 1 - p), (_1, p)]
 
 
-_VALUES: Mapping[str, Callable[..., Sequence[tuple[Node, Node]]]] = {
+def _categorical(p: Node) -> Sequence[tuple[Node, Node]] | None:
+    count = p.shape[-1] if len(p.shape) == 1 else None
+    if not isinstance(count, int) or count > _STEPS:
+        return None
+    return [(as_node(k), move_up(slice_axes(p, [(k, k + 1, 1)]), ())) for k in range(count)]
+
+
+def _position(n: Node) -> Sequence[tuple[Node, Node]] | None:
+    if not n.is_number() or n.value > _STEPS:
+        return None
+    return [(as_node(k), 1 / n) for k in range(int(n.value))]
+
+
+_VALUES: Mapping[str, Callable[..., Sequence[tuple[Node, Node]] | None]] = {
     "Bernoulli": _bernoulli,
+    "Categorical": _categorical,
+    "Permutation": _position,
 }
 
 
