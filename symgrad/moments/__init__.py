@@ -15,9 +15,8 @@ What is integrated over is given; all else, other random inputs too, stays a sym
     >>> from symgrad.moments.expectation import covariance, expectation, variance
     >>> from symgrad.moments.given import Budget
     >>> from symgrad.spell.printer import str_text
-    >>> p = parse_program("""x : real; t : real
-    ... s : positive; u ~ LogNormal(-s**2/2, s); v ~ Normal(0, 1)
-    ... g = x/sqrt(stop_gradient(x**2*u - x**2) + x**2)""")
+    >>> p = parse_program("x : real; t : real; s : positive; u ~ LogNormal(-s**2/2, s); v ~ Normal(0, 1)"
+    ...                   "; g = x/sqrt(stop_gradient(x**2*u - x**2) + x**2)")
     >>> x, t, s, u, v, g = (p[name] for name in "xtsuvg")
     >>> (mean,), (spread,) = expectation([g], over=[u]), variance([g], over=[u])
     >>> print(mean.how, "|", str_text(mean.node), "|", str_text(spread.node))
@@ -50,8 +49,7 @@ seconds SymPy is not asked, which takes one or two for each integral.
 
 Arrays with named sizes: a mask of independent entries in a linear regression.
 
-    >>> p = parse_program("""X : real[n, d]; y : real[n]; w : real[d]; M ~ Bernoulli(1/2)[n, d]
-    ... r = (X*M)@w - y""")
+    >>> p = parse_program("X : real[n, d]; y : real[n]; w : real[d]; M ~ Bernoulli(1/2)[n, d]; r = (X*M)@w - y")
     >>> str_text(variance([p["r"]], over=[p["M"]])[0].node)
     '(X**2)@w**2/4'
 """
