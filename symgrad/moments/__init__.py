@@ -29,7 +29,8 @@ At numbers there is an interval too: of a closed form it is rounding, computed w
 
 A condition that is not known to hold is told, and kept when numbers are put in.
 
-    >>> from symgrad.ops.scalar.elementary import exp, tanh
+    >>> from symgrad.ops.scalar.elementary import exp
+    >>> from symgrad.ops.scalar.hyperbolic import tanh
     >>> (m,) = expectation([exp(t * v**2)], over=[v])
     >>> str_text(m.node), m.notes
     ('1/sqrt(1 - 2*t)', ('only where 1 - 2*t > 0: elsewhere there is none',))

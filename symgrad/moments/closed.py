@@ -179,11 +179,12 @@ class ClosedForms:
             raise Undecided
         for first in sources:
             rest = [s for s in sources if s is not first]
+            asked = dict(self.given.conditions)
             try:
                 inner = ClosedForms([first], self.given, self.budget).expectation(node)
                 return ClosedForms(rest, self.given, self.budget).expectation(canonical([inner]).nodes[0])
             except Undecided:
-                continue
+                self.given.conditions = asked
         raise Undecided
 
     def _enumerated(self, source: Node, others: list[Node], part: Monomial) -> Node:

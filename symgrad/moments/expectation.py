@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.traverse import fold, substitute, symbols_of, topological
+from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.moments.arrays.forms import ArrayForms
 from symgrad.moments.closed import ClosedForms
 from symgrad.moments.given import Budget, Given, NoMoment, Undecided
@@ -15,12 +17,16 @@ from symgrad.moments.moment import Estimate, Moment
 from symgrad.moments.numeric.quadrature import Quadrature, first
 from symgrad.moments.numeric.sampling import sampled
 from symgrad.ops.array.layout import full
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.trace import ZERO, Note
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
 
 __all__ = ["covariance", "expectation", "variance"]
 
 Kind = Literal["expectation", "covariance"]
+_LONG = 25
+"""Operations of a part without noise that is simplified with the noise; a longer one stays as it is."""
 
 
 def expectation(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | None = None) -> list[Moment]:
@@ -38,7 +44,7 @@ def expectation(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | 
         >>> str_text(expectation([p["y"]], [p["u"]])[0].node)
         'x**2 + 1'
     """
-    return [_moment("expectation", [n], over, budget or Budget()) for n in _simple(outputs)]
+    return [_moment("expectation", [n], over, budget or Budget()) for n in outputs]
 
 
 def variance(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | None = None) -> list[Moment]:
@@ -56,7 +62,7 @@ def variance(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | Non
         >>> str_text(variance([p["y"]], [p["b"]])[0].node)
         '3*x**2/16'
     """
-    return [_moment("covariance", [n, n], over, budget or Budget()) for n in _simple(outputs)]
+    return [_moment("covariance", [n, n], over, budget or Budget()) for n in outputs]
 
 
 def covariance(
@@ -77,38 +83,99 @@ def covariance(
         >>> str_text(covariance([p["a"]], [p["b"]], [p["u"]])[0].node)
         '-1/12'
     """
-    simple = _simple([*first, *second])
-    pairs = zip(simple[: len(first)], simple[len(first) :], strict=True)
     return [
         _moment("covariance", [full(a, (a + b).shape), full(b, (a + b).shape)], over, budget or Budget())
-        for a, b in pairs
+        for a, b in zip(first, second, strict=True)
     ]
 
 
-def _simple(nodes: Sequence[Node]) -> list[Node]:
-    return canonical(nodes, drop_stops=True).nodes
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question in the form in which it is asked.
+
+    Args:
+        kind: which moment.
+        outputs: one node, or two; long parts without noise are symbols of their own in them.
+        sources: the random inputs that they read.
+        parts: what these symbols stand for.
+        notes: what simplifying has lost, in words.
+    """
+
+    kind: Kind
+    outputs: list[Node]
+    sources: list[Node]
+    parts: dict[Node, Node]
+    notes: tuple[str, ...]
+
+    def whole(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return nodes with the parts themselves."""
+        return substitute(nodes, self.parts)
 
 
-def _moment(kind: Kind, outputs: list[Node], over: Sequence[Node], budget: Budget) -> Moment:
+def _asked(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _Asked:
+    """Simplify a question: what is free of noise and long counts as one symbol, which keeps its sign."""
     read = set(symbols_of(outputs))
     sources = [s for s in over if s in read]
-    if not sources:
-        return Moment(
-            "closed form", outputs[0] if kind == "expectation" else full(as_node(0), outputs[0].shape)
-        )
-    further = _further(kind, outputs, sources, budget)
+    parts: dict[Node, Node] = {}
+    known = Conditions()
+    noisy = set(_noisy(outputs, sources)) | set(sources)
+    lengths = _lengths(outputs)
+    for node in topological(outputs):
+        for part in node.args if node in noisy else ():
+            if part not in noisy and lengths[part] > _LONG and part.dtype == "real" and part not in parts:
+                domain = POSITIVE if known.positive(part) == "yes" else REAL
+                parts[part] = symbol(Declaration(f"part {len(parts) + 1}", domain, part.shape))
+    simple = canonical(substitute(outputs, parts), drop_stops=True)
+    return _Asked(
+        kind,
+        simple.nodes,
+        [s for s in sources if s in set(symbols_of(simple.nodes))],
+        {name: part for part, name in parts.items()},
+        tuple(
+            f"the formula is {note.text.replace('{}', expression_text(note.node))}: the program has no value there"
+            for _, note in simple.widened
+            if _matters(note, sources)
+        ),
+    )
+
+
+def _lengths(outputs: Sequence[Node]) -> dict[Node, int]:
+    """Return of every node how many operations it is written with, up to a limit."""
+    return fold(outputs, lambda node, below: min(_LONG + 1, sum(below) + bool(node.args)))
+
+
+def _matters(note: Note, sources: Sequence[Node]) -> bool:
+    """Tell whether a value that was won has a probability above 0: zeros of continuous inputs have none."""
+    noise = [s for s in topological([note.node]) if s in sources]
+    return bool(noise) and (note.text != ZERO or any(s.dtype != "real" for s in noise))
+
+
+def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: Budget) -> Moment:
+    nothing = full(as_node(0), outputs[0].shape)
+    if not set(over) & set(symbols_of(outputs)):
+        return Moment("closed form", outputs[0] if kind == "expectation" else nothing)
+    asked = _asked(kind, outputs, over)
+    outputs, sources = asked.outputs, asked.sources
+    if not sources:  # the noise has cancelled
+        (found,) = asked.whole([outputs[0] if kind == "expectation" else nothing])
+        return Moment("closed form", found, notes=asked.notes)
+    further = _further(kind, asked.whole(outputs), sources, budget)
     given = Given(sources)
     try:
         found = _closed(kind, outputs, sources, given, budget)
     except NoMoment as none:
         return Moment("none", reason=none.reason)
     except Undecided:
+        given = Given(sources)
         try:
+            if asked.parts:  # a long program: SymPy would hardly end
+                raise Undecided
             found = _integrated(kind, outputs, sources, given, budget)
         except Undecided:
-            return _numeric(kind, outputs, sources, budget, further)
-    (node,) = canonical([found]).nodes
-    return Moment("closed form", node, "", _notes(given.conditions), given.conditions, further)
+            return _numeric(kind, asked.whole(outputs), sources, budget, further)
+    nodes = asked.whole([*canonical([found]).nodes, *given.conditions])
+    conditions = dict(zip(nodes[1:], given.conditions.values(), strict=True))
+    return Moment("closed form", nodes[0], "", (*asked.notes, *_notes(conditions)), conditions, further)
 
 
 def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
@@ -119,7 +186,7 @@ def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
     )
 
 
-def _closed(kind: Kind, outputs: list[Node], sources: list[Node], given: Given, budget: Budget) -> Node:
+def _closed(kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Given, budget: Budget) -> Node:
     entrywise = all(
         n.op.pointwise or not set(sources) & set(topological([n])) for n in _noisy(outputs, sources)
     )

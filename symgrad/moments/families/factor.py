@@ -181,19 +181,20 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
 
 def oriented(f: Factor, given: Given) -> tuple[int, Factor]:
     """Return a sign and a factor, in which a power of abs(u) is one of u where the region tells the sign of u."""
-    if f.size.is_number(0) or not f.is_truncated:
+    whole_power = f.power.is_number() and isinstance(f.power.value, int)
+    if not f.is_truncated or (f.size.is_number(0) and whole_power):
         return 1, f
     sign = 1
     if not any(given.known_to_hold(OPS["ge"](low, _0)) for low in f.low):
         if not any(given.known_to_hold(OPS["le"](high, _0)) for high in f.high):
             return 1, f
         sign = -1
-    if not (f.power.is_number() and isinstance(f.power.value, int)):
-        return 1, f
     total = _folded(f.power + f.size)
+    if not whole_power:  # a value for u > 0 alone
+        return (1, replace(f, power=_0, size=total)) if sign > 0 else (1, f)
     if total.is_number() and isinstance(total.value, int):  # u**p*abs(u)**q = sign**q*u**(p + q)
-        return sign ** (total.value - f.power.value), replace(f, power=total, size=_0)
-    return sign**f.power.value, replace(f, power=_0, size=total)
+        return sign ** int(total.value - f.power.value), replace(f, power=total, size=_0)
+    return sign ** int(f.power.value), replace(f, power=_0, size=total)
 
 
 def in_waves(f: Factor) -> Iterator[tuple[Node, Factor, str]]:

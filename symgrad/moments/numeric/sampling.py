@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import evaluate_size
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, sizes_of
 from symgrad.kernel.compile import compile_nodes
 from symgrad.moments.given import Budget
@@ -69,16 +69,25 @@ def sampled(
     entries = max([1, *(math.prod(s) for s in shapes.values()), *(_length(o, known) for o in outputs)])
     block = max(1, min(_BLOCK, _ENTRIES // entries))
     total = max(2 * block, min(budget.samples, _TOTAL // entries))
+    # What acts entry by entry broadcasts from the last axis on, with the block before all axes that there are.
+    elementwise = is_elementwise(outputs) and all(o.shape == outputs[0].shape for o in outputs)
+    rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
     generator = np.random.default_rng(budget.seed)
     sums = _Sums()
     for _ in range(-(-total // block)):
         draws = _draws(sources, shapes, values, known, block, generator)
-        given = [draws[s] if s in draws else values[s] for s in symbols]
+        given = [_aligned(draws[s], rank) if s in draws else values[s] for s in symbols]
         found: Any = kernel(*given) if kernel is not None else evaluate(outputs, values)
         arrays: list[Any] = list(found) if isinstance(found, tuple | list) else [found]  # pyright: ignore[reportUnknownArgumentType]  (of a kernel)
         whole = [_batched(f, o, known, block) for f, o in zip(arrays, outputs, strict=True)]
         sums.add(whole if kind == "covariance" else whole[:1])
     return sums.covariance() if kind == "covariance" else sums.expectation()
+
+
+def _aligned(draws: Any, rank: int) -> Any:
+    """Return a block of draws with axes of length 1 behind that of the block."""
+    missing = rank + 1 - draws.ndim
+    return draws.reshape(draws.shape[0], *[1] * missing, *draws.shape[1:]) if missing > 0 else draws
 
 
 def _length(node: Node, sizes: Mapping[str, int]) -> int:
