@@ -140,7 +140,7 @@ def _rounded(value: Any) -> Any:
 
 def _exact(mp: Any, value: Any) -> Any:
     def one(x: Any) -> Any:
-        if isinstance(x, bool | np.bool_):
+        if isinstance(x, bool) or type(x) is np.bool_:
             return bool(x)
         numerator, denominator = getattr(x, "numerator", None), getattr(x, "denominator", None)
         if isinstance(numerator, int) and isinstance(denominator, int):

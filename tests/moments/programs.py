@@ -18,6 +18,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.moments.expectation import expectation, variance
 from symgrad.moments.given import Budget
 from symgrad.moments.moment import Moment
+from symgrad.spell.printer import str_text
 
 CLOSED = Budget(seconds=0)
 """Without SymPy: what the rows say alone."""
@@ -47,6 +48,12 @@ def moments(listing: Listing, budget: Budget = CLOSED) -> tuple[Moment, Moment]:
     y = listing["y"]
     sources = [s for s in symbols_of([y]) if s.declaration.distribution is not None]
     return expectation([y], sources, budget)[0], variance([y], sources, budget)[0]
+
+
+def said(moment: Moment) -> str:
+    """Return the formula of a moment as text."""
+    assert moment.node is not None
+    return str_text(moment.node)
 
 
 def values(listing: Listing, t: float | Fraction, s: float | Fraction) -> dict[Node, Any]:

@@ -13,7 +13,9 @@ import scipy.special as special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.moments.programs import moments, numeric, program, values
+from symgrad.frontend.text import parse_program
+from symgrad.moments.expectation import expectation
+from tests.moments.programs import CLOSED, moments, numeric, program, values
 
 Function = Callable[[Any, float, float], Any]
 Row = tuple[str, Function]
@@ -169,3 +171,44 @@ def test_a_beta_density_is_what_scipy_says() -> None:
     assert numeric("Beta", (Fraction(2), Fraction(3)), lambda u: u) == pytest.approx(
         special.beta(3, 3) / special.beta(2, 3), rel=1e-10
     )
+
+
+_SYMBOLS = {
+    "Normal": "a : real\nb : positive",
+    "LogNormal": "a : real\nb : positive",
+    "Uniform": "a : real\nb : real",
+    "Exponential": "a : positive",
+    "Gamma": "a : positive\nb : positive",
+    "Beta": "a : positive\nb : positive",
+    "Laplace": "a : real\nb : positive",
+    "Poisson": "a : positive",
+    "Bernoulli": "a : real(0, 1)",
+}
+_AT: dict[str, tuple[Fraction, ...]] = {
+    "Normal": (Fraction(1, 4), Fraction(3, 4)),
+    "LogNormal": (Fraction(-1, 4), Fraction(3, 8)),
+    "Uniform": (Fraction(-1, 2), Fraction(5, 4)),
+    "Exponential": (Fraction(9, 4),),
+    "Gamma": (Fraction(5, 2), Fraction(3, 8)),
+    "Beta": (Fraction(5, 2), Fraction(13, 4)),
+    "Laplace": (Fraction(1, 4), Fraction(3, 8)),
+    "Poisson": (Fraction(3, 2),),
+    "Bernoulli": (Fraction(3, 8),),
+}
+
+
+@pytest.mark.parametrize(("family", "text", "function"), _CASES)
+def test_parameters_may_be_symbols(family: str, text: str, function: Function) -> None:
+    names = "ab"[: len(_AT[family])]
+    listing = parse_program(
+        f"{_SYMBOLS[family]}\nt : real\ns : positive\nu ~ {family}({', '.join(names)})\ny = {text}"
+    )
+    (mean,) = expectation([listing["y"]], [listing["u"]], CLOSED)
+    t, s = Fraction(5, 8), Fraction(7, 8)
+    at = {**values(listing, t, s), **{listing[n]: v for n, v in zip(names, _AT[family], strict=True)}}
+    found = mean.at(at)
+    x, y = float(t), float(s)
+    cuts = [x, x / 2, y, x + y, 0.0, math.exp(x)]
+    expected = numeric(family, _AT[family], lambda u: function(u, x, y), cuts)
+    assert found.how in {"closed form", "quadrature"}
+    assert found.value == pytest.approx(expected, rel=1e-6, abs=1e-8)

@@ -12,6 +12,7 @@ from symgrad.moments.families.complexes import Complex, Value, exp
 from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
 from symgrad.moments.families.gamma import gamma_ratio
 from symgrad.moments.given import Given, NoMoment, Undecided
+from symgrad.spell.printer import expression_text
 
 __all__ = ["beta", "uniform"]
 
@@ -71,10 +72,11 @@ def _shifted(f: Factor, given: Given, start: Node, end: Node) -> Value:
         if not given.known_to_hold(OPS["lt"](c1, _0)):
             raise Undecided
         at_start, at_end = at_end, at_start
+    name = f"({expression_text(c0 + c1 * f.u)})"
     total = f.zero
     for j in range(n + 1):  # u = (v - c0)/c1
         inner = Factor(f.u, power=e + j, rate=f.rate * (1 / c1), logs=logs)
-        part = _integral(inner, given, at_start, at_end, "its argument")
+        part = _integral(inner, given, at_start, at_end, name)
         total = total + part * (math.comb(n, j) * (-c0) ** (n - j) / c1**n)
     return exp(f.rate * (-c0 / c1)) * total * (1 / OPS["abs"](c1))
 

@@ -28,6 +28,7 @@ __all__ = ["Quadrature", "first"]
 
 _MOST = 2  # random inputs
 _CLOSE = 1e-6  # relative difference of two orders that is taken for convergence
+_PIECES = 100  # into which an interval is cut
 _GRID = 400  # points between which kinks are looked for
 _KINKS = 8  # of one op
 _KINKED = frozenset({"abs", "sign", "where", "maximum", "minimum", "relu", "clip", "hypot"})
@@ -161,7 +162,7 @@ class Quadrature:
             error: Any = 0.0
             for low, high in itertools.pairwise(edges):
                 part, apart, told = quad_vec(
-                    weighted(function), low, high, epsabs=1e-12, epsrel=1e-10, limit=400, full_output=True
+                    weighted(function), low, high, epsabs=1e-12, epsrel=1e-10, limit=_PIECES, full_output=True
                 )
                 if not told.success and apart > _CLOSE * max(1e-300, float(np.max(np.abs(part)))):
                     raise Undecided

@@ -129,11 +129,15 @@ class _Sums:
         self.centre: list[Any] = []
         self.power: Any = None
         self.tail: list[Any] = []
+        self.lost = 0
 
     def add(self, outputs: list[Any]) -> None:
         """Take in a block."""
         if not self.centre:
             self.centre = [np.mean(o, axis=0) for o in outputs]
+        self.lost += int(
+            np.sum(np.any([~np.isfinite(o).reshape(len(o), -1).all(axis=1) for o in outputs], axis=0))
+        )
         x, y = outputs[0] - self.centre[0], outputs[-1] - self.centre[-1]
         sums = [np.sum(x**i * y**j, axis=0) for i, j in _POWERS]
         self.power = sums if self.power is None else [a + b for a, b in zip(self.power, sums, strict=True)]
@@ -177,6 +181,8 @@ class _Sums:
 
     def _said(self, order: float, what: str) -> tuple[str, ...]:
         """Judge the tail by Hill's estimator (1975): a density that falls as x**-(a + 1) has moments below a."""
+        if self.lost:
+            return (f"{self.lost} of {self.count} draws have no value",)
         lightest = math.inf
         for top in self.tail:
             with np.errstate(all="ignore"):
