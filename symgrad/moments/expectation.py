@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symgrad.ir.graph import Node, as_node, symbol
-from symgrad.ir.traverse import fold, substitute, symbols_of, topological
+from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.moments.arrays.forms import ArrayForms
 from symgrad.moments.closed import ClosedForms
@@ -226,7 +226,7 @@ def _numeric(
     try:
         rule = Quadrature(outputs, sources)
         node = rule.expression(budget.order) if kind == "expectation" else None
-        if set(symbols_of(outputs)) <= set(sources) and further({}, None).how != "quadrature":
+        if set(symbols_of([*outputs, *formulas_of(outputs)])) <= set(sources) and further({}, None).how != "quadrature":
             raise Undecided
     except Undecided:
         return Moment("monte carlo", _further=further)

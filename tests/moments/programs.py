@@ -70,8 +70,8 @@ def numeric(
         return float(np.sum(f(k) * law.pmf(k)))
     # The tanh-sinh rule between the kinks, which singular ends do not disturb (Takahasi and Mori, 1974).
     low, high = (
-        float(end) if math.isfinite(end) else float(far)
-        for end, far in zip(law.support(), (law.ppf(1e-200), law.isf(1e-200)), strict=True)
+        float(end) if math.isfinite(end) else float(far(1e-200))
+        for end, far in zip(law.support(), (law.ppf, law.isf), strict=True)
     )
     inner = [float(law.ppf(q)) for q in (1e-6, 0.05, 0.5, 0.95, 1 - 1e-6)]
     edges = sorted({low, high, *(c for c in (*cuts, *inner) if low < c < high)})

@@ -143,7 +143,7 @@ _CASES = [
 
 @pytest.mark.parametrize(("family", "text", "function"), _CASES)
 def test_every_row_is_the_integral(family: str, text: str, function: Function) -> None:
-    @settings(max_examples=3, deadline=None)
+    @settings(max_examples=2, deadline=None)
     @given(_PARAMETERS[family], fractions(-1.5, 1.75).filter(bool), fractions(0.25, 1.5))
     def holds(parameters: Sequence[Fraction], t: Fraction, s: Fraction) -> None:
         listing = program(family, parameters, text)

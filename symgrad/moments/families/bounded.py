@@ -122,7 +122,8 @@ def _check_zero(a: Node, logs: int, given: Given, low: Node, high: Node, name: s
         inside = given.known_to_hold(OPS["le"](low, _0)) and given.known_to_hold(OPS["ge"](high, _0))
         if inside and given.known_to_hold(OPS["lt"](low, high)):
             raise NoMoment(f"{reciprocal(name, a.value)} is not integrable at {name} = 0")
-        raise Undecided
+        given.require(OPS["gt"](low, _0), None)
+        return
     if given.known_to_hold(OPS["lt"](low, _0)):
         raise NoMoment(f"there is no value for {name} < 0, which has a probability above 0")
     if not given.known_to_hold(OPS["ge"](low, _0)):
