@@ -226,7 +226,10 @@ def _numeric(
     try:
         rule = Quadrature(outputs, sources)
         node = rule.expression(budget.order) if kind == "expectation" else None
-        if set(symbols_of([*outputs, *formulas_of(outputs)])) <= set(sources) and further({}, None).how != "quadrature":
+        if (
+            set(symbols_of([*outputs, *formulas_of(outputs)])) <= set(sources)
+            and further({}, None).how != "quadrature"
+        ):
             raise Undecided
     except Undecided:
         return Moment("monte carlo", _further=further)

@@ -125,9 +125,12 @@ def _check_zero(a: Node, logs: int, given: Given, low: Node, high: Node, name: s
         given.require(OPS["gt"](low, _0), None)
         return
     if given.known_to_hold(OPS["lt"](low, _0)):
+        if not given.known_to_hold(OPS["lt"](low, high)):
+            raise Undecided
         raise NoMoment(f"there is no value for {name} < 0, which has a probability above 0")
     if not given.known_to_hold(OPS["ge"](low, _0)):
-        raise Undecided
+        given.require(OPS["gt"](low, _0), None)
+        return
     given.require(
         OPS["gt"](a, as_node(-1)), f"a power of {name} of -1 or less is not integrable at {name} = 0"
     )
