@@ -15,7 +15,7 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.families.table import parameters_of
 from symgrad.moments.given import Budget, Given, Undecided
 from symgrad.moments.numeric.quadrature import Quadrature, first
-from symgrad.ops.random.family import density
+from symgrad.ops.random.laws import density
 from symgrad.reasons.noise.draws import value_at
 from symgrad.rules.pipeline import canonical
 

@@ -15,7 +15,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.expectation import expectation, variance
-from symgrad.ops.random.family import drawn
+from symgrad.ops.random.laws import drawn
 from tests.moments.programs import CLOSED, said
 
 _DRAWS = 200_000

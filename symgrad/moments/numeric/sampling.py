@@ -15,7 +15,7 @@ from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, sizes_of
 from symgrad.kernel.compile import compile_nodes
 from symgrad.moments.given import Budget
-from symgrad.ops.random.family import drawn
+from symgrad.ops.random.laws import drawn
 
 __all__ = ["LEVEL", "Sampled", "sampled"]
 
